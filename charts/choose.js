@@ -1,6 +1,9 @@
 import { chart, colour, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
-/** @typedef {import('../lib/answers/choose/answer.js').CandidateAnswer} CandidateAnswer */
+/**
+ * @import { CandidateAnswer } from '../lib/answers/choose/answer.js'
+ * @import { Chart } from '../lib/chart/parts.js'
+ */
 
 /** The intervals of a point, as a cross. @param {CandidateAnswer} candidate */
 const crossOf = ({ metrics: { cpu, memory } }) =>
@@ -11,7 +14,7 @@ const crossOf = ({ metrics: { cpu, memory } }) =>
       ]
     : []
 
-/** CPU against memory, a point a candidate. @type {import('../lib/chart/parts.js').Chart<{ candidates: readonly CandidateAnswer[] }>} */
+/** CPU against memory, a point a candidate. @type {Chart<{ candidates: readonly CandidateAnswer[] }>} */
 export const choosePareto = {
   name: 'choose-pareto',
   title: 'CPU against memory',

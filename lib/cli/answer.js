@@ -4,6 +4,8 @@ import { extname } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { plainData } from '../base/units.js'
 
+/** @import { Chart } from '../chart/parts.js' */
+
 /** @param {object} answer @param {boolean} json @param {(answer: any, look: { columns?: number }) => string} text */
 export const printAnswer = (answer, json, text) =>
   process.stdout.write(
@@ -14,7 +16,7 @@ export const printAnswer = (answer, json, text) =>
 
 /**
  * @template Answer
- * @param {import('../chart/parts.js').Chart<Answer>} chart
+ * @param {Chart<Answer>} chart
  * @param {Answer} answer
  * @param {string} path --chart
  * @param {boolean} [dark]

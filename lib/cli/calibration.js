@@ -21,6 +21,12 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
 
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { Cell, Ranges } from '../answers/plan/cells.js'
+ * @import { Target } from '../servers/open.js'
+ */
+
 const prefix = 'millrace-calibrate:'
 const nowhere = '127.0.0.1'
 export const usualStrategies = 'sorted-set,list,stream'
@@ -29,7 +35,7 @@ export const usualStrategies = 'sorted-set,list,stream'
  * A plan that is never run.
  * @param {object} options of a run
  * @param {string | null} variant
- * @param {Partial<import('../../settings.js').Settings>} [more]
+ * @param {Partial<Settings>} [more]
  */
 export const plannedRun = (options, variant, more = {}) => {
   const { settings } = settingsOfRun(/** @type {any} */ ({ host: nowhere, prefix, ...options }))
@@ -75,7 +81,7 @@ export const localBench = async (serverBin) => {
 const looks = 25
 const lookMs = 200
 
-/** Waits until memory that was freed in the background is free. @param {import('../servers/open.js').Target} target */
+/** Waits until memory that was freed in the background is free. @param {Target} target */
 const untilSteady = async (target) => {
   let before = Number.NaN
   for (let look = 0; look < looks; look++) {
@@ -104,7 +110,7 @@ export const remoteBench = async (where, own = prefix) => ({
     }),
 })
 
-/** @template T @param {any} where @param {(target: import('../servers/open.js').Target) => Promise<T>} work */
+/** @template T @param {any} where @param {(target: Target) => Promise<T>} work */
 const onTarget = async (where, work) => {
   const target = await openTarget(settingsOfRun({ ...where }).settings, { say: () => {}, mayStart: false })
   try {
@@ -150,7 +156,7 @@ const serverFacts = (where) =>
  * @param {number} asked.proofs
  * @param {number} asked.limitS
  * @param {number} asked.windowS seconds that are measured in each run
- * @param {Partial<import('../answers/plan/cells.js').Cell>} asked.most of each factor
+ * @param {Partial<Cell>} asked.most of each factor
  * @param {string} asked.out
  * @param {(line: string) => void} say
  * @param {AbortSignal} stop
@@ -164,7 +170,7 @@ export const calibrate = async (asked, say, stop) => {
   const first = where === null ? await localBench(serverBin) : { where, close: async () => {} }
   const server = await serverFacts(first.where)
   await first.close()
-  const within = /** @type {import('../answers/plan/cells.js').Ranges} */ (
+  const within = /** @type {Ranges} */ (
     Object.fromEntries(
       Object.entries(ranges).map(([name, [least, usual]]) => [
         name,

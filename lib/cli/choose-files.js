@@ -8,11 +8,14 @@ import { cell } from '../report/cells.js'
 import { canDraw, svgOf } from '../report/draw.js'
 import { pageOf } from '../report/page/page.js'
 
-/** @typedef {import('../answers/choose/document.js').ChooseAnswer} ChooseAnswer */
+/**
+ * @import { ChooseAnswer } from '../answers/choose/document.js'
+ * @import { Sections } from '../report/sections.js'
+ */
 
 const words = { best: 'Best', same: 'No difference', unclear: 'Cannot tell', none: 'None' }
 
-/** @param {ChooseAnswer} answer @returns {import('../report/sections.js').Sections} */
+/** @param {ChooseAnswer} answer @returns {Sections} */
 const sectionsOf = (answer) => {
   const { state, sentence, candidates, excluded, gives_up: gives, versions, warnings } = answer
   return {

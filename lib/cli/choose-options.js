@@ -12,6 +12,11 @@ import { defaultStrategy } from '../workloads/index.js'
 import { needNames } from '../workloads/needs.js'
 import { isModelFile, loadModel } from '../workloads/own/load.js'
 
+/**
+ * @import { About } from '../options/help.js'
+ * @import { Peer } from '../servers/peers.js'
+ */
+
 /** Options of a run that every candidate has, as they are typed there. */
 const loadNames = /** @type {const} */ ([
   ['ttl', 'TIME', 'lifetime of an item, or a range as in 30s-90s', '60s'],
@@ -185,7 +190,7 @@ export const chooseOptions = [
   ]),
 ]
 
-/** @type {Omit<import('../options/help.js').About, 'as'>} */
+/** @type {Omit<About, 'as'>} */
 export const chooseAbout = {
   words: '--rate RATE',
   does: 'Chooses the data model that costs least at your load, of those that meet your needs: candidates run in blocks of random order, losers leave early, until one is best or those that remain cannot be told apart.',
@@ -233,7 +238,7 @@ export const serversIn = (text, env) => {
     const { name, version, file } = findServerBinary()
     return { name: `${name.replace(/-server$/, '')} ${version}`, file }
   }
-  const fetched = (/** @type {import('../servers/peers.js').Peer} */ peer) => ({
+  const fetched = (/** @type {Peer} */ peer) => ({
     name: peer.name,
     file: peerPath(peer, env),
   })

@@ -7,16 +7,17 @@ import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
 
 /**
- * @typedef {import('../answers/choose/answer.js').RunRecord} RunRecord
- * @typedef {import('../answers/choose/procedure.js').Outcome} Outcome
- * @typedef {import('../answers/choose/cost.js').Idle} Idle
+ * @import { RunRecord } from '../answers/choose/answer.js'
+ * @import { Idle, Metric } from '../answers/choose/cost.js'
+ * @import { Outcome } from '../answers/choose/procedure.js'
+ * @import { RoundsPlan } from '../result/rounds-plan.js'
  *
  * @typedef {object} Asked
  * @property {number} rate
  * @property {number} items
  * @property {Record<string, string | number>} load further options of a run
  * @property {{ perS: number, limit: number } | null} reads
- * @property {Partial<Record<import('../answers/choose/cost.js').Metric, number>>} weigh
+ * @property {Partial<Record<Metric, number>>} weigh
  * @property {number} seconds measured
  * @property {number} budgetS
  * @property {number} effect
@@ -205,7 +206,7 @@ const isUnsustained = (run, rate) => run.rate.achieved < 0.99 * rate
  * @param {readonly Candidate[]} needs.candidates
  * @param {Map<string, any>} needs.known
  * @param {(candidate: Candidate) => string} needs.serverOf
- * @param {import('../result/rounds-plan.js').RoundsPlan} needs.plan
+ * @param {RoundsPlan} needs.plan
  * @param {number} needs.servers
  * @param {boolean} needs.mayBeSlower
  * @param {(line: string) => void} needs.say

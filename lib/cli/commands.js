@@ -1,25 +1,29 @@
 // The commands of `millrace`. A command's module is loaded when it is used.
 
 /**
+ * @import { Settings } from '../../settings.js'
+ * @import { Redactor } from '../base/redact.js'
+ * @import { Typed } from '../options/command-line.js'
+ * @import { About } from '../options/help.js'
+ *
  * @typedef {import('../../settings.js').Option} Option
- * @typedef {import('../../settings.js').Settings} Settings
  *
  * @typedef {object} Asked
  * @property {any} settings of the command's options, by their keys
- * @property {import('../options/command-line.js').Typed} typed
+ * @property {Typed} typed
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
  * @property {string | undefined} dotenvText
- * @property {import('../base/redact.js').Redactor} redact
+ * @property {Redactor} redact
  * @property {string} as what the user typed: `millrace write`, `node producer.js`
  * @property {Commands} commands all of them
  *
  * @typedef {object} Command
- * @property {Omit<import('../options/help.js').About, 'as'>} about
+ * @property {Omit<About, 'as'>} about
  * @property {readonly Option[]} options
  * @property {readonly Option[]} [passed] options that are taken as they were typed, and handed on
  * @property {boolean} [isPrivate] its options come from the command line alone
  * @property {boolean} [takesWords]
- * @property {(typed: import('../options/command-line.js').Typed) => Promise<import('../options/command-line.js').Typed>} [placed] adds the
+ * @property {(typed: Typed) => Promise<Typed>} [placed] adds the
  *   address that its words lead to
  * @property {() => readonly string[]} [words] what they may be, for a shell that completes them
  * @property {(asked: Asked) => Promise<number>} work returns the exit code

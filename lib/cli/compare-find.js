@@ -19,9 +19,9 @@ import { runName } from '../result/files.js'
 import { findOptions, findRequest, loadOptions } from './find-options.js'
 
 /**
- * @typedef {import('../compare/request.js').SideRequest} SideRequest
- * @typedef {import('../compare/find-ratio.js').FindRound} FindRound
- * @typedef {import('../compare/find-ratio.js').Searched} Searched
+ * @import { FindRound, Searched } from '../compare/find-ratio.js'
+ * @import { SideRequest } from '../compare/request.js'
+ * @import { Options } from '../experiments/schema.js'
  */
 
 const program = fileURLToPath(new URL('./millrace.js', import.meta.url))
@@ -56,7 +56,7 @@ export const compareFindNames = compareFindOptions.map(({ name }) => name)
 /**
  * The options of the search of a side, checked as if they had been typed.
  * @param {SideRequest} side
- * @param {{ load: import('../experiments/schema.js').Options, where: import('../experiments/schema.js').Options }} common
+ * @param {{ load: Options, where: Options }} common
  * @param {readonly string[]} terms
  * @param {NodeJS.ProcessEnv} env
  */

@@ -1,6 +1,8 @@
 // The options and the help of `millrace compare`.
 import { ownOptions } from '../../settings.js'
 
+/** @import { About } from '../options/help.js' */
+
 /** How long the runs are, and how many. */
 export const compareOptions = ownOptions('Options', [
   {
@@ -63,7 +65,7 @@ export const compareOptions = ownOptions('Options', [
   { name: 'json', type: 'flag', help: 'print compare.json' },
 ])
 
-/** @type {Omit<import('../options/help.js').About, 'as'>} */
+/** @type {Omit<About, 'as'>} */
 export const compareAbout = {
   words: 'A B [...]',
   does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline. More sides are ranked.',

@@ -5,13 +5,19 @@ import { plainData } from '../base/units.js'
 import { listenReasons } from './listen-reasons.js'
 
 /**
- * @typedef {import('../dashboard/state.js').About} About
+ * @import { Settings } from '../../settings.js'
+ * @import { Listener } from '../dashboard/service.js'
+ * @import { About, Verdict } from '../dashboard/state.js'
+ * @import { Place } from '../fleet/control.js'
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Warning } from '../result/warnings.js'
+ *
  * @typedef {{ interval: (line: any) => void, event: (line: any) => void }} Lines
  *
  * @typedef {object} Needs
  * @property {(line: string) => void} say
  * @property {(data: any) => any} redact
- * @property {readonly import('../result/warnings.js').Warning[]} warnings all so far
+ * @property {readonly Warning[]} warnings all so far
  */
 
 /** Where a browser finds it; a machine that listens on all of its addresses is known by its name. @param {string} host */
@@ -31,8 +37,8 @@ const nothing = {
 
 /**
  * A page and its address.
- * @param {import('../dashboard/service.js').Listener} listener
- * @param {{ place: import('../fleet/control.js').Place, run: string }} [fleet]
+ * @param {Listener} listener
+ * @param {{ place: Place, run: string }} [fleet]
  */
 export const openPage = async (listener, fleet) => {
   const { dashboardThread } = await import('../dashboard/thread.js')
@@ -46,7 +52,7 @@ export const openPage = async (listener, fleet) => {
 }
 
 /**
- * @param {Pick<import('../../settings.js').Settings, 'dashboard' | 'control' | 'run' | 'caFile' | 'certFile' | 'keyFile' | 'tlsInsecure'>} settings
+ * @param {Pick<Settings, 'dashboard' | 'control' | 'run' | 'caFile' | 'certFile' | 'keyFile' | 'tlsInsecure'>} settings
  * @param {Needs} needs
  */
 export const openDashboard = async (settings, { say, redact, warnings }) => {
@@ -67,7 +73,7 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
     for (const { message } of warnings.slice(warned)) page.tell({ warning: redact(message) })
     warned = warnings.length
   }
-  const end = (/** @type {import('../dashboard/state.js').Verdict} */ verdict) => {
+  const end = (/** @type {Verdict} */ verdict) => {
     if (hasEnded) return
     hasEnded = true
     // A page takes nothing after the end.
@@ -98,7 +104,7 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
         },
       }
     },
-    /** @param {import('../result/document.js').RunDocument} document */
+    /** @param {RunDocument} document */
     async ended(document) {
       if (fleet) return
       const { runSections } = await import('../report/run-sections.js')

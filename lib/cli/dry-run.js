@@ -25,8 +25,14 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { logLine, logTo } from './log.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../plan/plan.js').Plan} Plan
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Origin } from '../servers/open.js'
+ * @import { Argument, TickValues } from '../wire/encode.js'
+ * @import { dialoguesOf } from '../workloads/multi-step-operation.js'
+ *
  * @typedef {import('./signals.js').Guidance & { as: string }} Guidance
  * @typedef {{ title: string, lines: string[] }} Part
  */
@@ -40,7 +46,7 @@ const shortened = (text) =>
     ? `<${bytes(Buffer.byteLength(text, 'latin1'))}>`
     : text
 
-/** @param {import('../wire/encode.js').Argument} argument @param {import('../wire/encode.js').TickValues} values */
+/** @param {Argument} argument @param {TickValues} values */
 const argumentText = (argument, values) => {
   const parts = [argument]
     .flat()
@@ -62,7 +68,7 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
-/** What a dialogue begins with. @param {ReturnType<typeof import('../workloads/multi-step-operation.js').dialoguesOf>} dialogue @param {number} n */
+/** What a dialogue begins with. @param {ReturnType<typeof dialoguesOf>} dialogue @param {number} n */
 const firstOf = (dialogue, n) =>
   dialogue
     .begin(n)
@@ -122,7 +128,7 @@ export const lookedAt = async (settings, { stop }) => {
   /** @type {string[]} */
   const warnings = []
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
-  const warn = (/** @type {import('../result/warnings.js').Warning} */ { message }) => warnings.push(message)
+  const warn = (/** @type {Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
     const target = await unlessInterrupted(
       stop,
@@ -156,7 +162,7 @@ export const lookedAt = async (settings, { stop }) => {
   })
 }
 
-/** @param {Settings} settings @param {import('../servers/open.js').Origin} origin */
+/** @param {Settings} settings @param {Origin} origin */
 const ownAgents = ({ agent, totalAgents }, origin) =>
   Array.isArray(agent)
     ? [...agent]
@@ -203,7 +209,7 @@ export const dryRunOfWriter = async (settings, { stop }) => {
   return refusal === null ? ExitCode.done : ExitCode.target
 }
 
-/** What a worker sends. @param {import('../plan/work-plan.js').WorkPlan} plan */
+/** What a worker sends. @param {WorkPlan} plan */
 const workerCommands = (plan) => {
   const strategy = strategyOf(plan)
   const { take, reclaimMs } = plan.work
@@ -222,7 +228,7 @@ const workerCommands = (plan) => {
  */
 export const dryRunOfReader = (given, { stop }) =>
   withUndo(async (undo) => {
-    const settings = /** @type {import('../../settings.js').ReaderSettings} */ (given)
+    const settings = /** @type {ReaderSettings} */ (given)
     const target = await unlessInterrupted(stop, openTarget(settings, { say: () => {}, mayStart: false }))
     undo(() => target.close())
     /** @type {string[]} */

@@ -4,11 +4,20 @@ import { ResultsError } from '../result/files.js'
 import { addressOf } from '../servers/address.js'
 
 /**
+ * @import { Settings } from '../../settings.js'
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Results } from '../result/files.js'
+ * @import { Judged } from '../result/thresholds.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { screenOf } from './screen.js'
+ */
+
+/**
  * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the
  * result is still there, but a disk that refuses them is an error.
  * @param {{ report: boolean }} settings
  * @param {string} folder
- * @param {Pick<ReturnType<typeof import('./screen.js').screenOf>, 'say' | 'warn'>} screen
+ * @param {Pick<ReturnType<typeof screenOf>, 'say' | 'warn'>} screen
  */
 const writePage = async ({ report }, folder, { say, warn }) => {
   if (!report) return
@@ -28,11 +37,11 @@ const writePage = async ({ report }, folder, { say, warn }) => {
 /**
  * The stored result with what CloudWatch says besides, where that was asked for and could be had.
  * @template {object} Document
- * @param {Pick<import('../../settings.js').Settings, 'cloudwatch' | 'awsRegion' | 'replicationGroup' | 'cacheClusters' | 'host' | 'port'>} settings
+ * @param {Pick<Settings, 'cloudwatch' | 'awsRegion' | 'replicationGroup' | 'cacheClusters' | 'host' | 'port'>} settings
  * @param {{ document: Document, folder: string }} result
  * @param {object} told
  * @param {(line: string) => void} told.say
- * @param {(warning: import('../result/warnings.js').Warning) => void} told.warn
+ * @param {(warning: Warning) => void} told.warn
  * @param {AbortSignal} told.signal ends the waiting
  * @returns {Promise<Document>}
  */
@@ -55,7 +64,7 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, signa
   return /** @type {Document} */ (whole ?? document)
 }
 
-/** @param {{ valid: boolean, interrupted: boolean, thresholds?: import('../result/thresholds.js').Judged[] }} document */
+/** @param {{ valid: boolean, interrupted: boolean, thresholds?: Judged[] }} document */
 export const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
@@ -63,11 +72,11 @@ export const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
 }
 
 /**
- * @param {import('../result/document.js').RunDocument} measured
+ * @param {RunDocument} measured
  * @param {object} run
- * @param {import('../../settings.js').Settings} run.settings
- * @param {Pick<import('../result/files.js').Results, 'folder' | 'finish' | 'fault' | 'redact'>} run.results
- * @param {ReturnType<typeof import('./screen.js').screenOf>} run.screen
+ * @param {Settings} run.settings
+ * @param {Pick<Results, 'folder' | 'finish' | 'fault' | 'redact'>} run.results
+ * @param {ReturnType<typeof screenOf>} run.screen
  * @param {AbortSignal} run.stop
  * @param {AbortSignal} run.stopNow
  */

@@ -1,6 +1,8 @@
 // The options and the help of `millrace experiment`.
 import { optionsOf, ownOptions } from '../../settings.js'
 
+/** @import { About } from '../options/help.js' */
+
 const targetNames = new Set([
   'server-bin',
   'shards',
@@ -80,7 +82,7 @@ export const experimentOptions = ownOptions('Options', [
   },
 ])
 
-/** @type {Omit<import('../options/help.js').About, 'as'>} */
+/** @type {Omit<About, 'as'>} */
 export const experimentAbout = {
   words: 'list | show ID | run ID...',
   does: 'Runs the published experiments again, or one of your own.',

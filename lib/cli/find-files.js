@@ -6,7 +6,10 @@ import { cell, shownFigure } from '../report/cells.js'
 import { canDraw, svgOf } from '../report/draw.js'
 import { pageOf } from '../report/page/page.js'
 
-/** @typedef {import('../answers/find/answer.js').FindAnswer} FindAnswer */
+/**
+ * @import { FindAnswer } from '../answers/find/answer.js'
+ * @import { Sections } from '../report/sections.js'
+ */
 
 const charts = [findLatency, findShare, findPath]
 
@@ -26,7 +29,7 @@ const words = {
   stopped: 'Stopped',
 }
 
-/** @param {FindAnswer} answer @returns {import('../report/sections.js').Sections} */
+/** @param {FindAnswer} answer @returns {Sections} */
 const findSections = (answer) => {
   const { state, objectives, share, find, warnings, limit, strategy, seconds } = answer
   const shown = (/** @type {number | null | undefined} */ us) =>

@@ -7,7 +7,12 @@ import { plainText } from '../base/units.js'
 import { settingsOf } from '../options/read-settings.js'
 import { strategyNamed } from '../workloads/index.js'
 
-/** @typedef {import('../options/command-line.js').Typed} Typed */
+/**
+ * @import { Option, Settings } from '../../settings.js'
+ * @import { Typed } from '../options/command-line.js'
+ * @import { About } from '../options/help.js'
+ * @import { Asked } from './commands.js'
+ */
 
 // The search decides these, or they belong to a run at one rate.
 const decided = [
@@ -29,7 +34,7 @@ const decided = [
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],
   ...['metrics-linger', 'otlp', 'flow'],
 ]
-/** @type {Record<string, Partial<import('../../settings.js').Option>>} */
+/** @type {Record<string, Partial<Option>>} */
 const otherwise = {
   json: { help: 'print find.json on stdout, and nothing else', brief: 'print find.json on stdout' },
   items: {
@@ -93,7 +98,7 @@ export const findOptions = ownOptions(group, [
   },
 ])
 
-/** @type {Omit<import('../options/help.js').About, 'as'>} */
+/** @type {Omit<About, 'as'>} */
 export const findAbout = {
   words: '[STRATEGY]',
   does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, and its 95 % interval, in one run of about three and a half minutes.',
@@ -172,7 +177,7 @@ const decidedVariables = producing
 const withoutDecided = (env) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !decidedVariables.includes(name)))
 
-/** @param {import('../../settings.js').Settings} settings */
+/** @param {Settings} settings */
 const refuseOthers = ({ strategy }) => {
   const { passes, delivery, workers, clientWorks } = strategyNamed(strategy)
   if (passes || delivery || workers)
@@ -184,7 +189,7 @@ const refuseOthers = ({ strategy }) => {
 
 /**
  * The terms of the search, and the settings of the run it is played in.
- * @param {Pick<import('./commands.js').Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
+ * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
   const { slo, within, share, time, yes, threshold, seed } = own

@@ -21,7 +21,16 @@ import { commandLineOf } from './again.js'
 import { findFiles } from './find-files.js'
 import { screenOf } from './screen.js'
 
-/** @typedef {ReturnType<typeof import('./find-options.js').findRequest>} Request */
+/**
+ * @import { FindAnswer } from '../answers/find/answer.js'
+ * @import { Step } from '../answers/find/bracket.js'
+ * @import { SearchAnswer, Terms } from '../answers/find/search.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { findRequest } from './find-options.js'
+ * @import { Guidance } from './signals.js'
+ */
+/** @typedef {ReturnType<typeof findRequest>} Request */
 
 const isThisBox = (/** @type {string | undefined} */ host) =>
   host === undefined || /^(localhost|127(\.\d+){3}|::1)$/.test(host)
@@ -46,7 +55,7 @@ const confirmOverload = async ({ settings: { host, sentinel }, mayOverload }, st
   }
 }
 
-/** Shorter searches have shorter parts. @param {Request} request @returns {import('../answers/find/search.js').Terms} */
+/** Shorter searches have shorter parts. @param {Request} request @returns {Terms} */
 const termsOf = ({ within, share, seconds, seed }) => ({
   ...(within && { min: within[0], warmUpRate: Math.sqrt(within[0] * within[1]) }),
   max: within ? within[1] : Number.POSITIVE_INFINITY,
@@ -66,14 +75,14 @@ const relations = {
   '>=': (value, limit) => value >= limit,
 }
 
-/** @param {Request['thresholds']} thresholds @param {import('../answers/find/answer.js').FindAnswer} answer */
+/** @param {Request['thresholds']} thresholds @param {FindAnswer} answer */
 const judgedThresholds = (thresholds, { find }) =>
   thresholds.map(({ text, end, relation, limit }) => {
     const value = find[end]
     return { threshold: text, value, passed: value !== null && relations[relation](value, limit) }
   })
 
-/** @param {import('../answers/find/answer.js').FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
+/** @param {FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
 export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
   // A guard ends a search too.
   if (state === 'stopped') return isInterrupted ? ExitCode.interrupted : ExitCode.invalid
@@ -82,7 +91,7 @@ export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
   return state === 'found' ? ExitCode.done : ExitCode.invalid
 }
 
-/** A warning of the bystander is said below its line in a report; here there is none. @param {import('../result/warnings.js').Warning} warning */
+/** A warning of the bystander is said below its line in a report; here there is none. @param {Warning} warning */
 const noticedAs = ({ code, message }) => ({
   code,
   message: code === 'bystander-contended' ? `PINGs of the bystander: ${message}` : message,
@@ -103,7 +112,7 @@ const stepsOn = ({ seconds }, say) => {
   let played = 0
   let toldPhase = ''
   let toldAt = 0
-  /** @param {import('../answers/find/bracket.js').Step} step */
+  /** @param {Step} step */
   return (step) => {
     const { phase, between } = step
     const shown = phase === 'recover' ? toldPhase : phase
@@ -121,8 +130,8 @@ const stepsOn = ({ seconds }, say) => {
 
 /**
  * A second of the live line: the rate that is offered now, what it is for, and between which rates the answer is.
- * @param {import('../report/live.js').Snapshot} snapshot
- * @param {import('../answers/find/bracket.js').Step | null} step
+ * @param {Snapshot} snapshot
+ * @param {Step | null} step
  */
 const searching = (snapshot, step) => {
   if (step === null) return snapshot
@@ -139,7 +148,7 @@ const searching = (snapshot, step) => {
 
 /**
  * @param {Request} request
- * @param {import('./signals.js').Guidance & { as: string }} guidance
+ * @param {Guidance & { as: string }} guidance
  */
 export const findProgram = (request, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
@@ -161,7 +170,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: true, anyServer }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
-    /** @type {import('../answers/find/bracket.js').Step | null} */
+    /** @type {Step | null} */
     let step = null
     const tell = stepsOn(request, say)
     const conductor = conductorOf({
@@ -178,9 +187,9 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const { show } = screen.progress
     const progress = {
       ...screen.progress,
-      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => show(searching(snapshot, step)),
+      show: (/** @type {Snapshot} */ snapshot) => show(searching(snapshot, step)),
     }
-    /** @type {import('../answers/find/search.js').SearchAnswer | null} */
+    /** @type {SearchAnswer | null} */
     let found = null
     /** @type {any[]} */
     const lines = []

@@ -6,7 +6,11 @@ import { OptionError } from '../base/errors.js'
 import { joinedSeconds } from '../fleet/interval.js'
 import { openResults } from '../result/files.js'
 
-/** @typedef {import('../result/files.js').Results} Results */
+/**
+ * @import { Results } from '../result/files.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Merged } from '../run/run.js'
+ */
 
 /** spring-test.host-b-4711 @param {{ run?: string, outDir: string }} settings */
 export const ownFolder = ({ run, outDir }) => {
@@ -22,9 +26,9 @@ export const ownFolder = ({ run, outDir }) => {
  * Writes the seconds of all into the run's folder; of the boxes that share it, one does.
  * @param {{ run?: string, outDir: string, strategy: string }} settings
  * @param {object} needs
- * @param {import('../run/run.js').Merged} needs.all
+ * @param {Merged} needs.all
  * @param {(data: any) => any} needs.redact
- * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
+ * @param {(warning: Warning) => void} needs.warn
  * @returns {Promise<Results | null>} null: another process has written them
  */
 export const mergedResults = async ({ run, outDir, strategy }, { all, redact, warn }) => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fleetLine, fleetScreen } from '../report/fleet-live.js'
 
-/** @typedef {import('../fleet/status.js').Status} Status */
+/** @import { Status } from '../fleet/status.js' */
 
 const everyMs = 1000
 // A control that does not answer for so long is no news, and for so long is gone.

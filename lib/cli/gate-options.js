@@ -6,6 +6,8 @@ import { plainText } from '../base/units.js'
 import { thresholdOf } from '../result/thresholds.js'
 import { smallestEffect } from '../result/verdict.js'
 
+/** @import { Gate } from '../compare/gates.js' */
+
 export const gateOptions = ownOptions('Verdict', [
   {
     name: 'threshold',
@@ -31,7 +33,7 @@ export const gateOptions = ownOptions('Verdict', [
   },
 ])
 
-/** @param {{ threshold?: string, gate: import('../compare/gates.js').Gate, effect?: string }} settings */
+/** @param {{ threshold?: string, gate: Gate, effect?: string }} settings */
 export const readGate = ({ threshold, gate, effect }) => {
   const percent =
     effect === undefined ? smallestEffect * 100 : Number(/^(\d+(?:\.\d+)?) ?%?$/.exec(effect)?.[1])

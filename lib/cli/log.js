@@ -5,6 +5,8 @@ import { pino } from 'pino'
 import { wrapped } from '../base/layout.js'
 import { plainText } from '../base/units.js'
 
+/** @import { DestinationStream } from 'pino' */
+
 // '[12:34:56] INFO: '
 const indent = 17
 
@@ -26,7 +28,7 @@ export const terminalText = (text, { isTTY, columns }) =>
  * @param {object} options
  * @param {string} options.level
  * @param {boolean} options.isTTY
- * @param {import('pino').DestinationStream} options.stream
+ * @param {DestinationStream} options.stream
  */
 export const logTo = ({ level, isTTY, stream }) => {
   if (!isTTY) return pino({ level, base: undefined }, stream)

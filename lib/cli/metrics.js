@@ -8,6 +8,8 @@ import { period, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { listenReasons } from './listen-reasons.js'
 
+/** @import { Warning } from '../result/warnings.js' */
+
 const lastAnswerMs = 500
 
 /**
@@ -81,7 +83,7 @@ const sending = (otlpOf, { url, metrics, run, redact, warn }) => {
  *
  * @typedef {object} Needs
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @property {(warning: Warning) => void} warn
  * @property {(text: string) => string} redact
  * @property {AbortSignal} stop
  */

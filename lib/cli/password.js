@@ -1,6 +1,11 @@
 // A password that is typed on the terminal, unseen.
 import { InterruptedError, OptionError } from '../base/errors.js'
 
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { Redactor } from '../base/redact.js'
+ */
+
 const interrupt = '\u0003'
 const endOfInput = '\u0004'
 
@@ -43,9 +48,9 @@ const askedPassword = ({ stdin, stderr }) =>
 
 /**
  * The settings with the password that is asked for, where it is.
- * @template {import('../../settings.js').Settings} S
+ * @template {Settings} S
  * @param {S} settings
- * @param {import('../base/redact.js').Redactor} redact
+ * @param {Redactor} redact
  * @returns {Promise<S>}
  */
 export const withPassword = async (settings, redact) => {

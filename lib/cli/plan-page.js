@@ -7,10 +7,15 @@ import { bytes, count, micros, percent, rate as perSecond, plainText, several } 
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 
+/**
+ * @import { PlanAnswer } from '../answers/plan/plan-answer.js'
+ * @import { Table } from '../report/sections.js'
+ */
+
 /** @param {string} text @param {number | string | null} [sort] */
 const cell = (text, sort) => ({ text, ...(sort !== undefined && { sort }) })
 
-/** @param {import('../answers/plan/plan-answer.js').PlanAnswer} answer @returns {import('../report/sections.js').Table[]} */
+/** @param {PlanAnswer} answer @returns {Table[]} */
 const tablesOf = ({ models, currency, asked }) =>
   models.map(({ strategy, best, candidates, proof }) => ({
     title: plainText(strategy),
@@ -36,7 +41,7 @@ const tablesOf = ({ models, currency, asked }) =>
     ]),
   }))
 
-/** @param {import('../answers/plan/plan-answer.js').PlanAnswer} answer @param {any} calibration @param {string} path */
+/** @param {PlanAnswer} answer @param {any} calibration @param {string} path */
 export const writePlanPage = async (answer, calibration, path) => {
   const { models, asked, currency, region, prices, warnings } = answer
   const [{ best, strategy }] = models

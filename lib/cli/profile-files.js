@@ -6,6 +6,7 @@ import { cell } from '../report/cells.js'
 import { pageOf } from '../report/page/page.js'
 
 /**
+ * @import { Sections } from '../report/sections.js'
  * @import { Profile } from '../answers/profile/profile.js'
  * @typedef {ReturnType<typeof profileDocument>} ProfileDocument
  */
@@ -43,7 +44,7 @@ const seconds = (s) =>
         ? `${(s / 60).toFixed(1)} min`
         : `${s.toFixed(1)} s`
 
-/** @param {ProfileDocument['document']} document @param {string} folder @returns {import('../report/sections.js').Sections} */
+/** @param {ProfileDocument['document']} document @param {string} folder @returns {Sections} */
 export const profileSections = (document, folder) => {
   const { server, keys, patterns, commands, own, workload, complete } = document
   const encodings = (/** @type {Record<string, number>} */ counts) =>

@@ -13,12 +13,18 @@ import { asTargetError } from '../servers/reason.js'
 import { strategyNamed } from '../workloads/index.js'
 import { settingsOfRun } from './run-options.js'
 
-/** What happens in a run as events. @param {(event: any) => void} report @param {import('../base/redact.js').Redactor} redact */
+/**
+ * @import { Redactor } from '../base/redact.js'
+ * @import { RunOptions } from '../index.js'
+ * @import { Warning } from '../result/warnings.js'
+ */
+
+/** What happens in a run as events. @param {(event: any) => void} report @param {Redactor} redact */
 const observerOf = (report, redact) => {
-  /** @type {import('../result/warnings.js').Warning[]} */
+  /** @type {Warning[]} */
   const warnings = []
   const tell = (/** @type {object} */ event) => report(redact.data(event))
-  const warn = (/** @type {import('../result/warnings.js').Warning} */ warning) => {
+  const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
     tell({ type: 'warning', ...warning })
   }
@@ -34,7 +40,7 @@ const observerOf = (report, redact) => {
 }
 
 /**
- * @param {import('../index.js').RunOptions} options
+ * @param {RunOptions} options
  * @param {{ signal?: AbortSignal, onProgress?: (event: any) => void }} [hooks]
  * @returns {Promise<any>}
  */

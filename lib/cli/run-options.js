@@ -3,6 +3,11 @@ import { optionsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { RunOptions } from '../index.js'
+ */
+
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze([
   ...[
@@ -37,8 +42,8 @@ const typed = ([key, value]) => {
 }
 
 /**
- * @param {import('../index.js').RunOptions} options
- * @returns {{ program: 'producer' | 'consumer', settings: import('../../settings.js').Settings }}
+ * @param {RunOptions} options
+ * @returns {{ program: 'producer' | 'consumer', settings: Settings }}
  */
 export const settingsOfRun = ({ command = 'write', ...options }) => {
   if (!Object.hasOwn(programs, command)) throw new OptionError("command must be 'write' or 'read'")
@@ -47,9 +52,7 @@ export const settingsOfRun = ({ command = 'write', ...options }) => {
   const argv = Object.entries(options).flatMap(typed)
   const stranger = Object.keys(options).find((key) => !known.includes(dashed(key)))
   if (stranger !== undefined) throw new OptionError(`unknown option ${stranger} of a run that ${command}s`)
-  const settings = /** @type {import('../../settings.js').Settings} */ (
-    readSettings({ program, argv, env: {} })
-  )
+  const settings = /** @type {Settings} */ (readSettings({ program, argv, env: {} }))
   if (settings.host === undefined)
     throw new OptionError('a run needs url or host; startLocalServers() starts servers and returns their url')
   return { program, settings }

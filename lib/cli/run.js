@@ -20,9 +20,14 @@ import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
 
 /**
+ * @import { Settings } from '../../settings.js'
+ * @import { Guidance } from './signals.js'
+ */
+
+/**
  * @param {'producer' | 'consumer'} program
- * @param {import('../../settings.js').Settings} settings
- * @param {import('./signals.js').Guidance & { as: string }} guidance as: what the user typed to start it
+ * @param {Settings} settings
+ * @param {Guidance & { as: string }} guidance as: what the user typed to start it
  */
 export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {

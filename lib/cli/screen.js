@@ -8,7 +8,13 @@ import { liveView } from '../report/live.js'
 import { runText } from '../report/text.js'
 import { logLine, logTo } from './log.js'
 
-/** @typedef {import('../result/warnings.js').Warning} Warning */
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Results } from '../result/files.js'
+ * @import { Warning } from '../result/warnings.js'
+ */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
@@ -22,7 +28,7 @@ const notStoredWords = (fault, folder) =>
     : undefined
 
 /**
- * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
+ * @param {Pick<Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
  * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
  */
 export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { stdout, stderr } = process) => {
@@ -69,7 +75,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       await sleep(stopMs)
     },
     progress: {
-      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
+      show: (/** @type {Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
         toldMs ||= performance.now()
         if (performance.now() - toldMs < patienceMs || share === 1) return
@@ -82,8 +88,8 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },
     /**
-     * @param {import('../result/document.js').RunDocument} document
-     * @param {Pick<import('../result/files.js').Results, 'folder' | 'fault'>} results
+     * @param {RunDocument} document
+     * @param {Pick<Results, 'folder' | 'fault'>} results
      */
     result(document, { folder, fault }) {
       view?.done()

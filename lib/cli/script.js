@@ -5,11 +5,13 @@ import { ExitCode } from '../base/errors.js'
 import { typedLine } from '../options/command-line.js'
 import { concluded } from './start.js'
 
+/** @import { Surroundings } from './start.js' */
+
 /**
  * @param {object} script
  * @param {string} script.usage what --help prints
  * @param {Record<string, { type: 'string' | 'boolean', short?: string, default?: string | boolean }>} script.options
- * @param {(values: Record<string, any>, words: string[], surroundings: import('./start.js').Surroundings) => Promise<number>} script.work
+ * @param {(values: Record<string, any>, words: string[], surroundings: Surroundings) => Promise<number>} script.work
  */
 export const script = ({ usage, options, work }) =>
   concluded(async (surroundings) => {

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { OPTIONS } from '../../settings.js'
 import { namesOf } from '../options/command-line.js'
 
+/** @import { Option } from '../../settings.js' */
+
 const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url' && type !== 'server')
 const urls = OPTIONS.filter(({ type }) => type === 'url' || type === 'server')
 const files = OPTIONS.filter(({ key }) => key === 'passwordFile')
@@ -31,7 +33,7 @@ const firstLineOf = (path) => {
   }
 }
 
-/** @param {readonly import('../../settings.js').Option[]} options @param {string[]} argv */
+/** @param {readonly Option[]} options @param {string[]} argv */
 const typed = (options, argv) => {
   const flags = options.flatMap((option) => namesOf(option).flatMap((word) => [`--${word}`, `-${word}`]))
   return argv.flatMap((word, i) => {
@@ -56,7 +58,7 @@ const mistaken = (argv) =>
  * @returns {string[]}
  */
 export const secretsIn = (argv, env) => {
-  const valuesOf = (/** @type {readonly import('../../settings.js').Option[]} */ options) => [
+  const valuesOf = (/** @type {readonly Option[]} */ options) => [
     ...options.flatMap(({ env: own, alsoEnv }) =>
       [own ?? [], alsoEnv].flat().flatMap((name) => env[name] ?? []),
     ),

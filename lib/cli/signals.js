@@ -1,6 +1,10 @@
 // What a command does when it is interrupted.
 
-/** @typedef {import('../run/settlement.js').Signals & { redact: import('../base/redact.js').Redactor }} Guidance */
+/**
+ * @import { Redactor } from '../base/redact.js'
+ * @import { Signals } from '../run/settlement.js'
+ */
+/** @typedef {Signals & { redact: Redactor }} Guidance */
 
 /** The first interrupt lets the run settle, the second does not. */
 export const interruptsOfRun = () => {

@@ -9,7 +9,8 @@ import { byteUnits, countUnits } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 
 /**
- * @typedef {import('../answers/staffing-series.js').LoadUnit} LoadUnit
+ * @import { LoadUnit } from '../answers/staffing-series.js'
+ *
  * @typedef {Record<string, any>} Values
  */
 

@@ -16,9 +16,11 @@ import { terminalText } from './log.js'
 import { secretsIn } from './secrets.js'
 
 /**
+ * @import { Redactor } from '../base/redact.js'
+ *
  * @typedef {object} Surroundings
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
- * @property {import('../base/redact.js').Redactor} redact
+ * @property {Redactor} redact
  */
 
 // A heap that is left alone for eight seconds is made smaller by V8, in pauses of 10 ms and on all its threads: in a run.
@@ -94,7 +96,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     return work({ settings, typed, env, dotenvText, redact, as, commands })
   })
 
-/** @param {NodeJS.WriteStream} stream @param {import('../base/redact.js').Redactor} redact */
+/** @param {NodeJS.WriteStream} stream @param {Redactor} redact */
 const redacting = (stream, redact) => {
   const write = stream.write.bind(stream)
   stream.write = (/** @type {any} */ chunk, /** @type {any[]} */ ...more) =>

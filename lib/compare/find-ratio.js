@@ -5,8 +5,10 @@ import { several } from '../base/units.js'
 import { pairedOf } from '../result/paired.js'
 
 /**
+ * @import { State } from '../answers/find/answer.js'
+ *
  * @typedef {object} Searched what a search of a side came to
- * @property {import('../answers/find/answer.js').State} state
+ * @property {State} state
  * @property {{ low: number | null, middle: number | null, high: number | null }} find
  * @property {string} sentence
  * @property {string} folder

@@ -7,8 +7,8 @@ import { ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
 import { mergedSecond, secondOf } from './interval.js'
 
 /**
- * @typedef {import('./interval.js').Interval} Interval
- * @typedef {import('./interval.js').ReadInterval} ReadInterval
+ * @import { Folded } from '../measures/fold.js'
+ * @import { Interval, ReadInterval, Sums } from './interval.js'
  *
  * @typedef {object} BoxFold what is known of a box by its intervals
  * @property {number} seq the last interval
@@ -20,9 +20,9 @@ import { mergedSecond, secondOf } from './interval.js'
  * @property {number | null} achieved in its last interval; of a reader, items that it read
  * @property {number | null} p99_us in its last interval; of a reader, whole fetches
  * @property {Record<string, number | null>} client in its last interval
- * @property {{ window: import('../measures/fold.js').Folded, whole: import('../measures/fold.js').Folded }} measured what its seconds come to
+ * @property {{ window: Folded, whole: Folded }} measured what its seconds come to
  * @property {number} longest_ms between the ends of two intervals
- * @property {import('./interval.js').Sums} [sums]
+ * @property {Sums} [sums]
  *
  * @typedef {object} Checkpoint plain data
  * @property {1} v
@@ -179,11 +179,10 @@ export const foldOf = (from = null) => {
   }
 }
 
-/** All of a fleet's writers: items, causes and commands, added up. @param {readonly (import('./interval.js').Sums | undefined)[]} boxes */
+/** All of a fleet's writers: items, causes and commands, added up. @param {readonly (Sums | undefined)[]} boxes */
 export const sumOfBoxes = (boxes) => {
   const all = boxes.flatMap((sums) => sums ?? [])
-  const sumOf = (/** @type {keyof import('./interval.js').Sums} */ name) =>
-    total(all.map((sums) => /** @type {any} */ (sums[name])))
+  const sumOf = (/** @type {keyof Sums} */ name) => total(all.map((sums) => /** @type {any} */ (sums[name])))
   return {
     whole: sumOf('whole'),
     measured: sumOf('measured'),

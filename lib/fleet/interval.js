@@ -8,8 +8,9 @@ import { at, secondOfSources } from '../measures/fold.js'
 import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
 
 /**
- * @typedef {import('../measure/ledger.js').Counts} Counts
- * @typedef {import('../result/record.js').SecondLatency} Latency
+ * @import { Counts } from '../measure/ledger.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { SecondLatency as Latency } from '../result/record.js'
  *
  * @typedef {object} Sums of a box since it began
  * @property {Counts} whole
@@ -31,7 +32,7 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
  * @property {Latency | null} bystander_us from the leader alone
  * @property {Record<string, number | null>} client of a fleet: the busiest thread, the sum of the CPU
  * @property {number | null} writers at work
- * @property {import('../measure/node-sampler.js').NodeRow[]} nodes from the leader alone
+ * @property {NodeRow[]} nodes from the leader alone
  * @property {Record<string, number>} [fetches] of all readers, as are the times of fetches and the items they read
  * @property {number | null} [items_per_s]
  *

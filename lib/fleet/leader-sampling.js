@@ -1,7 +1,8 @@
 // What one box of a fleet does for all, while it leads: it takes the measures that one box takes for all.
 
 /**
- * @typedef {import('../measures/measure.js').Source} Source
+ * @import { Source } from '../measures/measure.js'
+ *
  * @typedef {{ leads: () => boolean, onLead: (step: () => unknown) => void, control: { checkpoint: () => Promise<string | null> } }} Leading
  */
 

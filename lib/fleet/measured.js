@@ -4,10 +4,13 @@ import { foldOf, sumOfSources } from '../measures/fold.js'
 import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measures/index.js'
 
 /**
- * @typedef {import('../measures/measure.js').Measure} Measure
- * @typedef {import('../measures/fold.js').Folded} Folded
+ * @import { Folded } from '../measures/fold.js'
+ * @import { Measure, Summing } from '../measures/measure.js'
+ * @import { BoxFold, Checkpoint } from './fold.js'
+ * @import { Card } from './gather.js'
+ *
  * @typedef {{ window: Folded, whole: Folded, facts: Folded }} Measured of one box
- * @typedef {{ end: { measured?: Measured } | null, folded: import('./fold.js').BoxFold | null }} Box
+ * @typedef {{ end: { measured?: Measured } | null, folded: BoxFold | null }} Box
  */
 
 const nothing = { window: {}, whole: {}, facts: {} }
@@ -25,7 +28,7 @@ export const withMeasured = (box, measures) => {
 
 /**
  * A box of run.json, of writers or of readers.
- * @param {{ card: import('./gather.js').Card, folded: import('./fold.js').BoxFold | null, end: { interrupted: boolean } | null }} box
+ * @param {{ card: Card, folded: BoxFold | null, end: { interrupted: boolean } | null }} box
  * @param {Record<string, any>} client what its process took
  * @param {{ box: number, fromMs: number, toMs: number, counted: object, uses: string[], more?: object, writers?: readonly number[], readers?: readonly number[] }} row
  */
@@ -58,7 +61,7 @@ export const sumOfSeconds = (boxes) => {
 
 /**
  * Of all boxes: histograms are added up second by second, everything else box by box.
- * @param {{ boxes: readonly Box[], checkpoint: import('./fold.js').Checkpoint, own?: ReturnType<typeof sumOfSeconds> } & Pick<import('../measures/measure.js').Summing, 'stored' | 'plan' | 'overS' | 'costed'>} known
+ * @param {{ boxes: readonly Box[], checkpoint: Checkpoint, own?: ReturnType<typeof sumOfSeconds> } & Pick<Summing, 'stored' | 'plan' | 'overS' | 'costed'>} known
  * @param {readonly Measure[]} measures
  */
 export const measuredOfBoxes = (

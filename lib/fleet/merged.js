@@ -10,34 +10,41 @@ import { sumOfBoxes } from './fold.js'
 import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.js'
 
 /**
- * @typedef {import('./gather.js').Card} Card
- * @typedef {import('./fold.js').Checkpoint} Checkpoint
- * @typedef {import('../plan/plan.js').Plan} Plan
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Presence } from '../measure/presence.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { RunParts } from '../result/document.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { Checkpoint } from './fold.js'
+ * @import { Card } from './gather.js'
+ * @import { Sums } from './interval.js'
+ * @import { Measured } from './measured.js'
  *
  * @typedef {object} BoxEnd the last word of a box
  * @property {number} seq its last interval
- * @property {import('./interval.js').Sums} sums
+ * @property {Sums} sums
  * @property {number} end_ms of its part
  * @property {boolean} interrupted
- * @property {import('./measured.js').Measured} measured what its measures come to
+ * @property {Measured} measured what its measures come to
  * @property {{ intended: any, service: any }} latency_us
  * @property {number | null} behind_ms how late its first byte was sent
  * @property {readonly any[]} clocks
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
- * @property {readonly import('../result/warnings.js').Warning[]} warnings
+ * @property {readonly Warning[]} warnings
  * @property {any} written
  *
  * @typedef {object} Known
  * @property {Plan} plan of all writers
- * @property {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} strategy
+ * @property {ReturnType<typeof strategyOf>} strategy
  * @property {string} control its address
  * @property {number} startMs
  * @property {readonly Card[]} cards of boxes that have numbers
  * @property {Readonly<Record<string, BoxEnd>>} ends
  * @property {Checkpoint} checkpoint
- * @property {(from: number, to: number) => import('../measure/presence.js').Presence} presence
- * @property {import('../measure/memory-cost.js').Held | null} before
- * @property {import('../measure/memory-cost.js').Held | null} after
+ * @property {(from: number, to: number) => Presence} presence
+ * @property {Held | null} before
+ * @property {Held | null} after
  * @property {number} slotTable
  * @property {any} idle
  */
@@ -83,7 +90,7 @@ const rowOf = (box, at, runMs) => {
 
 /** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */
 const warningsOf = (boxes) => {
-  /** @type {Map<string, { warning: import('../result/warnings.js').Warning, by: number[] }>} */
+  /** @type {Map<string, { warning: Warning, by: number[] }>} */
   const all = new Map()
   boxes.forEach(({ end }, at) => {
     for (const warning of end?.warnings ?? []) {
@@ -146,7 +153,7 @@ const startOf = (boxes) => {
   }
 }
 
-/** @param {Known} known @returns {Omit<import('../result/document.js').RunParts, 'kind' | 'run' | 'versions' | 'target'> & ReturnType<typeof measuredOfBoxes>} */
+/** @param {Known} known @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'> & ReturnType<typeof measuredOfBoxes>} */
 export const partsOfFleet = (known) => {
   const { plan, strategy, checkpoint, startMs, idle } = known
   const boxes = boxesOf(known)

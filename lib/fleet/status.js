@@ -5,12 +5,19 @@ import { sectionOf } from '../measures/fold.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
 
+/**
+ * @import { Redis } from 'ioredis'
+ * @import { Control } from './control.js'
+ * @import { BoxFold, Checkpoint } from './fold.js'
+ * @import { Card } from './gather.js'
+ */
+
 // A box that has not been heard of for longer than this is shown as silent.
 const silentMs = 2500
 
 /** @typedef {NonNullable<Awaited<ReturnType<typeof statusOf>>>} Status */
 
-/** The runs that a control knows. @param {import('ioredis').Redis} client */
+/** The runs that a control knows. @param {Redis} client */
 export const runsOn = async (client) => {
   /** @type {string[]} */
   const runs = []
@@ -24,8 +31,8 @@ export const runsOn = async (client) => {
 }
 
 /**
- * @param {import('./gather.js').Card} card
- * @param {{ isLive: boolean, hasEnded: boolean, folded: import('./fold.js').BoxFold | undefined, quietMs: number | null, state: string }} seen
+ * @param {Card} card
+ * @param {{ isLive: boolean, hasEnded: boolean, folded: BoxFold | undefined, quietMs: number | null, state: string }} seen
  */
 const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
   const isSilent = state === 'started' && !hasEnded && quietMs !== null && quietMs > silentMs
@@ -67,7 +74,7 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
 const orderOf = ({ writers, readers }) => writers[0] ?? 1e6 + readers[0]
 
 /**
- * @param {import('./control.js').Control} control
+ * @param {Control} control
  * @param {string} run
  */
 export const statusOf = async (control, run) => {
@@ -83,7 +90,7 @@ export const statusOf = async (control, run) => {
     control.client.lindex(control.keys.seconds, -1),
     control.bytes(),
   ])
-  /** @type {import('./fold.js').Checkpoint | null} */
+  /** @type {Checkpoint | null} */
   const checkpoint = checkpointText === null ? null : JSON.parse(checkpointText)
   const last = lastText === null ? null : JSON.parse(lastText)
   const cards = all.filter(({ agents }) => agents.length > 0)

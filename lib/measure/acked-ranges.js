@@ -2,7 +2,7 @@
 // are, so what is kept is how many ticks each agent offered, and the ranges that were not acknowledged.
 
 /**
- * @typedef {import('./ledger.js').Account} Account
+ * @import { Account } from './ledger.js'
  *
  * @typedef {object} Written as it stands in run.json; item n of agent a's tick i is in chunk i mod chunks of its
  *   range, in interval floor(i / chunks), whose items begin `quantity` later each time

@@ -3,10 +3,12 @@
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../measures/nodes.js').NodeTotals} NodeTotals
- * @typedef {import('./idle-cost.js').Idle} Idle
- * @typedef {import('./idle-cost.js').Unknown} Unknown
+ * @import { NodeTotals } from '../measures/nodes.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { Idle, Unknown } from './idle-cost.js'
+ * @import { memoryCost } from './memory-cost.js'
+ * @import { Presence } from './presence.js'
  */
 
 // What others may run of our commands before it is worth a word.
@@ -28,7 +30,7 @@ const besideHz = 50
  * Consumers of the model run all of its reads; a program that runs some of them is another application.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {Pick<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
+ * @param {Pick<ReturnType<typeof strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {readonly { overS: number }[]} known.watched for how long each node was
  */
@@ -81,7 +83,7 @@ const underWay = 3
  * @param {Pick<Plan, 'clients'>} known.plan
  * @param {{ onceCommand?: string }} known.strategy
  * @param {Pick<NodeTotals, 'carried' | 'commands'>} known.totals
- * @param {Pick<import('./presence.js').Presence, 'own' | 'mean'>} known.writers
+ * @param {Pick<Presence, 'own' | 'mean'>} known.writers
  */
 export const costedOf = ({ plan, strategy, totals: { carried, commands }, writers }) => {
   const { calls = Number.NaN } = commands[strategy.onceCommand ?? ''] ?? {}
@@ -105,11 +107,11 @@ export const unsureOf = ({ measured, commands }, beyond) =>
  * are not certain (writers came or went, or write as fast as they can), the servers' count decides.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} known.strategy
+ * @param {ReturnType<typeof strategyOf>} known.strategy
  * @param {number} known.stored items that we stored in the window
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
- * @param {import('./presence.js').Presence} known.writers
+ * @param {Presence} known.writers
  */
 export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) => {
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
@@ -135,13 +137,13 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
  * What is known of the servers beside what their work is divided by.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} known.strategy
+ * @param {ReturnType<typeof strategyOf>} known.strategy
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {Pick<NodeTotals, 'commands' | 'evicted' | 'watched'>} known.totals over the window
  * @param {Idle | Unknown} known.idle
- * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
- * @param {import('./presence.js').Presence} known.writers
+ * @param {ReturnType<typeof memoryCost>} known.memory
+ * @param {Presence} known.writers
  */
 export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, memory, writers }) => {
   const { commands, evicted, watched } = totals

@@ -2,8 +2,9 @@
 import { ackedRanges } from './acked-ranges.js'
 
 /**
+ * @import { Range } from '../base/ranges.js'
+ *
  * @typedef {'failed' | 'uncertain' | 'dropped' | 'unsettled'} Loss
- * @typedef {import('../base/ranges.js').Range} Range
  *
  * @typedef {object} Counts
  * @property {number} offered

@@ -4,6 +4,7 @@ import { parseInfo } from '../wire/info.js'
 import { difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
 
 /**
+ * @import { ReplicaView } from './node-figures.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Difference, Gauges, Reading } from './node-figures.js'
  *
@@ -267,7 +268,7 @@ const addLags = (rows, watches, startMs) => {
 
 /**
  * @param {NodeRow[]} away replicas of a shard that did not answer
- * @param {import('./node-figures.js').ReplicaView[]} views of their master
+ * @param {ReplicaView[]} views of their master
  */
 const addSilent = (away, views) => {
   const silent = views.filter(({ silentS }) => silentS >= silentFromS)

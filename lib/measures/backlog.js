@@ -2,10 +2,12 @@
 import { level } from './fields.js'
 import { figure, metric } from './measure.js'
 
+/** @import { Measure } from './measure.js' */
+
 /** @param {any} sum */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const backlog = {
   name: 'backlog',
   record: { backlog: level('count'), between: level('count'), queue_bytes: level('bytes') },

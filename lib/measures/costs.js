@@ -4,9 +4,14 @@ import { netBytesBeside, netCost } from '../measure/idle-cost.js'
 import { derived, per } from './measure.js'
 import { nodeTotals } from './nodes.js'
 
+/**
+ * @import { Costed, Measure } from './measure.js'
+ * @import { NodeTotals } from './nodes.js'
+ */
+
 const disturbed = { why: 'the servers used more while idle than while items were written' }
 
-/** @param {Pick<import('./nodes.js').NodeTotals, 'cpu_s' | 'net_bytes' | 'info_bytes' | 'watched'>} totals @param {import('./measure.js').Costed} costed */
+/** @param {Pick<NodeTotals, 'cpu_s' | 'net_bytes' | 'info_bytes' | 'watched'>} totals @param {Costed} costed */
 export const costsOf = (
   { cpu_s: cpuS, net_bytes: netBytes, info_bytes: infoBytes, watched },
   { items, idle },
@@ -24,7 +29,7 @@ export const costsOf = (
   }
 }
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const costs = {
   ...derived,
   name: 'costs',
@@ -32,7 +37,7 @@ export const costs = {
     costed ? { server: costsOf(nodeTotals(window, whole), costed) } : {},
 }
 
-/** By all that used the servers in that time. @type {import('./measure.js').Measure} */
+/** By all that used the servers in that time. @type {Measure} */
 export const jobCosts = {
   ...derived,
   name: 'job costs',

@@ -16,9 +16,8 @@ import { ticks } from './ticks.js'
 import { verify } from './verify.js'
 
 /**
- * @typedef {import('./measure.js').Measure} Measure
- * @typedef {import('./fold.js').Fields} Fields
- * @typedef {import('./fold.js').Folded} Folded
+ * @import { Fields, Folded } from './fold.js'
+ * @import { Measure, Metric, Summing, Unit } from './measure.js'
  */
 
 /** @type {readonly Measure[]} */
@@ -80,7 +79,7 @@ export const upgraded = (line, overS) => {
 
 /**
  * The sections of run.json that measures make, of a process, of a window or of a fleet.
- * @param {import('./measure.js').Summing} sums
+ * @param {Summing} sums
  * @param {readonly Measure[]} [measures]
  * @returns {Record<string, any>}
  */
@@ -121,7 +120,7 @@ export const withBeside = (own, beside, record) => {
  * @param {Folded} times
  * @param {any} plan
  * @param {readonly Measure[]} measures
- * @returns {import('./measure.js').Summing}
+ * @returns {Summing}
  */
 export const sumsWith = ({ stored, overS, costed, facts, own }, times, plan, measures) => {
   const none = foldOf(recordOf(measures)).sum
@@ -167,7 +166,7 @@ export const schemasOf = ({ times, number }) => ({
   run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result)), 'object'),
 })
 
-/** Rows of the table of metrics. @returns {[name: string, title: string, unit: import('./measure.js').Unit, better: import('./measure.js').Metric['better']][]} */
+/** Rows of the table of metrics. @returns {[name: string, title: string, unit: Unit, better: Metric['better']][]} */
 export const metricRows = () =>
   MEASURES.flatMap(({ metrics }) =>
     Object.entries(metrics).map(([name, { title, unit, better }]) => [name, title, unit, better]),
@@ -259,7 +258,7 @@ export const instrumentsOf = async (measures, needs) => {
     window: () => window.sum,
     /**
      * Sections of run.json, and what they are made of again, with the lines.
-     * @param {Pick<import('./measure.js').Summing, 'stored' | 'overS' | 'costed'>} known
+     * @param {Pick<Summing, 'stored' | 'overS' | 'costed'>} known
      * @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one
      */
     result: (known, beside) => ({

@@ -4,8 +4,9 @@ import { percentileOf } from '../base/samples.js'
 import { micros } from '../base/units.js'
 
 /**
- * @typedef {import('./fold.js').Fields} Fields
- * @typedef {import('./fold.js').Folded} Folded
+ * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Fields, Folded } from './fold.js'
+ *
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
  *
  * @typedef {{ label: string, text: string }} Row of the report
@@ -34,7 +35,7 @@ import { micros } from '../base/units.js'
  *
  * @typedef {object} Costed what the servers' work is divided by, and what they use besides
  * @property {number} items of all writers; 0: none was stored
- * @property {import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown} idle
+ * @property {Idle | Unknown} idle
  *
  * @typedef {object} Metric a number of run.json
  * @property {string} title

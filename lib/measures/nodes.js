@@ -4,7 +4,9 @@ import { amount, counts, each } from './fields.js'
 import { figure, per } from './measure.js'
 
 /**
- * @typedef {import('../wire/info.js').CommandUse} CommandUse
+ * @import { CommandUse } from '../wire/info.js'
+ * @import { Folded } from './fold.js'
+ * @import { Measure } from './measure.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too
@@ -47,7 +49,7 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
 
 const byAddress = each(({ address }) => address, fields)
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const nodes = {
   name: 'nodes',
   // A node that changes its role goes on as another: what masters did is a part of its own.
@@ -99,7 +101,7 @@ export const nodes = {
   metrics: {},
 }
 
-/** Of a run that ended in its warm-up, what that was. @param {import('./fold.js').Folded} window @param {import('./fold.js').Folded} whole */
+/** Of a run that ended in its warm-up, what that was. @param {Folded} window @param {Folded} whole */
 const measuredIn = (window, whole) =>
   Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
 
@@ -135,7 +137,7 @@ const sumOf = (rows, ...names) => {
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, n) => sum + n, 0)
 }
 
-/** @param {import('./fold.js').Folded} window @param {import('./fold.js').Folded} whole @returns {NodeTotals} */
+/** @param {Folded} window @param {Folded} whole @returns {NodeTotals} */
 export const nodeTotals = (window, whole) => {
   const folded = measuredIn(window, whole)
   const rows = Object.values(folded ?? {})

@@ -8,11 +8,11 @@ import { allStrategies, strategyNamed, writerFlow } from '../workloads/index.js'
 import { trafficRules } from './traffic-rules.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
- * @typedef {import('../../settings.js').SettingKey} SettingKey
- * @typedef {import('../../settings.js').AnyKey} AnyKey
- *
+ * @import { AnyKey, ReaderSettings, SettingKey, Settings } from '../../settings.js'
+ * @import { FlowName } from '../workloads/flows.js'
+ */
+
+/**
  * @callback Rule
  * @param {Settings} settings
  * @param {(key: SettingKey) => string} named the option or the variable that gave the setting
@@ -367,7 +367,7 @@ const fleetRules = [
   ),
 ]
 
-/** @type {Record<import('../workloads/flows.js').FlowName, readonly Rule[]>} */
+/** @type {Record<FlowName, readonly Rule[]>} */
 const flowRules = { ticks: ticksRules, clients: clientsRules, jobs: clientsRules }
 
 /**

@@ -10,7 +10,7 @@ import { sizesIn } from '../traffic/sizes.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
 /**
- * @typedef {import('../../settings.js').Option} Option
+ * @import { GuardLimits, Option } from '../../settings.js'
  *
  * @typedef {object} ValueType
  * @property {(text: string, option: Option) => unknown} read the value, undefined where the text is none
@@ -133,10 +133,10 @@ const flagWords = new Map([
 /**
  * `evicted>0,memory>90%,lag>256MB`, any of them, or `off`.
  * @param {string} text
- * @returns {import('../../settings.js').GuardLimits | undefined}
+ * @returns {GuardLimits | undefined}
  */
 function guardLimits(text) {
-  /** @type {{ -readonly [K in keyof import('../../settings.js').GuardLimits]: number | null }} */
+  /** @type {{ -readonly [K in keyof GuardLimits]: number | null }} */
   const limits = { evicted: null, memoryPct: null, lagBytes: null }
   for (const part of text === 'off' ? [] : text.split(',')) {
     const [, name, limit] = /^ *(evicted|memory|lag) *> *([^,]*?) *$/.exec(part) ?? []

@@ -12,8 +12,8 @@ import { queriesWords } from './query-words.js'
 import { workersPlanWords } from './work-words.js'
 
 /**
- * @typedef {import('../workloads/flows.js').FlowName} FlowName
- * @typedef {import('../workloads/flows.js').ReadingFlowName} ReadingFlowName
+ * @import { FlowName, ReadingFlowName } from '../workloads/flows.js'
+ *
  * @typedef {Record<string, any>} Run run.json
  */
 

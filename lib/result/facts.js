@@ -8,11 +8,13 @@ import { withThresholds } from './thresholds.js'
 import { windowOf } from './window.js'
 
 /**
+ * @import { Costed } from '../measures/measure.js'
+ *
  * @typedef {object} Facts facts.json
  * @property {1} schema
  * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, costed?: import('../measures/measure.js').Costed, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
+ * @property {{ stored: number, overS?: number, costed?: Costed, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
  *   sums what measures know once, when the window began, and of processes beside it and the boxes of a fleet what each added up by itself;
  *   null: the run has not ended
  *

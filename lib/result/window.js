@@ -9,11 +9,13 @@ import { absentCode, ruling } from './warnings.js'
 import { absentWriters } from './writer-reasons.js'
 
 /**
+ * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Folded } from '../measures/fold.js'
+ *
  * @typedef {Record<string, any>} Document run.json
  * @typedef {Record<string, any>} Line of intervals.ndjson
  * @typedef {{ document: Document, lines: Line[] }} Run
  * @typedef {{ fromMs: number, toMs: number }} Window epoch
- * @typedef {import('../measures/fold.js').Folded} Folded
  */
 
 /** @param {Document} document */
@@ -75,7 +77,7 @@ const rateHeld = (document, lines) => {
   return ((acked + cut) * 1000) / (ticks * spacingMs)
 }
 
-/** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown} */
+/** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {Idle | Unknown} */
 const idleOf = (runs) => {
   const all = runs.flatMap(({ document }) => document.server.idle ?? [])
   return all.find((idle) => !('why' in idle)) ?? all[0] ?? { why: 'not measured' }

@@ -15,11 +15,19 @@ import { settleLimitMs } from './settlement.js'
 import { updating } from './updating.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ * @import { Operations } from '../measure/operations.js'
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { Course } from '../plan/course.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { Pass } from '../workloads/declare.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { RunClock } from './clock.js'
+ * @import { Records } from './write-records.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  * @typedef {NonNullable<Plan['clients']>} Clients
- * @typedef {import('../wire/decode.js').Tally} Tally
  */
 
 /** Replies by what they mean. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
@@ -60,12 +68,12 @@ const drawOf = (plan, { declared }, asked) => {
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'of'>} needs.instruments
+ * @param {Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} needs.instruments
  * @param {() => number} needs.clock
- * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time by the servers' clocks
+ * @param {Pick<RunClock, 'now'>} needs.time by the servers' clocks
  * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
+ * @param {Course | null} [needs.course] of a run whose rate changes
  */
 export const clientsWriting = async ({
   plan,
@@ -127,9 +135,7 @@ export const clientsWriting = async ({
         ? null
         : scheduleOf({ ...plan, rateHz: nominalHz }),
     target,
-    ledger: /** @type {import('../measure/operations.js').Operations} */ (
-      /** @type {unknown} */ (records.ledger)
-    ),
+    ledger: /** @type {Operations} */ (/** @type {unknown} */ (records.ledger)),
     latency: records.latency,
     onSent: records.sent,
     onRenewed: instruments.of(reconnects)?.connected,
@@ -145,7 +151,7 @@ export const clientsWriting = async ({
       })
     : null
   const { play } = strategy.declared.roles.writer
-  /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
+  /** @param {Pass} pass @param {boolean} isFirst */
   const playPass = ({ play: operation, beyond }, isFirst) => {
     if (isFirst) flow.start()
     const kind = play.indexOf(operation)
@@ -224,14 +230,14 @@ export const clientsWriting = async ({
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
+ * @param {Records} needs.records
  * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
- * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
+ * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {Tally} needs.tally
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
-  const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
+  const passes = /** @type {Pass[]} */ (strategy.declared.passes)
   const never = new AbortController().signal
   let stopped = false
   /** @type {Awaited<ReturnType<typeof playPasses>>} */

@@ -2,20 +2,26 @@
 // and has no room is dropped.
 import { duesOfCourse } from '../plan/course.js'
 
+/**
+ * @import { Timers } from '../base/timers.js'
+ * @import { Course } from '../plan/course.js'
+ * @import { TickInPortions } from './tick-portions.js'
+ */
+
 // A stretch that is added later is seen so soon.
 const lookMs = 4
 
 /**
  * @param {object} needs
- * @param {import('../plan/course.js').Course} needs.course
+ * @param {Course} needs.course
  * @param {number} needs.tickItems of all writers here
  * @param {number} needs.maxBehindMs
  * @param {() => number} needs.elapsed
  * @param {() => boolean} needs.hasRoom
- * @param {(i: number, dueMs: number) => import('./tick-portions.js').TickInPortions} needs.begin
+ * @param {(i: number, dueMs: number) => TickInPortions} needs.begin
  * @param {(i: number, dueMs: number) => void} needs.skip
  * @param {() => void} [needs.onEnd] everything was begun or dropped
- * @param {Pick<import('../base/timers.js').Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
+ * @param {Pick<Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
  */
 export const coursePacing = ({
   course,
@@ -33,7 +39,7 @@ export const coursePacing = ({
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
-  /** @type {import('./tick-portions.js').TickInPortions | null} */
+  /** @type {TickInPortions | null} */
   let current = null
 
   const portion = () => {

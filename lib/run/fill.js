@@ -15,9 +15,13 @@ import { dataBytesIn } from './baseline.js'
 import { indexingOf } from './indexing.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ * @import { Exchange, Played } from '../flow/clients.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { Indexed } from './indexing.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  *
  * @typedef {object} Needs
  * @property {Plan} plan
@@ -41,7 +45,7 @@ const settleLimitMs = 10_000
  * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
  * @param {number} numbers
  * @param {(acked: number) => void} onProgress once a second
- * @param {(exchange: import('../flow/clients.js').Exchange) => void} [onDone]
+ * @param {(exchange: Exchange) => void} [onDone]
  */
 export const playOnce = async (
   { plan, target, clock, onEvent, stop },
@@ -105,7 +109,7 @@ export const prepareKeys = async (needs) => {
 
 /**
  * What a load left.
- * @typedef {{ keys: number, seconds: number, data_bytes: number | null } & Partial<import('./indexing.js').Indexed>} Load
+ * @typedef {{ keys: number, seconds: number, data_bytes: number | null } & Partial<Indexed>} Load
  */
 
 /**
@@ -179,7 +183,7 @@ const fillEach = async (needs, fills) => {
 
 /** Indexes that are no keys do not stay. @param {Needs} needs */
 export const dropIndexes = async (needs) => {
-  const play = (/** @type {import('../flow/clients.js').Played} */ played, /** @type {number} */ numbers) =>
+  const play = (/** @type {Played} */ played, /** @type {number} */ numbers) =>
     playOnce({ ...needs, stop: new AbortController().signal }, played, numbers, () => {})
   await indexingOf(needs, play).drop()
 }

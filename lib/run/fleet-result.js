@@ -12,9 +12,17 @@ import { sleep } from './settlement.js'
 import { untilStopped } from './start-up.js'
 
 /**
- * @typedef {import('../fleet/member.js').Member} Member
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {{ document: import('../result/document.js').RunDocument, facts: import('../result/facts.js').Facts }} Shared the result of
+ * @import { Control } from '../fleet/control.js'
+ * @import { Card } from '../fleet/gather.js'
+ * @import { Member } from '../fleet/member.js'
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Facts } from '../result/facts.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Signals } from './settlement.js'
+ *
+ * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of beside the seconds
  */
 
@@ -25,7 +33,7 @@ const everyMs = 200
 const lostMs = 1500
 const secondsAPage = 500
 
-/** Lines of the merged seconds, a page at a time. @param {import('../fleet/control.js').Control} control */
+/** Lines of the merged seconds, a page at a time. @param {Control} control */
 export const pagesOfSeconds = async function* (control) {
   for (let from = 0; ; from += secondsAPage) {
     const texts = await control.client.lrange(control.keys.seconds, from, from + secondsAPage - 1)
@@ -53,11 +61,11 @@ const withReaders = (parts, reading) => {
 /**
  * Makes the result of what the control has, and stores it there.
  * @param {object} needs
- * @param {import('../fleet/control.js').Control} needs.control
+ * @param {Control} needs.control
  * @param {string} needs.address of the control
  * @param {string} needs.box that leads
  * @param {string} needs.run
- * @param {import('../measure/memory-cost.js').Held | null} [needs.after]
+ * @param {Held | null} [needs.after]
  * @returns {Promise<Shared | null>} null: another box leads
  */
 export const makeResult = async ({ control, address, box, run, after = null }) => {
@@ -92,7 +100,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     plan: readingPlan,
   })
   const known = { ...about, ...withReaders(parts, reading), kind: 'producer', run }
-  /** @type {import('../result/facts.js').Facts} */
+  /** @type {Facts} */
   const facts = { schema: 1, parts: known, thresholds, sums }
   const document = documentWith(facts, sections)
   await control.finish(gzipSync(JSON.stringify({ document, facts })))
@@ -122,7 +130,7 @@ const endsOf = (fleet) => {
   }
 }
 
-/** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/warnings.js').Warning[]} warnings */
+/** The last word of a box. @param {any} parts of its own result @param {readonly Warning[]} warnings */
 const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
   const common = { measured: own.measured, warnings, interrupted, events }
@@ -142,7 +150,7 @@ const endOf = (parts, warnings) => {
   }
 }
 
-/** @param {readonly import('../fleet/gather.js').Card[]} cards */
+/** @param {readonly Card[]} cards */
 const namesOf = (cards) =>
   cards
     .map(
@@ -192,9 +200,9 @@ const leaderOfEnd = (fleet, { own }, say) => {
  * @param {Member} fleet
  * @param {object} ending
  * @param {any} ending.parts of this box's own result
- * @param {readonly import('../result/warnings.js').Warning[]} ending.warnings
+ * @param {readonly Warning[]} ending.warnings
  * @param {(line: string) => void} ending.say
- * @param {import('./settlement.js').Signals} ending.signals
+ * @param {Signals} ending.signals
  * @returns {Promise<Shared | null>} null: this box left before
  */
 export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) => {

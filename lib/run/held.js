@@ -9,9 +9,9 @@ import { lengthMs } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('./write-setup.js').WriteRun} WriteRun
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {import('../measure/memory-cost.js').Held} Held
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { WriteRun } from './write-setup.js'
  */
 
 const answerLimitMs = 2000

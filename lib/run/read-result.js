@@ -2,8 +2,10 @@
 
 import { commandsOf } from '../measures/nodes.js'
 
+/** @import { ReadRun } from './read-setup.js' */
+
 /**
- * @param {import('./read-setup.js').ReadRun} run
+ * @param {ReadRun} run
  * @param {{ startedEpochMs: number, durationS: number, interrupted: boolean }} ending
  */
 export const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {

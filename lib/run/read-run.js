@@ -8,15 +8,16 @@ import { patienceMs, settled, sleep } from './settlement.js'
 import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
- * @typedef {import('./read-setup.js').ReadRun} ReadRun
- * @typedef {import('./settlement.js').Signals} Signals
+ * @import { Joined } from './fleet.js'
+ * @import { ReadNeeds, ReadRun } from './read-setup.js'
+ * @import { Signals } from './settlement.js'
  */
 
 const judgeLimitMs = 30_000
 
 /**
  * In a fleet the first fetch is due when a second of the run begins, so that the seconds of all boxes are the same.
- * @param {import('./fleet.js').Joined} joined
+ * @param {Joined} joined
  * @param {AbortSignal} stop
  * @returns how long after the run's start
  */
@@ -27,7 +28,7 @@ const joinedAt = async ({ fleet, startMs }, stop) => {
   return fromMs
 }
 
-/** Readers of a fleet end with its writers: when they are to, or when the last of them has. @param {import('./fleet.js').Joined} joined @param {() => void} stop */
+/** Readers of a fleet end with its writers: when they are to, or when the last of them has. @param {Joined} joined @param {() => void} stop */
 const endWith = ({ fleet, startMs, lengthMs }, stop) => {
   if (fleet.ending.aborted) stop()
   fleet.ending.addEventListener('abort', stop)
@@ -48,7 +49,7 @@ const begin = async ({ instruments, watch, reading, second }) => {
   return startedEpochMs
 }
 
-/** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
+/** @param {ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const { joined = null } = needs
   const run = await openedUnless(stop, setUpReading(needs), ({ driver, data, clocks }) => {

@@ -2,19 +2,26 @@
 import { sectionOf } from '../measures/fold.js'
 import { isRest, momentsOf, onceASecond, shownOf } from './second.js'
 
+/**
+ * @import { uniquenessOf } from '../measure/uniqueness.js'
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ */
+
 /** @param {Record<string, number>} verified */
 const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
   missing + corrupt + unexpected + stale
 
 /**
  * @param {object} needs
- * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
- * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second' | 'sofar'>} needs.instruments
+ * @param {ReadPlan} needs.plan
+ * @param {ReturnType<typeof uniquenessOf> | null} needs.uniqueness
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second' | 'sofar'>} needs.instruments
  * @param {{ watch: () => void }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
- * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
+ * @param {(snapshot: Snapshot) => void} needs.show
  */
 export const everyReadSecond = ({ plan, uniqueness, instruments, driver, elapsed, write, show }) => {
   const moment = momentsOf(elapsed)

@@ -23,10 +23,17 @@ import { samplerOf } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
+ * @import { Source } from '../measures/measure.js'
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { ReadDriver, ReadDriverOptions } from '../transport/read-driver.js'
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { Reader } from '../workloads/bind-reader.js'
+ * @import { Joined } from './fleet.js'
+ *
  * @typedef {ReturnType<typeof clocksOf>} Clocks
  *
  * @typedef {object} ReadNeeds
@@ -36,11 +43,11 @@ import { sleep } from './settlement.js'
  * @property {() => Promise<readonly PlanCard[]>} readCards
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
+ * @property {(snapshot: Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/warnings.js').Warning) => void} warn
- * @property {import('./fleet.js').Joined | null} [joined] of a fleet
+ * @property {(warning: Warning) => void} warn
+ * @property {Joined | null} [joined] of a fleet
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -60,7 +67,7 @@ export const readsWords = (plan, driver, masters) => {
   return `reads from ${several(servers.length, what)}${without}`
 }
 
-/** @param {import('../transport/read-driver.js').ReadDriverOptions} options */
+/** @param {ReadDriverOptions} options */
 const openDriver = async (options) => {
   if (options.plan.driver === 'socket') return socketReadDriver(options)
   const { libraryReadDriver } = await import('../transport/library-reader.js')
@@ -71,7 +78,7 @@ const openDriver = async (options) => {
  * The clocks of the servers that are read from, measured now and again.
  * @param {Target} target
  * @param {ReadDriver} driver
- * @param {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @param {(warning: Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({ time: target.time, epochMs: steadyClock().epochMs })
@@ -96,7 +103,7 @@ const followClocks = async (target, driver, warn) => {
 /**
  * Who judges what is read, as long as the plan that it is judged by is the one being written.
  * @param {ReadNeeds} needs
- * @param {{ driver: ReadDriver, reader: import('../workloads/bind-reader.js').Reader, clocks: Clocks, planNow: () => number }} reading
+ * @param {{ driver: ReadDriver, reader: Reader, clocks: Clocks, planNow: () => number }} reading
  */
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
@@ -138,16 +145,16 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
       })
     : null
   const inspector = judge && {
-    inspect: (/** @type {import('../wire/id-list.js').IdList} */ list, /** @type {string} */ server) =>
+    inspect: (/** @type {IdList} */ list, /** @type {string} */ server) =>
       judging ? judge.inspect(list, server) : { value: nothing, nil: nothing },
   }
   return { watch, judge, inspector, liveShare }
 }
 
-/** One reader of a fleet takes for all what one does. @param {import('./fleet.js').Joined} joined */
+/** One reader of a fleet takes for all what one does. @param {Joined} joined */
 const sharedBy =
   ({ readers }) =>
-  (/** @type {import('../measures/measure.js').Source} */ source) =>
+  (/** @type {Source} */ source) =>
     readers.agents.includes(1) ? source : { second: () => ({}), close: source.close }
 
 /** @param {ReadNeeds} needs */

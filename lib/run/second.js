@@ -4,13 +4,17 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
- * @typedef {import('../report/live.js').Snapshot} Snapshot
+ * @import { ledgerOf } from '../measure/ledger.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Target } from '../servers/open.js'
  */
 
 /**
  * What samples every node.
- * @param {import('../servers/open.js').Target} target
+ * @param {Target} target
  * @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
  */
 export const samplerOf = ({ nodes, info, access }, { elapsed, ...more }) =>
@@ -112,7 +116,7 @@ export const shownOf = (atMs, times, nodes) => ({
   replicaCpuPct: busiest(nodes, 'replica'),
 })
 
-/** How long the run will take, in whole ticks where it has a schedule. @param {import('../plan/plan.js').Plan} plan */
+/** How long the run will take, in whole ticks where it has a schedule. @param {Plan} plan */
 export const lengthMs = (plan) =>
   plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
 
@@ -121,9 +125,9 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
 
 /**
  * @param {object} needs
- * @param {import('../plan/plan.js').Plan} needs.plan
- * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
+ * @param {Plan} needs.plan
+ * @param {Pick<ReturnType<typeof ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} needs.instruments
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
  * @param {(atMs: number) => Promise<void>} needs.watchClocks
  * @param {{ watch: () => void }} needs.driver

@@ -3,6 +3,12 @@ import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
 import { isSteady } from './steady.js'
 
+/**
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Records } from './write-records.js'
+ */
+
 // The counters are read a little before the first measured tick, so that they hold all of it.
 const markEarlyMs = 25
 // The end of the warm-up is decided so long before.
@@ -10,8 +16,8 @@ const decidedMs = 200
 
 /**
  * @param {object} needs
- * @param {import('../plan/plan.js').Plan} needs.plan
- * @param {import('./write-records.js').Records['ledger']} needs.ledger
+ * @param {Plan} needs.plan
+ * @param {Records['ledger']} needs.ledger
  * @param {() => unknown} needs.onOpen the warm-up is over
  * @param {(text: string) => void} [needs.onBacklog] items waited already then
  * @param {() => number} needs.elapsed
@@ -79,7 +85,7 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
       const backlog = words && `; ${words}`
       return `the warm-up of ${period(fromMs)} is left out: ${steady ? 'latency and CPU of 3 seconds agree' : 'latency and CPU do not agree yet'}${backlog}`
     },
-    /** @returns {import('../report/live.js').Snapshot['phase']} */
+    /** @returns {Snapshot['phase']} */
     phase: () => (isClosed ? 'draining' : isOpen ? 'measuring' : 'warm-up'),
     /** Before the first tick: without a warm-up all of them are measured. */
     async prepare() {

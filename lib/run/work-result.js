@@ -3,13 +3,15 @@ import { sums } from '../base/sums.js'
 import { commandsOf } from '../measures/nodes.js'
 
 /**
- * @typedef {import('./work-run.js').WorkRun} WorkRun
+ * @import { Account } from '../measure/jobs.js'
+ * @import { WorkRun } from './work-run.js'
+ *
  * @typedef {{ host: string, done: number }} Box
  * @typedef {object} Ending
  * @property {number} startedEpochMs
  * @property {boolean} interrupted
  * @property {boolean} whole every job in hand was finished
- * @property {(import('../measure/jobs.js').Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes_silent: number, boxes?: Box[] }) | null} account boxes: those that took at once
+ * @property {(Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes_silent: number, boxes?: Box[] }) | null} account boxes: those that took at once
  */
 
 /** How evenly jobs are spread: 1 where all have as many, 1/n where one has all (Jain). @param {readonly number[]} counts */

@@ -22,18 +22,24 @@ import { everyWorkSecond } from './work-second.js'
 import { openStages } from './work-stages.js'
 
 /**
- * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
- * @typedef {import('../servers/open.js').Target} Target
+ * @import { Redis } from 'ioredis'
+ * @import { Sets } from '../measure/jobs.js'
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Signals } from './settlement.js'
  *
  * @typedef {object} WorkNeeds
  * @property {WorkPlan} plan
- * @property {import('../plan/plan-card.js').PlanCard | null} card
+ * @property {PlanCard | null} card
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
+ * @property {(snapshot: Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @property {(warning: Warning) => void} warn
  */
 
 const clockEveryMs = 10_000
@@ -63,12 +69,12 @@ const checkServer = async (strategy, { commands, address, versions }) => {
     )
 }
 
-/** @param {import('../measure/jobs.js').Sets} sets */
+/** @param {Sets} sets */
 const jobsOf = (sets) => Object.values(sets).reduce((sum, set) => sum + onesIn(set), 0)
 
 /** When the run is over: at its time, with `drain` when nothing is left, or when its server has gone. */
 export const endingOf = (
-  /** @type {{ plan: WorkPlan, client: () => import('ioredis').Redis, strategy: ReturnType<typeof strategyOf>, elapsed: () => number, onGone: () => void }} */ needs,
+  /** @type {{ plan: WorkPlan, client: () => Redis, strategy: ReturnType<typeof strategyOf>, elapsed: () => number, onGone: () => void }} */ needs,
 ) => {
   const { plan, client, strategy, elapsed, onGone } = needs
   /** @type {number | null} */
@@ -234,7 +240,7 @@ const accounted = async (run, atOnce) => {
   return accountNow(run)
 }
 
-/** @param {WorkRun} run @param {import('./settlement.js').Signals} signals */
+/** @param {WorkRun} run @param {Signals} signals */
 const played = async (run, { stop, stopNow }) => {
   const { crew, ending, instruments, second, data, journal } = run
   // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
@@ -275,7 +281,7 @@ const played = async (run, { stop, stopNow }) => {
   return resultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
 }
 
-/** @param {WorkNeeds & import('./settlement.js').Signals} needs */
+/** @param {WorkNeeds & Signals} needs */
 export const workRun = async ({ stop, stopNow, ...needs }) => {
   const run = await unlessInterrupted(stop, setUp(needs))
   try {

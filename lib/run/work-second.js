@@ -2,15 +2,22 @@
 import { changesOf, isRest, onceASecond, shownOf } from './second.js'
 
 /**
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { WorkRecords } from './work-records.js'
+ */
+
+/**
  * @param {object} needs
- * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
- * @param {{ records: import('./work-records.js').WorkRecords }[]} needs.stages
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
+ * @param {WorkPlan} needs.plan
+ * @param {{ records: WorkRecords }[]} needs.stages
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} needs.instruments
  * @param {() => Promise<void>} needs.renew accounts
  * @param {(waiting: number | null) => Promise<void>} needs.look whether the run is over; null: the server does not say
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
- * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
+ * @param {(snapshot: Snapshot) => void} needs.show
  */
 export const everyWorkSecond = (needs) => {
   const { plan, stages, instruments, renew, look, elapsed, write, show } = needs

@@ -7,19 +7,21 @@ import { meanRate } from '../traffic/rates.js'
 import { trafficOf } from './traffic.js'
 
 /**
- * @typedef {import('../result/document.js').RunParts} RunParts
- * @typedef {import('./write-setup.js').WriteRun} WriteRun
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Course } from '../plan/course.js'
+ * @import { RunParts } from '../result/document.js'
+ * @import { WriteRun } from './write-setup.js'
  *
  * @typedef {object} Beginning what the target held before the first write
  * @property {number} startedEpochMs
- * @property {import('../measure/memory-cost.js').Held} before
+ * @property {Held} before
  * @property {boolean} isOfRun that was before another box of the run began to write
  * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was written before the run; null: nothing was
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
- * @property {import('../measure/memory-cost.js').Held} after
+ * @property {Held} after
  * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
@@ -68,7 +70,7 @@ const trafficIn = ({ plan, strategy, records }, endMs) => {
   return trafficOf(plan, { offered, endMs })
 }
 
-/** The rate that was to be sustained in the window. @param {WriteRun['plan']} plan @param {import('../plan/course.js').Course | null} course @param {number} fromMs @param {number} endMs */
+/** The rate that was to be sustained in the window. @param {WriteRun['plan']} plan @param {Course | null} course @param {number} fromMs @param {number} endMs */
 const nominalOf = (plan, course, fromMs, endMs) =>
   plan.rates
     ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
@@ -78,7 +80,7 @@ const nominalOf = (plan, course, fromMs, endMs) =>
  * @param {WriteRun} run
  * @param {Beginning} beginning
  * @param {Ending} ending
- * @param {import('../plan/course.js').Course | null} [course] of a run whose rate changed
+ * @param {Course | null} [course] of a run whose rate changed
  */
 export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run

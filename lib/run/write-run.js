@@ -9,18 +9,21 @@ import { sumsOf } from './write-records.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
-const sampleAheadMs = 300
-
 /**
- * @typedef {import('./write-setup.js').WriteRun} WriteRun
- * @typedef {import('./settlement.js').Signals} Signals
+ * @import { Member } from '../fleet/member.js'
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Signals } from './settlement.js'
+ * @import { Beginning } from './write-result.js'
+ * @import { WriteNeeds, WriteRun } from './write-setup.js'
  */
+
+const sampleAheadMs = 300
 
 /**
  * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, of items that
  * have expired and are not collected yet, or of a box that ended before.
  * @param {WriteRun['plan']} plan
- * @param {import('../measure/memory-cost.js').Held} before
+ * @param {Held} before
  */
 const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
   once ||
@@ -28,7 +31,7 @@ const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
   Number(keys) > agents.length + 1 ||
   Boolean(gathered?.some((n) => n > 0))
 
-/** @type {import('../measure/memory-cost.js').Held} */
+/** @type {Held} */
 const notHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
 
 // A box of a fleet is at its first tick's timer so long before it is due.
@@ -37,8 +40,8 @@ const aheadMs = 5
 /**
  * The moment from which time is counted: now, or in a fleet when all begin.
  * @param {WriteRun} run
- * @param {import('../fleet/member.js').Member | null} fleet
- * @param {import('../measure/memory-cost.js').Held} before
+ * @param {Member | null} fleet
+ * @param {Held} before
  * @param {AbortSignal} stop
  */
 const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
@@ -56,9 +59,9 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
 /**
  * The first tick begins.
  * @param {WriteRun} run
- * @param {import('./write-setup.js').WriteNeeds & { announce: () => Promise<unknown> }} needs
- * @param {import('../fleet/member.js').Member | null} fleet
- * @returns {Promise<import('./write-result.js').Beginning>}
+ * @param {WriteNeeds & { announce: () => Promise<unknown> }} needs
+ * @param {Member | null} fleet
+ * @returns {Promise<Beginning>}
  */
 const begin = async (run, needs, fleet) => {
   const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
@@ -130,7 +133,7 @@ const close = async ({ driver, data, instruments, records }) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
+ * @param {WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
 export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {

@@ -22,31 +22,39 @@ import { windowOf } from './window.js'
 import { recordsOf, sumsOf } from './write-records.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ * @import { Member } from '../fleet/member.js'
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Snapshot } from '../report/live.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { RunClock } from './clock.js'
+ * @import { Conductor } from './conductor.js'
+ * @import { Records } from './write-records.js'
+ * @import { writer } from './writer.js'
  *
  * @typedef {object} WriteNeeds
  * @property {Plan} plan
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
+ * @property {(snapshot: Snapshot) => void} show
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
- * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
+ * @property {Pick<RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
  * @property {() => Promise<number>} others how many writers of other processes write
- * @property {(before: import('../measure/memory-cost.js').Held) => Promise<void>} [onBegin] our own do from now on
- * @property {() => Promise<import('../measure/memory-cost.js').Held | null>} [earliest] what was there before the first of
+ * @property {(before: Held) => Promise<void>} [onBegin] our own do from now on
+ * @property {() => Promise<Held | null>} [earliest] what was there before the first of
  *   the run that writes already; null: none does
  * @property {'auto' | 'always' | 'never'} idleCost
  * @property {(line: string) => void} say
  * @property {AbortSignal} stop
- * @property {import('../fleet/member.js').Member | null} [fleet] that this box is of
+ * @property {Member | null} [fleet] that this box is of
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
- * @property {(warning: import('../result/warnings.js').Warning) => void} [warn]
- * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
- * @property {(warning: import('../result/warnings.js').Warning) => void} [remark] at the end
+ * @property {(warning: Warning) => void} [warn]
+ * @property {Conductor} [conductor] decides at which rates is written
+ * @property {(warning: Warning) => void} [remark] at the end
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
@@ -83,15 +91,15 @@ const aheadOf = (target) =>
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
+ * @param {Records} needs.records
  * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
  * @param {() => void} needs.onAsking
  * @param {(rows: NodeRow[]) => void} needs.onRows
- * @param {import('../fleet/member.js').Member | null} needs.fleet
+ * @param {Member | null} needs.fleet
  * @param {() => object | null} needs.load once it is open
- * @param {import('./conductor.js').Conductor['tap']} [needs.tap]
+ * @param {Conductor['tap']} [needs.tap]
  */
 const watchersOf = async ({
   plan,
@@ -138,10 +146,10 @@ const watchersOf = async ({
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {WriteNeeds['results']} needs.results
- * @param {import('../fleet/member.js').Member | null} needs.fleet
- * @param {import('./write-records.js').Records} needs.records
+ * @param {Member | null} needs.fleet
+ * @param {Records} needs.records
  * @param {Pick<Awaited<ReturnType<typeof watchersOf>>, 'window' | 'sampler'>} needs.watchers
- * @param {() => Pick<ReturnType<typeof import('./writer.js').writer>, 'measuredTicks' | 'nextTick'>} needs.writing
+ * @param {() => Pick<ReturnType<typeof writer>, 'measuredTicks' | 'nextTick'>} needs.writing
  */
 const secondsTo = ({ plan, results, fleet, records, watchers: { window, sampler }, writing }) => {
   if (!fleet) return results.interval
@@ -163,7 +171,7 @@ export const setUpWriting = async (needs) => {
   const { guard = () => null, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing =
-    /** @type {Omit<ReturnType<typeof import('./writer.js').writer>, 'start' | 'stop' | 'progress' | 'beginAt' | 'nextTick'> & Partial<Pick<ReturnType<typeof import('./writer.js').writer>, 'beginAt' | 'nextTick'>> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
+    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress' | 'beginAt' | 'nextTick'> & Partial<Pick<ReturnType<typeof writer>, 'beginAt' | 'nextTick'>> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
       null
     )
   const elapsed = () => writing?.elapsed() ?? 0

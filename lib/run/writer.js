@@ -10,10 +10,17 @@ import { tickInPortions } from './tick-portions.js'
 import { ticker } from './ticker.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../transport/connection.js').Tick} Tick
- * @typedef {import('../measure/ledger.js').Account} Account
- * @typedef {Awaited<ReturnType<typeof import('../transport/socket.js').socketDriver>>} Driver
+ * @import { Range } from '../base/ranges.js'
+ * @import { Timers } from '../base/timers.js'
+ * @import { Account, ledgerOf } from '../measure/ledger.js'
+ * @import { Course } from '../plan/course.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Tick } from '../transport/connection.js'
+ * @import { socketDriver } from '../transport/socket.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { TickInPortions } from './tick-portions.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof socketDriver>>} Driver
  */
 
 const settleCheckMs = 5
@@ -26,13 +33,13 @@ const largeBatchMs = 1000
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Driver} needs.driver
- * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
+ * @param {ReturnType<typeof ledgerOf>} needs.ledger
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
- * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
+ * @param {Course | null} [needs.course] of a run whose rate changes
  * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const writer = ({
   plan,
@@ -86,7 +93,7 @@ export const writer = ({
    * @param {typeof agents[number]} agent
    * @param {number} i the tick
    * @param {number} dueMs after the start
-   * @param {import('../base/ranges.js').Range} range its items
+   * @param {Range} range its items
    * @param {(() => void) | null} [then] when all its items have an outcome
    */
   const open = (agent, i, dueMs, range, then = null) => {
@@ -101,7 +108,7 @@ export const writer = ({
    * @param {typeof agents[number]} agent
    * @param {number} i
    * @param {number} dueMs
-   * @param {import('../wire/encode.js').TickValues} values
+   * @param {TickValues} values
    * @param {(() => void) | null} [then]
    * @returns {Tick}
    */
@@ -135,7 +142,7 @@ export const writer = ({
     /** @typedef {{ i: number, sinceMs: number }} Waiting */
     /** @type {Waiting[]} */
     const waiting = []
-    /** @type {{ tick: import('./tick-portions.js').TickInPortions, due: Waiting, begunMs: number } | null} */
+    /** @type {{ tick: TickInPortions, due: Waiting, begunMs: number } | null} */
     let current = null
     const isTooLate = (/** @type {Waiting} */ { i, sinceMs }) => {
       const nowMs = elapsed()
@@ -209,7 +216,7 @@ export const writer = ({
   /** As fast as the servers take it. */
   const saturating = () => {
     let next = 0
-    /** @type {import('./tick-portions.js').TickInPortions | null} */
+    /** @type {TickInPortions | null} */
     let current = null
     const more = () => {
       while ((current || !isOver(next)) && driver.hasRoom()) {
@@ -263,7 +270,7 @@ export const writer = ({
     }
   }
 
-  /** @param {import('../plan/course.js').Course} changing */
+  /** @param {Course} changing */
   const byCourse = (changing) =>
     coursePacing({
       ...{ course: changing, elapsed, hasRoom: driver.hasRoom, begin, skip: skipAll, timers },

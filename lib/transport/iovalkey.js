@@ -2,8 +2,10 @@
 import * as iovalkey from 'iovalkey'
 import { libraryLike } from './ioredis.js'
 
+/** @import { Classes } from './ioredis.js' */
+
 export const iovalkeyLibrary = libraryLike(
-  /** @type {import('./ioredis.js').Classes} */ (/** @type {unknown} */ (iovalkey)),
+  /** @type {Classes} */ (/** @type {unknown} */ (iovalkey)),
   // It groups them by their first argument, the script: iovalkey 0.4.0.
   { groupsScripts: false },
 )

@@ -5,7 +5,7 @@ import { addressOf, endpointOf } from '../servers/address.js'
 import { reasonFor } from '../servers/reason.js'
 import { closed as closedReason } from './topology-events.js'
 
-/** @typedef {import('./library.js').LibraryNeeds} LibraryNeeds */
+/** @import { Fault, Library, LibraryNeeds } from './library.js' */
 
 // They come before a command is written, or instead of a redirect that was not followed.
 const neverSent = new Set([
@@ -19,7 +19,7 @@ const neverSent = new Set([
 const timedOutWaiting = (/** @type {Error} */ { constructor: { name } }) => name === 'TimeoutError'
 const isFull = (/** @type {Error} */ { message }) => /^(The queue is full|Cannot find node )/.test(message)
 
-/** @param {unknown} error @returns {import('./library.js').Fault} */
+/** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
   const reason = /** @type {Error} */ (error)
   if (reason instanceof ErrorReply) return { line: reason.message, left: true, atOnce: false }
@@ -67,7 +67,7 @@ const followNodes = (cluster, events) => {
   cluster.on('node-ready', (/** @type {any} */ node) => events.up(addressOf(node)))
 }
 
-/** @param {LibraryNeeds} needs @returns {import('./library.js').Library} */
+/** @param {LibraryNeeds} needs @returns {Library} */
 const ofServer = (needs) => {
   const { address, target, events, options } = needs
   const { socket, ...rest } = optionsOf(needs)
@@ -102,7 +102,7 @@ const untilTold = (client, connect) =>
     connect().then(resolve, reject)
   })
 
-/** @param {LibraryNeeds} needs @returns {import('./library.js').Library} */
+/** @param {LibraryNeeds} needs @returns {Library} */
 const ofCluster = (needs) => {
   const { target, reads, events, options } = needs
   const { commandOptions, RESP, ...defaults } = optionsOf(needs)

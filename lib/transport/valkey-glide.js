@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { endpointOf } from '../servers/address.js'
 
 /**
- * @typedef {import('./library.js').LibraryNeeds} LibraryNeeds
+ * @import { Fault, Library, LibraryNeeds } from './library.js'
+ *
  * @typedef {{ key: unknown, value: any }} Pair
  */
 
@@ -33,7 +34,7 @@ const lineOf = (message) => {
   return plain && `${plain[1]} ${plain[2]}`
 }
 
-/** @param {unknown} error @returns {import('./library.js').Fault} */
+/** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
   const { message, name } = /** @type {Error} */ (error)
   const line = name === 'RequestError' ? lineOf(message) : null
@@ -85,7 +86,7 @@ const configOf = ({ cluster, target: { topology, access }, address, reads, optio
   }
 }
 
-/** @param {LibraryNeeds} needs @returns {import('./library.js').Library} */
+/** @param {LibraryNeeds} needs @returns {Library} */
 export const valkeyGlideLibrary = (needs) => {
   const { cluster, bytes } = needs
   // Its log would come between our lines.

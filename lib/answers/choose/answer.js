@@ -4,8 +4,8 @@ import { figureOfRow } from '../../result/statistics.js'
 import { metricNames } from './cost.js'
 
 /**
- * @typedef {import('./procedure.js').Decision} Decision
- * @typedef {import('./cost.js').Metric} Metric
+ * @import { Metric, Metrics } from './cost.js'
+ * @import { Decision } from './procedure.js'
  *
  * @typedef {object} Candidate
  * @property {string} name
@@ -17,7 +17,7 @@ import { metricNames } from './cost.js'
  * @typedef {object} RunRecord
  * @property {number} candidate
  * @property {number} round
- * @property {import('./cost.js').Metrics} metrics
+ * @property {Metrics} metrics
  * @property {boolean} counts
  * @property {string[]} reasons why it is not valid
  * @property {number | null} achieved items a second

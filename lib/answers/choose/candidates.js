@@ -9,8 +9,8 @@ import { termsOf } from '../../workloads/latest/plan-fields.js'
 import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
 
 /**
- * @typedef {import('../../workloads/needs.js').NeedName} NeedName
- * @typedef {import('../../workloads/declare.js').Declaration} Declaration
+ * @import { Declaration } from '../../workloads/declare.js'
+ * @import { NeedName } from '../../workloads/needs.js'
  *
  * @typedef {object} Model
  * @property {string} name

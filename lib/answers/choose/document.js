@@ -4,7 +4,9 @@ import { metricNames } from './cost.js'
 import { chooseSentence } from './text.js'
 
 /**
- * @typedef {import('./answer.js').CandidateAnswer} CandidateAnswer
+ * @import { CandidateAnswer } from './answer.js'
+ * @import { Excluded } from './candidates.js'
+ * @import { Turnover } from './turnover.js'
  *
  * @typedef {object} ChooseAnswer
  * @property {1} schema
@@ -20,8 +22,8 @@ import { chooseSentence } from './text.js'
  * @property {string} sentence
  * @property {string[]} gives_up by the chosen one
  * @property {CandidateAnswer[]} candidates the chosen one first
- * @property {import('./candidates.js').Excluded[]} excluded
- * @property {{ found: import('./turnover.js').Turnover[], unknown: string[] } | null} turnovers null: no calibration was given
+ * @property {Excluded[]} excluded
+ * @property {{ found: Turnover[], unknown: string[] } | null} turnovers null: no calibration was given
  * @property {number} rounds
  * @property {number} runs
  * @property {string[]} warnings

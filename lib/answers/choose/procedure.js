@@ -7,6 +7,9 @@ import { smallestEffect } from '../../result/verdict.js'
 import { shuffle, uniforms } from '../find/random.js'
 
 /**
+ * @import { RoundsPlan } from '../../result/rounds-plan.js'
+ * @import { Verdict } from '../../result/verdict.js'
+ *
  * @typedef {{ round: number, order: readonly number[] }} Block candidates by their numbers, in the order in which they run
  *
  * @typedef {object} Outcome of a run
@@ -23,7 +26,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number | null} ratio of its cost to the lowest; null: it has none
  * @property {number | null} low
  * @property {number | null} high
- * @property {import('../../result/verdict.js').Verdict | null} verdict of it against the lowest
+ * @property {Verdict | null} verdict of it against the lowest
  * @property {string | null} why it did not count
  *
  * @typedef {object} Decision
@@ -41,7 +44,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number} runs at most
  * @property {number} [effect] the smallest change that matters
  * @property {number} [seed]
- * @property {import('../../result/rounds-plan.js').RoundsPlan} [plan] of as many candidates and runs
+ * @property {RoundsPlan} [plan] of as many candidates and runs
  */
 
 export const leastRounds = 4

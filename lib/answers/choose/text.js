@@ -3,8 +3,11 @@ import { alignedTable, blocksText, wrapped } from '../../base/layout.js'
 import { bytes, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
 import { metricNames, metrics } from './cost.js'
 
-/** @typedef {import('./document.js').ChooseAnswer} ChooseAnswer */
-/** @typedef {import('./answer.js').CandidateAnswer} CandidateAnswer */
+/**
+ * @import { CandidateAnswer } from './answer.js'
+ * @import { Metric } from './cost.js'
+ * @import { ChooseAnswer } from './document.js'
+ */
 
 /** 1.06 (1.02 to 1.10) @param {{ ratio: number, low: number | null, high: number | null } | null} found */
 export const ratioWords = (found) => {
@@ -15,7 +18,7 @@ export const ratioWords = (found) => {
     : `${times(ratio)} (${times(low)} to ${times(high)})`
 }
 
-/** @param {import('./cost.js').Metric} metric @param {number | undefined} value */
+/** @param {Metric} metric @param {number | undefined} value */
 export const valueWords = (metric, value) =>
   value === undefined ? '' : metrics[metric].unit === 'us' ? micros(value) : bytes(value)
 

@@ -4,12 +4,14 @@ import { memoryOf } from '../plan/memory.js'
 import { demandOf } from '../plan/plan-answer.js'
 import { wireOf } from '../plan/wire.js'
 
+/** @import { Plan } from '../../plan/plan.js' */
+
 // From a hundredth to a hundred times; between two steps the logarithm of the ratio is a line.
 const steps = 16
 const reach = 100
 
 /**
- * @typedef {{ model: any, plan: import('../../plan/plan.js').Plan }} Planned of a calibration, at a rate
+ * @typedef {{ model: any, plan: Plan }} Planned of a calibration, at a rate
  * @typedef {{ other: string, rate: number, cheaper_above: string, cheaper_below: string }} Turnover
  */
 

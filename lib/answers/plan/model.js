@@ -5,6 +5,8 @@ import { studentQuantile } from '../../base/distributions.js'
 import { slotCount } from '../../wire/slot.js'
 
 /**
+ * @import { Memory } from './memory.js'
+ *
  * @typedef {Readonly<Record<string, number>>} Features of a cell, by the names of the terms
  * @typedef {{ name: string, value: number, low: number, high: number }} Term
  *
@@ -162,7 +164,7 @@ export const cpuFeatures = ({ commands, members, bytesIn, bytesOut }, items) => 
 export const memoryTerms = /** @type {const} */ (['computed', 'an item', 'a slot'])
 
 /**
- * @param {import('./memory.js').Memory} memory an item
+ * @param {Memory} memory an item
  * @param {number} items
  * @param {boolean} isCluster each slot that has a key takes memory of its own
  * @returns {Features}

@@ -4,6 +4,7 @@ import { bytes, count, micros, percent, rate as perSecond, plainText, several } 
 import { scoresOf } from './proof.js'
 
 /**
+ * @import { Column } from '../../base/layout.js'
  * @import { Candidate } from './nodes.js'
  * @import { PlanAnswer } from './plan-answer.js'
  * @import { Score } from './proof.js'
@@ -108,7 +109,7 @@ const listed = (candidates) =>
     .toSorted((a, b) => (a.monthly ?? Number.POSITIVE_INFINITY) - (b.monthly ?? Number.POSITIVE_INFINITY))
     .slice(0, mostRows)
 
-/** @param {PlanAnswer['asked']} asked @returns {import('../../base/layout.js').Column<Candidate>[]} */
+/** @param {PlanAnswer['asked']} asked @returns {Column<Candidate>[]} */
 const columnsOf = ({ growth }) => {
   const part = (/** @type {number | undefined} */ used) => (used === undefined ? '' : percent(100 * used))
   return [

@@ -8,8 +8,9 @@ import { digitsOf } from '../../wire/encode.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../../plan/plan.js').Plan} Plan
- * @typedef {import('../../workloads/step.js').Step} Step
+ * @import { Range } from '../../base/ranges.js'
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Step } from '../../workloads/step.js'
  *
  * @typedef {object} Amounts
  * @property {number} commands
@@ -163,7 +164,7 @@ export const wireOf = async (plan) => {
   }
 }
 
-/** @param {Exclude<Step, { kind: 'each' }>} step @param {import('../../base/ranges.js').Range} range */
+/** @param {Exclude<Step, { kind: 'each' }>} step @param {Range} range */
 const groupKeys = (step, { first, count }) =>
   step.kind === 'once'
     ? step.keys.map(String)

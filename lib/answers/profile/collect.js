@@ -5,6 +5,7 @@ import { parseInfo } from '../../wire/info.js'
 import { patternsOf } from './fold.js'
 
 /**
+ * @import { Socket } from 'node:net'
  * @import { Redis } from 'ioredis'
  * @import { Info } from '../../wire/info.js'
  *
@@ -201,8 +202,8 @@ export const collected = async ({
   const bytes = () =>
     masters.reduce(
       (sum, { client }) => ({
-        in: sum.in + /** @type {import('node:net').Socket} */ (client.stream).bytesWritten,
-        out: sum.out + /** @type {import('node:net').Socket} */ (client.stream).bytesRead,
+        in: sum.in + /** @type {Socket} */ (client.stream).bytesWritten,
+        out: sum.out + /** @type {Socket} */ (client.stream).bytesRead,
       }),
       { in: 0, out: 0 },
     )

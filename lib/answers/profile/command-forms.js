@@ -2,7 +2,8 @@
 // the file, and the profile says so.
 
 /**
- * @typedef {import('./workload.js').WorkloadKey} WorkloadKey
+ * @import { ProfilePattern } from './profile.js'
+ * @import { WorkloadKey } from './workload.js'
  *
  * @typedef {object} Form
  * @property {(key: WorkloadKey, name: string, range: number) => string} write
@@ -173,7 +174,7 @@ export const removers = new Set(['del', 'unlink'])
 
 /**
  * Bytes of an element's name and value together, by what a key takes: what servers keep beside them is taken off.
- * @param {import('./profile.js').ProfilePattern} pattern
+ * @param {ProfilePattern} pattern
  * @param {string} encoding
  * @param {number} size elements
  */

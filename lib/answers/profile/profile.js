@@ -4,6 +4,7 @@ import { total } from './collect.js'
 import { anonymousWords, otherKeys } from './fold.js'
 
 /**
+ * @import { Info } from '../../wire/info.js'
  * @import { Collected, FoundPattern, KeyFacts } from './collect.js'
  *
  * @typedef {{ value: number, low: number, high: number }} Estimate 95 %
@@ -153,7 +154,7 @@ const commandsOf = ({ begin, end, seconds, own }) => {
 const perS = ({ begin, end, seconds }, field) =>
   Math.max(0, (total(end, field) - total(begin, field)) / seconds)
 
-/** @param {import('../../wire/info.js').Info[]} infos @param {'keys' | 'expires'} what */
+/** @param {Info[]} infos @param {'keys' | 'expires'} what */
 const inDatabases = (infos, what) =>
   sum(infos.flatMap(({ databases }) => Object.values(databases).map((one) => Number(one[what]) || 0)))
 

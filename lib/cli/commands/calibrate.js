@@ -7,6 +7,11 @@ import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
+/**
+ * @import { Typed } from '../../options/command-line.js'
+ * @import { Command } from '../commands.js'
+ */
+
 const key = (/** @type {string} */ name) => /** @type {any} */ (name)
 
 /** What `calibrate` and a `plan` without a calibration have in common. */
@@ -43,7 +48,7 @@ const ownRows = ownOptions('Options', [
     help: 'most items in a command' },
 ])
 
-/** @param {any} settings @param {import('../../options/command-line.js').Typed} typed @param {NodeJS.ProcessEnv} env */
+/** @param {any} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env */
 export const calibrationRequest = (
   { models, ownModel, url, cluster, allow, serverBin, seed, out },
   typed,
@@ -62,7 +67,7 @@ export const calibrationRequest = (
   }
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: '',

@@ -24,6 +24,11 @@ import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 import { plannedLoad } from './plan.js'
 
+/**
+ * @import { ChooseAnswer } from '../../answers/choose/document.js'
+ * @import { Command } from '../commands.js'
+ */
+
 const tickMs = 100
 const usualMembers = 1000
 
@@ -73,14 +78,14 @@ const checkedLoad = ({ candidates, asked }) => {
   return all[0].settings
 }
 
-/** @param {import('../../answers/choose/document.js').ChooseAnswer} answer */
+/** @param {ChooseAnswer} answer */
 const exitCodeOf = ({ state, candidates }) => {
   if (state === 'best' || state === 'same') return ExitCode.done
   if (state === 'unclear') return ExitCode.unclear
   return candidates.every(({ place }) => place === 'refused') ? ExitCode.target : ExitCode.invalid
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: chooseAbout,
   options: chooseOptions,

@@ -12,9 +12,15 @@ import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
 
+/**
+ * @import { CleanupSettings } from '../../../settings.js'
+ * @import { Leavings } from '../../servers/left-keys.js'
+ * @import { Command } from '../commands.js'
+ */
+
 const patienceMs = 2000
 
-/** @param {import('../../servers/left-keys.js').Leavings} leavings */
+/** @param {Leavings} leavings */
 const words = ({ master, ours, foreign }) => {
   const keys = Object.values(ours).reduce((sum, n) => sum + n, 0)
   const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
@@ -25,7 +31,7 @@ const words = ({ master, ours, foreign }) => {
   ].join('; ')
 }
 
-/** @param {import('../../../settings.js').CleanupSettings} settings */
+/** @param {CleanupSettings} settings */
 const cleanUp = async (settings) => {
   const { stop } = interruptsOfRun()
   const { prefix, yes } = settings
@@ -54,7 +60,7 @@ const cleanUp = async (settings) => {
       },
       signal: stop,
     })
-    const sum = (/** @type {(leavings: import('../../servers/left-keys.js').Leavings) => number} */ of) =>
+    const sum = (/** @type {(leavings: Leavings) => number} */ of) =>
       leavings.reduce((total, each) => total + of(each), 0)
     const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
     const removed = sum((each) => each.removed)
@@ -73,7 +79,7 @@ const cleanUp = async (settings) => {
   }
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: programs.cleanup,
   options: optionsOf('cleanup'),

@@ -13,6 +13,7 @@ import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
 import { terminalText } from '../log.js'
 
+/** @import { Command } from '../commands.js' */
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 
 /** Every folder in there that holds a run; of an experiment those that its rows are made of. @param {string} folder @returns {Promise<Found>} */
@@ -52,7 +53,7 @@ const tellExperiment = async (folder) => {
   await redraw(folder)
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'RESULTS...',

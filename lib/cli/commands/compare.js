@@ -40,6 +40,12 @@ import { gateOptions, readGate } from '../gate-options.js'
 import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
 
+/**
+ * @import { Ran } from '../../compare/sections.js'
+ * @import { Typed } from '../../options/command-line.js'
+ * @import { Asked, Command } from '../commands.js'
+ */
+
 const leastRounds = 6
 
 /** @param {Record<string, any>} values @param {number} sides */
@@ -57,7 +63,7 @@ const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => 
 
 /**
  * The options of both sides, from behind `--` and from in front of it.
- * @param {import('../../options/command-line.js').Typed} typed
+ * @param {Typed} typed
  */
 const commonOf = ({ options, words, separator }) => {
   const behind = typedLine(separator === null ? [] : words.slice(separator), optionsOf('producer'))
@@ -66,7 +72,7 @@ const commonOf = ({ options, words, separator }) => {
   return commonRequest(new Map([...front, ...behind.options]))
 }
 
-/** @param {import('../../options/command-line.js').Typed} typed */
+/** @param {Typed} typed */
 const requestOf = (typed) => {
   const given = typed.separator === null ? typed.words : typed.words.slice(0, typed.separator)
   if (given.length < 2)
@@ -134,7 +140,7 @@ const findingsOf = ({ request: { sides }, plan, gate: { thresholds, effect }, st
  * @param {Store} store
  * @param {ReturnType<typeof requestOf>['sides']} sides
  * @param {readonly number[]} counted
- * @returns {import('../../compare/sections.js').Ran[]}
+ * @returns {Ran[]}
  */
 const ranOf = ({ turns }, sides, counted) =>
   counted.map((round) => ({
@@ -185,7 +191,7 @@ const documentOf = (
 const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks, sides) =>
   `${several(rounds, 'round')} ${sides > 2 ? 'of all sides in random order' : 'in ABBA order'}, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
 
-/** @param {import('../commands.js').Asked} asked */
+/** @param {Asked} asked */
 const compare = async ({ settings: values, typed, env }) => {
   const gating = readGate(values)
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
@@ -289,7 +295,7 @@ const compare = async ({ settings: values, typed, env }) => {
   return isValid ? exitCodeOf(comparison.rulings, gating.gate) : ExitCode.invalid
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: compareAbout,
   options: [...compareOptions, ...compareFindOptions, ...gateOptions],

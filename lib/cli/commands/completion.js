@@ -4,12 +4,14 @@ import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { namesOf } from '../../options/command-line.js'
 
+/** @import { Command, Option } from '../commands.js' */
+
 const shells = ['bash', 'zsh']
 
-/** @param {Pick<import('../commands.js').Option, 'aliases' | 'name' | 'also'>} option */
+/** @param {Pick<Option, 'aliases' | 'name' | 'also'>} option */
 const dashedNames = (option) => namesOf(option).map((name) => `${name.length === 1 ? '-' : '--'}${name}`)
 
-/** One command's branches of the script. @param {string} name @param {import('../commands.js').Command} command */
+/** One command's branches of the script. @param {string} name @param {Command} command */
 const branchOf = (name, { options, passed = [], words }) => {
   const all = [...options, ...passed].filter(({ hidden }) => !hidden)
   const values = all
@@ -48,7 +50,7 @@ ${branches.map(({ names }) => names).join('\n')}
 complete -o default -F _millrace millrace
 `
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: shells.join('|'),

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { programsEnv, startChild } from '../../base/child.js'
 import { ExitCode } from '../../base/errors.js'
 
+/** @import { Command } from '../commands.js' */
+
 // Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000
 const quantity = Math.min(200_000, itemsPerCore * availableParallelism())
@@ -47,7 +49,7 @@ const demo = () =>
     })
   })
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     does: 'Writes to a local cluster for fifteen seconds, at a rate that suits this machine, and reports what that cost.',

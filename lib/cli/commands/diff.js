@@ -10,6 +10,11 @@ import { sidesOf } from '../../compare/sides.js'
 import { comparisonText } from '../../compare/text.js'
 import { gateOptions, readGate } from '../gate-options.js'
 
+/**
+ * @import { Side } from '../../compare/sides.js'
+ * @import { Command } from '../commands.js'
+ */
+
 /** @param {readonly string[]} words @param {number | null} separator @returns {string[][]} patterns of each side */
 const patternsOf = (words, separator) => {
   const sides =
@@ -19,13 +24,13 @@ const patternsOf = (words, separator) => {
   return sides
 }
 
-/** @param {import('../../compare/sides.js').Side} side */
+/** @param {Side} side */
 const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats === 1)
 
-/** @param {import('../../compare/sides.js').Side} side */
+/** @param {Side} side */
 const isRepeated = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats > 1)
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'A B [...]',

@@ -16,6 +16,11 @@ import { lookedAt } from '../dry-run.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
+/**
+ * @import { Settings } from '../../../settings.js'
+ * @import { Command } from '../commands.js'
+ */
+
 // Of --connections 50 to each node of a 3 + 3 cluster, and files.
 const fewFiles = 1024
 const timerLooks = 40
@@ -121,7 +126,7 @@ const unusable = (error) => {
   return { findings, refused: true }
 }
 
-/** What a run would meet there. @param {import('../../../settings.js').Settings} settings @param {AbortSignal} stop */
+/** What a run would meet there. @param {Settings} settings @param {AbortSignal} stop */
 const targetFindings = async (settings, stop) => {
   const { lines, warnings, refusal, leases, target } = await lookedAt(settings, { stop })
   /** @type {Finding[]} */
@@ -140,7 +145,7 @@ const targetFindings = async (settings, stop) => {
 const json = 'print what was found as JSON, and nothing else'
 const shown = ['host', 'port', 'url', 'cluster', 'tls', 'ask-password', 'json']
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     does: 'Shows what this machine offers, which servers are found, and, with an address, what a run on that target would be refused for. It writes nothing.',

@@ -29,7 +29,14 @@ import { experimentAbout, experimentOptions, targetOptions } from '../experiment
 import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
 
-/** @typedef {import('../../experiments/schema.js').Experiment} Experiment */
+/**
+ * @import { Boxes, Part } from '../../experiments/boxes.js'
+ * @import { Cell } from '../../experiments/matrix.js'
+ * @import { Experiment } from '../../experiments/schema.js'
+ * @import { TurnResult } from '../../experiments/summary.js'
+ * @import { Typed } from '../../options/command-line.js'
+ * @import { Asked, Command } from '../commands.js'
+ */
 
 /** @param {string} line */
 const print = (line) => process.stdout.write(`${line}\n`)
@@ -51,7 +58,7 @@ const show = (words) => {
 
 /**
  * The target as typed, or null: servers of our own.
- * @param {import('../../options/command-line.js').Typed} typed
+ * @param {Typed} typed
  * @param {NodeJS.ProcessEnv} env
  */
 const targetOf = (typed, env) => {
@@ -71,7 +78,7 @@ const serverFile = (name) => {
   return file && existsSync(file) ? file : undefined
 }
 
-/** @param {Experiment} experiment @param {import('../../experiments/matrix.js').Cell[]} cells */
+/** @param {Experiment} experiment @param {Cell[]} cells */
 const checkServers = ({ id }, cells) => {
   for (const { name, place } of cells)
     for (const [key, list] of /** @type {const} */ ([
@@ -87,16 +94,15 @@ const checkServers = ({ id }, cells) => {
     }
 }
 
-/** @param {readonly import('../../experiments/summary.js').TurnResult[]} turns */
+/** @param {readonly TurnResult[]} turns */
 const hasValidRun = (turns) => turns.some(({ legs }) => legs.some(({ valid }) => valid))
 
 /**
- * @typedef {{ experiment: Experiment, cells: import('../../experiments/matrix.js').Cell[] }} Planned
- * @typedef {import('../../experiments/boxes.js').Boxes} Boxes
+ * @typedef {{ experiment: Experiment, cells: Cell[] }} Planned
  * @typedef {ReturnType<typeof seriesOf>} Series experiments, one after the other, and what they are run with
  */
 
-/** @param {import('../commands.js').Asked} asked @param {readonly string[]} words */
+/** @param {Asked} asked @param {readonly string[]} words */
 const seriesOf = ({ settings: values, typed, env }, words) => {
   if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
   if (!values.all && words.length === 0)
@@ -144,10 +150,7 @@ const outline = ({ plan, terms, progress }) => {
 const follow = async ({ plan: [{ cells }], terms, places, env, signal, say }, boxes) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-box-'))
   const timing = { seconds: terms.seconds, warmUpS: terms.warmUpS }
-  const play = async (
-    /** @type {(typeof cells)[number]} */ cell,
-    /** @type {import('../../experiments/boxes.js').Part} */ part,
-  ) => {
+  const play = async (/** @type {(typeof cells)[number]} */ cell, /** @type {Part} */ part) => {
     const { servers } = await places.take(cell.place, 0)
     await runCell({ cell, folder, timing, factor: 1, servers, env, signal, part })
   }
@@ -204,7 +207,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
   return hasValidRun(store.turns)
 }
 
-/** @param {import('../commands.js').Asked} asked @param {readonly string[]} words */
+/** @param {Asked} asked @param {readonly string[]} words */
 const run = async (asked, words) => {
   const series = seriesOf(asked, words)
   const { plan, terms, fleet, places, signal, say } = series
@@ -229,7 +232,7 @@ const run = async (asked, words) => {
   return isMeasured ? ExitCode.done : ExitCode.invalid
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: experimentAbout,
   options: experimentOptions,

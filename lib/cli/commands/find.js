@@ -4,7 +4,9 @@ import { findAbout, findOptions, findRequest, loadOptions } from '../find-option
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
-/** @type {import('../commands.js').Command} */
+/** @import { Command } from '../commands.js' */
+
+/** @type {Command} */
 export const command = {
   about: findAbout,
   options: [...findOptions, ...loadOptions],

@@ -21,8 +21,13 @@ import { watchFleet } from '../fleet-watch.js'
 import { interruptsOfRun } from '../signals.js'
 
 /**
- * @typedef {import('../../fleet/control.js').Control} Control
- * @typedef {{ control: Control, place: import('../../fleet/control.js').Place, run: string, settings: any, redact: import('../../base/redact.js').Redactor }} Asking
+ * @import { Redactor } from '../../base/redact.js'
+ * @import { Control, Place } from '../../fleet/control.js'
+ * @import { Warning } from '../../result/warnings.js'
+ * @import { Shared } from '../../run/fleet-result.js'
+ * @import { Command } from '../commands.js'
+ *
+ * @typedef {{ control: Control, place: Place, run: string, settings: any, redact: Redactor }} Asking
  */
 
 const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
@@ -58,10 +63,9 @@ const watch = async (asking) => {
   return status.refused ? ExitCode.target : conclude(asking, false)
 }
 
-/** @param {Asking} asking @param {import('../../run/fleet-result.js').Shared} shared */
+/** @param {Asking} asking @param {Shared} shared */
 const stored = async ({ control, settings, run, redact }, shared) => {
-  const warn = (/** @type {import('../../result/warnings.js').Warning} */ { message }) =>
-    void process.stderr.write(`${message}\n`)
+  const warn = (/** @type {Warning} */ { message }) => void process.stderr.write(`${message}\n`)
   const seconds = () => pagesOfSeconds(control)
   const results = await mergedResults(
     { outDir: settings.out, run, strategy: shared.document.plan.strategy },
@@ -139,7 +143,7 @@ const serve = async (asking) => {
 
 const works = { status: showStatus, watch, serve, report, stop }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'status|watch|serve|report|stop RUN --control URL',

@@ -15,6 +15,8 @@ import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 import { calibrationOptions, calibrationRequest } from './calibrate.js'
 
+/** @import { Command } from '../commands.js' */
+
 // A rate and a lifetime may make more items than one cache can hold.
 const mostItems = 1e10
 const tickMs = 100
@@ -188,7 +190,7 @@ const pricesIn = ({ prices, region, engine }) => {
   }
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: '--rate RATE',

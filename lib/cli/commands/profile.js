@@ -17,6 +17,11 @@ import { profileDocument, profileFiles, profileSections } from '../profile-files
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
 
+/**
+ * @import { Redactor } from '../../base/redact.js'
+ * @import { Command } from '../commands.js'
+ */
+
 const own = ownOptions('Profile', [
   {
     name: 'duration',
@@ -53,7 +58,7 @@ const budgetOf = (text) => {
   return budget
 }
 
-/** @param {any} settings @param {import('../../base/redact.js').Redactor} redact */
+/** @param {any} settings @param {Redactor} redact */
 const profiled = (settings, redact) =>
   withUndo(async (undo) => {
     const { durationMs, anonymous: isAnonymous, out, json } = settings
@@ -91,7 +96,7 @@ const profiled = (settings, redact) =>
 
 const ofTarget = optionsOf('cleanup').filter(({ name }) => !['prefix', 'yes'].includes(name))
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     does: 'Looks at a live server: its counters, and a small sample of its keys. Shows which patterns of keys and which commands there are, and writes a workload file that millrace replay, write, compare and find play.',

@@ -8,7 +8,10 @@ import { settingsOf } from '../../options/read-settings.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
-/** @typedef {import('../../options/command-line.js').Typed} Typed */
+/**
+ * @import { Typed } from '../../options/command-line.js'
+ * @import { Asked, Command } from '../commands.js'
+ */
 
 // The file says these.
 const ofFile = ['rate', 'ramp', 'model', 'strategy', 'command', 'fill', 'file', 'dry-run', 'items']
@@ -48,7 +51,7 @@ const runIn = (path) => {
   }
 }
 
-/** The settings of the run. @param {import('../commands.js').Asked} asked */
+/** The settings of the run. @param {Asked} asked */
 export const replaySettings = ({ settings: { part: percent }, typed, env, dotenvText }) => {
   const part = partOf(percent)
   const [path, other] = typed.words
@@ -72,7 +75,7 @@ export const replaySettings = ({ settings: { part: percent }, typed, env, dotenv
   return settingsOf({ ...typed, words: [], options }, optionsOf('producer'), { env, dotenvText })
 }
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'FILE',

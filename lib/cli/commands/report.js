@@ -8,7 +8,9 @@ import { allFiles, writeFiles } from '../../report/write-report.js'
 import { codeOf, madeWithParents } from '../../result/files.js'
 import { readRecord, remadeIn } from '../../result/record.js'
 
-/** @type {import('../commands.js').Command} */
+/** @import { Command } from '../commands.js' */
+
+/** @type {Command} */
 export const command = {
   about: {
     words: 'RESULTS',

@@ -18,9 +18,11 @@ import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
 
 /**
- * @typedef {import('../../../settings.js').ReshardSettings} ReshardSettings
- * @typedef {import('../../servers/open.js').Target} Target
- * @typedef {import('../../servers/managed.js').Change} Change
+ * @import { ReshardSettings } from '../../../settings.js'
+ * @import { Change } from '../../servers/managed.js'
+ * @import { Target } from '../../servers/open.js'
+ * @import { Moved } from '../../servers/reshard.js'
+ * @import { Command } from '../commands.js'
  */
 
 const changes = ['move', 'add-shard', 'remove-shard', 'failover']
@@ -69,7 +71,7 @@ const made = async (change, settings, target, cluster) => {
     const { from, to, tookMs } = await cluster.failover(shardIn(settings))
     return `${to} took over from ${from} in ${period(tookMs)}`
   }
-  const told = (/** @type {import('../../servers/reshard.js').Moved} */ { slots, keys, tookMs }) =>
+  const told = (/** @type {Moved} */ { slots, keys, tookMs }) =>
     `${several(slots, 'slot')} with ${several(keys, 'key')} moved in ${period(tookMs)}`
   if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {
@@ -172,7 +174,7 @@ const reshard = async (given, word) => {
 
 const options = optionsOf('reshard')
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: programs.reshard,
   options,

@@ -7,6 +7,8 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { countUnits, scaled } from '../../base/scaled.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 
+/** @import { Command } from '../commands.js' */
+
 /** @param {string} text */
 const ratesIn = (text) =>
   text.split(',').map((part) => {
@@ -16,7 +18,7 @@ const ratesIn = (text) =>
     return rate
   })
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'RESULTS...',

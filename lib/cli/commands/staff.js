@@ -6,7 +6,9 @@ import { ExitCode } from '../../base/errors.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 import { staffOptions, staffRequest } from '../staff-options.js'
 
-/** @type {import('../commands.js').Command} */
+/** @import { Command } from '../commands.js' */
+
+/** @type {Command} */
 export const command = {
   about: {
     words: '[--from FILE|FOLDER]',

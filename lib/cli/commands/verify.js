@@ -16,7 +16,12 @@ import { socketReadDriver } from '../../transport/read-socket.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { withPassword } from '../password.js'
 
-/** @typedef {import('../../../settings.js').ReaderSettings} ReaderSettings */
+/**
+ * @import { Option, ReaderSettings } from '../../../settings.js'
+ * @import { Typed } from '../../options/command-line.js'
+ * @import { Checked } from '../../run/check-written.js'
+ * @import { Command } from '../commands.js'
+ */
 
 /** Why it cannot be shown whether all is there; null: it can. @param {any} document */
 const reasonAgainst = ({ plan, written }) => {
@@ -71,7 +76,7 @@ const namesOfAddress = ['host', 'url', 'port']
 /**
  * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, so the
  * model of the run may not be known.
- * @param {import('../../options/command-line.js').Typed} typed
+ * @param {Typed} typed
  */
 const placed = async (typed) => {
   const [folder] = typed.words
@@ -105,7 +110,7 @@ const attached = (document, settings) => {
   return { ...settings, host: undefined, port: undefined, cluster, given }
 }
 
-/** @param {import('../../run/check-written.js').Checked} checked @param {any} document */
+/** @param {Checked} checked @param {any} document */
 const sentencesOf = (
   { acked, present, lost, examples, not_checked: unchecked, ...bad },
   { run, written },
@@ -161,7 +166,7 @@ const checkedIn = async (document, settings) => {
   }
 }
 
-/** @param {import('../../../settings.js').Option} option */
+/** @param {Option} option */
 const isOfTarget = ({ group, name }) => group.startsWith('Target') || ['json', 'prefix'].includes(name)
 
 const json = 'print what was found as JSON, and nothing else'
@@ -173,7 +178,7 @@ const options = optionsOf('consumer').map((option) =>
     : { ...option, hidden: /** @type {const} */ (true) },
 )
 
-/** @type {import('../commands.js').Command} */
+/** @type {Command} */
 export const command = {
   about: {
     words: 'RESULTS',

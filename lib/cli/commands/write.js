@@ -4,7 +4,9 @@ import { programs } from '../../options/help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
-/** @type {import('../commands.js').Command} */
+/** @import { Command } from '../commands.js' */
+
+/** @type {Command} */
 export const command = {
   about: programs.producer,
   options: optionsOf('producer'),

@@ -3,7 +3,7 @@
 import { mix as hashed } from '../../base/random.js'
 import { mixPattern } from './template.js'
 
-/** @typedef {import('./mix.js').MixCommand} MixCommand */
+/** @import { MixCommand } from './mix.js' */
 
 const places = 65_536
 

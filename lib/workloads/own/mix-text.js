@@ -17,7 +17,10 @@ import { declarationOfMix, elementName } from './mix.js'
 import { namePattern } from './schema.js'
 import { mixPattern, mixPlaceholders, partsIn, patternOf, TemplateError, wordsOf } from './template.js'
 
-/** @typedef {import('./compile.js').Place} Place */
+/**
+ * @import { Place } from './compile.js'
+ * @import { MixCommand, MixKey } from './mix.js'
+ */
 
 const text = { type: 'string', minLength: 1 }
 const seconds = { type: 'number', minimum: 1, maximum: longestLifetimeS }
@@ -120,7 +123,7 @@ const keysIn = (data, nameAt) =>
     }),
   )
 
-/** @param {{ text: string, share: number, place: Place }} command @param {ReturnType<typeof keysIn>} keys @returns {import('./mix.js').MixCommand} */
+/** @param {{ text: string, share: number, place: Place }} command @param {ReturnType<typeof keysIn>} keys @returns {MixCommand} */
 const commandIn = ({ text: line, share, place }, keys) => {
   const [first, ...words] = placed(place, () => wordsOf(line, mixPlaceholders))
   const name = patternOf(first?.parts ?? []).toUpperCase()
@@ -155,7 +158,7 @@ const commandIn = ({ text: line, share, place }, keys) => {
     if (type && known?.type !== type)
       refuse(place, `${name} needs a ${type}, but ${pattern} is a ${known?.type}`, words[i].at)
   }
-  const of = /** @type {import('./mix.js').MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
+  const of = /** @type {MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
   if (of.lifetime === null && patterns.some((pattern) => pattern.includes('{lifetime}')))
     refuse(place, `{lifetime}: ${of.pattern} has no lifetime under keys`, first.at)
   for (const [i, { parts, at }] of words.entries())

@@ -9,8 +9,9 @@ import { modelDeclaration } from './model.js'
 import { mixPattern, mixPlaceholders, partsIn } from './template.js'
 
 /**
- * @typedef {import('./template.js').Placeholder} Placeholder
- * @typedef {import('../declare.js').Variable} Variable
+ * @import { Variable } from '../declare.js'
+ * @import { OwnTerms as Terms } from './plan-fields.js'
+ * @import { Placeholder } from './template.js'
  *
  * @typedef {object} MixKey
  * @property {string} pattern as commands name it, with {id}
@@ -32,7 +33,6 @@ import { mixPattern, mixPlaceholders, partsIn } from './template.js'
  * @property {'safe' | 'never'} repeat
  *
  * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, commands: readonly MixCommand[] }} Mix
- * @typedef {import('./plan-fields.js').OwnTerms} Terms
  */
 
 const span = 2 ** 32
