@@ -22,7 +22,8 @@ export const latency = {
   summary: ({ window, facts, plan }) => ({
     'latency_us.intended': percentilesIn(window['latency_us.intended']),
     'latency_us.service': percentilesIn(window['latency_us.service']),
-    ...(plan.flow === 'ticks' && { 'latency_us.commands': commandsIn(facts['latency_us.commands'] ?? {}) }),
+    ...(plan.flow === 'ticks' &&
+      facts['latency_us.commands'] && { 'latency_us.commands': commandsIn(facts['latency_us.commands']) }),
   }),
   result: { 'latency_us.intended': someTimes, 'latency_us.service': someTimes },
   metrics: {

@@ -140,7 +140,12 @@ const foldedOver = (perRun) => {
 const measuredOver = (runs, window, acked, items) => {
   const facts = factsBeside(
     runs.map(({ document }) =>
-      Object.fromEntries(Object.keys(factsOf()).map((path) => [path, at(document, path)])),
+      // A document has percentiles where the facts have histograms.
+      Object.fromEntries(
+        Object.entries(factsOf()).flatMap(([path, { kind }]) =>
+          kind === 'encoded' ? [] : [[path, at(document, path)]],
+        ),
+      ),
     ),
   )
   const [{ document }] = runs

@@ -147,7 +147,8 @@ export const readerContract = (name, cluster, cases, place, by = drivers) => {
     const write = line.replace(' --mode', '')
     test(`${name}: ${line}`, async () => {
       const at = place()
-      const card = await written(at, `${write} --prefix c${i}:`)
+      // Other files have their keys on the same servers.
+      const card = await written(at, `${write} --prefix c${i}-${process.pid}-${by.join('-')}:`)
       for (const driver of by) {
         for (const options of read) {
           const expected = itemsOf(card)

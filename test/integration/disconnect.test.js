@@ -6,7 +6,7 @@ import { startCluster } from '../helpers/servers.js'
 /** A program that ends its client while the client asks for the slots, and has nothing else to do. */
 const program = `
   import { Cluster } from 'ioredis'
-  import { disconnect } from './lib/target/disconnect.js'
+  import { disconnect } from './lib/servers/disconnect.js'
   const [host, port, password] = process.env.TARGET.split(' ')
   const client = new Cluster([{ host, port: Number(port) }], {
     lazyConnect: true, slotsRefreshInterval: 1, redisOptions: { password },

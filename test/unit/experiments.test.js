@@ -396,6 +396,14 @@ describe('a window of runs', () => {
     assert.deepEqual(windowOf([one], whole(1, 3))?.document.ticks, { count: 4, late: 1, lateness_us: null })
   })
 
+  test('a window has no latencies of each command: they are percentiles of the whole run, which do not add up', () => {
+    const one = run([1000, 1000, 1000, 1000], { flow: 'ticks' })
+    const commands = { setex: { p50: 900, count: 4000 } }
+    Object.assign(one.document, { latency_us: { intended: null, service: null, commands } })
+    const found = windowOf([one], whole(1, 3))?.document.latency_us
+    assert.deepEqual(Object.keys(found ?? {}), ['intended', 'service'])
+  })
+
   test('the CPU of the client is that of the seconds in the window; two writers add up', () => {
     const one = run([1000, 1000, 1000, 1000])
     Object.assign(one.document.client, { cpu_s: 0.5, tape_bytes: 100, stopped_ms: 0 })
