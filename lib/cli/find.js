@@ -36,7 +36,7 @@ const isThisBox = (/** @type {string | undefined} */ host) =>
   host === undefined || /^(localhost|127(\.\d+){3}|::1)$/.test(host)
 
 /**
- * A search overloads its target: without --within or --yes somebody says so on the terminal, unless it is this box.
+ * A search overloads its target: without --within or --yes the user confirms it on the terminal, unless it is this box.
  * @param {Request} request
  * @param {AbortSignal} stop
  */

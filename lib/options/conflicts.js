@@ -136,7 +136,7 @@ const driverRules = [
   ({ driver, driverOptions }, named) => {
     if (isLibrary(driver)) driverOptionsOf(driver, driverOptions)
     else if (driverOptions.length > 0)
-      return `${named('driverOptions')} is for client libraries: add ${named('driver')}`
+      return `${named('driverOptions')} is for client libraries: add --driver with one of ${Object.keys(libraries).join(', ')}`
   },
   ({ driver, sentinel }, named) =>
     sentinel &&

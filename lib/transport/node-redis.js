@@ -46,7 +46,7 @@ const optionsOf = ({ target: { access }, bytes, options }) => ({
   },
 })
 
-/** Tells of one server. @param {any} client @param {string} address @param {LibraryNeeds['events']} events */
+/** Reports the events of one server. @param {any} client @param {string} address @param {LibraryNeeds['events']} events */
 const followServer = (client, address, events) => {
   client.on('error', (/** @type {Error} */ error) => {
     if (error instanceof ErrorReply) events.turnedAway(error.message)

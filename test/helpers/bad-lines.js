@@ -93,7 +93,10 @@ const producerLines = [
   ['--rate min', /^--rate must be max/],
   ['--rate 1000 -p 5', /^--rate and --period exclude each other$/],
   ['--driver redis', /^--driver must be one of/],
-  ['--driver-option inFlight=5', /^--driver-option is for client libraries: add --driver/],
+  [
+    '--driver-option inFlight=5',
+    /^--driver-option is for client libraries: add --driver with one of ioredis, iovalkey/,
+  ],
   [
     '--driver node-redis --driver-option pingInterval',
     /^--driver-option must be NAME=VALUE of a client library/,

@@ -26,7 +26,7 @@ const asked = async (t, line, answer) => {
   return { code: await ended, seen }
 }
 
-test('on a terminal somebody confirms that servers which are not local are overloaded', async (t) => {
+test('on a terminal the user confirms that servers which are not local are overloaded', async (t) => {
   // Nobody answers there.
   const silent = createServer((socket) => socket.destroy())
   await new Promise((resolve) => silent.listen(0, () => resolve(undefined)))

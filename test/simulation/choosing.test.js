@@ -1,5 +1,5 @@
 // The procedure of `millrace choose` against costs that are known: how much dearer its choice is than the best one, how often
-// it tells equal candidates apart, and how many runs it takes.
+// it finds a difference between equal candidates, and how many runs it takes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { choosing, roundsPlan } from '../../lib/answers/choose/procedure.js'

@@ -45,7 +45,7 @@ export const elementName = 'e{element}'
 /** From 0 to below `count`, each as likely. @param {number} n @param {number} salt @param {number} count */
 const drawOf = (n, salt, count) => Math.floor((hashed(hashed(n) ^ salt) / span) * count)
 
-/** What tells models apart whose closures have the same text. @template {Variable} T @param {T} variable @param {unknown} about @returns {T} */
+/** Marks a closure by what it is about: models may differ although their closures have the same text. @template {Variable} T @param {T} variable @param {unknown} about @returns {T} */
 const about = (variable, about) => Object.freeze({ ...variable, about })
 
 /**
