@@ -19,3 +19,16 @@ test('searches of 60 s find the rate that a server of known capacity sustains', 
   }
   assert.ok(covered >= 6, `${covered} of 8 intervals have the truth`)
 })
+
+test('after the limit fell to two thirds within a search its interval is that of the time since then', async (t) => {
+  // Rates that were drawn before the change are dropped: their overloads would take the rest of the time.
+  for (const seed of [5, 8]) {
+    const terms = { seed, seconds: 120, hz: 1000, sd: 0.01, stepAt: 60, stepTo: 2 / 3 }
+    const { answer, truth } = await playFind(terms)
+    assert.equal(answer?.state, 'changed', `seed ${seed}`)
+    const { low, high } = /** @type {NonNullable<typeof answer>} */ (answer)
+    t.diagnostic(`seed ${seed}: ${low.toFixed()} to ${Number(high).toFixed()}, ${truth.toFixed()} in truth`)
+    assert.ok(truth >= low && truth <= Number(high))
+    assert.ok(low > 0.75 * truth, `${low} to ${high}, ${truth} in truth`)
+  }
+})

@@ -263,10 +263,15 @@ export function* search({
     learn(second)
   }
 
-  /** Until a second passes again; what stays bad says that the level is lower. @param {number} from */
+  /**
+   * Until a second passes again; what stays bad says that the level is lower.
+   * @param {number} from
+   * @returns {Generator<Step, boolean, Verdict[]>} whether it seems so: rates that were drawn before mean little
+   */
   function* recover(from) {
     let waited = 0
     let passed = false
+    let isLower = false
     for (let tries = 0; tries < recoverTries && !passed; tries++) {
       const x = onGrid(within(from - tries * 0.25))
       for (let k = 0; k < recoverSeconds && !passed && isTime(); k++) {
@@ -275,10 +280,12 @@ export function* search({
       }
       if (passed || !isTime()) continue
       // The target has changed: what was seen before says little of it.
+      isLower = true
       knees.fade(forgotten)
       for (const second of log.slice(-2)) note(second)
     }
     waits.push(waited)
+    return isLower
   }
 
   const uniform = uniforms(seed)
@@ -299,7 +306,7 @@ export function* search({
       const from = log.length
       const passed = yield* tried(x, 'measure')
       for (const second of log.slice(from)) if (second.counts) note(second)
-      if (!passed) yield* recover(at(0.2) - recoverBelow)
+      if (!passed && (yield* recover(at(0.2) - recoverBelow))) break
     }
   }
 
