@@ -1,7 +1,7 @@
 // The one table of options. The parser, the environment, the checks, --help, docs/options.md and
 // .env.example all come from it.
 
-import { settingsOfRates } from './lib/traffic/rates.js'
+import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
 
 /** Where variadic commands are cut when --max-members does not say. */
@@ -136,6 +136,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {boolean} values
  * @property {'replica' | 'master' | 'any'} reads
  * @property {number} consumers
+ * @property {number | 'max'} [fetchHz] of all consumers; in each period by default
  * @property {boolean} verify
  * @property {boolean} count
  * @property {number} workers of a queue, in all processes of this box
@@ -264,8 +265,9 @@ const groups = {
       help: 'operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept ' +
         'them, without a schedule; 10k@30s,20k@1m: rates one after the other, which end the run',
       brief: 'items a second, evenly spaced, such as 300k; or max' },
-    { name: 'ramp', key: 'rates', type: 'ramp', insteadOf: ['rate', 'duration', 'period', 'chunks', 'pacing'],
-      otherwise: 'none', parts: settingsOfRates,
+    { name: 'ramp', for: both, key: 'rates', type: 'ramp', otherwise: 'none', parts: settingsOfRates,
+      insteadOf: ['rate', 'fetch-rate', 'duration', 'period', 'chunks', 'pacing'],
+      helpFor: { consumer: 'fetches a second that rise or fall, as in 10..100/5m, in steps of a second (300 at most)' },
       help: 'a rate that rises or falls within the run, as in 10k..100k/5m, in steps of a second (300 at most)' },
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
@@ -392,6 +394,10 @@ const groups = {
       brief: 'nodes to read from: replica, master, any' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
       help: 'consumers in this process, for each number of -a', brief: 'consumers in this process' },
+    { name: 'fetch-rate', key: 'fetchHz', type: 'rate', for: reader, insteadOf: ['period', 'pacing'],
+      otherwise: 'one fetch of each consumer per period',
+      parts: (value) => (typeof value === 'object' ? fetchesOfRates(value) : { fetchHz: value }),
+      help: 'fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, which end the run' },
     { name: 'verify', key: 'verify', type: 'flag', for: reader,
       help: 'compare every value with the bytes that the plan defines',
       brief: 'compare every value with the bytes that the plan defines' },

@@ -17,26 +17,27 @@ const keys = /** @type {const} */ ([
 export const rateLatency = {
   name: 'rate-latency',
   title: 'Latency by rate',
-  note: 'A point a second, at the target rate of that second; from the due time.',
+  note: 'A point a second, at the target rate of that second. Of writers from the due time, of consumers of whole fetches.',
   option: ({ run, seconds }) => {
     const { rates } = run.plan ?? {}
     if (!rates) return null
-    const points = seconds.flatMap(({ at_ms: atMs, latency_us: latency }) => {
+    const points = seconds.flatMap(({ at_ms: atMs, latency_us, duration_us }) => {
+      const times = latency_us?.intended ?? duration_us
       const [first, last] = [rateAt(rates, Math.max(0, atMs - 970)), rateAt(rates, Math.max(0, atMs - 100))]
-      return latency?.intended && Math.abs(first / last - 1) < 0.2
-        ? [{ rate: Math.round(last), latency }]
-        : []
+      return times && Math.abs(first / last - 1) < 0.2 ? [{ rate: Math.round(last), times }] : []
     })
     if (points.length === 0) return null
     return chart({
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: keys.map(([name]) => name) },
-      xAxis: lyingAxis('target rate, items a second', 'rate', { scale: true }),
-      yAxis: latencyAxis('latency from the due time'),
+      xAxis: lyingAxis(`target rate, ${run.kind === 'consumer' ? 'fetches' : 'items'} a second`, 'rate', {
+        scale: true,
+      }),
+      yAxis: latencyAxis('latency'),
       series: keys.map(([key, color]) => ({
         type: 'scatter',
         name: key,
-        data: points.map(({ rate, latency }) => [rate, supported(latency.intended, key)]),
+        data: points.map(({ rate, times }) => [rate, supported(times, key)]),
         symbolSize: 6,
         color,
         itemStyle: { color, opacity: 0.75 },

@@ -118,6 +118,8 @@ export interface RunOptions {
   reads?: 'replica' | 'master' | 'any'
   /** consumers in this process, for each number of -a */
   consumers?: number | string
+  /** fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, which end the run */
+  fetchRate?: number | string
   /** compare every value with the bytes that the plan defines */
   verify?: boolean
   /** count unique items with every structure that exists, side by side */

@@ -23,6 +23,7 @@ const readingOptions = [
   ['count', '--count'],
   ['driver', '--driver'],
   ['windowBytes', '--window'],
+  ['fetchHz', '--fetch-rate'],
   ['durationMs', '--duration'],
 ]
 

@@ -247,6 +247,14 @@ const readerRules = [
 
   (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
 
+  (s, named) =>
+    s.fetchHz === 'max' && `${named('fetchHz')}: fetches are due at times; give a number a second`,
+
+  (s, named) =>
+    s.rates !== undefined &&
+    s.control !== undefined &&
+    `${named('rates')} does not go with ${named('control')}`,
+
   (s, named) => s.verify && !s.values && `${named('verify')} with --no-values: it checks values`,
 
   (s, named) =>

@@ -7,6 +7,7 @@ import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
+import { typedRates } from '../traffic/rates.js'
 import { flowOf } from '../workloads/flows.js'
 import { namesOf } from './command-line.js'
 import { shown } from './values.js'
@@ -90,8 +91,21 @@ const typedValue = ({ type, values = {} }, value) => {
   return Object.keys(values).find((choice) => values[choice] === value) ?? String(value)
 }
 
-/** The rate and the rhythm of a writer's plan. @param {any} plan */
-const rhythmOf = ({ pacing, quantity, periodMs, chunks, rate, nominalHz, clients }) => {
+/** The rate and the rhythm of a plan. @param {any} plan */
+const rhythmOf = ({
+  pacing,
+  quantity,
+  periodMs,
+  chunks,
+  rate,
+  nominalHz,
+  clients,
+  rates,
+  fetchHz,
+  ...plan
+}) => {
+  if ('limit' in plan) return fetchHz ? { fetchHz: typedRates(rates) ?? fetchHz, pacing: null } : { periodMs }
+  if (rates) return { rate: typedRates(rates), pacing: null }
   if (clients) return { rate: nominalHz ?? 'max' }
   if (rate === 'max') return { rate, periodMs, chunks }
   if (pacing !== 'smooth') return { periodMs, chunks }
@@ -113,15 +127,18 @@ const settingsIn = (plan) => {
     chunks,
     rate,
     periodMs,
+    fetchHz,
+    rates,
     ...rest
   } = plan
-  const isWriter = 'agents' in plan && !('limit' in plan)
+  const isRun = 'agents' in plan
   return {
     ...rest,
     ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
     order: plan.order === flowOf(plan).defaultOrder ? null : plan.order,
     ...clients,
-    ...(isWriter ? rhythmOf(plan) : { periodMs }),
+    ...(isRun ? rhythmOf(plan) : { periodMs }),
+    ...(rates && { durationMs: null }),
     ...(clients
       ? { pacing: null, totalAgents: null, once: null, ...(clients.expires ? {} : { ttlS: null }) }
       : {}),

@@ -4,6 +4,7 @@ import { OptionError } from '../base/errors.js'
 import { libraryOf } from '../base/libraries.js'
 import { plainText } from '../base/units.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
+import { meanRate } from '../traffic/rates.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/plan-fields.js'
@@ -11,6 +12,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { ReaderSettings } from '../../settings.js'
+ * @import { Rates } from '../traffic/rates.js'
  * @import { PlanCard } from './plan-card.js'
  *
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
@@ -157,6 +159,17 @@ const cardOfSettings = (settings) => {
 /** @param {ReaderSettings} settings @param {Term[]} terms */
 const givenAny = ({ given }, terms) => terms.some((term) => given[term] !== 'default')
 
+/**
+ * How far apart the fetches of a consumer are, on average.
+ * @param {ReaderSettings} settings
+ * @returns {{ periodMs: number, fetchHz?: number, rates?: Rates }}
+ */
+const fetchTimes = ({ rates, periodMs, totalAgents, consumers, ...settings }) => {
+  const fetchHz = rates ? meanRate(rates) : Number(settings.fetchHz ?? Number.NaN)
+  if (Number.isNaN(fetchHz)) return { periodMs }
+  return { periodMs: (totalAgents * consumers * 1000) / fetchHz, fetchHz, ...(rates && { rates }) }
+}
+
 /** @param {ReaderSettings} settings @param {ReadFacts} facts */
 const buildPlan = (settings, { card, agents, cluster, masters }) => {
   const written = card
@@ -191,7 +204,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     /** Unknown without a plan or an option: what the bytes and the numbers must be. */
     knowsBytes: card !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
     knowsItems: card !== null || givenAny(settings, ['quantity']),
-    periodMs: settings.periodMs,
+    ...fetchTimes(settings),
     pacing: /** @type {'open' | 'closed'} */ (settings.pacing),
     limit: settings.limit,
     mode: settings.mode,

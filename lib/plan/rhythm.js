@@ -89,9 +89,18 @@ export const beginningWords = (settings) => {
   return `writes ${strategy}: ${rhythm}, ${length}`
 }
 
+/** How often is fetched. @param {{ pacing: string, periodMs: number, fetchHz?: number | 'max', rates?: Rates }} plan or settings */
+export const fetchTimesWords = ({ pacing, periodMs, fetchHz, rates }) => {
+  const hz = (/** @type {number} */ rateHz) => perSecond(rateHz)
+  if (rates)
+    return `${hz(rates[0].rateHz)} to ${hz(rates[rates.length - 1].rateHz)} times a second in all, in ${several(rates.length, 'step')}`
+  if (typeof fetchHz === 'number') return `${hz(fetchHz)} times a second in all`
+  return pacing === 'closed' ? `${period(periodMs)} after each fetch` : `every ${period(periodMs)}`
+}
+
 /** @param {ReaderSettings} settings */
-export const readingWords = ({ strategy, pacing, periodMs, durationMs, intervals, control }) => {
-  const every = pacing === 'closed' ? `${period(periodMs)} after each fetch` : `every ${period(periodMs)}`
+export const readingWords = ({ strategy, durationMs, intervals, control, ...times }) => {
+  const { periodMs } = times
   const length = {
     durationMs: durationMs ?? null,
     ticks: intervals ?? null,
@@ -100,5 +109,5 @@ export const readingWords = ({ strategy, pacing, periodMs, durationMs, intervals
   }
   return strategyNamed(strategy).workers
     ? `takes jobs of ${strategy}, ${lengthWords(length)}`
-    : `reads ${every}, ${control && durationMs === undefined && intervals === undefined ? 'until the writers end' : lengthWords(length)}`
+    : `reads ${fetchTimesWords(times)}, ${control && durationMs === undefined && intervals === undefined ? 'until the writers end' : lengthWords(length)}`
 }

@@ -35,6 +35,8 @@ const ofFetches = /** @type {const} */ ([
   'verify',
   'count',
   'periodMs',
+  'fetchHz',
+  'rates',
   'pacing',
 ])
 

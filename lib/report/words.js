@@ -1,7 +1,7 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, period, plainText, rate, several, share } from '../base/units.js'
-import { rhythmWords } from '../plan/rhythm.js'
+import { fetchTimesWords, rhythmWords } from '../plan/rhythm.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
@@ -70,8 +70,7 @@ const clientsWords = (plan) => {
 
 /** What is fetched, how often, by how many. @param {Run} run */
 const fetchesWords = ({ plan, consumers }) => {
-  const every =
-    plan.pacing === 'closed' ? `${period(plan.periodMs)} after each fetch` : `every ${period(plan.periodMs)}`
+  const every = fetchTimesWords(plan)
   const all = plan.agents.length === plan.totalAgents
   const total = several(plan.totalAgents * plan.consumers, 'consumer')
   const what = plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'

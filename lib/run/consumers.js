@@ -1,5 +1,6 @@
 // When each consumer fetches: at absolute deadlines, one in each period, or a period after its last fetch.
 import { deferred, longestTimerMs, settledWithin } from '../base/timers.js'
+import { evenTimeOf } from '../traffic/rates.js'
 
 /**
  * @import { ReadPlan } from '../plan/read-plan.js'
@@ -40,7 +41,8 @@ const consumersIn = ({ agents, consumers }) =>
  * @param {ConsumerEvents} needs.events
  */
 export const consumersOf = ({ plan, fetcher, clock, events }) => {
-  const { periodMs, durationMs } = plan
+  const { periodMs, durationMs, rates } = plan
+  const even = rates ? evenTimeOf(rates) : null
   let startMs = 0
   let stopped = false
   let busy = 0
@@ -68,10 +70,11 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
 
   const loop = (/** @type {number} */ consumer) => {
     const fetch = fetcher(consumer)
-    const dueMs = dueTimes(plan, consumer)
+    const evenly = dueTimes(plan, consumer)
+    const dueMs = even ? (/** @type {number} */ index) => even.momentOf(evenly(index)) : evenly
     /** The first fetch that is due then or later. @param {number} ms */
     const firstFrom = (ms) => {
-      const index = Math.floor(ms / periodMs)
+      const index = Math.floor((even?.evenOf(ms) ?? ms) / periodMs)
       return dueMs(index) < ms ? index + 1 : index
     }
     const next = (/** @type {number} */ index) => {

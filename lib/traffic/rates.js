@@ -43,6 +43,15 @@ export const rampOf = (text) => {
   )
 }
 
+/** As they are typed, in whole numbers. @param {Rates | undefined} rates */
+export const typedRates = (rates) =>
+  rates
+    ?.map(
+      ({ fromMs, toMs, rateHz }) =>
+        `${Math.max(1, Math.round(rateHz))}@${Math.round(toMs) - Math.round(fromMs)}ms`,
+    )
+    .join(',')
+
 /** Of what is due between two moments. @param {Rates} rates @param {number} [fromMs] @param {number} [toMs] */
 export const meanRate = (rates, fromMs = 0, toMs = Number.POSITIVE_INFINITY) => {
   let [ms, due] = [0, 0]
@@ -64,3 +73,30 @@ export const settingsOfRates = (rates) => ({
   rate: meanRate(rates),
   durationMs: rates[rates.length - 1].toMs,
 })
+
+/** The same of a consumer's fetches. @param {Rates} rates */
+export const fetchesOfRates = (rates) => {
+  const { rate: fetchHz, ...others } = settingsOfRates(rates)
+  return { ...others, fetchHz }
+}
+
+/** A time in which what is due at these rates comes evenly, at their mean. Behind their end the last one goes on. @param {Rates} rates */
+export const evenTimeOf = (rates) => {
+  const mean = meanRate(rates)
+  let evenMs = 0
+  const parts = rates.map(({ fromMs, toMs, rateHz }) => {
+    const part = { fromMs, fromEvenMs: evenMs, pace: rateHz / mean }
+    evenMs += (toMs - fromMs) * part.pace
+    return part
+  })
+  return {
+    evenOf: (/** @type {number} */ ms) => {
+      const { fromMs, fromEvenMs, pace } = parts.findLast((part) => part.fromMs <= ms) ?? parts[0]
+      return fromEvenMs + (ms - fromMs) * pace
+    },
+    momentOf: (/** @type {number} */ even) => {
+      const { fromMs, fromEvenMs, pace } = parts.findLast((part) => part.fromEvenMs <= even) ?? parts[0]
+      return fromMs + (even - fromEvenMs) / pace
+    },
+  }
+}

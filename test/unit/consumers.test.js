@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { readerWords } from '../../lib/run/agents.js'
 import { consumersOf, dueTimes } from '../../lib/run/consumers.js'
+import { stepsOf } from '../../lib/traffic/rates.js'
 
 /** @param {Record<string, unknown>} change */
 const planOf = (change) =>
@@ -116,6 +117,18 @@ test('open: deadlines behind the end are nobody’s', async () => {
   const { began, overrun } = await played({ durationMs: 300 }, [30, 1000], 1500)
   assert.deepEqual(began, due.slice(0, 2))
   assert.equal(overrun, 1)
+})
+
+test('rates that follow each other: so many fetches are due at each, and one that found no time is counted', async () => {
+  const rates = stepsOf('10@1s,40@1s,20@1s')
+  const change = { consumers: 2, periodMs: (2 * 1000) / (70 / 3), durationMs: 3000, rates }
+  const { began, overrun } = await played(change, [5], 3100)
+  const within = (/** @type {number} */ from) => began.filter((ms) => ms >= from && ms < from + 1000).length
+  for (const [i, n] of [10, 40, 20].entries()) assert.ok(Math.abs(within(i * 1000) - n) <= 2, `${began}`)
+  assert.equal(overrun, 0)
+  const slow = await played(change, [400], 3100)
+  const all = slow.began.length + slow.overrun
+  assert.ok(Math.abs(all - 70) <= 2 && slow.overrun > 40, `${slow.began.length} and ${slow.overrun}`)
 })
 
 test('closed: the period is rest', async () => {

@@ -43,6 +43,14 @@ test('a file of options: the command line is stronger, the environment weaker', 
   assert.deepEqual([given.ttlS, given.sortedSets, given.seed], ['command line', 'file', 'environment'])
 })
 
+test('consumers whose rate changed fetch so again', () => {
+  const rates = read('--fetch-rate 10@1s,20@2s', 'consumer').rates
+  const fetched = { limit: 10, agents: [1], periodMs: 60, fetchHz: 50 / 3, rates, durationMs: 3000 }
+  const document = { schema: 1, kind: 'consumer', plan: { ...fetched, source: 'target', pacing: 'open' } }
+  const path = fileOf(JSON.stringify(document), 'run.json')
+  assert.deepEqual(read(`-f ${path}`, 'consumer').rates, rates)
+})
+
 test('JSON is read as well', () => {
   const settings = read(`--file ${fileOf('{"quantity": 500, "once": true, "json": false}', 'run.json')}`)
   assert.deepEqual([settings.quantity, settings.once, settings.json], [500, true, false])
@@ -85,6 +93,8 @@ for (const line of [
   '-q 3000 -p 500 -c 3 --ttl 9 --sets 3 --placement spread --extra-sorted-sets 2 --prefix a: --once --stamp',
   '--rate 300k --items 10k --duration 20 --warm-up 2',
   '--rate 300k --items 10k --duration 20 --warm-up auto',
+  '-q 100 --rate 100@1s,200@2s',
+  '--strategy lookup-get --ramp 1k..3k/3s',
   '--rate max --max-members 0 --driver ioredis',
   '--pacing closed --ws --max-members 50',
   '--pacing smooth -q 5000 --payload sparse --value-size 3kB',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rateLatency } from '../../charts/rate-latency.js'
-import { meanRate, rampOf, rateAt, stepsOf } from '../../lib/traffic/rates.js'
+import { evenTimeOf, meanRate, rampOf, rateAt, stepsOf, typedRates } from '../../lib/traffic/rates.js'
 
 test('rates one after the other, with their times', () => {
   assert.deepEqual(stepsOf('10k@30s,20k@1m'), [
@@ -39,6 +39,19 @@ test('a ramp rises or falls in steps of a second, at most 300', () => {
     'a..b/c',
   ])
     assert.equal(rampOf(bad), undefined, bad)
+})
+
+test('rates are typed as they were read', () => {
+  const rates = /** @type {NonNullable<ReturnType<typeof stepsOf>>} */ (rampOf('10..13/3700ms'))
+  assert.equal(typedRates(rates), '10@1233ms,12@1234ms,13@1233ms')
+  assert.equal(typedRates(stepsOf('2k@3s')), '2000@3000ms')
+})
+
+test('the time in which all comes evenly goes faster where the rate is higher, and goes on behind the end', () => {
+  const rates = /** @type {NonNullable<ReturnType<typeof stepsOf>>} */ (stepsOf('1000@1s,3000@3s'))
+  const { evenOf, momentOf } = evenTimeOf(rates)
+  assert.deepEqual([0, 500, 1000, 2000, 4000, 5000].map(evenOf), [0, 200, 400, 1600, 4000, 5200])
+  for (const ms of [0, 500, 1000, 2000, 4000, 5000]) assert.ok(Math.abs(momentOf(evenOf(ms)) - ms) < 1e-9)
 })
 
 test('the mean is of what is due, also after a warm-up', () => {
