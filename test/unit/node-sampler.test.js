@@ -108,6 +108,25 @@ test('the first answer has gauges, the next ones differences', async () => {
   })
 })
 
+test('what the Lua engine holds is no data: Redis from 7.4 on counts it as used memory, if jemalloc gave it', async () => {
+  const lua = 1_000_000
+  const known = { ...lived(1), used_memory: 10_000 + lua, used_memory_vm_total: 65_536 + lua }
+  const dataOf = async (/** @type {Fields} */ fields) => {
+    const [{ data_bytes: data }] = await rig({}).at(1, { ...known, ...fields })
+    return data
+  }
+  const jemalloc = { mem_allocator: 'jemalloc-5.3.0' }
+  assert.equal(await dataOf({ ...jemalloc, redis_version: '7.4.1' }), 8000)
+  assert.equal(await dataOf({ ...jemalloc, redis_version: '8.2.3' }), 8000)
+  for (const other of [
+    { ...jemalloc, redis_version: '7.2.4' },
+    { ...jemalloc, redis_version: '7.2.4', valkey_version: '9.1.2' },
+    { mem_allocator: 'libc', redis_version: '8.2.3' },
+  ])
+    assert.equal(await dataOf(other), 8000 + lua)
+  assert.equal(await dataOf({ ...jemalloc, redis_version: '8.2.3', used_memory_vm_total: '' }), 8000 + lua)
+})
+
 test('of the bytes of a node our INFO is known: the answer before, which is sent after it was made up', async () => {
   const { at } = rig({})
   const textOf = (/** @type {object} */ fields) =>
