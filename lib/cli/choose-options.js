@@ -231,20 +231,23 @@ const modelNamesIn = (text, across) => {
   return { names, files }
 }
 
+/** Of a program of PATH, or of one by its path. @param {string} [path] */
+const programOf = (path) => {
+  const { name, version, file } = findServerBinary(path)
+  return { name: `${name.replace(/-server$/, '')} ${version}`, file }
+}
+
 /** @param {string | undefined} text @param {NodeJS.ProcessEnv} env @returns {{ name: string, file: string }[]} */
 export const serversIn = (text, env) => {
   const known = [...peers, ...otherVersions]
-  const installed = () => {
-    const { name, version, file } = findServerBinary()
-    return { name: `${name.replace(/-server$/, '')} ${version}`, file }
-  }
-  const fetched = (/** @type {Peer} */ peer) => ({
-    name: peer.name,
-    file: peerPath(peer, env),
-  })
-  if (text === undefined) return [installed(), ...known.map(fetched).filter(({ file }) => existsSync(file))]
-  return text.split(',').map((word) => {
-    if (word === 'installed') return installed()
+  const fetched = (/** @type {Peer} */ peer) => ({ name: peer.name, file: peerPath(peer, env) })
+  if (text === undefined) return [programOf(), ...known.map(fetched).filter(({ file }) => existsSync(file))]
+  const words = text.split(',')
+  const twice = words.find((word, i) => words.indexOf(word) !== i)
+  if (twice !== undefined)
+    throw new OptionError(`--servers ${plainText(twice).slice(0, 200)}: it is there twice`)
+  const all = words.map((word) => {
+    if (word === 'installed') return programOf()
     const peer = known.find(({ name }) => name === word)
     if (peer && !existsSync(peerPath(peer, env)))
       throw new OptionError(`--servers ${word}: it is not there; npm run setup:peers fetches it`)
@@ -253,9 +256,13 @@ export const serversIn = (text, env) => {
       throw new OptionError(
         `--servers ${plainText(word).slice(0, 40)}: must be of installed, ${known.map(({ name }) => name).join(', ')}, or the path of a server`,
       )
-    const { version, file } = findServerBinary(word)
-    return { name: version, file }
+    return programOf(word)
   })
+  // Builds of one version differ by their paths.
+  return all.map(({ name, file }) => ({
+    name: all.filter((other) => other.name === name).length > 1 ? `${name} (${file})` : name,
+    file,
+  }))
 }
 
 /** @param {Record<string, any>} values @param {NodeJS.ProcessEnv} env */

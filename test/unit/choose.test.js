@@ -82,6 +82,7 @@ test('values that are none are refused, with the option that has them', () => {
     ['--rate 1k --across hosts', /^--across must be/],
     ['--rate 1k --servers redis-7.4', /^--servers belongs to --across/],
     ['--rate 1k --across servers --servers redis-9', /^--servers redis-9: must be of installed, redis-6\.2/],
+    ['--rate 1k --across servers --servers redis-7.4,redis-7.4', /^--servers redis-7\.4: it is there twice/],
     ['--rate 1k --across servers --url redis://h', /^--url and --across servers/],
     ['--rate 1k --cluster', /^--cluster belongs to --url/],
     ['--rate 1k --reads 0', /^--reads must be/],
