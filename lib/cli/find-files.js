@@ -1,6 +1,6 @@
 // The files of a search: find.json, its page and its charts.
 import { findLatency, findPath, findShare } from '../../charts/find.js'
-import { findSentence } from '../answers/find/text.js'
+import { findSentence, readersWords } from '../answers/find/text.js'
 import { millraceVersion } from '../base/version.js'
 import { cell, shownFigure } from '../report/cells.js'
 import { canDraw, svgOf } from '../report/draw.js'
@@ -60,6 +60,7 @@ const findSections = (answer) => {
       },
       { label: 'seconds of load', text: String(answer.seconds_of_load) },
       ...(limit ? [{ label: 'limit', text: limit.words }] : []),
+      ...(answer.readers ? [{ label: 'readers', text: readersWords(answer.readers) }] : []),
       ...(answer.command_line ? [{ label: 'again', text: String(answer.command_line) }] : []),
     ],
     tables: [

@@ -5,7 +5,9 @@ import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { settingsOf } from '../options/read-settings.js'
+import { isOfReaders } from '../result/measures.js'
 import { strategyNamed } from '../workloads/index.js'
+import { readersWordsIn } from './find-readers.js'
 
 /**
  * @import { Option, Settings } from '../../settings.js'
@@ -83,6 +85,14 @@ export const findOptions = ownOptions(group, [
     brief: 'how long the load lasts, confirmation included',
   },
   {
+    name: 'with-read',
+    type: 'text',
+    place: 'OPTIONS',
+    otherwise: 'nobody reads',
+    help: 'consumers that read meanwhile, in a process of their own, with these options of millrace read, as in consumers=10,fetch-rate=50',
+    brief: 'consumers beside it, as in consumers=10,fetch-rate=50',
+  },
+  {
     name: 'yes',
     type: 'flag',
     help: 'search on servers that are not local without --within: a search overloads them',
@@ -157,6 +167,15 @@ const withStrategy = (typed) => {
   return { ...typed, words: [], options: new Map([...options, [name, { text, named: text }]]) }
 }
 
+/** Which data model it is, as it was typed. @param {Typed} typed */
+const modelWords = ({ options }) =>
+  ['strategy', 'model', 'command'].flatMap((name) => {
+    const text = options.get(name)?.text
+    return text === undefined
+      ? []
+      : text.split(name === 'command' ? '\n' : /$^/).flatMap((one) => [`--${name}`, one])
+  })
+
 /** @param {Typed} typed @param {Readonly<Record<string, string>>} texts */
 const withOptions = (typed, texts) => ({
   ...typed,
@@ -192,7 +211,7 @@ const refuseOthers = ({ strategy }) => {
  * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
-  const { slo, within, share, time, yes, threshold, seed } = own
+  const { slo, within, share, time, yes, threshold, seed, 'with-read': read } = own
   if (slo === undefined)
     throw new OptionError("--slo is missing: what must a second meet? For example --slo 'latency.p99<20ms'")
   const slos = String(slo).split('\n')
@@ -224,8 +243,13 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
         from,
       )
     : plain
+  const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
+  const ofReaders = objectives.overConfirmation.find((text) => isOfReaders(text))
+  if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)
   return {
     settings,
+    readers,
+    model: modelWords(typed),
     slos,
     objectives,
     within: range,

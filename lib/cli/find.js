@@ -19,6 +19,7 @@ import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
 import { findFiles } from './find-files.js'
+import { startReaders } from './find-readers.js'
 import { screenOf } from './screen.js'
 
 /**
@@ -26,6 +27,8 @@ import { screenOf } from './screen.js'
  * @import { Step } from '../answers/find/bracket.js'
  * @import { SearchAnswer, Terms } from '../answers/find/search.js'
  * @import { Snapshot } from '../report/live.js'
+ * @import { SecondRecord } from '../run/conductor.js'
+ * @import { Readers } from './find-readers.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { findRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
@@ -146,6 +149,14 @@ const searching = (snapshot, step) => {
   }
 }
 
+/** What was fetched during the confirmation. @param {Readers | null} readers @param {readonly SecondRecord[]} seconds @param {string} started */
+const readDuring = async (readers, seconds, started) => {
+  const confirming = seconds.filter(({ phase }) => phase === 'confirm')
+  if (!readers || confirming.length === 0) return null
+  const at = (/** @type {number} */ ms) => Date.parse(started) + ms
+  return readers.during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))
+}
+
 /**
  * @param {Request} request
  * @param {Guidance & { as: string }} guidance
@@ -173,12 +184,13 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     /** @type {Step | null} */
     let step = null
     const tell = stepsOn(request, say)
+    const gone = new AbortController()
     const conductor = conductorOf({
       machine: search(termsOf(request)),
       judge: judgeOf(objectives),
       graceMs: graceOf(objectives),
       behindMs: behindOf(objectives),
-      stop,
+      stop: AbortSignal.any([stop, gone.signal]),
       onStep: (next) => {
         step = next
         tell(next)
@@ -191,6 +203,18 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     }
     /** @type {SearchAnswer | null} */
     let found = null
+    /** @type {Readers | null} */
+    let readers = null
+    const reading = async () => {
+      const { readers: words, model } = request
+      if (!words) return
+      const onGone = (/** @type {string} */ message) => {
+        warn({ code: 'readers', message })
+        gone.abort()
+      }
+      readers = await startReaders({ words, model, settings, target, folder: results.folder, stop, onGone })
+      undo(readers.end)
+    }
     /** @type {any[]} */
     const lines = []
     const commandLine = commandLineOf(as, process.argv)
@@ -210,7 +234,9 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       conductor: {
         ...conductor,
         conduct: async (run) => {
+          await reading()
           found = await conductor.conduct(run)
+          readers?.end()
         },
       },
       settled: results.end,
@@ -220,6 +246,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const answer = {
       ...findAnswer({
         answer: found,
+        readers: await readDuring(readers, conductor.seconds, confirmation.started),
         ...{ seconds: conductor.seconds, objectives, slos, share, within, lines, confirmation },
         noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
       }),

@@ -1,5 +1,5 @@
 // What is taken from a run for an experiment's table.
-import { grossCost, MEASURES, netCost } from '../result/measures.js'
+import { grossCost, isOfReaders, MEASURES, netCost } from '../result/measures.js'
 
 /** @import { Document } from '../result/measures.js' */
 
@@ -21,8 +21,6 @@ export const commonColumns = Object.freeze([
 /** Those of them that are drawn of every experiment, beside the wait of others; the net cost where it is known. */
 export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
 
-const ofReader = /^(fetches|freshness|replication|verify|rate\.(items|value_bytes)$)/
-
 // Of the workers of a queue also what a producer has under the same names.
 const ofWorkers =
   /^(rate\.achieved|latency|jobs|backlog|workers|stages|waiting|work|take|confirm|client|server\.(cpu_us|net_bytes)_per_job)(\.|$)/
@@ -36,7 +34,7 @@ const ofWorkers =
 export const figuresOf = (run, reader) =>
   Object.fromEntries(
     MEASURES.flatMap(({ name, value }) => {
-      const document = ofReader.test(name) || (reader?.jobs && ofWorkers.test(name)) ? reader : run
+      const document = isOfReaders(name) || (reader?.jobs && ofWorkers.test(name)) ? reader : run
       const found = document && value(document)
       return typeof found === 'number' ? [[name, found]] : []
     }),

@@ -105,6 +105,10 @@ const at = (name, document) => {
 const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
   which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'less'])
 
+/** Of what consumers read, not of what is written. @param {string} name */
+export const isOfReaders = (name) =>
+  /^(fetches|freshness|replication|verify|rate\.(items|value_bytes)$)/.test(name)
+
 /** What an item costs the servers: without what they use while idle, and with it. */
 export const netCost = 'server.cpu_us_per_item_net'
 export const grossCost = 'server.cpu_us_per_item'

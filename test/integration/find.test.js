@@ -4,8 +4,12 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startReaders } from '../../lib/cli/find-readers.js'
+import { settingsOfRun } from '../../lib/cli/run-options.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
 
 const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
 
@@ -38,4 +42,27 @@ test('on a terminal the user confirms that servers which are not local are overl
   assert.match(refused.seen, /0\.0\.0\.0 is not local:\s+give --within MIN\.\.MAX, which it never exceeds/)
   // It goes on, and finds no server there.
   assert.equal(allowed.code, 3, allowed.seen)
+})
+
+test('consumers read beside a search, and their result is that of a part of the time', async (t) => {
+  const { host, port, password } = await startServer(t)
+  const { settings } = settingsOfRun({ host, port, password, strategy: 'list' })
+  const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer: false })
+  t.after(target.close)
+  const needs = { settings, target, model: ['--strategy', 'list'], stop: new AbortController().signal }
+  const start = (/** @type {string[]} */ words, /** @type {(why: string) => void} */ onGone) =>
+    startReaders({ ...needs, words, folder: ownFolder(t, words[0].slice(2, 9)), onGone })
+  /** @type {string[]} */
+  const gone = []
+  const fromMs = Date.now()
+  const readers = await start(['--consumers=3', '--fetch-rate=30'], (why) => gone.push(why))
+  assert.deepEqual(gone, [])
+  readers.end()
+  const found = await readers.during(fromMs, Date.now() + 1000)
+  assert.ok(found, 'at least a second')
+  assert.deepEqual([found.plan.consumers, found.plan.fetchHz, found.fetches.failed], [3, 30, 0])
+  assert.ok(found.fetches.count > 0 && found.fetches.duration_ms.p50 > 0, JSON.stringify(found.fetches))
+  assert.equal(await readers.during(0, fromMs), null)
+  const refused = new Promise((resolve) => start(['--verify', '--limit=x'], resolve))
+  assert.match(await refused, /^the consumers of --with-read: --limit must be/)
 })

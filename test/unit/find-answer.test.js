@@ -142,6 +142,24 @@ test('other outcomes have words and exit codes of their own', () => {
   )
 })
 
+test('limits of consumers are those of the consumers beside it, in the time of the confirmation', () => {
+  const times = { p50: 1, p90: 2, p99: 3, p999: 3, max: 4 }
+  const readers = {
+    plan: { totalAgents: 2, consumers: 4 },
+    rate: { nominal: 20, achieved: 19.9 },
+    fetches: { count: 600, failed: 1, overrun: 2, duration_ms: times },
+    freshness_ms: times,
+  }
+  const limits = objectivesOf([...slos, 'fetches.duration_ms.p99<5ms', 'fetches.failed<=0'])
+  const missed = answered(conducted('steep'), { objectives: limits, readers })
+  assert.match(findSentence(missed), /^none: at the highest rate whose seconds pass, fetches.failed<=0 fails/)
+  assert.match(
+    findText(missed, { columns: 100 }),
+    /readers {6}8 consumers: 20 fetches\/s, p50 1\.00 ms, p99 3\.00 ms; 2 missed, 1 failed/,
+  )
+  assert.match(findSentence(answered(conducted('steep'), { readers })), /^R = /)
+})
+
 /** @param {string} line */
 const requested = (line) => {
   const options = [...findOptions, ...loadOptions]
@@ -184,6 +202,11 @@ test('what cannot be searched is refused in one line', () => {
     ['membership-set --slo latency.p99<2ms', /not membership-set, which is played once/],
     ['list --slo latency.p99<2ms --rate 5k', /^unknown option --rate/],
     ['list --slo latency.p99<2ms --time 10s', /^--time must be/],
+    ['list --slo latency.p99<2ms --with-read consumers=0', /^--with-read: --consumers must be/],
+    ['list --slo latency.p99<2ms --with-read host=h', /^--with-read: unknown option --host/],
+    ['list --slo latency.p99<2ms --with-read fetch-rate=5@3s', /^--with-read: .+ fetch at one rate/],
+    ['lookup-get --slo latency.p99<2ms --with-read limit=5', /^--with-read: lookup-get has no items/],
+    ['list --slo latency.p99<2ms --slo fetches.failed<=0', /^--slo fetches.+: nobody reads; add --with-read/],
   ])) {
     if (words.source === '^$') assert.doesNotThrow(() => requested(line))
     else

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { boundOf, exceeding } from '../../lib/answers/find/bound.js'
 import { capacityFit, usualAssumptions } from '../../lib/answers/find/capacity-fit.js'
 import { kneesAround } from '../../lib/answers/find/knees.js'
-import { rarelySoFew } from '../../lib/answers/find/search.js'
+import { rarelySoFew, search } from '../../lib/answers/find/search.js'
 import { seeded } from '../helpers/random.js'
 import { searches } from '../simulation/searches.js'
 
@@ -30,6 +30,21 @@ test('a limit that always passes, or none that does, is said at once and without
   const always = searches('always', 5)
   assert.deepEqual([always.states, always.rates], [{ none: 5 }, Array(5).fill(1000)])
   assert.ok(never.seconds <= 45 && always.seconds <= 45)
+})
+
+test('a second that failed at the highest rate does not hide that it is sustained', () => {
+  const machine = search({ min: 1000, max: 8000, seconds: 60, warmUp: 5, confirm: 10 })
+  let played = 0
+  let next = machine.next()
+  while (!next.done) {
+    const { rate, seconds } = next.value
+    next = machine.next(
+      Array.from({ length: seconds }, () => ({ passed: ++played !== 20, achieved: Math.min(rate, 8000) })),
+    )
+  }
+  const { state, low, high } = next.value
+  assert.deepEqual([state, high], ['at-least', null])
+  assert.ok(low > 7600 && low <= 8000, `${low}`)
 })
 
 test('drift, a change and a slow recovery are warned of', () => {

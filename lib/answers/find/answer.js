@@ -94,6 +94,7 @@ const stateOf = (answer, causes, isMissed) => {
  * @param {[number, number] | null} about.within
  * @param {readonly Line[]} about.lines
  * @param {Record<string, any>} about.confirmation run.json of the time in which the rate was confirmed
+ * @param {Record<string, any> | null} [about.readers] run.json of the consumers in that time
  * @param {readonly Warning[]} about.noticed
  */
 export const findAnswer = ({
@@ -105,13 +106,14 @@ export const findAnswer = ({
   within,
   lines,
   confirmation,
+  readers = null,
   noticed,
 }) => {
   const judged = seconds.map((second) => ({ ...second, missed: missedIn(second, objectives) }))
   const failed = judged.filter(({ missed }) => missed !== null)
   const causes = answer ? causesNear(failed, answer) : { client: 0, contended: 0 }
   const confirming = seconds.filter(({ phase }) => phase === 'confirm')
-  const missedAfter = confirming.length > 0 ? missedOverConfirmation(objectives, confirmation) : []
+  const missedAfter = confirming.length > 0 ? missedOverConfirmation(objectives, confirmation, readers) : []
   const state = stateOf(answer, causes, missedAfter.length > 0)
   const fitted = answer?.fit ? answer : null
   const after = judged.filter(
@@ -175,6 +177,7 @@ export const findAnswer = ({
     curve: fitted ? curveOf(fitted) : [],
     path: fitted ? pathOf(fitted, seconds) : [],
     confirmation: confirming.length > 0 ? confirmedParts(confirmation) : null,
+    readers: readers && readersParts(readers),
   }
 }
 
@@ -185,6 +188,12 @@ const missedMost = (seconds) => {
   for (const { missed } of seconds) if (missed !== null) times.set(missed, (times.get(missed) ?? 0) + 1)
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
+
+/** @param {Record<string, any>} run */
+const readersParts = ({ plan, rate, fetches, freshness_ms }) => ({
+  consumers: plan.totalAgents * plan.consumers,
+  ...{ rate, fetches, freshness_ms },
+})
 
 /** @param {Record<string, any>} run */
 const confirmedParts = ({

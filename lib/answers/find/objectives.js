@@ -2,6 +2,7 @@
 // costs) are judged on the confirmation.
 import { OptionError } from '../../base/errors.js'
 import { clientLimit } from '../../measures/client-limit.js'
+import { isOfReaders } from '../../result/measures.js'
 import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 
 /**
@@ -64,9 +65,15 @@ export const judgeOf = (objectives) => (second) => ({
   backlog: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
 })
 
-/** @param {Objectives} objectives @param {Record<string, any>} confirmation run.json of it */
-export const missedOverConfirmation = ({ overConfirmation }, confirmation) =>
-  judgedBy(overConfirmation, confirmation).filter(({ passed }) => !passed)
+/**
+ * @param {Objectives} objectives
+ * @param {Record<string, any>} confirmation run.json of it
+ * @param {Record<string, any> | null} readers that of the consumers beside it
+ */
+export const missedOverConfirmation = ({ overConfirmation }, confirmation, readers) =>
+  overConfirmation
+    .flatMap((text) => judgedBy([text], (isOfReaders(text.trim()) && readers) || confirmation))
+    .filter(({ passed }) => !passed)
 
 // What waits longer than this at the end of a second has failed it, whatever the limits.
 const mostGraceMs = 1000

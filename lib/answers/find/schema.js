@@ -70,6 +70,11 @@ export const findSchema = {
     curve: list(object({ rate: number, ...band })),
     path: list(object({ at_ms: number, ...band })),
     confirmation: { type: ['object', 'null'] },
+    readers: {
+      type: ['object', 'null'],
+      description:
+        'of --with-read: what consumers fetched during the confirmation, in the words of their run.json',
+    },
   }),
 }
 

@@ -172,6 +172,7 @@ const without = (state, rate, seconds) => ({
 
 // Beyond this the ends of an interval are no answer.
 const tooWide = 1.5
+const nearTop = 0.05
 
 /** @param {SearchAnswer} answer @returns {State} */
 const stateOf = ({ change, fit, low, high, warnings }) => {
@@ -327,6 +328,13 @@ export function* search({
     confirmed = { rate: Math.exp(x), passed, seconds: verdicts.length }
     ;({ fit, from, change } = settled())
   }
+  // A single second that failed at the highest rate, and no limit below it.
+  if (fit.rate(0.5) >= most && fit.rate(tail) > most - nearTop)
+    return {
+      ...without('at-least', Math.min(max, Math.exp(fit.rate(tail))), log.length),
+      confirmed,
+      measured,
+    }
   const answer = {
     ...without('found', Math.exp(fit.rate(tail)), log.length),
     middle: Math.exp(fit.rate(0.5)),

@@ -52,9 +52,13 @@ export const findSentence = (answer) => {
   }
 }
 
+/** What consumers fetched meanwhile. @param {NonNullable<FindAnswer['readers']>} readers */
+export const readersWords = ({ consumers, rate, fetches }) =>
+  `${several(consumers, 'consumer')}: ${perSecond(rate.achieved)} fetches/s, p50 ${micros(fetches.duration_ms.p50 * 1000)}, p99 ${micros(fetches.duration_ms.p99 * 1000)}; ${fetches.overrun} missed, ${fetches.failed} failed`
+
 /** @param {FindAnswer} answer @param {{ columns?: number, page?: string }} look */
 export const findText = (answer, { columns = 100, page }) => {
-  const { objectives, share, seconds_of_load: seconds, warnings, confirmation, find } = answer
+  const { objectives, share, seconds_of_load: seconds, warnings, confirmation, readers, find } = answer
   const latency = confirmation?.latency_us?.intended
   return blocksText([
     wrapped(plainText(findSentence(answer)), columns),
@@ -67,6 +71,7 @@ export const findText = (answer, { columns = 100, page }) => {
             `confirmed    at ${rounded(answer.confirmed.rate)}: p50 ${micros(latency.p50)}, p99 ${micros(latency.p99)}, p99.9 ${micros(latency.p999)}`,
           ]
         : []),
+      ...(readers ? [`readers      ${readersWords(readers)}`] : []),
       ...(answer.limit && answer.state !== 'found' ? [`limit        ${plainText(answer.limit.words)}`] : []),
     ],
     warnings.flatMap(({ message }) => wrapped(`! ${plainText(message)}`, columns)),

@@ -1,0 +1,132 @@
+// Consumers beside a search (`--with-read`): a process of its own, that fetches what is written until the search ends.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { optionsOf } from '../../settings.js'
+import { programsEnv } from '../base/child.js'
+import { OptionError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
+import { linesOf, startProgram } from '../experiments/programs.js'
+import { typedLine } from '../options/command-line.js'
+import { settingsOf } from '../options/read-settings.js'
+import { documentOf } from '../result/facts.js'
+import { strategyNamed } from '../workloads/index.js'
+
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { Target } from '../servers/open.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof startReaders>>} Readers
+ */
+
+const consuming = optionsOf('consumer')
+// What fetches are like; all else is the search's.
+const ofFetches = consuming.filter(
+  ({ name, for: programs }) => (programs.length === 1 && name !== 'ramp') || name === 'period',
+)
+const firstFetchMs = 60_000
+const lookMs = 50
+
+/** `consumers=10,limit=100,verify` @param {string} text @param {string} strategy @returns {readonly string[]} words of a command line */
+export const readersWordsIn = (text, strategy) => {
+  const words = text.split(',').map((part) => `--${part.trim()}`)
+  if (!strategyNamed(strategy).fetch)
+    throw new OptionError(`--with-read: ${strategy} has no items that a consumer fetches`)
+  try {
+    const typed = typedLine(words, ofFetches)
+    if (typed.help !== null)
+      throw new OptionError(`must be options of millrace read, as in consumers=10,fetch-rate=50`)
+    const { rates } = settingsOf(typed, consuming, { env: {} })
+    if (rates) throw new OptionError('consumers beside a search fetch at one rate')
+  } catch (error) {
+    if (error instanceof OptionError) throw new OptionError(`--with-read: ${error.message}`)
+    throw error
+  }
+  return words
+}
+
+/**
+ * The servers of the search, as variables.
+ * @param {Settings} settings
+ * @param {Target} target
+ */
+const serversOf = (settings, { address, access, kind }) => {
+  const at = address.lastIndexOf(':')
+  const { sentinel, host = address.slice(0, at), port = address.slice(at + 1), username, db } = settings
+  const { tls, tlsInsecure, caFile, certFile, keyFile } = settings
+  const named = { SENTINEL: sentinel, USERNAME: username, DB: db, CA: caFile, CERT: certFile, KEY: keyFile }
+  const flags = { CLUSTER: kind === 'cluster', TLS: tls, TLS_INSECURE: tlsInsecure }
+  const all = { HOST: host, PORT: port, ...named, ...flags }
+  return {
+    env: Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (value ? [[`REDIS_${name}`, String(value)]] : [])),
+    ),
+    secrets: {
+      ...(access.password && { REDIS_PASSWORD: access.password }),
+      ...(settings.sentinelPassword && { REDIS_SENTINEL_PASSWORD: settings.sentinelPassword }),
+    },
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {readonly string[]} needs.words of --with-read
+ * @param {readonly string[]} needs.model which data model is read, as it was typed
+ * @param {Settings} needs.settings of the search
+ * @param {Target} needs.target
+ * @param {string} needs.folder of the search
+ * @param {AbortSignal} needs.stop
+ * @param {(why: string) => void} needs.onGone they ended before the search
+ */
+export const startReaders = async ({ words, model, settings, target, folder, stop, onGone }) => {
+  const { env, secrets } = serversOf(settings, target)
+  const { prefix, allow } = settings
+  const program = startProgram('consumer', {
+    args: [
+      ...[...model, ...words],
+      ...(prefix ? ['--prefix', prefix] : []),
+      ...(allow.length > 0 ? ['--allow', allow.join(',')] : []),
+    ],
+    outDir: folder,
+    name: 'readers',
+    env: { ...programsEnv(process.env), ...env },
+    secrets,
+    limitMs: null,
+  })
+  let isEnding = false
+  program.ended.then(
+    () => !isEnding && onGone('the consumers of --with-read have ended before the search'),
+    (error) => !isEnding && onGone(`the consumers of --with-read: ${plainText(error.message)}`),
+  )
+  const path = join(program.folder, 'intervals.ndjson')
+  const isFetching = async () => (await linesOf(path)).some(({ fetches }) => fetches.count > 0)
+  const limit = Date.now() + firstFetchMs
+  while (!(await isFetching()) && !program.isOver() && !stop.aborted && Date.now() < limit)
+    await sleep(lookMs)
+  return {
+    end: () => {
+      isEnding = true
+      program.interrupt()
+    },
+    /**
+     * What was fetched between two moments, as run.json of consumers has it.
+     * @param {number} fromEpochMs
+     * @param {number} toEpochMs
+     * @returns {Promise<Record<string, any> | null>}
+     */
+    async during(fromEpochMs, toEpochMs) {
+      const whole = await program.ended.catch(() => null)
+      if (!whole) return null
+      const lines = whole.lines.filter(
+        ({ epoch_ms: epochMs, at_ms: atMs }, i) =>
+          epochMs <= toEpochMs && epochMs - (atMs - (whole.lines[i - 1]?.at_ms ?? 0)) >= fromEpochMs,
+      )
+      if (lines.length === 0) return null
+      const facts = JSON.parse(await readFile(join(whole.folder, 'facts.json'), 'utf8'))
+      const before = whole.lines[whole.lines.indexOf(lines[0]) - 1]?.at_ms ?? 0
+      const overS = (lines[lines.length - 1].at_ms - before) / 1000
+      const sums = { fromMs: 0, overS, stored: 0, facts: facts.sums?.facts ?? {} }
+      return documentOf({ ...facts, thresholds: [], sums }, lines, [])
+    },
+  }
+}
