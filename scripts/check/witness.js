@@ -74,7 +74,7 @@ const areClientsCounted = async (redis) => {
   const list = String(await redis.call('CLIENT', 'LIST'))
   const listed = [...list.matchAll(/ tot-mem=(\d+)/g)].reduce((sum, [, bytes]) => sum + Number(bytes), 0)
   const counted = /^mem_clients_normal:(\d+)/m.exec(String(await redis.info('memory')))?.[1]
-  return Math.abs(listed - Number(counted)) < clientBytes / 2
+  return Math.abs(listed - Number(counted)) < clientBytes / 10
 }
 
 /**

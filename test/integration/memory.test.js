@@ -21,7 +21,7 @@ for (const driver of ['socket', 'ioredis'])
     const perItem = ((await witness.data()) - before) / 1000
     const reported = document.server.memory_bytes_per_item
     t.diagnostic(`${reported} B an item, outside ${perItem} B`)
-    assert.ok(Math.abs(reported / perItem - 1) < 0.05, `${reported} B an item, outside ${perItem} B`)
+    assert.ok(Math.abs(reported / perItem - 1) < 0.02, `${reported} B an item, outside ${perItem} B`)
   })
 
 test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
