@@ -61,7 +61,7 @@ const openFor = ({ where }, { serverBin }) =>
   where === null ? localBench(serverBin) : remoteBench(where, prefix)
 
 /** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop */
-const measuredIdle = async (asked, candidate, stop) => {
+export const measuredIdle = async (asked, candidate, stop) => {
   const bench = await openFor(asked, candidate)
   try {
     const load = {
@@ -90,7 +90,7 @@ const measuredIdle = async (asked, candidate, stop) => {
  * @param {AbortSignal} stop
  * @returns {Promise<{ run: any, reader: any }>}
  */
-const playOf = async (asked, candidate, stop) => {
+export const playOf = async (asked, candidate, stop) => {
   const { rate, items, load, reads, seconds, files } = asked
   const model = modelOption(candidate.model, files)
   const warmUpS = warmUpOf(asked)
@@ -147,15 +147,19 @@ const playOf = async (asked, candidate, stop) => {
  */
 export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }) => {
   const startedMs = clock()
-  /** @type {Map<string, { idle: Idle, version: string } | { refused: string }>} */
+  /** @type {Map<string, { idle: Idle, version: string }>} */
   const known = new Map()
   const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
+  /** @type {MillraceError | null} */
+  let refused = null
   for (const candidate of candidates) {
     if (known.has(serverOf(candidate))) continue
     // A model that one server has not may be there on another, and the next candidate of this one is asked.
     const found = await unlessRefused(() => measuredIdle(wanted, candidate, stop), stop)
     if (!('refused' in found)) known.set(serverOf(candidate), found)
+    else refused = found.refused
   }
+  if (known.size === 0 && refused !== null) throw refused
   const servers = known.size
   const plan = roundsPlan(candidates.length, runsOf(wanted, servers))
   let asked = wanted
@@ -185,14 +189,14 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
 /** @param {Map<string, any>} known */
 const versionsIn = (known) => [...new Set([...known.values()].map(({ version }) => version))]
 
-/** @template T @param {() => Promise<T>} work @param {AbortSignal} stop @returns {Promise<T | { refused: string }>} */
+/** @template T @param {() => Promise<T>} work @param {AbortSignal} stop @returns {Promise<T | { refused: MillraceError }>} */
 const unlessRefused = async (work, stop) => {
   if (stop.aborted) throw new InterruptedError()
   try {
     return await work()
   } catch (error) {
     if (stop.aborted) throw new InterruptedError()
-    if (error instanceof MillraceError) return { refused: error.message }
+    if (error instanceof MillraceError) return { refused: error }
     throw error
   }
 }
@@ -233,7 +237,7 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
       const idle = known.get(serverOf(candidate))?.idle
       const found = await unlessRefused(() => playOf(asked, candidate, stop), stop)
       if ('refused' in found || idle === undefined) {
-        const why = 'refused' in found ? found.refused : 'its server does not start'
+        const why = 'refused' in found ? found.refused.message : 'its server does not start'
         say(`round ${round}: ${candidate.name} cannot run here: ${why}`)
         outcomes.push({ cost: null, why, final: true })
         continue
@@ -251,7 +255,7 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
 }
 
 /** @param {{ asked: Asked, at: number, round: number, run: any, reader: any, idle: Idle }} played */
-const recordOf = ({ asked, at, round, run, reader, idle }) => {
+export const recordOf = ({ asked, at, round, run, reader, idle }) => {
   const values = metricsOf(run, idle)
   const reasons = [
     ...reasonsOf(run),

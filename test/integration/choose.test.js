@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { chooseSchema } from '../../lib/answers/choose/document.js'
 import { firstFault } from '../../lib/base/json-schema.js'
+import { remoteBench } from '../../lib/cli/calibration.js'
 import { startProgram } from '../helpers/programs.js'
 
 const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
@@ -34,13 +35,29 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
 })
 
 test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async (t) => {
-  const [wrong, short] = await Promise.all(
-    ['choose --rate 1k --popularity often', 'choose --rate 1k --time 20s --need newest-n'].map(
-      (line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended,
-    ),
+  const [wrong, short, silent] = await Promise.all(
+    [
+      'choose --rate 1k --popularity often',
+      'choose --rate 1k --time 20s --need newest-n',
+      'choose --rate 1k --strategy list,stream --url redis://127.0.0.1:1',
+    ].map((line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended),
   )
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /^--popularity must be/)
   assert.equal(short.code, 2)
   assert.match(short.stderr, /^--time 20s is too short for 7 candidates/)
+  // Not once for each candidate.
+  assert.equal(silent.code, 3)
+  assert.equal(silent.stderr.match(/nothing listens there/g)?.length, 1, silent.stderr)
+})
+
+test('a reader on a server of others gets its address, and none of the checks that writers skip', async () => {
+  const bench = await remoteBench({ url: 'redis://127.0.0.1:1', allow: ['foreign-keys'] })
+  await assert.rejects(
+    bench.run(
+      { command: 'read', strategy: 'list', duration: '1s' },
+      { signal: new AbortController().signal, onProgress: () => {} },
+    ),
+    /127\.0\.0\.1:1/,
+  )
 })
