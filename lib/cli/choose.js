@@ -164,18 +164,8 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
   const plan = roundsPlan(candidates.length, runsOf(wanted, servers))
   let asked = wanted
   for (let attempt = 0; ; attempt++) {
-    const mayBeSlower = attempt < slowerAttempts
-    const found = await blocksOf({
-      asked,
-      candidates,
-      known,
-      serverOf,
-      plan,
-      servers,
-      mayBeSlower,
-      say,
-      stop,
-    })
+    const beside = { candidates, known, serverOf, plan, servers, say, stop }
+    const found = await blocksOf({ asked, mayBeSlower: attempt < slowerAttempts, ...beside })
     if (!('limited' in found))
       return { ...found, rate: asked.rate, versions: versionsIn(known), tookS: (clock() - startedMs) / 1000 }
     const slower = Math.max(1, Math.round(asked.rate * slowerBy))
