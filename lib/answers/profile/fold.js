@@ -102,6 +102,7 @@ export const otherKeys = '(others)'
 export const patternsOf = (empty, merge) => {
   /** @type {Map<string, { pieces: string[], of: T }>} */
   const patterns = new Map()
+  let full = false // of patterns that have no word to fold
   return {
     /** What goes with a name's pattern. @param {Buffer} name */
     of: (name) => {
@@ -109,8 +110,10 @@ export const patternsOf = (empty, merge) => {
       const text = pieces.join('')
       const known = patterns.get(text)
       if (known) return known.of
-      if (patterns.size >= limits.patterns) collapse(patterns, merge)
-      const full = patterns.size >= limits.patterns
+      if (!full && patterns.size >= limits.patterns) {
+        collapse(patterns, merge)
+        full = patterns.size >= limits.patterns
+      }
       const place = full ? otherKeys : text
       const there = patterns.get(place) ?? { pieces: full ? [otherKeys] : pieces, of: empty() }
       patterns.set(place, there)
