@@ -570,6 +570,7 @@ const groups = {
       otherwise: 'until Ctrl-C',
       help: 'stop after this many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'warmUp', range: ['0s', '24h'], unit: 's', default: '0s',
+      otherwise: '0s; auto with --duration 20s or more',
       help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until ' +
         'latency and CPU of three seconds agree, 10 s at most',
       brief: 'time at the start that is left out of the costs' },

@@ -257,6 +257,7 @@ function settled(options, offers, cautions) {
   }
 
   Object.assign(values, spreadOf(values), derivedFrom(/** @type {any} */ ({ ...values, given })))
+  if (given.warmUpMs === 'default' && settles(/** @type {any} */ (values))) values.warmUpMs = 'auto'
   const settings = /** @type {Settings} */ (
     Object.freeze({
       ...values,
@@ -301,6 +302,15 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
   if (typeof rate !== 'number') return {}
   const each = items ?? Math.round(rate)
   return { ...ofRate(each, rate), pacing: 'smooth' }
+}
+
+// A warm-up until a run is steady leaves at least half of it.
+const settlesFromMs = 20_000
+
+/** Whether its first seconds would spoil what is measured, and may be left out. @param {Settings} settings */
+const settles = ({ durationMs = 0, once, control, rates, strategy }) => {
+  const { passes, delivery, workers } = strategyNamed(strategy)
+  return durationMs >= settlesFromMs && !once && !control && !rates && !passes && !delivery && !workers
 }
 
 /** @param {number} quantity @param {number} rate */

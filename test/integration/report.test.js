@@ -81,7 +81,7 @@ test('a wrong limit is one line and exit 2, before anything is started', async (
 test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
   const { port, free } = await takenPort()
   await free()
-  const program = startProducer(t, `-q 1000 --duration 30s --no-report --metrics ${port}`)
+  const program = startProducer(t, `-q 1000 --duration 30s --warm-up 0 --no-report --metrics ${port}`)
   const ask = async (path = '/metrics') => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
     return (
