@@ -35,7 +35,6 @@ export const choosePareto = {
         const opacity = dominated ? 0.4 : 1
         const color = colour(place === 'chosen' ? 0 : 1)
         const value = [metrics.cpu?.value, metrics.memory?.value]
-        const isRight = Number(value[0]) > 0.7 * mostCpu
         return {
           type: 'scatter',
           name,
@@ -46,8 +45,9 @@ export const choosePareto = {
           label: {
             show: true,
             formatter: name,
-            position: isRight ? 'left' : 'right',
-            distance: 10,
+            // Above the whiskers.
+            position: 'top',
+            distance: 6,
             color: opacity < 1 ? '@muted' : '@ink',
             fontSize: 12,
             fontWeight: place === 'chosen' ? 'bold' : 'normal',

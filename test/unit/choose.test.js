@@ -137,7 +137,7 @@ const answer = (more = {}) =>
       },
       excluded: [{ name: 'set', unmet: ['newest-n'] }],
       turnovers: {
-        found: [{ other: 'list', rate: 5000, cheaper_above: 'stream', cheaper_below: 'list' }],
+        found: [{ other: 'list', rate: 5000, items: 10_000, cheaper_above: 'stream', cheaper_below: 'list' }],
         unknown: ['hash'],
       },
       warnings: ['a warning'],
@@ -181,7 +181,7 @@ test('the answer names the best, what the next costs, what is given up, and why 
     'gives up: what stream gives up',
     'hash cannot run here: it has no such command',
     'not a candidate: set does not meet newest-n',
-    'turns over at about 5,000 items/s: below it list is cheaper, above it stream',
+    'turns over at about 5,000 items/s (10,000 alive): below it list is cheaper, above it stream',
     'the calibration does not know hash',
     '! a warning',
   ])
@@ -254,7 +254,8 @@ test('by a calibration the order turns over where items begin to share commands'
   })
   assert.deepEqual(unknown, ['hash'])
   assert.equal(turnovers.length, 1)
-  const [{ other, rate, cheaper_above: above, cheaper_below: below }] = turnovers
+  const [{ other, rate, items, cheaper_above: above, cheaper_below: below }] = turnovers
   assert.deepEqual([other, above, below], ['stream', 'list', 'stream'])
   assert.ok(rate > 5 && rate < 500, String(rate))
+  assert.equal(items, Math.round(rate * 2))
 })

@@ -119,7 +119,9 @@ export const chooseSchema = {
     excluded: list(object({ name: text, unmet: list(text) })),
     turnovers: orNull(
       object({
-        found: list(object({ other: text, rate: number, cheaper_above: text, cheaper_below: text })),
+        found: list(
+          object({ other: text, rate: number, items: number, cheaper_above: text, cheaper_below: text }),
+        ),
         unknown: list(text),
       }),
     ),

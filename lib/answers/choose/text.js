@@ -1,6 +1,6 @@
 // The answer of `millrace choose` as text. Pure.
 import { alignedTable, blocksText, wrapped } from '../../base/layout.js'
-import { bytes, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
+import { bytes, count, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
 import { metricNames, metrics } from './cost.js'
 
 /**
@@ -68,12 +68,12 @@ export const turnoverLines = ({ turnovers }) => {
   const { found, unknown } = turnovers
   return [
     ...found.map(
-      ({ other, rate, cheaper_above: above, cheaper_below: below }) =>
-        `by the calibration the order of CPU turns over at about ${perSecond(Number(rate.toPrecision(2)))} items/s: below it ${below} is cheaper, above it ${above} (against ${other})`,
+      ({ other, rate, items, cheaper_above: above, cheaper_below: below }) =>
+        `by the calibration the order of CPU turns over at about ${perSecond(Number(rate.toPrecision(2)))} items/s (${count(Number(items.toPrecision(2)))} alive): below it ${below} is cheaper, above it ${above} (against ${other})`,
     ),
     ...(found.length === 0 && unknown.length === 0
       ? [
-          'by the calibration the order of CPU does not turn over between a hundredth and a hundred times the rate',
+          'by the calibration the order of CPU does not turn over between a hundredth and a hundred times the rate, as far as it reaches',
         ]
       : []),
     ...(unknown.length > 0

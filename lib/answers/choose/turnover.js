@@ -6,13 +6,15 @@ import { wireOf } from '../plan/wire.js'
 
 /** @import { Plan } from '../../plan/plan.js' */
 
-// From a hundredth to a hundred times; between two steps the logarithm of the ratio is a line.
+// From a hundredth to a hundred times, as far as the calibration reaches; between two steps the logarithm of the ratio is a line.
 const steps = 16
 const reach = 100
+// Costs grow by the logarithm of the items.
+const beyond = 10
 
 /**
  * @typedef {{ model: any, plan: Plan }} Planned of a calibration, at a rate
- * @typedef {{ other: string, rate: number, cheaper_above: string, cheaper_below: string }} Turnover
+ * @typedef {{ other: string, rate: number, items: number, cheaper_above: string, cheaper_below: string }} Turnover
  */
 
 /** @param {number | null} a @param {number | null} b */
@@ -33,13 +35,10 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
   /** @param {string} strategy @param {number} at */
   const costAt = async (strategy, at) => {
     const items = Math.round(at * ttlS)
-    const found = items < least || items > most ** 2 ? null : planned(strategy, at)
+    const found = items < least || items > beyond * most ? null : planned(strategy, at)
     if (!found) return null
-    const whole = {
-      ...found,
-      wire: await wireOf(found.plan),
-      memory: memoryOf(found.plan, calibration.server.allocator),
-    }
+    const memory = memoryOf(found.plan, calibration.server.allocator)
+    const whole = { ...found, wire: await wireOf(found.plan), memory }
     return demandOf(whole, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu.value
   }
   const rates = Array.from({ length: steps + 1 }, (_, i) => (rate / reach) * reach ** ((2 * i) / steps))
@@ -61,10 +60,9 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
       const before = i > 0 ? logOf(own[i - 1], theirs[i - 1]) : null
       const after = Math.log(b / a)
       if (before === null || before * after >= 0) continue
-      const part = before / (before - after)
+      const turnsAt = rates[i - 1] * (at / rates[i - 1]) ** (before / (before - after))
       turnovers.push({
-        other,
-        rate: rates[i - 1] * (at / rates[i - 1]) ** part,
+        ...{ other, rate: turnsAt, items: Math.round(turnsAt * ttlS) },
         cheaper_above: after > 0 ? chosen : other,
         cheaper_below: after > 0 ? other : chosen,
       })

@@ -64,16 +64,9 @@ const turnoversIn = async (calibration, { rate, load, files }, ttlS, candidates)
 /** The settings of a run of a candidate: options that are wrong are refused before anything starts. @param {ReturnType<typeof chooseRequest>} request */
 const checkedLoad = ({ candidates, asked }) => {
   const { rate, items, load, files } = asked
+  const given = { host: '127.0.0.1', ...load, items, rate: Math.round(rate) }
   const all = candidates.map(({ model }) =>
-    settingsOfRun(
-      /** @type {any} */ ({
-        host: '127.0.0.1',
-        ...modelOption(model, files),
-        ...load,
-        items,
-        rate: Math.round(rate),
-      }),
-    ),
+    settingsOfRun(/** @type {any} */ ({ ...modelOption(model, files), ...given })),
   )
   return all[0].settings
 }
