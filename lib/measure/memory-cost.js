@@ -53,7 +53,7 @@ const mostForecast = 2
 const leastAlive = 1 / 10
 
 const usageNote =
-  'by MEMORY USAGE of the keys that gather the items, which is up to 7 % more for streams: ids of an earlier run were there'
+  'by MEMORY USAGE of the keys that gather the items, which shows 240 B a node too many for streams (7 % with values of 100 B): ids of an earlier run were there'
 
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
