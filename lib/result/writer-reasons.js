@@ -4,7 +4,7 @@ import { clientLimit, clientStopped, contendedWords } from '../measures/client-l
 import { flowOf } from '../workloads/flows.js'
 import { adviceOf, toldByEvents } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
-import { inFlightWords } from './in-flight.js'
+import { againWords, inFlightWords } from './in-flight.js'
 import { busiestNode } from './nodes.js'
 import { absentCode, notes } from './warnings.js'
 
@@ -63,7 +63,8 @@ const behindAdvice = (run) => {
     achieved: rate.achieved,
     serviceUs: latency?.service,
   })
-  if (inFlight) return `; ${inFlight}`
+  const again = plan.clients ? '' : againWords(plan, rate, latency?.service)
+  if (inFlight || again) return `; ${inFlight || again}`
   return busiestPct(run) >= limits.nearPct
     ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
     : plan.clients

@@ -95,6 +95,7 @@ const replies = {
  * @param {boolean} needs.cluster
  * @param {number} needs.masters
  * @param {number} needs.serviceMs for a few commands
+ * @param {number} [needs.farMs] what is on its way takes so much longer
  * @param {number} [needs.longestTurnMs] however slow a node is
  * @param {(key: string) => boolean} [needs.isOdd] keys of another type, which every command refuses
  * @param {number} needs.spares nodes without slots: replicas that can take over, shards that can be added
@@ -106,6 +107,7 @@ export const simulatedCluster = ({
   masters,
   spares,
   serviceMs,
+  farMs = 0,
   longestTurnMs = 4000,
   isOdd,
 }) => {
@@ -312,7 +314,8 @@ export const simulatedCluster = ({
       },
       isBlackHole: () => false,
       isTrickling: () => node.trickling,
-      latencyMs: () => 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
+      latencyMs: () =>
+        farMs + 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
     }
     listeners.set(node, listener)
     return listener

@@ -82,9 +82,12 @@ const stageOf = (seed, scene, keep) => {
   return { faults, random, clock, cluster, numberOf, isOdd }
 }
 
-/** @param {{ seed: number, keep?: number[] }} which keep: which of the seed's faults are played; all of them */
-export const playClients = async ({ seed, keep }) => {
-  const scene = drawScene(seeded(seed))
+/**
+ * @param {{ seed: number, keep?: number[], given?: Partial<Scene> & { farMs: number } }} which keep: which of the seed's
+ * faults are played; all of them. given: instead of what the seed draws
+ */
+export const playClients = async ({ seed, keep, given }) => {
+  const scene = { ...drawScene(seeded(seed)), ...given }
   const { faults, random, clock, cluster, numberOf, isOdd } = stageOf(seed, scene, keep)
   const { cluster: isCluster, clients, pipeline, strategy, repeatable, maxBehindMs, rateHz } = scene
   const lastFaultMs = Math.max(0, ...faults.map(({ atMs, forMs }) => atMs + forMs))
@@ -102,7 +105,7 @@ export const playClients = async ({ seed, keep }) => {
     .map((one) => ({ ...one, repeatable }))
   const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
   const problems = /** @type {string[]} */ ([])
-  const recorded = { operations: 0, problems }
+  const recorded = { operations: 0, problems, serviceMs: /** @type {number[]} */ ([]) }
   let drawn = 0
   let mostOpenOperations = 0
   let mostWaiting = 0
@@ -140,6 +143,7 @@ export const playClients = async ({ seed, keep }) => {
       latency: {
         record: (dueMs, sentMs, doneMs, count) => {
           recorded.operations += count
+          recorded.serviceMs.push(doneMs - sentMs)
           if (!(dueMs <= sentMs && sentMs <= doneMs))
             problems.push(`due ${dueMs}, sent ${sentMs}, answered ${doneMs}`)
         },
@@ -184,9 +188,9 @@ export const playClients = async ({ seed, keep }) => {
     flow.close()
     // Those that were being opened end too.
     await new Promise((resolve) => clock.after(10_000, () => resolve(undefined)))
-    return { whole, lostAfter }
+    return { whole, lostAfter, renewals: flow.renewals() }
   }
-  const { whole, lostAfter } = await clock.runUntil(run(), longestMs)
+  const { whole, lostAfter, renewals } = await clock.runUntil(run(), longestMs)
   return {
     seed,
     scene: { ...scene, isCutShort: scene.isCutShort || ended.length > 0 },
@@ -196,6 +200,7 @@ export const playClients = async ({ seed, keep }) => {
     drawn,
     whole,
     lostAfter,
+    renewals,
     recorded,
     mostOpenOperations,
     mostWaiting,

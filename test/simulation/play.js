@@ -277,7 +277,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
   const steps = careful[name]?.() ?? strategyOf(plan).steps()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
-  const recorded = { items: 0, problems, longestMs: 0 }
+  const recorded = { items: 0, problems, longestMs: 0, serviceMs: /** @type {number[]} */ ([]) }
   const initial = cluster.topology()
   const { admission, layoutOf, unconfirmed, ended } = watchedAdmission(cluster, clock, () => writing?.stop())
   admission.begin(layoutOf(initial))
@@ -296,6 +296,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
     latency: {
       record: (dueMs, sentMs, doneMs, items) => {
         recorded.items += items
+        recorded.serviceMs.push(doneMs - sentMs)
         recorded.longestMs = Math.max(recorded.longestMs, doneMs - dueMs)
         if (!(dueMs <= sentMs + 1e-6 && sentMs <= doneMs))
           recorded.problems.push(`due ${dueMs}, sent ${sentMs}, answered ${doneMs}`)

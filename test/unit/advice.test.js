@@ -31,6 +31,9 @@ const advice = {
       '--connections 64',
     ],
     ['set --connections ', 'write --strategy queue-list --rate 150k --connections 2', '--connections 64'],
+    ['(--period ', 'write -q 30 --period 10ms', '-q 163 --period 54ms'],
+    ['set -q ', 'write -q 30 --rate 3000', '-q 163'],
+    ['raise --window', 'write -q 30 --period 10ms', '--window 8MB'],
   ],
   'result/reader-reasons.js': [
     [
