@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('fleet', 101, 1000)
+seedTests('fleet', 101, 400)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('overload', 101, 400)
+seedTests('overload', 51, 200)

@@ -198,7 +198,13 @@ export const simulatedCluster = ({
       }
     }
     if (keyed >= 0) items.push(keyed)
-    executed.push({ name: args[0], key, slot: slotFor(key), items: [...new Set(items)], stamps })
+    executed.push({
+      name: args[0],
+      key,
+      slot: slotFor(key),
+      items: items.length > 1 ? [...new Set(items)] : items,
+      stamps,
+    })
   }
 
   /** @param {Node} node @param {Connection} connection @param {string[]} args @returns {string} */

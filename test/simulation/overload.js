@@ -80,10 +80,10 @@ const perSecond = (/** @type {import('./play.js').Played} */ { ledger, endMs }) 
 
 /** What was dropped had no command at any server. @param {import('./play.js').Played} played */
 const unsent = (played) => {
-  const { stamped } = countExecuted(played)
+  const executed = countExecuted(played)
   return played.ticks.flatMap(({ dueMs, first, lost, stamp }) =>
     lost.flatMap((outcome, i) => {
-      const names = ['SETEX', 'ZADD'].filter((name) => stamped.has(`${name} ${first + i} ${stamp}`))
+      const names = ['SETEX', 'ZADD'].filter((name) => executed(name, stamp).has(first + i))
       return outcome && names.length > 0
         ? [
             `item ${first + i} of ${dueMs.toFixed()} ms is ${outcome}, and ${names.join(' and ')} was executed`,

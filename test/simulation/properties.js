@@ -41,21 +41,23 @@ const accounting = ({ ledger, ticks, recorded, steps }) => {
   return problems
 }
 
-/** Commands that carry items, as `name item stamp` and how often. @param {Played} played */
+/** How often each command carried each item, by name and tick; the tick is '' where the command has none or several. */
+const countsOf = new WeakMap()
+
+/** @param {Played} played @returns {(name: string, stamp: number | '') => ReadonlyMap<number, number>} */
 export const countExecuted = ({ executed }) => {
-  /** @type {Map<string, number>} */
-  const stamped = new Map()
-  /** @type {Map<string, number>} */
-  const plain = new Map()
-  const add = (/** @type {Map<string, number>} */ map, /** @type {string} */ what) =>
-    map.set(what, (map.get(what) ?? 0) + 1)
-  for (const { name, items, stamps } of executed) {
-    for (const item of items) {
-      if (stamps.length === 1) add(stamped, `${name} ${item} ${stamps[0]}`)
-      else add(plain, `${name} ${item}`)
+  /** @type {Map<string, Map<number, number>>} */
+  const counts = countsOf.get(executed) ?? new Map()
+  if (!countsOf.has(executed)) {
+    countsOf.set(executed, counts)
+    for (const { name, items, stamps } of executed) {
+      const place = `${name} ${stamps.length === 1 ? stamps[0] : ''}`
+      const byItem = counts.get(place) ?? new Map()
+      counts.set(place, byItem)
+      for (const item of items) byItem.set(item, (byItem.get(item) ?? 0) + 1)
     }
   }
-  return { stamped, plain }
+  return (name, stamp) => counts.get(`${name} ${stamp}`) ?? new Map()
 }
 
 /**
@@ -81,20 +83,21 @@ const carriers = ({ steps, executed }) => {
 const acknowledged = (played) => {
   const { ticks } = played
   const problems = /** @type {string[]} */ ([])
-  const { stamped, plain } = countExecuted(played)
+  const executed = countExecuted(played)
   const all = carriers(played)
   /** @type {Map<number, { acked: number, offered: number }>} */
   const byItem = new Map()
+  const stamped = all.filter(({ isStamped }) => isStamped)
   for (const { first, count, lost, stamp } of ticks) {
+    const counted = stamped.map((each) => ({ ...each, times: executed(each.name, stamp) }))
     for (let i = 0; i < count; i++) {
       const item = first + i
       const own = byItem.get(item) ?? { acked: 0, offered: 0 }
       byItem.set(item, own)
       own.offered++
       if (lost[i] === undefined) own.acked++
-      for (const { name, isStamped, isOnce } of all) {
-        if (!isStamped) continue
-        const n = stamped.get(`${name} ${item} ${stamp}`) ?? 0
+      for (const { name, isOnce, times } of counted) {
+        const n = times.get(item) ?? 0
         if (lost[i] === undefined && n === 0)
           problems.push(`item ${item} of ${stamp} is acked, and no ${name} was executed`)
         if (isOnce && n > 1) problems.push(`${name} of item ${item} of ${stamp} was executed ${n} times`)
@@ -103,10 +106,11 @@ const acknowledged = (played) => {
       }
     }
   }
-  for (const [item, { acked, offered }] of byItem) {
-    for (const { name, isStamped, isOnce } of all) {
-      if (isStamped) continue
-      const n = plain.get(`${name} ${item}`) ?? 0
+  for (const { name, isStamped, isOnce } of all) {
+    if (isStamped) continue
+    const times = executed(name, '')
+    for (const [item, { acked, offered }] of byItem) {
+      const n = times.get(item) ?? 0
       if (n < acked)
         problems.push(`item ${item} is acked ${acked} times, and ${name} was executed ${n} times`)
       if (isOnce && n > offered)
