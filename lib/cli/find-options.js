@@ -11,6 +11,7 @@ import { readersWordsIn } from './find-readers.js'
 
 /**
  * @import { Option, Settings } from '../../settings.js'
+ * @import { Objectives } from '../answers/find/objectives.js'
  * @import { Typed } from '../options/command-line.js'
  * @import { About } from '../options/help.js'
  * @import { Asked } from './commands.js'
@@ -32,7 +33,7 @@ const decided = [
     'arrivals',
   ],
   ...['threshold', 'dry-run', 'file', 'idle-cost', 'snapshot', 'requests', 'report', 'verbose'],
-  ...['control', 'join-within', 'partial', 'stagger', 'all', 'writers', 'agents', 'agent', 'total-agents'],
+  ...['partial', 'stagger', 'all', 'writers', 'agents'],
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],
   ...['metrics-linger', 'otlp', 'flow'],
 ]
@@ -206,6 +207,21 @@ const refuseOthers = ({ strategy }) => {
   return clientWorks
 }
 
+/** @param {Settings} settings @param {Objectives} objectives @param {boolean} hasReaders */
+const refuseOnFleet = ({ control, totalAgents }, { overConfirmation }, hasReaders) => {
+  if (!control && totalAgents > 1)
+    throw new OptionError('-t needs --control: without it a search is played by one process')
+  if (!control) return
+  if (hasReaders)
+    throw new OptionError(
+      '--with-read does not go with --control: start millrace read with the same --control and --run',
+    )
+  if (overConfirmation.length > 0)
+    throw new OptionError(
+      `--slo ${overConfirmation[0]}: with --control only limits that each second has are checked`,
+    )
+}
+
 /**
  * The terms of the search, and the settings of the run it is played in.
  * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
@@ -230,9 +246,10 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
     ),
   }
   const from = { env: withoutDecided(env), dotenvText }
-  const fixed = { 'idle-cost': 'never' }
+  const fixed = { 'idle-cost': 'never', ...(typed.options.has('control') && { all: 'true' }) }
   const plain = settingsOf(withOptions(passed, fixed), producing, from)
   refuseOthers(plain)
+  refuseOnFleet(plain, objectives, read !== undefined)
   const isTicks = strategyNamed(plain.strategy).roles.writer.flow === 'ticks'
   const items = plain.given.quantity === 'default' ? usualItems : plain.quantity
   const rate = (range ? Math.min(1, Math.sqrt(range[0] * range[1]) / 20_000) : 1) * batchItems * 200

@@ -5,12 +5,13 @@ import { findAnswer } from '../answers/find/answer.js'
 import { behindOf, graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
-import { ExitCode, OptionError } from '../base/errors.js'
+import { ExitCode, OptionError, TargetError } from '../base/errors.js'
 import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
+import { searchOnFleet } from '../run/conductor-fleet.js'
 import { runOn } from '../run/run.js'
 import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { accessWarnings } from '../servers/access.js'
@@ -20,6 +21,7 @@ import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
 import { findFiles } from './find-files.js'
 import { startReaders } from './find-readers.js'
+import { ownFolder } from './fleet-files.js'
 import { screenOf } from './screen.js'
 
 /**
@@ -149,6 +151,22 @@ const searching = (snapshot, step) => {
   }
 }
 
+// Of a fleet, every box prints the answer of the one that leads.
+const answerMs = 60_000
+
+/**
+ * The confirmation as all boxes saw it; what the servers paid is divided by all items, which one box does not know.
+ * @param {Record<string, any>} own
+ * @param {Pick<ReturnType<typeof searchOnFleet>, 'confirmed'>} boxes
+ */
+const ofAllBoxes = (own, { confirmed }) => ({
+  ...own,
+  rate: null,
+  server: null,
+  latency_us: { intended: confirmed('intended'), service: confirmed('service') },
+  bystander_us: confirmed('bystander'),
+})
+
 /** What was fetched during the confirmation. @param {Readers | null} readers @param {readonly SecondRecord[]} seconds @param {string} started */
 const readDuring = async (readers, seconds, started) => {
   const confirming = seconds.filter(({ phase }) => phase === 'confirm')
@@ -170,6 +188,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const { say, warn } = screen
     const results = await openResults({
       ...settings,
+      ...(settings.control && ownFolder(settings)),
       strategy: `find-${settings.strategy}`,
       epochMs: Date.now(),
       onWarning: warn,
@@ -184,6 +203,10 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     /** @type {Step | null} */
     let step = null
     const tell = stepsOn(request, say)
+    const onStep = (/** @type {Step} */ next) => {
+      step = next
+      tell(next)
+    }
     const gone = new AbortController()
     const conductor = conductorOf({
       machine: search(termsOf(request)),
@@ -191,10 +214,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       graceMs: graceOf(objectives),
       behindMs: behindOf(objectives),
       stop: AbortSignal.any([stop, gone.signal]),
-      onStep: (next) => {
-        step = next
-        tell(next)
-      },
+      onStep,
     })
     const { show } = screen.progress
     const progress = {
@@ -218,10 +238,30 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     /** @type {any[]} */
     const lines = []
     const commandLine = commandLineOf(as, process.argv)
-    const confirmation = await runOn(settings, {
+    /** @type {ReturnType<typeof searchOnFleet<SearchAnswer>> | null} */
+    let boxes = null
+    let isLeader = true
+    /** @param {Record<string, any>} confirmation */
+    const documentOf = async (confirmation) => {
+      const answer = {
+        ...findAnswer({
+          answer: found,
+          readers: await readDuring(readers, conductor.seconds, confirmation.started),
+          ...{ seconds: conductor.seconds, objectives, slos, share, within, lines },
+          confirmation: boxes ? ofAllBoxes(confirmation, boxes) : confirmation,
+          noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
+        }),
+        unit: `${flowOf({ flow: roles.writer.flow }).unit}s`,
+      }
+      const judged = judgedThresholds(thresholds, answer)
+      return results.redact(plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }))
+    }
+    /** @type {any} */
+    let document = null
+    const own = await runOn(settings, {
       program: 'producer',
       target,
-      run: results.run,
+      run: (settings.control && settings.run) || results.run,
       commandLine,
       observer: { ...screen, progress, mayStop: async () => {} },
       linesOf: () => ({
@@ -233,29 +273,29 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       }),
       conductor: {
         ...conductor,
-        conduct: async (run) => {
+        conduct: async (run, fleet) => {
+          if (fleet) {
+            boxes = searchOnFleet({ fleet, conductor, onStep })
+            ;({ isLeader, answer: found } = await boxes.conduct(run))
+            return
+          }
           await reading()
           found = await conductor.conduct(run)
           readers?.end()
         },
       },
+      onMerged: async (ofBox) => {
+        document = isLeader ? await documentOf(ofBox) : await boxes?.steps.answer(answerMs)
+        if (isLeader) await boxes?.steps.answered(document)
+      },
       settled: results.end,
       stop,
       stopNow,
     })
-    const answer = {
-      ...findAnswer({
-        answer: found,
-        readers: await readDuring(readers, conductor.seconds, confirmation.started),
-        ...{ seconds: conductor.seconds, objectives, slos, share, within, lines, confirmation },
-        noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
-      }),
-      unit: `${flowOf({ flow: roles.writer.flow }).unit}s`,
-    }
-    const judged = judgedThresholds(thresholds, answer)
-    const document = results.redact(
-      plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }),
-    )
+    if (!settings.control) document = await documentOf(own)
+    if (!document)
+      throw new TargetError('the box that leads has ended without an answer', { code: 'FLEET_MISSING' })
+    const { thresholds: judged } = document
     screen.done()
     await writeFiles(results.folder, await findFiles(document))
     await results.end()
@@ -266,5 +306,5 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       for (const { threshold, passed } of judged)
         process.stdout.write(`${passed ? 'kept' : 'FAILED'}: ${threshold}\n`)
     }
-    return exitCodeOfFind(answer, judged, stop.aborted)
+    return exitCodeOfFind(document, judged, stop.aborted)
   })

@@ -8,6 +8,7 @@ import { sleep } from './settlement.js'
 
 /**
  * @import { Step, Verdict } from '../answers/find/bracket.js'
+ * @import { Member } from '../fleet/member.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Stretch } from '../plan/course.js'
  * @import { Records } from './write-records.js'
@@ -23,6 +24,8 @@ import { sleep } from './settlement.js'
  * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
  * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
  * @property {number} waited_ms how long what was answered last in it had waited
+ *
+ * @typedef {{ second: SecondRecord, hdr: Record<'intended' | 'service' | 'bystander', string | null> }} Played a second here
  *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
@@ -44,12 +47,12 @@ const growingRatio = 1.2
 /** A second's own latencies; used again for later ones. */
 const slotOf = () => ({ intended: series(), service: series(), bystander: series() })
 
-/** @param {ReturnType<typeof series>} one @returns {Times | null} */
+/** @param {ReturnType<typeof series>} one */
 const timesIn = (one) => {
   const found = one.turn()
-  if (!found) return null
-  const { p50, p90, p99, p999, max } = found
-  return { p50, p90, p99, p999, max }
+  if (!found) return { times: null, hdr: null }
+  const { p50, p90, p99, p999, max, hdr } = found
+  return { times: { p50, p90, p99, p999, max }, hdr }
 }
 
 /** @param {Times | null} before @param {Times | null} now of seconds at the same rate */
@@ -60,31 +63,23 @@ const isGrowing = (before, now) =>
   now.p50 > before.p50 * growingRatio
 
 /**
- * @template Answer
+ * Plays steps in a run: what a box does, whoever decides.
  * @param {object} needs
- * @param {Generator<Step, Answer, Verdict[]>} needs.machine
- * @param {(second: SecondRecord) => Verdict} needs.judge
- * @param {AbortSignal} needs.stop
- * @param {(step: Step, last: SecondRecord | undefined) => void} needs.onStep
  * @param {number} [needs.graceMs] after a step, in which what found no room in it may still begin
  * @param {number} [needs.behindMs] an item that has waited longer at the end of a second has missed every limit
  * @param {() => number} [needs.clock] ms
  * @param {(ms: number) => Promise<void>} [needs.wait]
+ * @param {AbortSignal} needs.stop
  */
-export const conductorOf = ({
-  machine,
-  judge,
-  stop,
-  onStep,
+export const playerOf = ({
   graceMs = 0,
   behindMs = Number.POSITIVE_INFINITY,
   clock = () => performance.now(),
   wait = sleep,
+  stop,
 }) => {
   const course = courseOf([], false, graceMs)
   const health = clientHealth({ clock })
-  /** @type {SecondRecord[]} */
-  const seconds = []
   /** @type {ReturnType<typeof slotOf>[]} */
   const slots = []
   /** @type {Stretch} */
@@ -100,26 +95,37 @@ export const conductorOf = ({
   const slotAt = (dueMs) =>
     dueMs < now.fromMs || dueMs >= now.toMs ? undefined : slots[Math.floor((dueMs - now.fromMs) / 1000)]
 
-  /** @param {Conducted} run @param {Step} step */
-  const played = async ({ writing, records: { ledger } }, { rate, seconds: most, phase, tries = false }) => {
+  /**
+   * @param {Conducted} run
+   * @param {Step} step
+   * @param {number} [atMs] of a fleet, after the start: its boxes play all seconds of a step, as they cannot agree in time on less
+   * @returns {Promise<Played[]>}
+   */
+  const play = async ({ writing, records, window }, { rate, seconds: most, phase, tries = false }, atMs) => {
+    const { ledger } = records
+    if (phase === 'confirm') {
+      records.restart()
+      await window.reopen()
+    }
     let n = most
     while (slots.length < n) slots.push(slotOf())
     const before = { ...ledger.whole }
-    const fromMs = writing.elapsed() + leadMs
-    now = { fromMs, toMs: fromMs + (tries ? 1 : n) * 1000, rateHz: rate }
+    const fromMs = atMs ?? writing.elapsed() + leadMs
+    const isTried = tries && atMs === undefined
+    now = { fromMs, toMs: fromMs + (isTried ? 1 : n) * 1000, rateHz: rate }
     health.sample()
     course.add(now)
     /** @type {{ counts: Record<string, number>, waitedMs: number, client: SecondRecord['client'] }[]} */
     const marks = []
     let isBehind = false
-    for (let i = 1; i <= n && !isOver && !isBehind; i++) {
+    for (let i = 1; i <= n && !isOver && !(isBehind && isTried); i++) {
       const overMs = fromMs + i * 1000
       if (tries && i < n) {
         await wait(overMs - decidedMs - writing.elapsed())
-        isBehind = lastWaitMs > behindMs
+        isBehind ||= lastWaitMs > behindMs
         // After a pause of this box the stretch has ended.
-        if (writing.elapsed() >= overMs) n = i
-        else if (!isBehind) now.toMs += 1000
+        if (isTried && writing.elapsed() >= overMs) n = i
+        else if (isTried && !isBehind) now.toMs += 1000
       }
       await wait(overMs - writing.elapsed())
       marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: usesOf(health.sample()) })
@@ -145,28 +151,49 @@ export const conductorOf = ({
           /** @type {any} */ (last)[name] - /** @type {any} */ (first)[name],
         ]),
       )
-      const { bystander } = slots[i]
-      const intended = timesIn(slots[i].intended)
-      const slower = tries && i > 0 && isGrowing(medians, intended)
-      medians = intended
-      return {
+      const [intended, service, bystander] = [slots[i].intended, slots[i].service, slots[i].bystander].map(
+        timesIn,
+      )
+      const slower = tries && i > 0 && isGrowing(medians, intended.times)
+      medians = intended.times
+      const second = {
         atMs: fromMs + i * 1000,
         phase,
         rate: Number.isFinite(rate) ? rate : null,
         achieved: counts.acked - first.acked,
         items: { ...items, open: isLast && isOpen() ? 1 : 0 },
-        latency_us: { intended, service: timesIn(slots[i].service) },
-        bystander_us: timesIn(bystander),
+        latency_us: { intended: intended.times, service: service.times },
+        bystander_us: bystander.times,
         client,
         backlog_grows: slower || (isLast && isBehind),
         waited_ms: waitedMs,
       }
+      return { second, hdr: { intended: intended.hdr, service: service.hdr, bystander: bystander.hdr } }
     })
   }
 
   return {
     course,
-    seconds: /** @type {readonly SecondRecord[]} */ (seconds),
+    play,
+    isOver: () => isOver,
+    /** @param {Conducted} run */
+    begin({ writing }) {
+      originMs = clock() - writing.elapsed()
+      health.startRun()
+      const end = () => {
+        isOver = true
+      }
+      stop.addEventListener('abort', end, { once: true })
+      writing.offered.then(end)
+    },
+    /** @param {Conducted} run */
+    end({ writing }) {
+      writing.stop()
+      health.stop()
+      for (const { intended, service, bystander } of slots)
+        for (const one of [intended, service, bystander]) one.close()
+      slots.length = 0
+    },
     tap: {
       /** @param {number} dueMs by the clock @param {number} sentMs @param {number} nowMs @param {number} items */
       answered(dueMs, sentMs, nowMs, items) {
@@ -179,43 +206,51 @@ export const conductorOf = ({
       /** @param {number} dueMs after the start @param {number} us */
       bystander: (dueMs, us) => slotAt(dueMs)?.bystander.record(us),
     },
+  }
+}
+
+/**
+ * @template Answer
+ * @param {Parameters<typeof playerOf>[0] & {
+ *   machine: Generator<Step, Answer, Verdict[]>,
+ *   judge: (second: SecondRecord) => Verdict,
+ *   onStep: (step: Step, last: SecondRecord | undefined) => void }} needs
+ */
+export const conductorOf = ({ machine, judge, onStep, ...needs }) => {
+  const player = playerOf(needs)
+  /** @type {SecondRecord[]} */
+  const seconds = []
+  return {
+    course: player.course,
+    tap: player.tap,
+    seconds: /** @type {readonly SecondRecord[]} */ (seconds),
     /**
      * Until the search has its answer or the run is stopped.
      * @param {Conducted} run
+     * @param {(run: Conducted, step: Step) => Promise<SecondRecord[]>} [playing] where others play with this box
      * @returns {Promise<Answer | null>} null: it was stopped
      */
-    async conduct(run) {
-      originMs = clock() - run.writing.elapsed()
-      health.startRun()
-      const end = () => {
-        isOver = true
-      }
-      stop.addEventListener('abort', end)
-      run.writing.offered.then(end)
+    async conduct(
+      run,
+      playing = async (own, step) => (await player.play(own, step)).map(({ second }) => second),
+    ) {
+      player.begin(run)
       try {
         let next = machine.next()
-        while (!next.done && !isOver) {
+        while (!next.done && !player.isOver()) {
           onStep(next.value, seconds.at(-1))
-          if (next.value.phase === 'confirm') {
-            run.records.restart()
-            await run.window.reopen()
-          }
-          const records = await played(run, next.value)
-          if (isOver) return null
+          const records = await playing(run, next.value)
+          if (player.isOver()) return null
           seconds.push(...records)
           next = machine.next(records.map(judge))
         }
         return next.done ? next.value : null
       } finally {
-        stop.removeEventListener('abort', end)
-        run.writing.stop()
-        health.stop()
-        for (const { intended, service, bystander } of slots)
-          for (const one of [intended, service, bystander]) one.close()
-        slots.length = 0
+        player.end(run)
       }
     },
+    player,
   }
 }
 
-/** @typedef {Pick<ReturnType<typeof conductorOf>, 'course' | 'tap'> & { conduct: (run: Conducted) => Promise<unknown> }} Conductor */
+/** @typedef {Pick<ReturnType<typeof playerOf>, 'course' | 'tap'> & { conduct: (run: Conducted, fleet: Member | null) => Promise<unknown> }} Conductor */

@@ -145,7 +145,7 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
     await untilStopped(stopNow, close(run), undefined)
     throw error
   })
-  const conducted = needs.conductor?.conduct(run)
+  const conducted = needs.conductor?.conduct(run, fleet)
   // The caller that waits for the end of the run gets the error first.
   conducted?.catch(() => {})
   const offeredMs = await runOut(run, { stop, stopNow })

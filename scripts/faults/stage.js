@@ -186,6 +186,8 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         'all',
         '--duration',
         longest,
+        '--warm-up',
+        '0s',
         '--json',
         '--quiet',
         '--log-level',

@@ -38,7 +38,7 @@ const tilesOf = (page) =>
 test('a real run, opened in the middle: rate, latency, nodes, charts, and the verdict at its end', {
   skip,
 }, async (t) => {
-  const program = startProducer(t, '-q 2000 -c 4 --duration 5m --cluster --dashboard')
+  const program = startProducer(t, '-q 2000 -c 4 --duration 5m --warm-up 0 --cluster --dashboard')
   const [, url] = await program.says(/live page: (http:\S+\/)/)
   await program.says(/encoded/)
   const page = await opened(t, url)

@@ -183,6 +183,8 @@ test('what is asked becomes terms of the search and settings of its run', () => 
   assert.equal(requested('lookup-get --slo latency.p99<2ms').settings.quantity, 100_000)
 })
 
+const onFleet = '--control redis://h --host i --run r'
+
 test('what cannot be searched is refused in one line', () => {
   for (const [line, words] of /** @type {const} */ ([
     ['list', /^--slo is missing/],
@@ -202,6 +204,11 @@ test('what cannot be searched is refused in one line', () => {
     ['membership-set --slo latency.p99<2ms', /not membership-set, which is played once/],
     ['list --slo latency.p99<2ms --rate 5k', /^unknown option --rate/],
     ['list --slo latency.p99<2ms --time 10s', /^--time must be/],
+    ['list --slo latency.p99<2ms -t 2', /^-t needs --control/],
+    [`list --slo latency.p99<2ms ${onFleet} --with-read limit=5`, /^--with-read does not go with --control/],
+    [`list --slo latency.p99<2ms ${onFleet} --slo client.cpu_pct<50`, /only limits that each second has/],
+    [`lookup-get --slo latency.p99<2ms ${onFleet}`, /has no writers \(-t\) that boxes could share/],
+    ['list --slo latency.p99<2ms --control redis://h --host i', /needs --run, the same on every box/],
     ['list --slo latency.p99<2ms --with-read consumers=0', /^--with-read: --consumers must be/],
     ['list --slo latency.p99<2ms --with-read host=h', /^--with-read: unknown option --host/],
     ['list --slo latency.p99<2ms --with-read fetch-rate=5@3s', /^--with-read: .+ fetch at one rate/],

@@ -1,0 +1,126 @@
+// A search on a fleet: every box plays each step at the same moment, and the box that leads decides by what all saw.
+import { TargetError } from '../base/errors.js'
+import { stepsOf } from '../fleet/steps.js'
+import { mergedPercentiles } from '../measure/latency.js'
+
+/**
+ * @import { Step } from '../answers/find/bracket.js'
+ * @import { Member } from '../fleet/member.js'
+ * @import { Conducted, conductorOf, Played, SecondRecord } from './conductor.js'
+ */
+
+// From the decision on every box has so long to hear of a step.
+const leadMs = 150
+// The counters of the servers are read in between.
+const confirmLeadMs = 1500
+// What a box says of a step after its last second: until all is answered, and the control has it.
+const reportMs = 15_000
+// Between two steps the leader computes its fit.
+const nextMs = 60_000
+
+const names = /** @type {const} */ (['intended', 'service', 'bystander'])
+
+/** The highest that is known. @param {readonly (number | null)[]} values */
+const highest = (values) =>
+  values.reduce((most, value) => (Number(value) > Number(most) ? value : most), null)
+
+/** @param {readonly Played[]} all of one second, of every box @returns {SecondRecord} */
+export const mergedSecond = (all) => {
+  const seconds = all.map(({ second }) => second)
+  const [first] = seconds
+  const [intended, service, bystander] = names.map((name) => {
+    const found = mergedPercentiles(all.flatMap(({ hdr }) => hdr[name] ?? []))
+    return found && { p50: found.p50, p90: found.p90, p99: found.p99, p999: found.p999, max: found.max }
+  })
+  const sum = (/** @type {(second: SecondRecord) => number} */ of) =>
+    seconds.reduce((total, second) => total + of(second), 0)
+  const { items } = first
+  return {
+    ...first,
+    achieved: sum(({ achieved }) => achieved),
+    items: Object.fromEntries(Object.keys(items).map((name) => [name, sum((second) => second.items[name])])),
+    latency_us: { intended, service },
+    bystander_us: bystander,
+    client: {
+      busy_pct: highest(seconds.map(({ client }) => client.busy_pct)),
+      thread_cpu_pct: highest(seconds.map(({ client }) => client.thread_cpu_pct)),
+      cpu_pct: highest(seconds.map(({ client }) => client.cpu_pct)),
+    },
+    backlog_grows: seconds.some((second) => second.backlog_grows),
+    waited_ms: Math.max(...seconds.map(({ waited_ms: ms }) => ms)),
+  }
+}
+
+const lostBox = () =>
+  new TargetError('a box ended before the search: start it again, with all boxes', { code: 'FLEET_MISSING' })
+
+/**
+ * This box's part in a search: it leads, or plays what it hears.
+ * @template Answer
+ * @param {object} needs
+ * @param {Member} needs.fleet
+ * @param {ReturnType<typeof conductorOf<Answer>>} needs.conductor
+ * @param {(step: Step) => void} needs.onStep
+ */
+export const searchOnFleet = ({ fleet, conductor, onStep }) => {
+  const { player } = conductor
+  const steps = stepsOf(fleet.control, fleet.id, player.isOver)
+  /** Of the confirmation. @type {Played[]} */
+  const confirming = []
+
+  /** @param {Conducted} run @param {number} boxes */
+  const leading = (run, boxes) => {
+    let n = 0
+    return conductor.conduct(run, async (own, step) => {
+      const atMs = own.writing.elapsed() + (step.phase === 'confirm' ? confirmLeadMs : leadMs)
+      // JSON has no infinity.
+      await steps.say({ ...step, rate: Number.isFinite(step.rate) ? step.rate : null, atMs })
+      await steps.report(n, await player.play(own, step, atMs))
+      const all = await steps.reports(n++, boxes, reportMs)
+      if (all === null) return []
+      if (all.some(({ length }) => length < step.seconds)) throw lostBox()
+      if (step.phase === 'confirm') confirming.push(...all.flat())
+      return all[0].map((/** @type {unknown} */ _, /** @type {number} */ i) =>
+        mergedSecond(all.map((played) => played[i])),
+      )
+    })
+  }
+
+  /** @param {Conducted} run */
+  const following = async (run) => {
+    player.begin(run)
+    try {
+      for (let n = 0; !player.isOver(); n++) {
+        const heard = await steps.heard(n, nextMs)
+        if (heard === null || heard.isOver) return
+        const { atMs, ...step } = { ...heard, rate: heard.rate ?? Number.POSITIVE_INFINITY }
+        onStep(step)
+        await steps.report(n, await player.play(run, step, atMs))
+      }
+    } finally {
+      player.end(run)
+    }
+  }
+
+  return {
+    steps,
+    /** Percentiles of all boxes over the confirmation. @param {'intended' | 'service' | 'bystander'} name */
+    confirmed: (name) => mergedPercentiles(confirming.flatMap(({ hdr }) => hdr[name] ?? [])),
+    /**
+     * @param {Conducted} run
+     * @returns {Promise<{ isLeader: boolean, answer: Answer | null }>}
+     */
+    async conduct(run) {
+      if (!fleet.leads()) {
+        await following(run)
+        return { isLeader: false, answer: null }
+      }
+      const { live } = await fleet.live()
+      try {
+        return { isLeader: true, answer: await leading(run, live.length) }
+      } finally {
+        await steps.say({ isOver: true }).catch(() => {})
+      }
+    },
+  }
+}

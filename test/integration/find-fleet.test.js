@@ -1,0 +1,104 @@
+// A search on a fleet, on real servers: the box that leads decides, and every box plays each step at the same moment.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { settingsOfRun } from '../../lib/cli/run-options.js'
+import { conductorOf } from '../../lib/run/conductor.js'
+import { searchOnFleet } from '../../lib/run/conductor-fleet.js'
+import { runOn } from '../../lib/run/run.js'
+import { openTarget } from '../../lib/servers/open.js'
+import { urlOf } from '../helpers/fleet.js'
+import { callsOf, startServer } from '../helpers/servers.js'
+
+/** @type {(rate: number, seconds: number, phase: import('../../lib/answers/find/bracket.js').Phase) => import('../../lib/answers/find/bracket.js').Step} */
+const step = (rate, seconds, phase) => ({ rate, seconds, phase, tries: phase === 'measure', between: null })
+
+/** @returns {Generator<import('../../lib/answers/find/bracket.js').Step, string, any[]>} */
+function* scripted() {
+  yield step(Number.POSITIVE_INFINITY, 1, 'limit')
+  const tried = yield step(1000, 2, 'measure')
+  yield step(2000, 1, 'confirm')
+  return tried.length === 2 ? 'two seconds' : `${tried.length}`
+}
+
+const nothing = () => {}
+
+/** A box. @param {import('node:test').TestContext} t @param {Record<string, unknown>} options */
+const boxOf = async (t, options) => {
+  const { settings } = settingsOfRun({
+    ...{ strategy: 'list', items: 2000, rate: 20_000, totalAgents: 2, all: true, idleCost: 'never' },
+    ...options,
+  })
+  const target = await openTarget(settings, { say: nothing, mayStart: false, anyServer: false })
+  t.after(target.close)
+  const { signal } = new AbortController()
+  const conductor = conductorOf({
+    machine: scripted(),
+    judge: ({ achieved }) => ({ passed: true, achieved }),
+    stop: signal,
+    onStep: nothing,
+  })
+  /** @type {number[]} */
+  const heard = []
+  /** @type {any} */
+  let found = null
+  let own = /** @type {any} */ (null)
+  await runOn(settings, {
+    program: 'producer',
+    target,
+    run: 'search',
+    observer: {
+      ...{ warnings: [], say: nothing, warn: nothing, mayStop: async () => {} },
+      progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
+    },
+    linesOf: () => ({ interval: nothing, event: nothing }),
+    conductor: {
+      ...conductor,
+      conduct: async (run, fleet) => {
+        assert.ok(fleet)
+        const boxes = searchOnFleet({ fleet, conductor, onStep: ({ rate }) => heard.push(rate) })
+        found = { ...(await boxes.conduct(run)), boxes }
+      },
+    },
+    onMerged: async (document) => {
+      own = document
+      if (found.isLeader) await found.boxes.steps.answered({ answer: found.answer })
+      found.told = await found.boxes.steps.answer(30_000)
+    },
+    settled: async () => {},
+    stop: signal,
+    stopNow: signal,
+  })
+  return { ...found, heard, own, seconds: conductor.seconds }
+}
+
+test('two boxes play what one decides, and it sees what both did', async (t) => {
+  const [target, control] = await Promise.all([startServer(t), startServer(t)])
+  const { host, port, password } = target
+  const options = { host, port, password, control: urlOf(control), run: 'search' }
+  const both = await Promise.all([boxOf(t, options), boxOf(t, options)])
+  const [leader, follower] = both[0].isLeader ? both : [both[1], both[0]]
+  assert.deepEqual([leader.isLeader, follower.isLeader], [true, false])
+  assert.equal(leader.answer, 'two seconds')
+  assert.deepEqual(follower.told, { answer: 'two seconds' })
+  assert.deepEqual(follower.heard, [Number.POSITIVE_INFINITY, 1000, 2000])
+  const { seconds } = leader
+  assert.deepEqual(
+    seconds.map((/** @type {any} */ { rate, phase }) => [rate, phase]),
+    [
+      [null, 'limit'],
+      [1000, 'measure'],
+      [1000, 'measure'],
+      [2000, 'confirm'],
+    ],
+  )
+  for (const { items, latency_us: latency } of seconds) {
+    assert.ok(items.open > 0 || items.offered === items.acked + items.dropped, JSON.stringify(items))
+    assert.ok(latency.intended.p50 > 0)
+  }
+  const offered = seconds.map((/** @type {any} */ { items }) => items.offered)
+  const sum = offered.reduce((/** @type {number} */ total, /** @type {number} */ n) => total + n, 0)
+  assert.equal(sum, leader.own.items.offered + follower.own.items.offered)
+  assert.ok(Math.abs(offered[1] + offered[2] - 2000) <= 200, `${offered}`)
+  assert.equal(await callsOf(target, 'setex'), leader.own.items.acked + follower.own.items.acked)
+  assert.ok(leader.boxes.confirmed('intended').p50 > 0)
+})

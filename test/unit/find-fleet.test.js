@@ -1,0 +1,36 @@
+// A search on a fleet: what boxes say of a second is added up, and all play what the one that leads says.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { series } from '../../lib/measure/latency.js'
+import { mergedSecond } from '../../lib/run/conductor-fleet.js'
+
+/** @param {readonly number[]} us of items @param {object} [more] */
+const played = (us, more = {}) => {
+  const times = series()
+  for (const one of us) times.record(one)
+  const { hdr, ...found } = /** @type {NonNullable<ReturnType<typeof times.turn>>} */ (times.turn())
+  times.close()
+  const n = us.length
+  const items = { offered: n, acked: n, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, open: 0 }
+  const second = {
+    ...{ atMs: 5000, phase: /** @type {const} */ ('measure'), rate: 200, achieved: n, items },
+    ...{ latency_us: { intended: found, service: found }, bystander_us: null, backlog_grows: false },
+    client: { busy_pct: 20, thread_cpu_pct: 20, cpu_pct: 30 },
+    waited_ms: 1,
+    ...more,
+  }
+  return { second, hdr: { intended: hdr, service: hdr, bystander: null } }
+}
+
+test('counts are added, histograms merged, and of the client the busiest counts', () => {
+  const busy = { client: { busy_pct: 95, thread_cpu_pct: 94, cpu_pct: 110 }, waited_ms: 40 }
+  const second = mergedSecond([
+    played(Array(90).fill(1000)),
+    played(Array(10).fill(50_000), { ...busy, backlog_grows: true }),
+  ])
+  assert.deepEqual([second.achieved, second.items.offered, second.items.acked], [100, 100, 100])
+  const { intended } = second.latency_us
+  assert.ok(Math.abs(Number(intended?.p50) - 1000) < 10 && Math.abs(Number(intended?.p99) - 50_000) < 100)
+  assert.deepEqual([second.client.busy_pct, second.waited_ms, second.backlog_grows], [95, 40, true])
+  assert.equal(second.bystander_us, null)
+})
