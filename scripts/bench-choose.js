@@ -160,7 +160,7 @@ const alike = async (i, stop) => {
     copyFileSync(file, copy)
     return copy
   })
-  const options = `--across servers --strategy ${models[i % models.length]} --rate 5k --items 1k --seconds 1 --time 60s --seed ${i}`
+  const options = `--across servers --strategy ${models[i % models.length]} --rate 5k --items 1k --seconds 1 --time 90s --seed ${i}`
   try {
     const { state, candidates, rounds } = await chosenBy(
       [...options.split(' '), '--servers', copies.join(',')],

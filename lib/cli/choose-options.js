@@ -11,6 +11,7 @@ import { otherVersions, peerPath, peers } from '../servers/peers.js'
 import { defaultStrategy } from '../workloads/index.js'
 import { needNames } from '../workloads/needs.js'
 import { isModelFile, loadModel } from '../workloads/own/load.js'
+import { leastSecondsOf } from './choose.js'
 
 /**
  * @import { About } from '../options/help.js'
@@ -31,6 +32,8 @@ const loadNames = /** @type {const} */ ([
 ])
 
 const rates = '1 to 10M'
+// Unless --time says how long it may take.
+const [usualS, longestS] = [225, 900]
 
 export const chooseOptions = [
   ...ownOptions('What is asked', [
@@ -137,7 +140,7 @@ export const chooseOptions = [
       type: 'duration',
       unit: 's',
       range: ['20s', '4h'],
-      default: '225s',
+      otherwise: '225s, or what four rounds of all candidates take, up to 15 minutes',
       brief: 'how long it may take',
       help: 'how long it may take',
     },
@@ -298,18 +301,18 @@ export const chooseRequest = (values, env) => {
       return value === undefined ? [] : [[key, value]]
     }),
   )
+  const ran = { rate, items: values.items ?? Math.max(1, Math.round(rate)), seconds: values.windowS }
+  const least = Math.ceil(leastSecondsOf(ran, candidates.length, servers?.length ?? 1))
   const password = env.REDIS_PASSWORD
   return {
     needs,
     excluded,
     candidates,
     asked: {
-      ...{ rate, load, files },
-      items: values.items ?? Math.max(1, Math.round(rate)),
+      ...{ ...ran, load, files },
       reads: values.readsPerS === undefined ? null : { perS: values.readsPerS, limit: values.readLimit },
       weigh: weightsIn(values.weigh),
-      seconds: values.windowS,
-      budgetS: values.budgetMs / 1000,
+      budgetS: (values.budgetMs ?? 1000 * Math.max(usualS, Math.min(longestS, least))) / 1000,
       effect: 0.03,
       seed: values.seed,
       where:

@@ -33,22 +33,25 @@ export const prefix = 'millrace-choose:'
 const besideS = 1.2
 const settleS = 0.5
 const idleS = 3
+// Servers differ in what they use while idle, and each moves by a tenth: measured in each round, that is part of the intervals.
+const againS = 2
 const slowerBy = 0.6
 const slowerAttempts = 3
 
-/** @param {Asked} asked */
-export const secondsOfRun = ({ items, rate, seconds }) => warmUpOf({ items, rate }) + seconds + besideS
+/** @param {Pick<Asked, 'items' | 'rate' | 'seconds'>} asked @param {number} servers */
+const secondsOfRun = (asked, servers) =>
+  warmUpOf(asked) + asked.seconds + besideS + (servers > 1 ? againS + besideS : 0)
 
 /** Every item is written once, and then again. @param {{ items: number, rate: number }} load */
 const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) / 10
 
 /** @param {Asked} asked @param {number} servers */
 export const runsOf = (asked, servers) =>
-  Math.floor((asked.budgetS - servers * (idleS + besideS)) / secondsOfRun(asked))
+  Math.floor((asked.budgetS - servers * (idleS + besideS)) / secondsOfRun(asked, servers))
 
-/** What the fewest rounds take. @param {Asked} asked @param {number} candidates @param {number} servers */
+/** What the fewest rounds take. @param {Pick<Asked, 'items' | 'rate' | 'seconds'>} asked @param {number} candidates @param {number} servers */
 export const leastSecondsOf = (asked, candidates, servers) =>
-  leastRounds * candidates * secondsOfRun(asked) + servers * (idleS + besideS)
+  leastRounds * candidates * secondsOfRun(asked, servers) + servers * (idleS + besideS)
 
 /** @param {any} run */
 const reasonsOf = (run) =>
@@ -60,21 +63,13 @@ const reasonsOf = (run) =>
 const openFor = ({ where }, { serverBin }) =>
   where === null ? localBench(serverBin) : remoteBench(where, prefix)
 
-/** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop */
-export const measuredIdle = async (asked, candidate, stop) => {
+/** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop @param {number} [seconds] */
+export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
   const bench = await openFor(asked, candidate)
   try {
-    const load = {
-      items: 2,
-      rate: 2,
-      ttl: '30s',
-      valueSize: '16',
-      duration: `${idleS}s`,
-      prefix,
-      idleCost: 'never',
-    }
+    const load = { ...{ items: 2, rate: 2, ttl: '30s', valueSize: '16', duration: `${seconds}s` }, prefix }
     const run = await bench.run(
-      { ...modelOption(candidate.model, asked.files), ...load },
+      { ...modelOption(candidate.model, asked.files), ...load, idleCost: 'never' },
       { signal: stop, onProgress: () => {} },
     )
     return { idle: idleOf(run), version: String(run.versions.servers[0]) }
@@ -224,15 +219,18 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
     const outcomes = []
     for (const at of order) {
       const candidate = candidates[at]
-      const idle = known.get(serverOf(candidate))?.idle
-      const found = await unlessRefused(() => playOf(asked, candidate, stop), stop)
-      if ('refused' in found || idle === undefined) {
+      const found = await unlessRefused(async () => {
+        const again = servers > 1 ? await measuredIdle(asked, candidate, stop, againS) : null
+        const idle = (again ?? known.get(serverOf(candidate)))?.idle
+        return { ...(await playOf(asked, candidate, stop)), idle }
+      }, stop)
+      if ('refused' in found || found.idle === undefined) {
         const why = 'refused' in found ? found.refused.message : 'its server does not start'
         say(`round ${round}: ${candidate.name} cannot run here: ${why}`)
         outcomes.push({ cost: null, why, final: true })
         continue
       }
-      const { run, reader } = found
+      const { run, reader, idle } = found
       if (mayBeSlower && clientWasTheLimit(run)) return { limited: true }
       const { record, outcome, words } = recordOf({ asked, at, round, run, reader, idle })
       runs.push(record)

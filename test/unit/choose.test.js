@@ -8,7 +8,7 @@ import { choosePareto } from '../../charts/choose.js'
 import { modelsFor, needsIn, simplicityOf } from '../../lib/answers/choose/candidates.js'
 import { costOf, idleOf, metricsOf, weightsIn } from '../../lib/answers/choose/cost.js'
 import { chooseDocument, chooseSchema } from '../../lib/answers/choose/document.js'
-import { chooseText } from '../../lib/answers/choose/text.js'
+import { chooseSentence, chooseText } from '../../lib/answers/choose/text.js'
 import { turnoversOf } from '../../lib/answers/choose/turnover.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { chooseFiles } from '../../lib/cli/choose-files.js'
@@ -62,6 +62,14 @@ test('a workload file, own models and a reader', () => {
     [20_000, 'zipf:0.99', '30s-90s', { perS: 10, limit: 1000 }],
   )
   assert.deepEqual([weigh, files], [{ cpu: 1, memory: 0.5 }, { feed: model }])
+})
+
+test('without --time it is what four rounds take, between 225 s and 15 minutes', () => {
+  const secondsOf = (/** @type {string} */ line) => asked(`--rate 20k ${line}`).asked.budgetS
+  assert.equal(secondsOf(''), 225)
+  assert.equal(secondsOf('--strategy list,stream,set,hash,sorted-set --items 200k'), 279)
+  assert.equal(secondsOf('--items 10M'), 900)
+  assert.equal(secondsOf('--time 60s --items 10M'), 60)
 })
 
 test('values that are none are refused, with the option that has them', () => {
@@ -202,6 +210,13 @@ test('what cannot be told apart is said so, the simplest first', () => {
   assert.match(same.sentence, /^list is chosen, the simplest of those that differ by less than 3 %/)
   const none = answer({ state: 'none', chosen: null, alike: [] })
   assert.match(none.sentence, /^No candidate can be chosen: .*hash it has no such command/)
+  const lost = chooseSentence({
+    ...answer(),
+    candidates: answer().candidates.map((one) =>
+      one.name === 'list' ? { ...one, place: 'not-counted' } : one,
+    ),
+  })
+  assert.equal(lost, 'stream is the one candidate that can be chosen')
   for (const each of [unclear, same, none])
     assert.equal(firstFault(JSON.parse(JSON.stringify(each)), chooseSchema), null)
 })
@@ -237,7 +252,7 @@ test('by a calibration the order turns over where items begin to share commands'
     },
   })
   const models = [model('list', 1), model('stream', 1.5)]
-  const { turnovers, unknown } = await turnoversOf({
+  const { found: turnovers, unknown } = await turnoversOf({
     ...{ chosen: 'list', others: ['stream', 'hash'], rate: 500, ttlS: 2 },
     calibration: { ranges: { items: [1, 400] }, server: { allocator: 'jemalloc-8' } },
     planned: (strategy, rate) => {

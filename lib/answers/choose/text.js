@@ -48,7 +48,7 @@ export const chooseSentence = ({ state, chosen, candidates, asked: { weigh } }) 
   const name = plainText(first.name)
   const alike = others.filter(({ place }) => place === 'alike').map((one) => plainText(one.name))
   if (state === 'best') {
-    const [next] = others.filter(({ cost }) => cost !== null)
+    const [next] = others.filter(({ cost, place }) => cost !== null && place !== 'not-counted')
     return next
       ? `${name} is best ${what}: ${plainText(next.name)} costs ${ratioWords(next.cost)} times as much`
       : `${name} is the one candidate that can be chosen`

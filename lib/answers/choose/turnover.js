@@ -28,7 +28,7 @@ const logOf = (a, b) => (a === null || b === null ? null : Math.log(b / a))
  * @param {number} asked.ttlS
  * @param {any} asked.calibration
  * @param {(strategy: string, rate: number) => Planned | null} asked.planned null: it is not calibrated, or not at that rate
- * @returns {Promise<{ turnovers: Turnover[], unknown: string[] }>}
+ * @returns {Promise<{ found: Turnover[], unknown: string[] }>}
  */
 export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, planned }) => {
   const [least, most] = calibration.ranges.items
@@ -37,9 +37,9 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
     const items = Math.round(at * ttlS)
     const found = items < least || items > beyond * most ? null : planned(strategy, at)
     if (!found) return null
-    const memory = memoryOf(found.plan, calibration.server.allocator)
-    const whole = { ...found, wire: await wireOf(found.plan), memory }
-    return demandOf(whole, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu.value
+    const [wire, memory] = [await wireOf(found.plan), memoryOf(found.plan, calibration.server.allocator)]
+    return demandOf({ ...found, wire, memory }, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu
+      .value
   }
   const rates = Array.from({ length: steps + 1 }, (_, i) => (rate / reach) * reach ** ((2 * i) / steps))
   const costs = async (/** @type {string} */ name) => {
@@ -68,5 +68,5 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
       })
     }
   }
-  return { turnovers, unknown }
+  return { found: turnovers, unknown }
 }

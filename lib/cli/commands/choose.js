@@ -38,9 +38,9 @@ const usualMembers = 1000
  * @param {number} ttlS
  * @param {readonly { model: string }[]} candidates the chosen one first
  */
-const turnoversIn = async (calibration, { rate, load, files }, ttlS, candidates) => {
+const turnoversIn = (calibration, { rate, load, files }, ttlS, candidates) => {
   const [first, ...others] = candidates
-  const { turnovers: found, unknown } = await turnoversOf({
+  return turnoversOf({
     ...{ chosen: first.model, others: others.map(({ model }) => model), rate, ttlS, calibration },
     planned: (strategy, at) => {
       const model = calibration.models.find((/** @type {any} */ one) => one.strategy === strategy)
@@ -58,7 +58,6 @@ const turnoversIn = async (calibration, { rate, load, files }, ttlS, candidates)
       }
     },
   })
-  return { found, unknown }
 }
 
 /** The settings of a run of a candidate: options that are wrong are refused before anything starts. @param {ReturnType<typeof chooseRequest>} request */
