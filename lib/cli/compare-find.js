@@ -16,6 +16,7 @@ import { hardware } from '../experiments/summary.js'
 import { typedLine } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
 import { runName } from '../result/files.js'
+import { compareFindPage } from './compare-find-page.js'
 import { findOptions, findRequest, loadOptions } from './find-options.js'
 
 /**
@@ -180,10 +181,12 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     ratio,
   })
   await writeFile(join(folder, 'compare.json'), `${JSON.stringify(document, null, 2)}\n`)
+  const page = join(folder, 'compare.html')
+  await writeFile(page, await compareFindPage(document))
   process.stdout.write(
     values.json
       ? `${JSON.stringify(document, null, 2)}\n`
-      : `${wrapped(plainText(sentence), process.stdout.columns ?? 100).join('\n')}\n`,
+      : `${wrapped(plainText(sentence), process.stdout.columns ?? 100).join('\n')}\n\npage: ${page}\n`,
   )
   if (signal.aborted) return ExitCode.interrupted
   return ratio.rounds >= leastRounds ? ExitCode.done : ExitCode.invalid

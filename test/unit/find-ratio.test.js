@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { compareFindSchema } from '../../lib/answers/find/schema.js'
 import { compareFinds } from '../../lib/cli/compare-find.js'
+import { compareFindPage } from '../../lib/cli/compare-find-page.js'
 import { ratioAnswer, ratioOf } from '../../lib/compare/find-ratio.js'
 import { sideRequests } from '../../lib/compare/request.js'
 
@@ -48,7 +49,7 @@ test('a rate that the client limited has no ratio, and one round no interval', (
   assert.equal(ratioOf([]).ratio, null)
 })
 
-test('an interval that includes 1 shows no clear difference; the document is as its schema says', () => {
+test('an interval that includes 1 shows no clear difference; the document is as its schema says', async () => {
   const unclear = ratioAnswer(
     roundsOf([
       [100_000, 104_000],
@@ -78,6 +79,9 @@ test('an interval that includes 1 shows no clear difference; the document is as 
   const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false })
   assert.ok(ajv.validate(compareFindSchema, { ...clear, ...facts }), ajv.errorsText())
   assert.ok(!ajv.validate(compareFindSchema, { ...clear, ...facts, ratio: undefined }))
+  const page = await compareFindPage({ ...clear, command: 'millrace compare <a>', hardware: 'two cores' })
+  for (const words of ['<strong>Different.</strong> List sustains 1.305', '1.305 times', '&lt;a&gt;'])
+    assert.ok(page.includes(words), words)
 })
 
 test('what does not go together with --find is refused before a search', async () => {
