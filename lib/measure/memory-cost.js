@@ -139,7 +139,9 @@ const reasonAgainst = (known, stored, grown, isApart) => {
   if (!isDrawn(plan) && stored < own * leastAlive)
     return `only ${count(stored)} of ${several(own, 'item')} had not expired at the end`
   const { most, bytes: forecast } = strategy.holders()
-  if (stored > most * mostItems)
+  // Until they are collected, those that have expired are counted too.
+  const ever = once ? plan.quantity * (1 + elapsedMs / periodMs) : 0
+  if (stored > Math.max(most * mostItems, ever))
     return `${count(stored)} items came, and this plan has ${count(most)} at most: another application wrote meanwhile`
   const expected = forecast === null ? null : stored * forecast + strategy.slots(stored) * slotTable
   if (expected !== null && grown > mostForecast * (expected + leastBytes * masters))

@@ -72,6 +72,10 @@ describe('what gathers the items is taken apart', () => {
     const end = { data: 3_800_000, keys: 10_002, ids: [8000], holders: [800_000] }
     assert.equal(memory(once, end, { holders: [0] }).memory_bytes_per_item, 400)
     assert.equal(memory(once, end).memory_bytes_per_item, 380)
+    // A busy server collects later, and no other application wrote what it still has.
+    const late = { data: 15_800_000, keys: 50_002, ids: [8000], holders: [800_000] }
+    assert.equal(memory(once, late, { holders: [0] }).memory_bytes_per_item, 400)
+    assert.match(String(memory(once, { ...late, keys: 70_002 }).memory_note), /another application wrote/)
   })
   test('ids of an earlier run that are replaced', () => {
     const before = { data: 120_000, ids: [10_000], holders: [120_000] }
