@@ -42,10 +42,12 @@ const overload = (where, target, what, load) => ({
       twice: twice.hz / most.hz,
       tenfold: tenfold.hz / most.hz,
       waste: Math.max(twice.commands, tenfold.commands) / most.commands,
-      wait: Math.max(twice.waitUs, tenfold.waitUs) / most.waitUs,
+      // Each by itself: of three that vary alike, the longer of two is above the third two times of three.
+      waitTwice: twice.waitUs / most.waitUs,
+      waitTenfold: tenfold.waitUs / most.waitUs,
     }
   },
-  rows: ({ twice, tenfold, waste, wait }) => [
+  rows: ({ twice, tenfold, waste, waitTwice, waitTenfold }) => [
     ...[
       { times: 'twice', ratio: median(twice) },
       { times: 'ten times', ratio: median(tenfold) },
@@ -61,12 +63,15 @@ const overload = (where, target, what, load) => ({
       figure: digits(median(waste), 3),
       met: median(waste) <= 1.02,
     },
-    {
-      name: `${where}, ${what}: p99 of another client's wait, by that beside --rate max`,
+    ...[
+      { times: 'twice', ratio: median(waitTwice) },
+      { times: 'ten times', ratio: median(waitTenfold) },
+    ].map(({ times, ratio }) => ({
+      name: `${where}, ${what}: p99 of another client's wait at ${times} the rate, by that beside --rate max`,
       limit: '1 or less',
-      figure: digits(median(wait)),
-      met: median(wait) <= 1,
-    },
+      figure: digits(ratio),
+      met: ratio <= 1,
+    })),
   ],
 })
 
