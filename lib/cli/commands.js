@@ -22,6 +22,7 @@
  * @property {readonly Option[]} options
  * @property {readonly Option[]} [passed] options that are taken as they were typed, and handed on
  * @property {boolean} [isPrivate] its options come from the command line alone
+ * @property {Option[]} [own] of the options those that it is given as settings; it checks the others itself
  * @property {boolean} [takesWords]
  * @property {(typed: Typed) => Promise<Typed>} [placed] adds the
  *   address that its words lead to

@@ -71,7 +71,7 @@ const lineOf = ({ name, options, server, config, home }, { load, where }, terms,
   const all = [...findOptions, ...loadOptions]
   const typed = typedLine(args, all)
   findRequest({
-    settings: settingsOf(typed, all, { env, takesWords: true }),
+    settings: settingsOf(typed, findOptions, { env, takesWords: true }),
     ...{ typed, env, dotenvText: undefined },
   })
   return args

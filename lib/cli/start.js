@@ -71,6 +71,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     const {
       about,
       options,
+      own = options,
       passed = [],
       isPrivate = false,
       takesWords = false,
@@ -90,7 +91,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     const typed = await placed(line)
     const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
     redact.learn(...secretsIn([], variablesIn(dotenvText)))
-    const settings = settingsOf(typed, options, { env: isPrivate ? {} : env, dotenvText, takesWords })
+    const settings = settingsOf(typed, own, { env: isPrivate ? {} : env, dotenvText, takesWords })
     for (const sentence of settings.cautions)
       stderr.write(`${terminalText(`warning: ${sentence}`, stderr)}\n`)
     return work({ settings, typed, env, dotenvText, redact, as, commands })

@@ -164,7 +164,7 @@ test('limits of consumers are those of the consumers beside it, in the time of t
 const requested = (line) => {
   const options = [...findOptions, ...loadOptions]
   const typed = typedLine(line.split(' ').filter(Boolean), options)
-  const settings = settingsOf(typed, options, { env: {}, takesWords: true })
+  const settings = settingsOf(typed, findOptions, { env: {}, takesWords: true })
   return findRequest(/** @type {any} */ ({ settings, typed, env: {}, as: 'millrace find' }))
 }
 
@@ -184,6 +184,13 @@ test('what is asked becomes terms of the search and settings of its run', () => 
 })
 
 const onFleet = '--control redis://h --host i --run r'
+
+test('options of a workload go with it, however it is named', () => {
+  const slo = '--slo latency.p99<2ms'
+  for (const line of [`lookup-get --fill ${slo}`, `--strategy lookup-get --fill ${slo}`])
+    assert.equal(requested(line).settings.fill, 'keys')
+  assert.equal(requested(`--model docs/examples/shop.yaml --fill ${slo}`).settings.fill, 'keys')
+})
 
 test('what cannot be searched is refused in one line', () => {
   for (const [line, words] of /** @type {const} */ ([

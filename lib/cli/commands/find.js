@@ -10,6 +10,7 @@ import { interruptsOfRun } from '../signals.js'
 export const command = {
   about: findAbout,
   options: [...findOptions, ...loadOptions],
+  own: findOptions,
   takesWords: true,
   words: () => strategyNames(),
   work: async (asked) => {
