@@ -10,6 +10,7 @@ import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
+import { choicesPart } from './readme/choices.js'
 import {
   countersBalance,
   countersByDelay,
@@ -142,6 +143,7 @@ const partsOf = (experiments) => {
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'needs', needsPart()],
     ['docs/choosing.md', 'needs', needsPart()],
+    ['docs/choosing.md', 'choices', choicesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
     ['docs/experiments.md', 'experiments', experimentsPart()],
