@@ -1,9 +1,8 @@
 // The library's connections as those that may be half-open: what they have read, and whether they owe answers.
-import { Cluster } from 'ioredis'
 import { addressOf } from '../servers/address.js'
 
 /**
- * @import { Redis } from 'ioredis'
+ * @import { Cluster, Redis } from 'ioredis'
  * @import { Listened } from './half-open.js'
  *
  * @typedef {{ bytesRead: number, destroy: () => void }} Stream
@@ -30,7 +29,8 @@ export const listeningTo = (client, clock) => {
   }
   /** @returns {Listened[]} */
   return () => {
-    const nodes = client instanceof Cluster ? client.nodes('all') : [client]
+    // A class of iovalkey is none of ioredis.
+    const nodes = 'nodes' in client ? client.nodes('all') : [client]
     return /** @type {Node[]} */ (/** @type {unknown} */ (nodes)).map((node) => ({
       address: addressOf({ host: node.options.host ?? '', port: node.options.port ?? 0 }),
       silentMs: () => silentMs(node),

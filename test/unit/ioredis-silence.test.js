@@ -1,0 +1,27 @@
+// Connections of a library of ioredis' form, of which a class is not asked.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listeningTo } from '../../lib/transport/ioredis-silence.js'
+
+test('each node of a cluster of iovalkey is listened to as one of ioredis is', () => {
+  const nodes = [7001, 7002].map((port) => ({
+    stream: { bytesRead: 100, destroy() {} },
+    commandQueue: { length: 1 },
+    options: { host: '127.0.0.1', port },
+  }))
+  let now = 0
+  const connections = listeningTo(/** @type {any} */ ({ nodes: () => nodes }), () => now)
+  assert.deepEqual(
+    connections().map(({ address, silentMs }) => [address, silentMs()]),
+    [
+      ['127.0.0.1:7001', 0],
+      ['127.0.0.1:7002', 0],
+    ],
+  )
+  now = 3000
+  nodes[1].stream.bytesRead = 200
+  assert.deepEqual(
+    connections().map(({ silentMs }) => silentMs()),
+    [3000, 0],
+  )
+})
