@@ -241,7 +241,7 @@ const cases = [
   {
     // Answers to one read of the server must pass its 16 kB a client: many small commands, each with a long answer.
     name: 'an output buffer over its limit',
-    load: '-q 3000 --value-size 1',
+    load: '-q 3000 --value-size 1 --warm-up 0',
     endless: true,
     provoke: async (server) => {
       const { redis, host, port } = server
