@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shuffle, uniforms } from '../lib/answers/find/random.js'
-import { ExitCode } from '../lib/base/errors.js'
+import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { measuredIdle, playOf, recordOf } from '../lib/cli/choose.js'
 import { chooseOptions, chooseRequest, serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
@@ -186,6 +186,12 @@ await script({
     alike: { type: 'string' },
   },
   work: async ({ file, minutes, long, only, alike: series }) => {
+    for (const [name, text] of Object.entries({ minutes, long, alike: series ?? '1' }))
+      if (!(Number(text) > 0)) throw new OptionError(`--${name} must be a number above 0, not '${text}'`)
+    const unknown = only
+      ?.split(',')
+      .find((/** @type {string} */ one) => workloads.every(({ id }) => id !== one))
+    if (unknown !== undefined) throw new OptionError(`--only: no workload has the id '${unknown}'`)
     const stop = interruptsOfSeries()
     const endMs = performance.now() + Number(minutes) * 60_000
     /** @returns {any[]} */
