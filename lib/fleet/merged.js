@@ -1,6 +1,6 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
-import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { ratedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { ofWriters } from '../measures/index.js'
@@ -226,7 +226,10 @@ export const partsOfFleet = (known) => {
       errors_by: all.errors_by,
       repeated_by: all.repeated_by,
     },
-    rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
+    rate: {
+      nominal: plan.nominalHz,
+      achieved: measuredS > 0 ? ratedOf(plan, measured, all.commands.acked ?? 0) / measuredS : null,
+    },
     ticks: {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),
       late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),

@@ -72,6 +72,15 @@ const foreignWork = ({ plan, strategy, commands, watched }) => {
 export const storedOf = (plan, { acked, offered }, answered) =>
   isScheduled(plan) && (plan.clients || acked === offered) ? acked : answered
 
+/**
+ * The same for the rate: a run that fell behind has that of what was acknowledged in its seconds, as they count it.
+ * @param {Pick<Plan, 'rate' | 'pacing'>} plan
+ * @param {{ acked: number, offered: number }} due in the window
+ * @param {number} acked in the window, whenever it was due
+ */
+export const ratedOf = (plan, due, acked) =>
+  isScheduled(plan) && due.offered > 0 && due.acked === due.offered ? due.acked : acked
+
 // What was run and not yet answered at the first INFO, at the last one, and while its own answer was on its way.
 const underWay = 3
 

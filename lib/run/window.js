@@ -29,6 +29,7 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
   let fromMs = plan.warmUpMs
   let closedMs = Number.POSITIVE_INFINITY
   let carriedBefore = 0
+  let ackedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   let warmUp
   /** @type {object[]} */
@@ -47,6 +48,7 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
     isOpen = true
     openedMs = elapsed()
     carriedBefore = ledger.commands.itemsCarried
+    ackedBefore = ledger.whole.acked
     return onOpen()
   }
   const openInTime = () => {
@@ -110,6 +112,8 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
     covers: (dueMs) => dueMs >= fromMs && dueMs < closedMs,
     /** Items in the commands that were answered within it. */
     carried: () => ledger.commands.itemsCarried - carriedBefore,
+    /** Items whose last command was answered within it, as the seconds count them. */
+    acked: () => ledger.whole.acked - ackedBefore,
     /** @param {number} endMs of the run */
     lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? fromMs : openedMs)) / 1000 : 0),
   }

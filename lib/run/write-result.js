@@ -1,6 +1,6 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
-import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { costedOf, ratedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
@@ -37,14 +37,15 @@ const storedIn = (run) => storedOf(run.plan, run.records.ledger.measured, answer
  * the first that began in it to the end of the last sleep. Where one has not come to its end, the answers within it are.
  * @param {WriteRun} run
  * @param {number} endMs
- * @param {{ stored: number, measuredS: number }} answers
+ * @param {number} measuredS
  */
-const rateIn = ({ plan, records, writing }, endMs, { stored, measuredS }) => {
+const rateIn = (run, endMs, measuredS) => {
+  const { plan, records, writing, window } = run
   const { acked, offered } = records.ledger.measured
   const firstMs = writing.firstMeasuredMs()
   if (plan.pacing === 'closed' && firstMs !== null && acked === offered && endMs > firstMs)
     return (acked * 1000) / (endMs - firstMs)
-  return measuredS > 0 ? stored / measuredS : null
+  return measuredS > 0 ? ratedOf(plan, records.ledger.measured, window.acked()) / measuredS : null
 }
 
 /** @param {RunParts['written']} written @param {number | null} aheadMs */
@@ -117,7 +118,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     ...accountOf(run),
     rate: {
       nominal: nominalOf(plan, course, window.fromMs(), endMs),
-      achieved: rateIn(run, endMs, { stored, measuredS }),
+      achieved: rateIn(run, endMs, measuredS),
     },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,

@@ -13,7 +13,7 @@ const over = '--rate 500k --max-behind 500ms'
 const loads = [
   ['batches within the limit', '-q 1000 -c 10', 100],
   ['batches above it', '-q 2M -c 10', 200_000, true],
-  ['an even rate above it', '-q 20000 --rate 5M', 1000, true],
+  ['an even rate above it', '-q 20000 --rate 5M', 5000, true],
   ['batches above that of ioredis', '-q 300k -c 20 --driver ioredis', 15_000, true],
   ['a batch of seconds', '-q 200k -c 1 --pipeline 1', 100_000, true],
   ['a batch of seconds for ioredis', '-q 200k -c 1 --driver ioredis', 100_000, true],
@@ -35,13 +35,14 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
       const { items, rate, measured_s: measuredS } = document
       const lines = linesOf(join(folder, 'intervals.ndjson'))
       const warmUp = lines.filter(({ phase }) => phase === 'warm-up')
-      const acked = lines
-        .filter(({ phase }) => phase !== 'warm-up')
-        .reduce((sum, { items: own }) => sum + own.acked, 0)
-      // A busy machine writes a line late.
+      const ackedIn = (/** @type {any[]} */ of) => of.reduce((sum, { items: own }) => sum + own.acked, 0)
+      const acked = ackedIn(lines.filter(({ phase }) => phase !== 'warm-up'))
+      // A busy machine writes a line late, and what was due before it is stored behind it.
+      if (!warmUp.length) return t.diagnostic('the process had no CPU in its warm-up')
       const lateS = Math.abs(1 - warmUp.at(-1).at_ms / 1000)
+      const waited = isOver || !rate.nominal ? 0 : Math.max(0, rate.nominal - ackedIn(warmUp))
       const stored = rate.achieved * measuredS
-      const allowed = tick + 0.02 * acked + lateS * rate.achieved
+      const allowed = tick + 0.02 * acked + lateS * rate.achieved + waited
       assert.ok(Math.abs(stored - acked) <= allowed, `${stored} items, and ${acked} by the intervals`)
       if (isOver) assert.ok(items.dropped > 0, JSON.stringify(items))
       // An item is sent with all of its commands or not at all.

@@ -7,7 +7,7 @@ test('the counters are read a little before the first measured tick, and what wa
   let nowMs = 0
   /** @type {number[]} */
   const marks = []
-  const ledger = { commands: { itemsCarried: 0 } }
+  const ledger = { commands: { itemsCarried: 0 }, whole: { acked: 0 } }
   const window = windowOf(
     /** @type {any} */ ({
       plan: { warmUpMs: 1000 },
@@ -24,10 +24,14 @@ test('the counters are read a little before the first measured tick, and what wa
   pass(974)
   assert.deepEqual([window.phase(), marks], ['warm-up', []])
   ledger.commands.itemsCarried = 300
+  ledger.whole.acked = 100
   pass(1)
   assert.deepEqual([window.phase(), marks], ['measuring', [975]])
   ledger.commands.itemsCarried = 400
-  assert.equal(window.carried(), 100)
+  // Of an item that has half of its answers, that much was carried, and it is not acknowledged.
+  assert.deepEqual([window.carried(), window.acked()], [100, 0])
+  ledger.whole.acked = 150
+  assert.equal(window.acked(), 50)
   assert.deepEqual([window.covers(999), window.covers(1000)], [false, true])
 })
 
