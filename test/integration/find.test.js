@@ -1,6 +1,6 @@
 // `millrace find` as a user starts it on a terminal.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -65,4 +65,21 @@ test('consumers read beside a search, and their result is that of a part of the 
   assert.equal(await readers.during(0, fromMs), null)
   const refused = new Promise((resolve) => start(['--verify', '--limit=x'], resolve))
   assert.match(await refused, /^the consumers of --with-read: --limit must be/)
+})
+
+test('bench:find refuses a bad argument in one line, with exit code 2', () => {
+  const bench = fileURLToPath(new URL('../../scripts/bench-find.js', import.meta.url))
+  for (const [line, why] of [
+    ['', /^a kind is missing: simulated, virtual or real\n$/],
+    ['7', /^'7': simulated, virtual or real\n$/],
+    ['simulated none', /^SEARCHES none: must be a whole number from 1 to 10000\n$/],
+    ['simulated 1 flat', /^no target is called 'flat': steep, [^\n]+\n$/],
+    ['virtual 1 60 0', /^LIMIT_MS 0: must be a whole number from 2 to 1000\n$/],
+    ['real 1 2 60 1 5', /^'5' is too much \(--help\)\n$/],
+  ]) {
+    const words = String(line).split(' ').filter(Boolean)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bench, ...words], { encoding: 'utf8' })
+    assert.deepEqual([status, stdout], [2, ''], `${line}: ${stderr}`)
+    assert.match(stderr, /** @type {RegExp} */ (why))
+  }
 })

@@ -35,6 +35,7 @@ export const searches = (name, n) => {
     warnings,
     rates: answers.map(({ low }) => low),
     changes: answers.flatMap(({ change }) => (change ? [change] : [])),
+    fitted: fitted.length,
     seconds: median(answers.map(({ seconds }) => seconds)),
     /** In how many the truth lies in the interval; half a thousandth is the grid of the truth. */
     covered: fitted.filter(({ truth, low, high }) => truth >= low * 0.9995 && truth <= Number(high) * 1.0005)
