@@ -8,6 +8,8 @@ import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { ExitCode, OptionError, TargetError } from '../base/errors.js'
 import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
+import { put } from '../measures/fold.js'
+import { TIMES_BY_DUE, toldBeside } from '../measures/index.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
@@ -96,11 +98,11 @@ export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
   return state === 'found' ? ExitCode.done : ExitCode.invalid
 }
 
-/** A warning of the bystander is said below its line in a report; here there is none. @param {Warning} warning */
-const noticedAs = ({ code, message }) => ({
-  code,
-  message: code === 'bystander-contended' ? `PINGs of the bystander: ${message}` : message,
-})
+/** A warning that a report has beside a measure's line names what it is of: here is no such line. @param {Warning} warning */
+const noticedAs = ({ code, message }) => {
+  const of = toldBeside.get(code)
+  return { code, message: of ? `${of}: ${message}` : message }
+}
 
 const phaseWords = {
   'warm-up': 'warming up',
@@ -159,13 +161,11 @@ const answerMs = 60_000
  * @param {Record<string, any>} own
  * @param {Pick<ReturnType<typeof searchOnFleet>, 'confirmed'>} boxes
  */
-const ofAllBoxes = (own, { confirmed }) => ({
-  ...own,
-  rate: null,
-  server: null,
-  latency_us: { intended: confirmed('intended'), service: confirmed('service') },
-  bystander_us: confirmed('bystander'),
-})
+const ofAllBoxes = (own, { confirmed }) => {
+  const document = { ...own, rate: null, server: null, latency_us: {} }
+  for (const path of TIMES_BY_DUE) put(document, path, confirmed(path))
+  return document
+}
 
 /** What was fetched during the confirmation. @param {Readers | null} readers @param {readonly SecondRecord[]} seconds @param {string} started */
 const readDuring = async (readers, seconds, started) => {

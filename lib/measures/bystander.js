@@ -29,7 +29,7 @@ export const bystander = {
       record: (agoMs, us) => {
         const dueMs = elapsed() - agoMs
         if (covers(dueMs)) latency.record(us)
-        tap?.bystander(dueMs, us)
+        tap?.record('bystander_us', dueMs, us)
       },
       onFailed: ({ message }) => note('bystander', `ended by itself: ${message}`),
     })

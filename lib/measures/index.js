@@ -56,6 +56,14 @@ export const TIMES = Object.freeze(
   Object.entries(recordOf()).flatMap(([path, { kind }]) => (kind === 'times' ? [path] : [])),
 )
 
+// What a search takes for each second of what was due in it.
+const byDue = [latency, bystander]
+export const TIMES_BY_DUE = Object.freeze(Object.keys(recordOf(byDue)))
+/** How the names of their metrics begin. */
+export const SECTIONS_BY_DUE = Object.freeze([
+  ...new Set(byDue.flatMap(({ metrics }) => Object.keys(metrics).map((name) => `${name.split('.')[0]}.`))),
+])
+
 /** Fields that a box of a fleet adds up by itself, as boxes cannot be added before seconds; histograms can. */
 export const ownOfBoxes = Object.fromEntries(
   Object.entries(recordOf()).filter(([, { kind }]) => kind !== 'times'),
@@ -287,8 +295,10 @@ const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => 
 export const answersIn = (wanted, run, unit) =>
   MEASURES.flatMap(({ part, answer }) => (part === wanted && answer?.(run, unit)) || [])
 
-/** Codes of warnings that are beside a measure's line. */
-export const toldBeside = new Set(MEASURES.flatMap(({ told = [] }) => told))
+/** Codes of warnings that are beside a measure's line, and what that line is of. @type {ReadonlyMap<string, string>} */
+export const toldBeside = new Map(
+  MEASURES.flatMap(({ told = [], times }) => told.map((code) => [code, times?.[0]?.name ?? code])),
+)
 
 /** Lines of the details. @param {any} run @param {string} unit */
 export const factsIn = (run, unit) => MEASURES.flatMap(({ fact }) => fact?.(run, unit) ?? [])

@@ -2,6 +2,8 @@
 import { TargetError } from '../base/errors.js'
 import { stepsOf } from '../fleet/steps.js'
 import { mergedPercentiles } from '../measure/latency.js'
+import { put } from '../measures/fold.js'
+import { TIMES_BY_DUE } from '../measures/index.js'
 
 /**
  * @import { Step } from '../answers/find/bracket.js'
@@ -18,8 +20,6 @@ const reportMs = 15_000
 // Between two steps the leader computes its fit.
 const nextMs = 60_000
 
-const names = /** @type {const} */ (['intended', 'service', 'bystander'])
-
 /** The highest that is known. @param {readonly (number | null)[]} values */
 const highest = (values) =>
   values.reduce((most, value) => (Number(value) > Number(most) ? value : most), null)
@@ -28,19 +28,14 @@ const highest = (values) =>
 export const mergedSecond = (all) => {
   const seconds = all.map(({ second }) => second)
   const [first] = seconds
-  const [intended, service, bystander] = names.map((name) => {
-    const found = mergedPercentiles(all.flatMap(({ hdr }) => hdr[name] ?? []))
-    return found && { p50: found.p50, p90: found.p90, p99: found.p99, p999: found.p999, max: found.max }
-  })
   const sum = (/** @type {(second: SecondRecord) => number} */ of) =>
     seconds.reduce((total, second) => total + of(second), 0)
   const { items } = first
-  return {
+  const merged = {
     ...first,
     achieved: sum(({ achieved }) => achieved),
     items: Object.fromEntries(Object.keys(items).map((name) => [name, sum((second) => second.items[name])])),
-    latency_us: { intended, service },
-    bystander_us: bystander,
+    latency_us: { intended: null, service: null },
     client: {
       busy_pct: highest(seconds.map(({ client }) => client.busy_pct)),
       thread_cpu_pct: highest(seconds.map(({ client }) => client.thread_cpu_pct)),
@@ -49,6 +44,18 @@ export const mergedSecond = (all) => {
     backlog_grows: seconds.some((second) => second.backlog_grows),
     waited_ms: Math.max(...seconds.map(({ waited_ms: ms }) => ms)),
   }
+  for (const path of TIMES_BY_DUE) {
+    const found = mergedPercentiles(all.flatMap(({ hdr }) => hdr[path] ?? []))
+    const times = found && {
+      p50: found.p50,
+      p90: found.p90,
+      p99: found.p99,
+      p999: found.p999,
+      max: found.max,
+    }
+    put(merged, path, times)
+  }
+  return merged
 }
 
 const lostBox = () =>
@@ -104,8 +111,8 @@ export const searchOnFleet = ({ fleet, conductor, onStep }) => {
 
   return {
     steps,
-    /** Percentiles of all boxes over the confirmation. @param {'intended' | 'service' | 'bystander'} name */
-    confirmed: (name) => mergedPercentiles(confirming.flatMap(({ hdr }) => hdr[name] ?? [])),
+    /** Percentiles of all boxes over the confirmation. @param {string} path */
+    confirmed: (path) => mergedPercentiles(confirming.flatMap(({ hdr }) => hdr[path] ?? [])),
     /**
      * @param {Conducted} run
      * @returns {Promise<{ isLeader: boolean, answer: Answer | null }>}

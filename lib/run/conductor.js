@@ -3,6 +3,8 @@
 import { clientHealth } from '../measure/client-health.js'
 import { series } from '../measure/latency.js'
 import { usesOf } from '../measures/client.js'
+import { put } from '../measures/fold.js'
+import { TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { sleep } from './settlement.js'
 
@@ -25,7 +27,7 @@ import { sleep } from './settlement.js'
  * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
  * @property {number} waited_ms how long what was answered last in it had waited
  *
- * @typedef {{ second: SecondRecord, hdr: Record<'intended' | 'service' | 'bystander', string | null> }} Played a second here
+ * @typedef {{ second: SecondRecord, hdr: Record<string, string | null> }} Played a second here
  *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
@@ -43,9 +45,10 @@ const decidedMs = 8
 // A median that is so much later than that of the second before at the same rate comes of a backlog: the rate is 1 % too high.
 const growingMs = 10
 const growingRatio = 1.2
+const [intendedPath, servicePath] = ['latency_us.intended', 'latency_us.service']
 
-/** A second's own latencies; used again for later ones. */
-const slotOf = () => ({ intended: series(), service: series(), bystander: series() })
+/** A second's own times by their paths; used again for later ones. */
+const slotOf = () => Object.fromEntries(TIMES_BY_DUE.map((path) => [path, series()]))
 
 /** @param {ReturnType<typeof series>} one */
 const timesIn = (one) => {
@@ -151,24 +154,24 @@ export const playerOf = ({
           /** @type {any} */ (last)[name] - /** @type {any} */ (first)[name],
         ]),
       )
-      const [intended, service, bystander] = [slots[i].intended, slots[i].service, slots[i].bystander].map(
-        timesIn,
-      )
-      const slower = tries && i > 0 && isGrowing(medians, intended.times)
-      medians = intended.times
+      const taken = Object.entries(slots[i]).map(([path, one]) => ({ path, ...timesIn(one) }))
+      const intended = taken.find(({ path }) => path === intendedPath)?.times ?? null
+      const slower = tries && i > 0 && isGrowing(medians, intended)
+      medians = intended
+      /** @type {SecondRecord} */
       const second = {
         atMs: fromMs + i * 1000,
         phase,
         rate: Number.isFinite(rate) ? rate : null,
         achieved: counts.acked - first.acked,
         items: { ...items, open: isLast && isOpen() ? 1 : 0 },
-        latency_us: { intended: intended.times, service: service.times },
-        bystander_us: bystander.times,
         client,
         backlog_grows: slower || (isLast && isBehind),
         waited_ms: waitedMs,
+        ...{ latency_us: { intended: null, service: null }, bystander_us: null },
       }
-      return { second, hdr: { intended: intended.hdr, service: service.hdr, bystander: bystander.hdr } }
+      for (const { path, times } of taken) put(second, path, times)
+      return { second, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
     })
   }
 
@@ -190,8 +193,7 @@ export const playerOf = ({
     end({ writing }) {
       writing.stop()
       health.stop()
-      for (const { intended, service, bystander } of slots)
-        for (const one of [intended, service, bystander]) one.close()
+      for (const slot of slots) for (const one of Object.values(slot)) one.close()
       slots.length = 0
     },
     tap: {
@@ -200,11 +202,11 @@ export const playerOf = ({
         const slot = slotAt(dueMs - originMs)
         if (!slot) return
         lastWaitMs = nowMs - dueMs
-        slot.intended.record((nowMs - dueMs) * 1000, items)
-        slot.service.record((nowMs - sentMs) * 1000, items)
+        slot[intendedPath].record((nowMs - dueMs) * 1000, items)
+        slot[servicePath].record((nowMs - sentMs) * 1000, items)
       },
-      /** @param {number} dueMs after the start @param {number} us */
-      bystander: (dueMs, us) => slotAt(dueMs)?.bystander.record(us),
+      /** @param {string} path @param {number} dueMs after the start @param {number} us */
+      record: (path, dueMs, us) => slotAt(dueMs)?.[path].record(us),
     },
   }
 }

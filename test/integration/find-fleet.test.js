@@ -104,5 +104,5 @@ test('two boxes play what one decides, and it sees what both did', async (t) => 
   assert.equal(sum, leader.own.items.offered + follower.own.items.offered)
   assert.ok(Math.abs(offered[1] + offered[2] - 2000) <= 200, `${offered}`)
   assert.equal(await callsOf(target, 'setex'), leader.own.items.acked + follower.own.items.acked)
-  assert.ok(leader.boxes.confirmed('intended').p50 > 0)
+  assert.ok(leader.boxes.confirmed('latency_us.intended').p50 > 0)
 })

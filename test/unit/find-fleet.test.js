@@ -19,7 +19,7 @@ const played = (us, more = {}) => {
     waited_ms: 1,
     ...more,
   }
-  return { second, hdr: { intended: hdr, service: hdr, bystander: null } }
+  return { second, hdr: { 'latency_us.intended': hdr, 'latency_us.service': hdr, bystander_us: null } }
 }
 
 test('counts are added, histograms merged, and of the client the busiest counts', () => {

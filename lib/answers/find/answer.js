@@ -1,4 +1,5 @@
 // The answer of a search as find.json has it: what was found, how sure, what limits it, and every second. Pure.
+import { TIMES_BY_DUE } from '../../measures/index.js'
 import { limitOf } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
 
@@ -167,11 +168,9 @@ export const findAnswer = ({
         : []),
       ...noticed,
     ],
-    seconds: judged.map(({ atMs, latency_us, bystander_us, ...second }) => ({
+    seconds: judged.map(({ atMs, ...second }) => ({
       at_ms: Math.round(atMs),
       ...second,
-      latency_us,
-      bystander_us,
       passed: second.missed === null,
     })),
     curve: fitted ? curveOf(fitted) : [],
@@ -195,19 +194,13 @@ const readersParts = ({ plan, rate, fetches, freshness_ms }) => ({
   ...{ rate, fetches, freshness_ms },
 })
 
-/** @param {Record<string, any>} run */
-const confirmedParts = ({
-  rate,
-  latency_us: latency,
-  bystander_us: bystander,
-  server,
-  client,
-  measured_s: s,
-}) => ({
+const sectionsByDue = [...new Set(TIMES_BY_DUE.map((path) => path.split('.')[0]))]
+
+/** @param {Record<string, any>} run @returns {Record<string, any>} */
+const confirmedParts = ({ rate, server, client, measured_s: s, ...sections }) => ({
   measured_s: s ?? null,
   rate,
-  latency_us: latency,
-  bystander_us: bystander,
+  ...Object.fromEntries(sectionsByDue.map((name) => [name, sections[name]])),
   server,
   client,
 })

@@ -2,6 +2,7 @@
 // costs) are judged on the confirmation.
 import { OptionError } from '../../base/errors.js'
 import { clientLimit } from '../../measures/client-limit.js'
+import { SECTIONS_BY_DUE } from '../../measures/index.js'
 import { isOfReaders } from '../../result/measures.js'
 import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 
@@ -13,7 +14,7 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
  * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
  */
 
-const sectionsOfSecond = ['latency.', 'bystander.', 'items.']
+const sectionsOfSecond = [...SECTIONS_BY_DUE, 'items.']
 // Of these a second either has none, or it has failed.
 const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
 
