@@ -29,6 +29,8 @@ const readingOptions = [
 
 /** Options that are no part of what readers need to know of a plan. @type {readonly (readonly [string, string])[]} */
 const optionsBesides = [
+  // What a second of a box holds is that of its version.
+  ['version', 'Millrace'],
   ['nominalHz', '--rate, or -q and -p'],
   ['durationMs', '--duration'],
   ['ticks', '--duration or --intervals'],
@@ -60,10 +62,9 @@ const termsOf = (ours, options) => {
  * @param {object} card of the plan
  */
 export const fleetTerms = (settings, plan, card) => {
-  const { version: _, ...common } = /** @type {any} */ (card)
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
   const ours = {
-    ...common,
+    ...card,
     ...{ durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters },
     nominalHz: rate === null ? (plan.quantity * 1000) / plan.periodMs : null,
     stagger: settings.stagger,

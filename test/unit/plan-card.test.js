@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { fleetTerms } from '../../lib/fleet/shared-plan.js'
 import { cardHash, cardOf, differingTerms, leaseMs, rivalsOf, sameTerms } from '../../lib/plan/plan-card.js'
 import { rivalRefusal } from '../../lib/servers/plan-key.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -20,6 +21,17 @@ describe('plans that are being written under one prefix', () => {
     assert.ok(sameTerms(card(), ours))
     assert.equal(cardHash(card()), cardHash(ours))
     assert.deepEqual(rivalsOf(ours, [card()], nowMs), [])
+  })
+
+  test('boxes of a fleet are of one version: of another one the seconds hold something else', () => {
+    const plan = samplePlan()
+    const settings = /** @type {any} */ ({ stagger: false, thresholds: [] })
+    const [older, newer, same] = ['0.1.0', '0.2.0', '0.2.0'].map((version) =>
+      fleetTerms(settings, plan, cardOf(plan, version)),
+    )
+    assert.equal(newer.digest, same.digest)
+    assert.notEqual(newer.digest, older.digest)
+    assert.equal(newer.differing(older.text), 'Millrace 0.1.0 (here 0.2.0)')
   })
 
   /** @type {[string, Parameters<typeof samplePlan>[0], RegExp][]} */
