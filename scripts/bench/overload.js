@@ -1,8 +1,8 @@
 // What a rate far beyond the servers' limit stores, beside a run that asks for no rate, with the same items, and how long another
-// client waits then.
+// client waits then. A second run without a rate shows how far two runs of the same are apart.
 import { digits, median, start } from './room.js'
 
-/** @typedef {import('./room.js').Case} Case */
+/** @import { Case, Row } from './room.js' */
 
 /** @type {[string, string[]][]} */
 const loads = [
@@ -38,16 +38,19 @@ const overload = (where, target, what, load) => ({
     const faster = (/** @type {number} */ times) => play(paceOf(times * most.hz))
     const twice = await faster(2)
     const tenfold = await faster(10)
+    const again = await play(['--rate', 'max'])
     return {
       twice: twice.hz / most.hz,
       tenfold: tenfold.hz / most.hz,
+      again: again.hz / most.hz,
       waste: Math.max(twice.commands, tenfold.commands) / most.commands,
       // Each by itself: of three that vary alike, the longer of two is above the third two times of three.
       waitTwice: twice.waitUs / most.waitUs,
       waitTenfold: tenfold.waitUs / most.waitUs,
+      waitAgain: again.waitUs / most.waitUs,
     }
   },
-  rows: ({ twice, tenfold, waste, waitTwice, waitTenfold }) => [
+  rows: ({ twice, tenfold, again, waste, waitTwice, waitTenfold, waitAgain }) => [
     ...[
       { times: 'twice', ratio: median(twice) },
       { times: 'ten times', ratio: median(tenfold) },
@@ -57,6 +60,7 @@ const overload = (where, target, what, load) => ({
       figure: digits(ratio),
       met: ratio >= 0.95,
     })),
+    control(`${where}, ${what}: stored by a second --rate max, by the first`, again),
     {
       name: `${where}, ${what}: commands sent for an item stored, by those of --rate max`,
       limit: '1.02 or less',
@@ -72,8 +76,23 @@ const overload = (where, target, what, load) => ({
       figure: digits(ratio),
       met: ratio <= 1,
     })),
+    control(
+      `${where}, ${what}: p99 of another client's wait beside a second --rate max, by the first`,
+      waitAgain,
+    ),
   ],
 })
+
+/** @param {string} name @param {number[]} ratios @returns {Row} */
+function control(name, ratios) {
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
+  return {
+    name,
+    limit: 'control',
+    figure: `${digits(median(ratios))} (${digits(least)} to ${digits(most)})`,
+    met: null,
+  }
+}
 
 export const overloadCases = targets.flatMap(([where, target]) =>
   loads.map(([what, load]) => overload(where, target, what, load)),

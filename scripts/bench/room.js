@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { startChild } from '../../lib/base/child.js'
 
 /**
- * @typedef {{ name: string, limit: string, figure: string, met: boolean, full?: boolean }} Row full: the server was, so
- * that a figure of the client that misses its limit shows nothing
+ * @typedef {{ name: string, limit: string, figure: string, met: boolean | null, full?: boolean }} Row met: null of a
+ * control, which has no limit; full: the server was, so that a figure of the client that misses its limit shows nothing
  * @typedef {{ seconds: (n: number) => number, folder: string, env?: Record<string, string | undefined> }} Room seconds:
  * how long what should take n seconds may take; env: where the programs find their target
  * @typedef {object} Case
@@ -17,7 +17,8 @@ import { startChild } from '../../lib/base/child.js'
  */
 
 /** @param {Row} row */
-export const verdict = ({ met, full }) => (met ? 'ok' : full ? 'not shown: the server is full' : 'NOT MET')
+export const verdict = ({ met, full }) =>
+  met === null ? '' : met ? 'ok' : full ? 'not shown: the server is full' : 'NOT MET'
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
