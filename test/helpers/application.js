@@ -18,8 +18,10 @@ const zipf = (count) => {
     sum += (n + 1) ** -0.99
     sums[n] = sum
   }
-  return () => {
-    const at = Math.random() * sums[count - 1]
+  const all = sums[count - 1]
+  const shareOf = (/** @type {number} */ n) => (n + 1) ** -0.99 / all
+  const next = () => {
+    const at = Math.random() * all
     let [low, high] = [0, count - 1]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -28,6 +30,7 @@ const zipf = (count) => {
     }
     return low
   }
+  return { next, shareOf }
 }
 
 /** @type {Record<string, (redis: Redis) => Promise<() => Promise<unknown>>>} */
@@ -87,17 +90,24 @@ const applications = {
       await redis.lpop('jobs:mail')
     }
   },
-  /** Pages that live for 20 s, of which some are asked for much more often than others. */
+  /** Pages that live for 20 s, of which some are asked for much more often than others; at the start as after a long time. */
   'page-cache': async (redis) => {
-    const next = zipf(20_000)
+    const lifeS = 20
+    const pages = 20_000
+    const { next, shareOf } = zipf(pages)
     const page = (/** @type {number} */ n) => `page:/articles/${10_000 + n}`
-    const read = async () => {
-      const n = next()
-      if ((await redis.get(page(n))) === null)
-        await redis.set(page(n), text(500 + ((n * 37) % 1500)), 'EX', 20)
+    const body = (/** @type {number} */ n) => text(500 + ((n * 37) % 1500))
+    const filled = []
+    for (let n = 0; n < pages; n++) {
+      const asked = shareOf(n) * Number(rate) * lifeS
+      if (Math.random() < asked / (1 + asked))
+        filled.push(redis.set(page(n), body(n), 'PX', 1 + below(lifeS * 1000)))
     }
-    for (let i = 0; i < 20; i++) await Promise.all(Array.from({ length: 500 }, read))
-    return read
+    await Promise.all(filled)
+    return async () => {
+      const n = next()
+      if ((await redis.get(page(n))) === null) await redis.set(page(n), body(n), 'EX', lifeS)
+    }
   },
 }
 

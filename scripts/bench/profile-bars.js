@@ -1,0 +1,136 @@
+// What a profile of a replayed application is held against: that of the application itself. Pure.
+import { alignedTable } from '../../lib/base/layout.js'
+
+/**
+ * @typedef {{ low: number, high: number }} Range
+ * @typedef {{ p50: number, p99: number }} Pings microseconds of a bystander
+ * @typedef {{ profile: any, pings: Pings, before?: Pings }} Side profile.json; before: without the profile
+ *
+ * @typedef {object} Bar
+ * @property {string} name
+ * @property {string} unit
+ * @property {number} original
+ * @property {number} other
+ * @property {number} apart as a share of the original, or points
+ * @property {number} limit
+ * @property {Range | null} said by the profile: where a replay ends
+ * @property {'within' | 'covered' | 'outside'} ruling
+ *
+ * @typedef {object} Cost of a profile
+ * @property {number} commands_share of all commands of the server
+ * @property {number} cpu_share of a core
+ * @property {Pings} before of a bystander without the profile, and with it
+ * @property {Pings} with
+ *
+ * @typedef {{ id: string, kind: 'replay' | 'control', application: string, server: string, version: string, started: string, hardware: string, bars: Bar[], cost: Cost }} Line
+ */
+
+/** Commands about data, as shares of all of them. @param {any} profile @returns {Record<string, number>} */
+const sharesOf = ({ commands }) => {
+  const data = commands.filter((/** @type {any} */ one) => one.is_data)
+  const all = data.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.per_s, 0)
+  return Object.fromEntries(data.map((/** @type {any} */ one) => [one.name, one.per_s / all]))
+}
+
+/** What Millrace keeps beside is not of the application. @param {any} profile */
+const patternsOf = ({ patterns }) =>
+  patterns.filter((/** @type {any} */ { pattern }) => !pattern.startsWith('millrace'))
+
+/** The median of most keys that expire. @param {any} profile @returns {number | null} */
+const lifetimeOf = (profile) =>
+  patternsOf(profile).find((/** @type {any} */ { expiring }) => expiring > 0.5)?.left_s.median ?? null
+
+/** @param {number} original @param {number} other @param {number} limit @param {Range | null} said */
+const rulingOf = (original, other, limit, said) =>
+  Math.abs(other - original) <= limit * Math.abs(original)
+    ? 'within'
+    : said && other >= said.low && other <= said.high
+      ? 'covered'
+      : 'outside'
+
+/** Only of samples. @param {any} profile */
+const isSampled = ({ complete }) => !complete
+
+/**
+ * @param {Side} original
+ * @param {Side} other
+ * @returns {Bar[]}
+ */
+export const barsOf = (original, other) => {
+  const [a, b] = [original.profile, other.profile]
+  const expected = a.workload.expected ?? {}
+  /** @param {string} name @param {string} unit @param {number} of @param {number} is @param {number} limit @param {Range | null} [said] @returns {Bar} */
+  const bar = (name, unit, of, is, limit, said = null) => ({
+    ...{ name, unit, original: of, other: is, apart: is / of - 1, limit, said },
+    ruling: rulingOf(of, is, limit, said),
+  })
+  const [before, after] = [sharesOf(a), sharesOf(b)]
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const points = names.map((name) => Math.abs((after[name] ?? 0) - (before[name] ?? 0)))
+  const worst = names[points.indexOf(Math.max(...points))]
+  const part = isSampled(a) || isSampled(b) ? 0.1 : 0.05
+  const [left, leftOther] = [lifetimeOf(a), lifetimeOf(b)]
+  return [
+    {
+      ...{ name: 'share', unit: worst, original: before[worst] ?? 0, other: after[worst] ?? 0 },
+      ...{ apart: Math.max(...points), limit: 0.02, said: null },
+      ruling: Math.max(...points) <= 0.02 ? 'within' : 'outside',
+    },
+    bar('bytes in', 'B/s', a.bytes_in_per_s, b.bytes_in_per_s, 0.05, expected.bytes_in_per_s),
+    bar('bytes out', 'B/s', a.bytes_out_per_s, b.bytes_out_per_s, 0.05, expected.bytes_out_per_s),
+    bar('server CPU', '% of a core', a.cpu_pct, b.cpu_pct, 0.05, expected.cpu_pct),
+    bar('memory', 'B', a.memory_bytes, b.memory_bytes, part, expected.memory_bytes),
+    bar('keys', '', a.keys, b.keys, 0.05, expected.keys),
+    ...(left === null || leftOther === null
+      ? []
+      : [bar('lifetime', 's', left, leftOther, 0.1, expected.left_s)]),
+    bar('bystander p50', 'us', original.pings.p50, other.pings.p50, 0.25),
+    bar('bystander p99', 'us', original.pings.p99, other.pings.p99, 0.25),
+  ]
+}
+
+/** @param {Side} side @returns {Cost} */
+export const costOf = ({ profile: { own }, pings, before = pings }) => ({
+  ...{ commands_share: own.commands_share, cpu_share: own.cpu_share, before, with: pings },
+})
+
+const shown = (/** @type {number} */ n) =>
+  n >= 1000 ? Math.round(n).toLocaleString('en') : n >= 10 ? n.toFixed(1) : n.toFixed(3)
+
+/** @param {Line} line */
+export const barLines = ({ id, kind, bars }) =>
+  bars.map(
+    ({ name, unit, original, other, apart, said, ruling }) =>
+      `${id} ${kind}: ${name} ${shown(original)}, ${shown(other)} ${unit} (${name === 'share' ? `${(apart * 100).toFixed(2)} points` : `${apart < 0 ? '' : '+'}${(apart * 100).toFixed(1)} %`})${said ? `, said ${shown(said.low)} to ${shown(said.high)}` : ''}: ${ruling}`,
+  )
+
+/** How many of each ruling. @param {readonly Line[]} lines @param {(bar: Bar) => boolean} [of] */
+export const countsOf = (lines, of = () => true) => {
+  const bars = lines.flatMap((line) => line.bars).filter(of)
+  const count = (/** @type {Bar['ruling']} */ ruling) => bars.filter((one) => one.ruling === ruling).length
+  return { bars: bars.length, within: count('within'), covered: count('covered'), outside: count('outside') }
+}
+
+/** @param {readonly Line[]} lines */
+export const barNames = (lines) => [...new Set(lines.flatMap(({ bars }) => bars.map(({ name }) => name)))]
+
+/** @param {readonly Line[]} lines */
+export const summaryLines = (lines) =>
+  /** @type {const} */ (['replay', 'control']).flatMap((kind) => {
+    const own = lines.filter((line) => line.kind === kind)
+    if (own.length === 0) return []
+    const all = countsOf(own)
+    return [
+      ...alignedTable(
+        [
+          { title: kind, left: true, cell: ({ name }) => name },
+          { title: 'within', cell: ({ within }) => String(within) },
+          { title: 'covered', cell: ({ covered }) => String(covered) },
+          { title: 'outside', cell: ({ outside }) => String(outside) },
+        ],
+        barNames(own).map((name) => ({ name, ...countsOf(own, (bar) => bar.name === name) })),
+        80,
+      ),
+      `${all.bars} bars: ${all.within} within, ${all.covered} covered, ${all.outside} outside`,
+    ]
+  })

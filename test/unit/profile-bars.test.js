@@ -1,0 +1,65 @@
+// The bars of bench:profile: what is within, what the profile said before, and what is outside.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { barLines, barsOf, costOf, countsOf, summaryLines } from '../../scripts/bench/profile-bars.js'
+
+/** @param {object} changed @param {object} [expected] */
+const side = (changed, expected = {}) => ({
+  profile: {
+    commands: [
+      { name: 'get', per_s: 900, is_data: true },
+      { name: 'set', per_s: 100, is_data: true },
+      { name: 'ping', per_s: 50, is_data: false },
+    ],
+    patterns: [
+      { pattern: 'millrace:plan', expiring: 1, left_s: { median: 999 } },
+      { pattern: 'page:{n}', expiring: 1, left_s: { median: 10 } },
+    ],
+    ...{ complete: true, keys: 1000, memory_bytes: 1e6, cpu_pct: 10 },
+    ...{ bytes_in_per_s: 1e5, bytes_out_per_s: 1e6 },
+    workload: { expected },
+    own: { commands_share: 0.008, cpu_share: 0.002 },
+    ...changed,
+  },
+  pings: { p50: 100, p99: 400 },
+})
+
+test('a bar is within its limit, covered by what the profile said, or outside', () => {
+  const said = { cpu_pct: { value: 10, low: 8, high: 12 } }
+  const original = side({}, said)
+  const rulings = (/** @type {object} */ changed) =>
+    Object.fromEntries(barsOf(original, side(changed)).map(({ name, ruling }) => [name, ruling]))
+  assert.deepEqual(new Set(Object.values(rulings({}))), new Set(['within']))
+  assert.equal(rulings({ cpu_pct: 11.5 })['server CPU'], 'covered')
+  assert.equal(rulings({ cpu_pct: 12.5 })['server CPU'], 'outside')
+  assert.equal(rulings({ keys: 1051 }).keys, 'outside')
+  // Of a sample 10 %.
+  assert.equal(rulings({ memory_bytes: 1.08e6 }).memory, 'outside')
+  assert.equal(rulings({ memory_bytes: 1.08e6, complete: false }).memory, 'within')
+  const moved = [
+    { name: 'get', per_s: 870, is_data: true },
+    { name: 'set', per_s: 130, is_data: true },
+  ]
+  const [share] = barsOf(original, side({ commands: moved }))
+  assert.equal(share.ruling, 'outside')
+  assert.ok(Math.abs(share.apart - 0.03) < 1e-9)
+  assert.equal(
+    rulings({ patterns: [{ pattern: 'p', expiring: 1, left_s: { median: 8 } }] }).lifetime,
+    'outside',
+  )
+})
+
+test('bars are counted by their rulings', () => {
+  const [a, b] = [side({}), side({ cpu_pct: 20 })]
+  const line = {
+    ...{ id: 'redis/cart', kind: /** @type {const} */ ('replay'), application: 'cart', server: 'redis' },
+    ...{ version: '7.0.15', started: '', hardware: '' },
+    bars: barsOf(a, b),
+    cost: costOf(a),
+  }
+  assert.deepEqual(countsOf([line]), { bars: 9, within: 8, covered: 0, outside: 1 })
+  assert.equal(summaryLines([line]).at(-1), '9 bars: 8 within, 0 covered, 1 outside')
+  assert.ok(
+    barLines(line).includes('redis/cart replay: server CPU 10.0, 20.0 % of a core (+100.0 %): outside'),
+  )
+})
