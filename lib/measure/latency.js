@@ -5,7 +5,7 @@ import { bucketOf } from '../base/buckets.js'
 /**
  * @import { Buckets } from '../base/buckets.js'
  *
- * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number }} Times
+ * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, mean?: number }} Times
  * @typedef {Times & { count: number }} Percentiles count: of recordings; one may weigh as much as many items
  */
 
@@ -21,7 +21,7 @@ const percentiles = (h) => {
   const max = h.maxValue
   // A percentile is the upper end of its bucket, which may lie above everything that was recorded.
   const at = (/** @type {number} */ percent) => Math.min(max, h.getValueAtPercentile(percent))
-  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
+  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max, mean: Math.round(10 * h.mean) / 10 }
 }
 
 /** A histogram that is read a second at a time, and as a whole unless a fold of its seconds has that. @param {{ isFolded?: boolean }} [how] */

@@ -2,7 +2,7 @@
 // that were due in the measured window; each counts once.
 import { histogramSum } from '../measure/latency.js'
 import { encoded, times } from './fields.js'
-import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
+import { figure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
 
@@ -21,11 +21,14 @@ export const latency = {
   }),
   summary: ({ window, facts, plan }) => ({
     'latency_us.intended': percentilesIn(window['latency_us.intended']),
-    'latency_us.service': percentilesIn(window['latency_us.service']),
+    'latency_us.service': withMean(window['latency_us.service']),
     ...(plan.flow === 'ticks' &&
       facts['latency_us.commands'] && { 'latency_us.commands': commandsIn(facts['latency_us.commands']) }),
   }),
-  result: { 'latency_us.intended': someTimes, 'latency_us.service': someTimes },
+  result: {
+    'latency_us.intended': someTimes,
+    'latency_us.service': { ...someTimes, properties: { ...someTimes.properties, mean: figure } },
+  },
   metrics: {
     ...percentileMetrics('latency.intended', 'latency'),
     ...percentileMetrics('latency.service', 'service time'),
@@ -34,6 +37,12 @@ export const latency = {
     { name: 'from the due time', path: 'latency_us.intended', unit: 'us' },
     { name: 'service time', path: 'latency_us.service', unit: 'us' },
   ],
+}
+
+/** By its mean, what is in flight says how many a second can be done. @param {any} sum */
+function withMean(sum) {
+  const found = percentilesIn(sum)
+  return found && { ...found, mean: sum.buckets.percentiles().mean }
 }
 
 /** @param {Record<string, string[]>} texts */

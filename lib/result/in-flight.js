@@ -8,24 +8,34 @@ import { micros, period, rate, several } from '../base/units.js'
 const leastInUse = 0.5
 // Connections are not all in use all the time.
 const spare = 1.3
+// What --connections and --pipeline take.
+const most = 10_000
 const leastShare = 0.99
 
 /**
  * @param {object} seen
  * @param {Pick<Plan, 'clients' | 'nominalHz'>} seen.plan
  * @param {number | null} seen.achieved operations/s
- * @param {{ p50: number | null } | null} seen.serviceUs
+ * @param {number | null | undefined} seen.meanUs service time; a median leaves out what few long answers cost
  * @returns {string} advice, with the number of connections that would do; '' where they are not the limit
  */
-export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, serviceUs }) => {
-  if (!clients || clients.passes || clients.delivery || !nominalHz || !achieved || !serviceUs?.p50) return ''
+export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }) => {
+  if (!clients || clients.passes || clients.delivery || !nominalHz || !achieved || !meanUs) return ''
   if (achieved >= nominalHz * leastShare) return ''
   const { connections, pipeline } = clients
   const inFlight = connections * pipeline
-  if ((achieved * serviceUs.p50) / 1e6 < leastInUse * inFlight) return ''
-  const needed = Math.ceil((spare * nominalHz * connections) / achieved)
+  if ((achieved * meanUs) / 1e6 < leastInUse * inFlight) return ''
+  // Between an answer and what is sent next, a connection waits for the client.
+  const eachS = Math.max(meanUs / 1e6, inFlight / achieved)
+  const needed = spare * nominalHz * eachS
+  const clientsOwn = clients.isChecked || clients.clientWorks
   const each = pipeline > 1 ? `, ${several(pipeline, 'operation')} in flight on each,` : ''
-  return `${several(connections, 'connection')}${each} can do no more than ${rate(achieved)} operations/s at a service time of ${micros(serviceUs.p50)}: set --connections ${needed}`
+  const advice = [
+    ['--connections', Math.ceil(needed / pipeline)],
+    ['--pipeline', clientsOwn ? Number.POSITIVE_INFINITY : Math.ceil(needed / connections)],
+  ].flatMap(([name, n]) => (Number(n) <= most ? [`${name} ${n}`] : []))
+  const set = advice.length > 0 ? `: set ${advice.join(' or ')}` : '; take a lower rate'
+  return `${several(connections, 'connection')}${each} can do no more than ${rate(achieved)} operations/s at a mean service time of ${micros(meanUs)}${set}`
 }
 
 /**

@@ -61,7 +61,7 @@ const behindAdvice = (run) => {
   const inFlight = inFlightWords({
     plan: { ...plan, nominalHz: rate.nominal },
     achieved: rate.achieved,
-    serviceUs: latency?.service,
+    meanUs: latency?.service?.mean,
   })
   const again = plan.clients ? '' : againWords(plan, rate, latency?.service)
   if (inFlight || again) return `; ${inFlight || again}`

@@ -262,7 +262,7 @@ export const setUpWriting = async (needs) => {
   const look = (/** @type {any} */ line) => {
     const words = isInFlightTold
       ? ''
-      : inFlightWords({ plan, achieved: line.achieved, serviceUs: line.latency_us.service })
+      : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
     if (words) journal.event('in-flight', words)
     isInFlightTold ||= words !== ''
     const settled = watchers.window.settled(line)

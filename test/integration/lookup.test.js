@@ -198,7 +198,7 @@ test('too few connections for a rate: said in the run, and as many as it advises
   const reason = few.document.warnings.find((/** @type {any} */ { code }) => code === 'rate')
   assert.match(
     reason.message,
-    /; 2 connections can do no more than .* operations\/s at a service time of .*: /,
+    /; 2 connections can do no more than .* operations\/s at a mean service time of .*: set --connections \d+ or --pipeline \d+$/,
   )
   assert.doesNotMatch(reason.message, /--window|-c\b/)
   const said = few.document.events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')

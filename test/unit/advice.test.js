@@ -26,11 +26,16 @@ const advice = {
   ],
   'result/in-flight.js': [
     [
-      'set --connections ',
+      ': set ${',
       'write --strategy lookup-get --keys 50k --fill --rate 150k --connections 2 --pipeline 1',
       '--connections 64',
+      '--pipeline 32',
+      '--connections 10000',
+      '--pipeline 10000',
     ],
-    ['set --connections ', 'write --strategy queue-list --rate 150k --connections 2', '--connections 64'],
+    [': set ${', 'write --strategy queue-list --rate 150k', '--connections 64', '--pipeline 32'],
+    [': set ${', 'write --strategy query-scan --rate 2k --connections 2', '--connections 64'],
+    [': set ${', 'write --strategy update-watch --rate 2k --connections 2', '--connections 64'],
     ['(--period ', 'write -q 30 --period 10ms', '-q 163 --period 54ms'],
     ['set -q ', 'write -q 30 --rate 3000', '-q 163'],
     ['raise --window', 'write -q 30 --period 10ms', '--window 8MB'],
