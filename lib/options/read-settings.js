@@ -304,13 +304,14 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
   return { ...ofRate(each, rate), pacing: 'smooth' }
 }
 
-// A warm-up until a run is steady leaves at least half of it.
-const settlesFromMs = 20_000
+// A warm-up until a run is steady leaves at least half of it, and a shorter one would have little left.
+const settlesFromMs = 8000
 
 /** Whether its first seconds would spoil what is measured, and may be left out. @param {Settings} settings */
-const settles = ({ durationMs = 0, once, control, rates, strategy }) => {
+const settles = ({ durationMs, intervals = 0, periodMs, once, control, rates, strategy }) => {
   const { passes, delivery, workers } = strategyNamed(strategy)
-  return durationMs >= settlesFromMs && !once && !control && !rates && !passes && !delivery && !workers
+  const lengthMs = durationMs ?? intervals * periodMs
+  return lengthMs >= settlesFromMs && !once && !control && !rates && !passes && !delivery && !workers
 }
 
 /** @param {number} quantity @param {number} rate */

@@ -172,7 +172,7 @@ const writingWords = (plan) => {
     once && 'every item once',
     setsWords(plan),
     inBatches && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
-    warmUpMs > 0 && `warm-up ${settles ? 'until it was steady' : period(warmUpMs)}`,
+    warmUpMs > 0 && `warm-up ${settles ? 'until steady, at most ' : ''}${period(warmUpMs)}`,
     inBatches && plan.rate !== 'max' && `${pacing} pacing`,
     driverWords(plan),
     prefix && `prefix ${prefix}`,

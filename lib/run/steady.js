@@ -1,7 +1,7 @@
 // When a run is steady: latency, rate and CPU of three seconds in a row agree. Pure.
 
 // Seconds of a steady run differ by chance: a p99 more than a median.
-const seconds = 3
+export const secondsThatAgree = 3
 const apart = { rate: 1.1, p50: 1.5, p99: 2, cpu: 1.4 }
 // Differences below these are small whatever their ratio.
 const leastUs = 500
@@ -21,8 +21,8 @@ const cpuPct = ({ nodes, client }) =>
 /** Lines so far, the newest last. @param {readonly any[]} lines of intervals.ndjson */
 export const isSteady = (lines) => {
   // The first second creates keys and compiles: it is never one of them.
-  const last = lines.slice(1).slice(-seconds)
-  if (last.length < seconds) return false
+  const last = lines.slice(1).slice(-secondsThatAgree)
+  if (last.length < secondsThatAgree) return false
   const times = last.map(({ latency_us: { intended } }) => intended)
   return (
     agree(

@@ -1,7 +1,7 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
 import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
-import { isSteady } from './steady.js'
+import { isSteady, secondsThatAgree } from './steady.js'
 
 /**
  * @import { Plan } from '../plan/plan.js'
@@ -13,6 +13,17 @@ import { isSteady } from './steady.js'
 const markEarlyMs = 25
 // The end of the warm-up is decided so long before.
 const decidedMs = 200
+
+/** @param {{ plan: Plan, fromMs: number, steady: boolean, lines: number, waits: string }} found */
+const leftOutWords = ({ plan, fromMs, steady, lines, waits }) => {
+  const leftMs = (plan.durationMs ?? plan.endMs ?? Number.POSITIVE_INFINITY) - fromMs
+  const why = steady
+    ? `latency and CPU of ${secondsThatAgree} seconds agree`
+    : lines > secondsThatAgree
+      ? 'latency and CPU do not agree yet'
+      : `the run is too short to compare seconds, and ${period(leftMs)} are measured`
+  return `the warm-up of ${period(fromMs)} is left out: ${why}${waits && `; ${waits}`}`
+}
 
 /**
  * @param {object} needs
@@ -34,7 +45,7 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
   let warmUp
   /** @type {object[]} */
   const lines = []
-  let settles = plan.settles === true
+  let settles = plan.settles === true && plan.warmUpMs > 0
 
   /** More than are due in a second, in words. */
   const waiting = () => {
@@ -60,12 +71,10 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
     }
     warmUp = setTimeout(inTime, Math.max(0, fromMs - markEarlyMs - elapsed()))
   }
-  /** A whole second, and where ticks are even one of them. @param {number} afterMs */
-  const boundaryMs = (afterMs) => {
-    const secondMs = Math.ceil(afterMs / 1000) * 1000
-    const isEven = isScheduled(plan) && plan.arrivals === 'constant'
-    return isEven ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
-  }
+  const isEven = isScheduled(plan) && plan.arrivals === 'constant'
+  /** Where ticks are even, one of them. @param {number} secondMs */
+  const boundaryMs = (secondMs) =>
+    isEven ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
   return {
     /** When what is due is measured. */
     fromMs: () => fromMs,
@@ -75,17 +84,18 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
      * @returns what to say of it; null: nothing
      */
     settled(line) {
-      if (!settles || isOpen) return null
-      lines.push(line)
-      const soonMs = boundaryMs(elapsed() + decidedMs)
-      const steady = isSteady(lines)
-      if (!steady && soonMs < fromMs) return null
+      if (!settles || isClosed) return null
+      // A line that comes late, after its longest, is not one of it.
+      if (!isOpen) lines.push(line)
+      const steady = !isOpen && isSteady(lines)
+      const secondMs = Math.ceil((elapsed() + decidedMs) / 1000) * 1000
+      if (!isOpen && !steady && secondMs < fromMs) return null
       settles = false
-      fromMs = Math.min(fromMs, soonMs)
-      openInTime()
-      const words = waiting()
-      const backlog = words && `; ${words}`
-      return `the warm-up of ${period(fromMs)} is left out: ${steady ? 'latency and CPU of 3 seconds agree' : 'latency and CPU do not agree yet'}${backlog}`
+      if (!isOpen) {
+        fromMs = Math.min(fromMs, boundaryMs(secondMs))
+        openInTime()
+      }
+      return leftOutWords({ plan, fromMs, steady, lines: lines.length, waits: waiting() })
     },
     /** @returns {Snapshot['phase']} */
     phase: () => (isClosed ? 'draining' : isOpen ? 'measuring' : 'warm-up'),

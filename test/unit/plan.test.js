@@ -146,4 +146,14 @@ test('what is measured begins with a tick and lasts whole ticks', () => {
   assert.equal(warmUp({ periodMs: 6000 }), 0, 'its only tick is measured')
   assert.equal(warmUp({ periodMs: 1500, rate: 'max' }), 1000)
   assert.equal(warmUp({ periodMs: 1500, pacing: 'closed' }), 1000)
+  for (const [durationMs, most] of [
+    [1000, 500],
+    [3000, 1000],
+    [8000, 3000],
+    [9500, 4500],
+    [10_000, 5000],
+    [15_000, 7500],
+    [60_000, 10_000],
+  ])
+    assert.equal(warmUp({ warmUpMs: 'auto', rate: 'max', durationMs }), most)
 })

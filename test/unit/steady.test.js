@@ -74,7 +74,7 @@ test('--warm-up auto ends at a tick of a whole second after the run is steady, a
 })
 
 test('one that is never steady ends at its longest, and a backlog that began in it is said', () => {
-  const { window, at, whole } = windowAt({ warmUpMs: 4000, settles: true })
+  const { window, at, whole } = windowAt({ warmUpMs: 4000, settles: true, durationMs: 8000 })
   whole.offered = 90_000
   for (const [ms, p99] of [
     [970, 400_000],
@@ -83,9 +83,50 @@ test('one that is never steady ends at its longest, and a backlog that began in 
     assert.equal(at(ms, line(p99)), null)
   assert.match(
     String(at(2970, line(1_200_000))),
-    /^the warm-up of 4 s is left out: latency and CPU do not agree yet; 85000 items wait already$/,
+    /^the warm-up of 4 s is left out: the run is too short to compare seconds, and 4 s are measured; 85000 items wait already$/,
   )
   assert.equal(window.fromMs(), 4000)
   window.close()
+  const longer = windowAt({ warmUpMs: 5000, settles: true, durationMs: 10_000 })
+  for (const ms of [970, 1970, 2970]) assert.equal(longer.at(ms, line(400 * ms)), null)
+  assert.equal(
+    longer.at(3970, line(300)),
+    'the warm-up of 5 s is left out: latency and CPU do not agree yet',
+    'half of it is not little',
+  )
+  longer.window.close()
   assert.equal(windowAt({ warmUpMs: 4000 }).at(970, line(1)), null, 'a stated time stays')
+})
+
+test('a run that is little longer than its warm-up says how little was measured', () => {
+  const { window, at } = windowAt({ warmUpMs: 4200, settles: true, durationMs: 8400 })
+  for (const ms of [970, 1970, 2970]) assert.equal(at(ms, line(300)), null)
+  window.close()
+  assert.equal(at(3970, line(300)), null, 'nothing is left out of a run that ended in its warm-up')
+  const other = windowAt({ warmUpMs: 3000, settles: true, durationMs: 8000 })
+  assert.equal(other.at(970, line(300)), null)
+  assert.equal(
+    other.at(1970, line(300)),
+    'the warm-up of 3 s is left out: the run is too short to compare seconds, and 5 s are measured',
+  )
+  other.window.close()
+})
+
+test('where a tick takes a minute, the warm-up ends with it, and seconds are compared until then', () => {
+  const { window, at } = windowAt({
+    ...{ warmUpMs: 60_000, settles: true, spacingMs: 60_000, durationMs: 120_000 },
+  })
+  for (let second = 1; second < 4; second++) assert.equal(at(second * 1000 - 30, line(300)), null)
+  assert.match(String(at(3970, line(300))), /^the warm-up of 60 s is left out: latency and CPU of 3 seconds/)
+  assert.equal(window.fromMs(), 60_000)
+  window.close()
+})
+
+test('a second that is read late is said all the same', async () => {
+  const late = windowAt({ warmUpMs: 30, settles: true, durationMs: 60 })
+  late.window.start()
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  assert.equal(late.window.phase(), 'measuring')
+  assert.match(String(late.at(1100, line(300))), /^the warm-up of 30 ms is left out: the run is too short/)
+  late.window.close()
 })
