@@ -5,9 +5,7 @@ import { test } from 'node:test'
 import { behindOf, graceOf, judgeOf, missedIn, objectivesOf } from '../../lib/answers/find/objectives.js'
 import { search } from '../../lib/answers/find/search.js'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
-import { conductorOf } from '../../lib/run/conductor.js'
-import { runOn } from '../../lib/run/run.js'
-import { openTarget } from '../../lib/servers/open.js'
+import { conducted } from '../helpers/conducted.js'
 import { limitedServer, limitsOf } from '../helpers/limited-server.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -24,50 +22,8 @@ function* scripted() {
   return passed ? 'passed' : 'failed'
 }
 
-/**
- * @template Answer
- * @param {import('node:test').TestContext} t
- * @param {Record<string, unknown>} options
- * @param {Pick<Parameters<typeof conductorOf<Answer>>[0], 'machine' | 'judge' | 'graceMs' | 'behindMs'>} playing
- */
-const conducted = async (t, options, playing) => {
-  const { settings } = settingsOfRun({ idleCost: 'never', ...options })
-  const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer: false })
-  t.after(target.close)
-  /** @type {import('../../lib/result/warnings.js').Warning[]} */
-  const warnings = []
-  const nothing = () => {}
-  const { signal } = new AbortController()
-  const conductor = conductorOf({
-    ...playing,
-    stop: signal,
-    onStep: nothing,
-  })
-  let answer = /** @type {Answer | null} */ (null)
-  const document = await runOn(settings, {
-    program: 'producer',
-    target,
-    run: 'conducted',
-    observer: {
-      warnings,
-      say: nothing,
-      warn: (warning) => warnings.push(warning),
-      mayStop: async () => {},
-      progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
-    },
-    linesOf: () => ({ interval: nothing, event: nothing }),
-    conductor: {
-      ...conductor,
-      conduct: async (run) => {
-        answer = await conductor.conduct(run)
-      },
-    },
-    settled: async () => {},
-    stop: signal,
-    stopNow: signal,
-  })
-  return { answer, seconds: conductor.seconds, document: /** @type {any} */ (document) }
-}
+/** @param {Record<string, unknown>} options */
+const settingsWith = (options) => settingsOfRun({ idleCost: 'never', ...options }).settings
 
 for (const [name, options, tick] of /** @type {const} */ ([
   ['ticks', { strategy: 'list', items: 2000, rate: 20_000 }, 100],
@@ -76,14 +32,10 @@ for (const [name, options, tick] of /** @type {const} */ ([
   test(`${name}: each second of a changing rate is accounted for by when it was due`, async (t) => {
     const { host, port, password } = await startServer(t)
     const at = { host, port, password }
-    const { answer, seconds, document } = await conducted(
-      t,
-      { ...at, ...options },
-      {
-        machine: scripted(),
-        judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, achieved }),
-      },
-    )
+    const { answer, seconds, document } = await conducted(t, settingsWith({ ...at, ...options }), {
+      machine: scripted(),
+      judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, achieved }),
+    })
     assert.ok(answer === 'passed' || answer === 'failed')
     assert.deepEqual(
       seconds.map(({ rate, phase }) => [rate, phase]),
@@ -128,15 +80,10 @@ test('searches of half a minute in real time answer with no more than servers of
     const { port } = await limitedServer(t, { ...limit, behind: real.port })
     const { answer, seconds } = await conducted(
       t,
-      {
-        host: '127.0.0.1',
-        port,
-        prefix: `${seed}:`,
-        strategy: 'lookup-get',
-        items: 50,
-        connections: 4,
-        pipeline: 8,
-      },
+      settingsWith({
+        ...{ host: '127.0.0.1', port, prefix: `${seed}:` },
+        ...{ strategy: 'lookup-get', items: 50, connections: 4, pipeline: 8 },
+      }),
       {
         machine: search({ max: open, warmUpRate: open, seed, seconds: 30, warmUp: 2, confirm: 5 }),
         judge: judgeOf(objectives),

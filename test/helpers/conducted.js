@@ -1,0 +1,46 @@
+// A run on real servers whose rate a script of steps decides.
+import { conductorOf } from '../../lib/run/conductor.js'
+import { runOn } from '../../lib/run/run.js'
+import { openTarget } from '../../lib/servers/open.js'
+import { strategyNamed } from '../../lib/workloads/index.js'
+
+/**
+ * @template Answer
+ * @param {import('node:test').TestContext} t
+ * @param {import('../../settings.js').Settings} settings
+ * @param {Pick<Parameters<typeof conductorOf<Answer>>[0], 'machine' | 'judge' | 'graceMs' | 'behindMs'>} playing
+ */
+export const conducted = async (t, settings, playing) => {
+  const { anyServer } = strategyNamed(settings.strategy)
+  const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer })
+  t.after(target.close)
+  /** @type {import('../../lib/result/warnings.js').Warning[]} */
+  const warnings = []
+  const nothing = () => {}
+  const { signal } = new AbortController()
+  const conductor = conductorOf({ ...playing, stop: signal, onStep: nothing })
+  let answer = /** @type {Answer | null} */ (null)
+  const document = await runOn(settings, {
+    program: 'producer',
+    target,
+    run: 'conducted',
+    observer: {
+      warnings,
+      say: nothing,
+      warn: (warning) => warnings.push(warning),
+      mayStop: async () => {},
+      progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
+    },
+    linesOf: () => ({ interval: nothing, event: nothing }),
+    conductor: {
+      ...conductor,
+      conduct: async (run) => {
+        answer = await conductor.conduct(run)
+      },
+    },
+    settled: async () => {},
+    stop: signal,
+    stopNow: signal,
+  })
+  return { answer, seconds: conductor.seconds, document: /** @type {any} */ (document) }
+}

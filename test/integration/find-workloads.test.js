@@ -1,0 +1,85 @@
+// Which data models `millrace find` searches: every built-in one and those of docs/examples are either played at the rates of a
+// search, on a real server, or refused in one line.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OptionError, TargetError } from '../../lib/base/errors.js'
+import { findOptions, findRequest, loadOptions } from '../../lib/cli/find-options.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+import { allStrategies } from '../../lib/workloads/index.js'
+import { conducted } from '../helpers/conducted.js'
+import { startServer } from '../helpers/servers.js'
+
+/** @typedef {import('../../lib/answers/find/bracket.js').Step} Step */
+
+/** @param {readonly string[]} words */
+const requested = (words) => {
+  const typed = typedLine(words, [...findOptions, ...loadOptions])
+  const settings = settingsOf(typed, findOptions, { env: {}, takesWords: true })
+  return findRequest(/** @type {any} */ ({ settings, typed, env: {}, as: 'millrace find' }))
+}
+
+const tickItems = 100
+const rates = [200, 600]
+
+/** @returns {Generator<Step, string, any[]>} */
+function* scripted() {
+  yield { rate: Number.POSITIVE_INFINITY, seconds: 1, phase: 'limit', between: null }
+  for (const rate of rates) yield { rate, seconds: 1, phase: 'recover', between: null }
+  yield { rate: rates[0], seconds: 1, phase: 'confirm', between: null }
+  return 'played'
+}
+
+/** What each cannot be searched for, and why in a few words of its line. */
+const refused = [
+  { names: /^(membership|counter)-/, why: /which is played once$/ },
+  { names: /^queue-/, why: /whose jobs would fill the queue$/ },
+]
+const examples = ['rate-limiter.js', 'session-store.yaml', 'shop.yaml', 'visitors.yaml']
+const models = [
+  ...allStrategies().map(({ name }) => name),
+  ...examples.map((file) => `docs/examples/${file}`),
+]
+
+/** @param {import('node:test').TestContext} t @param {string} model */
+const searched = async (t, model) => {
+  const { host, port, password } = await startServer(t)
+  const words = [
+    ...[model, '--slo', 'latency.p99<1s', '--items', '1000'],
+    ...['--host', host, '--port', String(port)],
+  ]
+  const { settings } = requested(words)
+  const { answer, seconds } = await conducted(
+    t,
+    { ...settings, password },
+    { machine: scripted(), judge: ({ achieved }) => ({ passed: true, achieved }) },
+  )
+  assert.equal(answer, 'played')
+  const offered = seconds.map(({ items }) => items.offered)
+  assert.ok(
+    seconds.every(({ items }) => items.failed === 0 && items.uncertain === 0),
+    JSON.stringify(seconds),
+  )
+  assert.ok(offered[0] > 0 && seconds[0].items.acked > 0, JSON.stringify(seconds[0]))
+  for (const [i, rate] of rates.entries())
+    assert.ok(Math.abs(offered[i + 1] - rate) <= tickItems, `${offered[i + 1]} offered at ${rate}/s`)
+}
+
+for (const model of models) {
+  const refusal = refused.find(({ names }) => names.test(model))
+  test(`${model} is ${refusal ? 'refused in one line' : 'played at the rates of a search'}`, async (t) => {
+    if (refusal)
+      return assert.throws(
+        () => requested([model, '--slo', 'latency.p99<20ms']),
+        (/** @type {Error} */ error) =>
+          error instanceof OptionError && refusal.why.test(error.message) && !error.message.includes('\n'),
+      )
+    try {
+      await searched(t, model)
+    } catch (error) {
+      if (error instanceof TargetError && /module|JSON\.|FT\./.test(error.message))
+        return t.skip(error.message)
+      throw error
+    }
+  })
+}
