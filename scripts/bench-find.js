@@ -33,7 +33,9 @@ Exit code 99: fewer than 92 % of the intervals contain the true rate.`
 
 const least = 0.92
 const percent = (/** @type {number | null} */ part, digits = 1) =>
-  part === null || !Number.isFinite(part) ? '' : `${(part * 100).toFixed(digits)} %`
+  part === null || !Number.isFinite(part)
+    ? ''
+    : `${(part * 100).toFixed(digits).replace(/^-(?=0\.?0*$)/, '')} %`
 const median = (/** @type {readonly number[]} */ list) =>
   [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN
 
