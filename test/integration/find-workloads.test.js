@@ -60,7 +60,7 @@ const searched = async (t, model) => {
     seconds.every(({ items }) => items.failed === 0 && items.uncertain === 0),
     JSON.stringify(seconds),
   )
-  assert.ok(offered[0] > 0 && seconds[0].items.acked > 0, JSON.stringify(seconds[0]))
+  assert.ok(offered[0] > 0 && seconds.some(({ items }) => items.acked > 0), JSON.stringify(seconds))
   for (const [i, rate] of rates.entries())
     assert.ok(Math.abs(offered[i + 1] - rate) <= tickItems, `${offered[i + 1]} offered at ${rate}/s`)
 }
@@ -77,8 +77,7 @@ for (const model of models) {
     try {
       await searched(t, model)
     } catch (error) {
-      if (error instanceof TargetError && /module|JSON\.|FT\./.test(error.message))
-        return t.skip(error.message)
+      if (error instanceof TargetError && error.code === 'UNSUPPORTED') return t.skip(error.message)
       throw error
     }
   })
