@@ -64,6 +64,11 @@ export const strategiesIn = (text, files) => {
       throw new OptionError(
         `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategyNames('ticks').join(', ')}, or all`,
       )
+  for (const name of own)
+    if (strategyNamed(name).picks)
+      throw new OptionError(
+        `--model ${plainText(files[name])}: has a mix, and cells are of items that are written; millrace replay, find and compare measure a mix`,
+      )
   return [...new Set([...named, ...own])]
 }
 

@@ -11,7 +11,7 @@ import { namesOf } from '../options/command-line.js'
 import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
-import { isStrategy, strategyNames } from '../workloads/index.js'
+import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
 import { isModelFile } from '../workloads/own/load.js'
 
 /**
@@ -181,8 +181,14 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     env: {},
   })
   if (!('quantity' in settings)) throw new OptionError('--help and --version are no options of a comparison')
-  // As numbers, since the runner computes with them.
-  const options = { ...all, quantity: settings.quantity, ttl: typedLifetime(settings) }
+  const { options: taken, picks } = strategyNamed(settings.strategy)
+  const takes = (/** @type {string} */ key) => !picks || taken.includes(key)
+  // As numbers, since the runner computes with them. What a mix has in its file is no option of it.
+  const options = {
+    ...all,
+    ...(takes('quantity') && { quantity: settings.quantity }),
+    ...(takes('ttlS') && { ttl: typedLifetime(settings) }),
+  }
   return {
     id,
     name,

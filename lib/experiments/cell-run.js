@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../base/ranges.js'
 import { madeWithParents } from '../result/files.js'
 import { windowOf } from '../result/window.js'
-import { defaultStrategy, strategyNamed, writerFlow } from '../workloads/index.js'
+import { strategyNamed, writerFlow } from '../workloads/index.js'
 import { refuseOneBox } from './boxes.js'
-import { argumentsOf, scaledLoad } from './options.js'
+import { argumentsOf, scaledLoad, strategyOf } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 
 /**
@@ -105,7 +105,7 @@ const steady = async (needs) => {
   if (shares.length === 0) return { legs: [], timeline: null }
   const slackS = shares.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
-  const strategy = String(options.strategy ?? defaultStrategy)
+  const strategy = strategyOf(options)
   const { passes } = strategyNamed(strategy)
   // Passes end by themselves, and their CPU is gross.
   const times = passes
@@ -232,7 +232,10 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     const reader = startProgram('consumer', {
       args: [
         ...[...argumentsOf(leg.consumer), ...servers.args],
-        ...['--strategy', String(leg.options.strategy ?? defaultStrategy), '--duration', `${seconds + 1}s`],
+        ...(leg.options.model === undefined
+          ? ['--strategy', strategyOf(leg.options)]
+          : ['--model', String(leg.options.model)]),
+        ...['--duration', `${seconds + 1}s`],
       ],
       outDir: folder,
       name: `reader-${spans.length + 1}`,
@@ -333,6 +336,6 @@ const tell = async ({ folder, spans, runs, marks }) => {
  */
 export const runCell = (needs) => {
   const [first, ...more] = needs.cell.legs
-  if (needs.part) refuseOneBox(needs.cell, String(first.options.strategy ?? defaultStrategy))
+  if (needs.part) refuseOneBox(needs.cell, strategyOf(first.options))
   return more.length === 0 && !first.consumer && !first.action ? steady(needs) : continuous(needs)
 }

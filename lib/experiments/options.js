@@ -1,6 +1,7 @@
 // Options as an experiment holds them, and as a program takes them.
 import { optionsOf } from '../../settings.js'
 import { VALUE_TYPES } from '../options/values.js'
+import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 
 /**
  * @import { Program } from '../../settings.js'
@@ -29,6 +30,16 @@ export const argumentsOf = (options) =>
     return [`--${name}`, String(value)]
   })
 
+/** The strategy that a writer with these options plays; an own model is read for it. @param {Options} options @returns {string} */
+export const strategyOf = ({ strategy = defaultStrategy, model, command }) =>
+  /** @type {string} */ (
+    model !== undefined
+      ? VALUE_TYPES.model.read(String(model), /** @type {any} */ ({}))
+      : command !== undefined
+        ? VALUE_TYPES.commands.read(String(command), /** @type {any} */ ({}))
+        : String(strategy)
+  )
+
 /** The line that a person would type. @param {readonly string[]} args */
 export const typed = (args) =>
   args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
@@ -46,7 +57,10 @@ export const scaledLoad = (options, factor) => {
   const quantity = Number(options[name] ?? (rate > 0 ? rate : 10_000))
   return {
     ...options,
-    [name]: Math.max(least, Math.round(quantity * factor)),
+    // The keys of a mix are in its file.
+    ...(!strategyNamed(strategyOf(options)).picks && {
+      [name]: Math.max(least, Math.round(quantity * factor)),
+    }),
     ...(rate > 0 && { rate: Math.max(1, Math.round(rate * factor)) }),
   }
 }

@@ -1,9 +1,11 @@
 // A model of reads and writes at their shares on a real cluster: what is filled, sent and cleaned up.
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
-import { cli, startCluster } from '../helpers/servers.js'
+import { assertDone, at, ownFolder, runProducer, startProgram } from '../helpers/programs.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 const shop = fileURLToPath(new URL('../../docs/examples/shop.yaml', import.meta.url))
 
@@ -30,4 +32,52 @@ test('a mix fills a cluster, and sends its reads and writes at their shares', as
   }).ended
   assert.equal(cleaned.code, 0, cleaned.stderr)
   for (const server of servers) assert.equal(await cli(server, 'DBSIZE'), '0')
+})
+
+test('two sides of a comparison may be a mix', async (t) => {
+  const out = ownFolder(t, 'compare')
+  const { code, stderr } = await startProgram(
+    t,
+    'lib/cli/millrace.js',
+    [
+      ...['compare', `${shop} name=few connections=1`, `${shop} name=more connections=3`, '--fill'],
+      ...['--rate', '200', '--seconds', '1', '--warm-up', '0', '--rounds', '2', '--out', out],
+    ],
+    { out: false },
+  ).ended
+  // Rounds on a machine that stood still are not valid.
+  assert.ok([0, 4].includes(Number(code)), `${code}: ${stderr}`)
+  const [name] = readdirSync(out)
+  const document = JSON.parse(readFileSync(join(out, name, 'compare.json'), 'utf8'))
+  assert.deepEqual(document.settings, [{ name: 'connections', baseline: ['1'], other: ['3'] }])
+  assert.equal(document.rounds.length, 2)
+  const turns = readFileSync(join(out, name, 'turns.ndjson'), 'utf8')
+    .trim()
+    .split('\n')
+  assert.deepEqual(
+    turns.map((line) => JSON.parse(line).legs.length),
+    [1, 1, 1, 1],
+  )
+})
+
+test('what a mix has no use for is one line', async (t) => {
+  for (const [line, said] of [
+    [
+      'plan --rate 1k',
+      /^--model .*shop\.yaml: has a mix, .*; millrace replay, find and compare measure a mix$/,
+    ],
+    ['calibrate', /^--model .*shop\.yaml: has a mix, .*; millrace replay, find and compare measure a mix$/],
+  ]) {
+    const { code, stderr } = await startProgram(t, 'lib/cli/millrace.js', `${line} --model ${shop}`, {
+      out: false,
+    }).ended
+    assert.equal(code, 2)
+    assert.match(stderr.trim(), /** @type {RegExp} */ (said))
+  }
+  const server = await startServer(t)
+  const { code, stderr } = await startProgram(t, 'consumer.js', `--model ${shop} --duration 1s`, {
+    env: at(server),
+  }).ended
+  assert.equal(code, 2)
+  assert.match(stderr, /shop has a mix, and its reads are among its commands: .* millrace replay sends them/)
 })
