@@ -2,22 +2,27 @@
 import { rounded } from '../answers/find/text.js'
 import { plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
+import { undecidedWords } from '../compare/find-ratio.js'
 import { cell } from '../report/cells.js'
-import { pageOf } from '../report/page/page.js'
+import { capital, pageOf } from '../report/page/page.js'
 
 /** @import { ratioAnswer } from '../compare/find-ratio.js' */
 
 /** @param {ReturnType<typeof ratioAnswer> & { command: string, hardware: string }} answer */
 export const compareFindPage = ({ baseline, other, sentence, ratio, rounds, command, hardware }) => {
   const { low, high } = ratio
-  const isClear = low !== null && high !== null && (low > 1 || high < 1)
+  const undecided = undecidedWords(ratio)
   const share = (/** @type {number | null} */ value) => (value === null ? '' : `${value.toFixed(3)} times`)
   const names = [baseline, other].map((name) => plainText(name))
   return pageOf(
     {
       title: `The highest rates of ${names.join(' and ')}`,
       question: `How much more does ${names[1]} sustain than ${names[0]}?`,
-      verdict: { good: isClear, neutral: !isClear, word: isClear ? 'Different' : 'Cannot tell', sentence },
+      verdict: {
+        ...{ good: undecided === null, neutral: undecided !== null },
+        word: undecided ? capital(undecided) : 'Different',
+        sentence: undecided ? sentence.slice(`${undecided}: `.length) : sentence,
+      },
       highlights: [
         { label: 'ratio', text: share(ratio.ratio) },
         { label: 'sure to be at least', text: share(low) },

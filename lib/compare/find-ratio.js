@@ -39,16 +39,20 @@ export const ratioOf = (rounds) => {
 
 const shown = (/** @type {number | null} */ ratio) => Number(ratio).toFixed(3)
 
+/** What its sentence begins with, unless the rates differ. @param {Pick<FindRatio, 'low' | 'high'>} found */
+export const undecidedWords = ({ low, high }) =>
+  low === null || high === null ? 'cannot tell' : low <= 1 && high >= 1 ? 'no clear difference' : null
+
 /** One sentence. @param {FindRatio} found @param {Names} names @param {number} played rounds */
-export const ratioSentence = ({ rounds, ratio, low, high, a, b }, names, played) => {
+export const ratioSentence = (found, names, played) => {
+  const { rounds, ratio, low, high, a, b } = found
+  const undecided = undecidedWords(found)
   const counted = `${rounds === played ? several(rounds, 'round') : `${rounds} of ${several(played, 'round')}`}`
-  if (low === null || high === null)
-    return `cannot tell: both searches found a rate in ${counted}, and an interval takes two`
-  const rates = `${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} items/s; ${counted}`
-  const interval = `95 % sure between ${shown(low)} and ${shown(high)}`
-  return low <= 1 && high >= 1
-    ? `no clear difference: ${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (${interval}; ${rates})`
-    : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (${interval}; ${rates})`
+  const words =
+    low === null
+      ? `both searches found a rate in ${counted}, and an interval takes two`
+      : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (95 % sure between ${shown(low)} and ${shown(high)}; ${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} items/s; ${counted})`
+  return undecided ? `${undecided}: ${words}` : words
 }
 
 /** As compare.json has it. @param {readonly FindRound[]} rounds @param {Names} names @param {number} played rounds */

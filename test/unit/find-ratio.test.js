@@ -82,6 +82,14 @@ test('an interval that includes 1 shows no clear difference; the document is as 
   const page = await compareFindPage({ ...clear, command: 'millrace compare <a>', hardware: 'two cores' })
   for (const words of ['<strong>Different.</strong> List sustains 1.305', '1.305 times', '&lt;a&gt;'])
     assert.ok(page.includes(words), words)
+  const one = ratioAnswer(roundsOf([[100_000, 104_000]]), names, 3)
+  for (const [answer, words] of /** @type {const} */ ([
+    [one, '<strong>Cannot tell.</strong> Both searches found a rate in 1 of 3 rounds'],
+    [unclear, '<strong>No clear difference.</strong> List sustains 1.00'],
+  ])) {
+    const undecided = await compareFindPage({ ...answer, command: '', hardware: '' })
+    assert.ok(undecided.includes(words), words)
+  }
 })
 
 test('what does not go together with --find is refused before a search', async () => {

@@ -114,7 +114,7 @@ const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
   html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
-const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** @param {{ label: string, text: string }[]} rows */
 const rowsOf = (rows) =>
