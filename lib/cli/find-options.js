@@ -1,11 +1,10 @@
 // The options and the help of `millrace find`: what was asked, checked, and the settings of the run that is searched.
 import { optionsOf, ownOptions } from '../../settings.js'
-import { objectivesOf } from '../answers/find/objectives.js'
+import { isLimitOfReaders, objectivesOf } from '../answers/find/objectives.js'
 import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { settingsOf } from '../options/read-settings.js'
-import { isOfReaders } from '../result/measures.js'
 import { strategyNamed } from '../workloads/index.js'
 import { readersWordsIn } from './find-readers.js'
 
@@ -261,7 +260,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
       )
     : plain
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
-  const ofReaders = objectives.overConfirmation.find((text) => isOfReaders(text))
+  const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)
   if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)
   return {
     settings,

@@ -1,7 +1,7 @@
 // A search as a program: one run whose rate the search decides, its folder, its screen and its exit code.
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { findAnswer } from '../answers/find/answer.js'
+import { confirmingIn, findAnswer } from '../answers/find/answer.js'
 import { behindOf, graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
@@ -169,7 +169,7 @@ const ofAllBoxes = (own, { confirmed }) => {
 
 /** What was fetched during the confirmation. @param {Readers | null} readers @param {readonly SecondRecord[]} seconds @param {string} started */
 const readDuring = async (readers, seconds, started) => {
-  const confirming = seconds.filter(({ phase }) => phase === 'confirm')
+  const confirming = confirmingIn(seconds)
   if (!readers || confirming.length === 0) return null
   const at = (/** @type {number} */ ms) => Date.parse(started) + ms
   return readers.during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))

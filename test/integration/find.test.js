@@ -67,6 +67,58 @@ test('consumers read beside a search, and their result is that of a part of the 
   assert.match(await refused, /^the consumers of --with-read: --limit must be/)
 })
 
+/** A search as find.json has it. @param {import('node:test').TestContext} t @param {readonly string[]} words @param {Record<string, string>} [env] */
+const searched = async (t, words, env = {}) => {
+  const child = spawn(
+    process.execPath,
+    [program, 'find', ...words, '--json', '--quiet', '--out', ownFolder(t, 'found')],
+    {
+      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: ownFolder(t, 'runtime'), ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  return { code, answer: JSON.parse(stdout) }
+}
+
+test('a search with readers, whose limits are checked over the confirmation, also at the highest rate', async (t) => {
+  const searchOf = async (/** @type {string} */ limit) => {
+    const { host, port, password } = await startServer(t)
+    return searched(
+      t,
+      [
+        ...['list', '--within', '100..400', '--items', '1000', '--time', '60s', '--slo', 'latency.p99<5s'],
+        ...['--with-read', 'consumers=2,fetch-rate=20', '--slo', limit],
+        ...['--host', host, '--port', String(port)],
+      ],
+      { REDIS_PASSWORD: password },
+    )
+  }
+  const [kept, missed] = await Promise.all([
+    searchOf('fetches.duration_ms.p50<60s'),
+    searchOf('fetches.duration_ms.p50<1us'),
+  ])
+  const { state, find, readers, confirmed } = kept.answer
+  assert.deepEqual(
+    [kept.code, state, find.low, confirmed.rate],
+    [4, 'at-least', 400, 400],
+    kept.answer.sentence,
+  )
+  assert.deepEqual([readers.consumers, readers.fetches.failed], [2, 0])
+  // About 20 a second over those 29 s.
+  assert.ok(readers.fetches.count > 200 && readers.fetches.items_p50 > 0, JSON.stringify(readers))
+  assert.deepEqual([missed.code, missed.answer.state, missed.answer.find.low], [4, 'none', null])
+  assert.match(
+    missed.answer.sentence,
+    /^none: at the highest rate whose seconds pass, fetches\.duration_ms\.p50<1us fails$/,
+  )
+})
+
 test('bench:find refuses a bad argument in one line, with exit code 2', () => {
   const bench = fileURLToPath(new URL('../../scripts/bench-find.js', import.meta.url))
   for (const [line, why] of [

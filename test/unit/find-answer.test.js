@@ -158,6 +158,16 @@ test('limits of consumers are those of the consumers beside it, in the time of t
     /readers {6}8 consumers: 20 fetches\/s, p50 1\.00 ms, p99 3\.00 ms; 2 missed, 1 failed/,
   )
   assert.match(findSentence(answered(conducted('steep'), { readers })), /^R = /)
+  // Also where the highest rate of --within is sustained, and where a limit is about what they fetched.
+  const highest = answered(conducted('never'), { objectives: limits, readers })
+  assert.match(findSentence(highest), /^none: .+ fetches.failed<=0 fails$/)
+  assert.deepEqual(highest.confirmed, { rate: 600_000, passed: 29, seconds: 29 })
+  const items = objectivesOf([...slos, 'rate.items>5', 'freshness.p50<2s'])
+  const few = { ...readers, rate: { ...readers.rate, items: 4 }, freshness_ms: { ...times, p50: null } }
+  assert.match(
+    findSentence(answered(conducted('steep'), { objectives: items, readers: few })),
+    /, rate.items>5 fails and freshness.p50<2s was not measured, or too few times$/,
+  )
 })
 
 /** @param {string} line */

@@ -38,6 +38,13 @@ const causesNear = (failed, { low, high }) => {
   return { client: part(isClientLimited), contended: part(isContended) }
 }
 
+/**
+ * The seconds of the confirmation: the last ones. Before that the highest rate may have been tried for as long.
+ * @param {readonly SecondRecord[]} seconds
+ */
+export const confirmingIn = (seconds) =>
+  seconds.slice(seconds.findLastIndex(({ phase }) => phase !== 'confirm') + 1)
+
 /** The rate that was reached of the capacity over time: quantiles of the paths. @param {SearchAnswer} answer @param {readonly SecondRecord[]} seconds */
 const pathOf = ({ fit, from }, seconds) => {
   if (!fit || fit.paths.length === 0) return []
@@ -79,10 +86,10 @@ const curveOf = ({ fit, low, high }) => {
 /** @param {SearchAnswer | null} answer @param {{ client: number }} causes @param {boolean} isMissed @returns {State} */
 const stateOf = (answer, causes, isMissed) => {
   if (answer === null) return 'stopped'
-  if (answer.state === 'none' || answer.state === 'at-least') return answer.state
+  const { state } = answer
+  if (isMissed && (state === 'found' || state === 'at-least')) return 'none'
   // Where the client was the limit, the rate says nothing about the target.
-  if (answer.fit && causes.client >= 0.5) return 'at-least'
-  return isMissed && answer.state === 'found' ? 'none' : answer.state
+  return answer.fit && causes.client >= 0.5 && state !== 'none' ? 'at-least' : state
 }
 
 /**
@@ -113,7 +120,7 @@ export const findAnswer = ({
   const judged = seconds.map((second) => ({ ...second, missed: missedIn(second, objectives) }))
   const failed = judged.filter(({ missed }) => missed !== null)
   const causes = answer ? causesNear(failed, answer) : { client: 0, contended: 0 }
-  const confirming = seconds.filter(({ phase }) => phase === 'confirm')
+  const confirming = confirmingIn(seconds)
   const missedAfter = confirming.length > 0 ? missedOverConfirmation(objectives, confirmation, readers) : []
   const state = stateOf(answer, causes, missedAfter.length > 0)
   const fitted = answer?.fit ? answer : null

@@ -103,14 +103,16 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
 }
 
 /**
- * Whether the highest rate passes nearly always: then the answer is that it is at least this.
+ * The highest rate over the time of a confirmation, where all of the first seconds pass: if nearly always, the answer is that it
+ * is at least this.
  * @param {object} needs
  * @param {number} needs.max
  * @param {readonly Verdict[]} needs.first
  * @param {(rate: number, seconds: number, phase: Phase) => Generator<Step, Verdict[], Verdict[]>} needs.play
- * @returns {Generator<Step, boolean, Verdict[]>}
+ * @returns {Generator<Step, Verdict[] | null, Verdict[]>} null: it does not
  */
 export function* passesAtLimit({ max, first, play }) {
-  if (!Number.isFinite(max) || !first.every(({ passed }) => passed)) return false
-  return (yield* play(max, limitSeconds, 'limit')).every(({ passed }) => passed)
+  if (!Number.isFinite(max) || !first.every(({ passed }) => passed)) return null
+  const verdicts = yield* play(max, limitSeconds, 'confirm')
+  return verdicts.every(({ passed }) => passed) ? verdicts : null
 }

@@ -66,6 +66,9 @@ export const judgeOf = (objectives) => (second) => ({
   backlog: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
 })
 
+/** A limit of what consumers do. @param {string} text */
+export const isLimitOfReaders = (text) => isOfReaders(/[\w.]+/.exec(text)?.[0] ?? '')
+
 /**
  * @param {Objectives} objectives
  * @param {Record<string, any>} confirmation run.json of it
@@ -73,7 +76,7 @@ export const judgeOf = (objectives) => (second) => ({
  */
 export const missedOverConfirmation = ({ overConfirmation }, confirmation, readers) =>
   overConfirmation
-    .flatMap((text) => judgedBy([text], (isOfReaders(text.trim()) && readers) || confirmation))
+    .flatMap((text) => judgedBy([text], (isLimitOfReaders(text) && readers) || confirmation))
     .filter(({ passed }) => !passed)
 
 // What waits longer than this at the end of a second has failed it, whatever the limits.

@@ -223,7 +223,11 @@ export function* search({
 
   yield* play(warmUpRate, warmUp, 'warm-up')
   const atLimit = yield* play(max, limitSeconds, 'limit')
-  if (yield* passesAtLimit({ max, first: atLimit, play })) return without('at-least', max, log.length)
+  const highest = yield* passesAtLimit({ max, first: atLimit, play })
+  if (highest) {
+    const confirmed = { rate: max, passed: highest.length, seconds: highest.length }
+    return { ...without('at-least', max, log.length), confirmed }
+  }
   const hint = medianOf(atLimit.map(({ achieved }) => achieved))
   const min = leastRate ?? Math.max(1, hint / 1000)
   // Rates above this come of a mistake, not of a target.

@@ -26,6 +26,10 @@ const limitWords = ({ limit, missed_above: missed }) =>
 /** @param {FindAnswer} answer */
 const intervalWords = ({ find: { low, high } }) => `95 % sure between ${rounded(low)} and ${rounded(high)}`
 
+/** @param {FindAnswer['missed_over_confirmation'][number]} missed */
+const missedWords = ({ threshold, value }) =>
+  `${threshold} ${value === null ? 'was not measured, or too few times' : 'fails'}`
+
 /** One sentence. @param {FindAnswer} answer */
 export const findSentence = (answer) => {
   const { state, find, none_from: none, change, within, limit, missed_over_confirmation: missed } = answer
@@ -39,7 +43,7 @@ export const findSentence = (answer) => {
         : `at least ${rounded(find.low)} ${unit}/s: the client was the limit, not the servers; use more connections or a faster box`
     case 'none':
       return missed.length > 0
-        ? `none: at the highest rate whose seconds pass, ${missed.map(({ threshold }) => threshold).join(' and ')} fails`
+        ? `none: at the highest rate whose seconds pass, ${missed.map(missedWords).join(' and ')}`
         : `none at or above ${rounded(none)} ${unit}/s meets the objectives in ${shareWords(answer.share)}`
     case 'changed':
       return `the target changed: ${rounded(change?.before ?? null)} ${unit}/s until ${Math.round((change?.at_ms ?? 0) / 1000)} s, then ${rounded(change?.after ?? null)} (${sustainedWords(answer)}${intervalWords(answer)} since then)`
