@@ -1,4 +1,4 @@
-// A server of a known limit, in a process of its own: GETs are answered one after the other, each after the service time of
+// A server of a known limit, in a process of its own: GETs, or other commands, are answered one after the other, each after the service time of
 // its moment, on the clock and without using the CPU; all else is passed to a real server behind it.
 import { fork } from 'node:child_process'
 import { connect, createServer } from 'node:net'
@@ -20,8 +20,8 @@ export const limitsOf = ({ seed, hz, sd = 0.01, stepAt = horizon, stepTo = 1 }) 
   )
 }
 
-/** @param {Limit & { behind: number }} limit behind: the port of the real server */
-const serve = async ({ behind, ...limit }) => {
+/** @param {Limit & { behind: number, command?: string }} limit behind: the port of the real server; command: that is limited, answered with OK unless it is GET */
+const serve = async ({ behind, command = 'GET', ...limit }) => {
   const limits = limitsOf(limit)
   const startMs = performance.now()
   const startEpochMs = Date.now()
@@ -48,10 +48,10 @@ const serve = async ({ behind, ...limit }) => {
   /** @param {import('node:net').Socket} socket @param {string} name */
   const answer = (socket, name) => {
     const nowMs = performance.now()
-    const isGet = name === 'GET'
+    const isOne = name === command
     const hz = limits[Math.min(horizon - 1, Math.floor((nowMs - startMs) / 1000))]
-    freeMs = Math.max(freeMs, nowMs) + (isGet ? 1000 / hz : 0)
-    replies.push({ atMs: freeMs, socket, reply: isGet ? '$1\r\nv\r\n' : '+OK\r\n' })
+    freeMs = Math.max(freeMs, nowMs) + (isOne ? 1000 / hz : 0)
+    replies.push({ atMs: freeMs, socket, reply: name === 'GET' ? '$1\r\nv\r\n' : '+OK\r\n' })
     if (!isTimed) wake(1)
   }
   const server = createServer({ noDelay: true }, (socket) => {
@@ -64,7 +64,7 @@ const serve = async ({ behind, ...limit }) => {
       let from = 0
       for (const { args, end } of commands) {
         const name = args[0].toUpperCase()
-        isLimited ||= name === 'GET'
+        isLimited ||= name === command
         if (isLimited) answer(socket, name)
         else real.write(input.subarray(from, end))
         from = end
@@ -90,7 +90,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) serve(JSON.parse(process
 
 /**
  * @param {{ after: (end: () => void) => void }} t
- * @param {Limit & { behind: number }} limit
+ * @param {Limit & { behind: number, command?: string }} limit
  * @returns {Promise<{ port: number, startEpochMs: number }>}
  */
 export const limitedServer = async (t, limit) => {

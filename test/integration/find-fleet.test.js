@@ -7,6 +7,8 @@ import { searchOnFleet } from '../../lib/run/conductor-fleet.js'
 import { runOn } from '../../lib/run/run.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { urlOf } from '../helpers/fleet.js'
+import { limitedServer, limitsOf } from '../helpers/limited-server.js'
+import { searched } from '../helpers/searched.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 /** @type {(rate: number, seconds: number, phase: import('../../lib/answers/find/bracket.js').Phase) => import('../../lib/answers/find/bracket.js').Step} */
@@ -105,4 +107,26 @@ test('two boxes play what one decides, and it sees what both did', async (t) => 
   assert.ok(Math.abs(offered[1] + offered[2] - 2000) <= 200, `${offered}`)
   assert.equal(await callsOf(target, 'setex'), leader.own.items.acked + follower.own.items.acked)
   assert.ok(leader.boxes.confirmed('latency_us.intended').p50 > 0)
+})
+
+test('the rate that two boxes find together is that of the servers, not of a box', async (t) => {
+  const [real, control] = await Promise.all([startServer(t), startServer(t)])
+  await real.redis.config('SET', 'requirepass', '')
+  const limit = { seed: 3, hz: 1000, sd: 0.01 }
+  const { port } = await limitedServer(t, { ...limit, behind: real.port, command: 'PSETEX' })
+  const words = [
+    ...['--command', 'PSETEX item:{n} 60000 {value}', '--host', '127.0.0.1', '--port', String(port)],
+    ...['--slo', 'latency.p99<250ms', '--within', '100..4000', '--time', '60s'],
+    ...['--control', urlOf(control), '--run', 'together', '-t', '2'],
+  ]
+  const both = await Promise.all([searched(t, words), searched(t, words)])
+  const [{ code, answer }] = both
+  assert.deepEqual(both[1].answer.find, answer.find)
+  assert.equal(both[1].answer.sentence, answer.sentence)
+  assert.ok((answer.state === 'found' && code === 0) || code === 98, `${code}: ${answer.sentence}`)
+  // No second of the server answered more than that, whatever the boxes saw.
+  const most = Math.max(...limitsOf(limit).subarray(0, 200))
+  assert.ok(answer.find.low <= most, answer.sentence)
+  assert.ok(answer.find.high >= 0.6 * limit.hz, answer.sentence)
+  for (const { phase, achieved } of answer.seconds) if (phase === 'confirm') assert.ok(achieved <= 1.1 * most)
 })

@@ -9,6 +9,7 @@ import { settingsOfRun } from '../../lib/cli/run-options.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder, until } from '../helpers/programs.js'
+import { searched } from '../helpers/searched.js'
 import { startServer } from '../helpers/servers.js'
 
 const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
@@ -66,25 +67,6 @@ test('consumers read beside a search, and their result is that of a part of the 
   const refused = new Promise((resolve) => start(['--verify', '--limit=x'], resolve))
   assert.match(await refused, /^the consumers of --with-read: --limit must be/)
 })
-
-/** A search as find.json has it. @param {import('node:test').TestContext} t @param {readonly string[]} words @param {Record<string, string>} [env] */
-const searched = async (t, words, env = {}) => {
-  const child = spawn(
-    process.execPath,
-    [program, 'find', ...words, '--json', '--quiet', '--out', ownFolder(t, 'found')],
-    {
-      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: ownFolder(t, 'runtime'), ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    stdout += text
-  })
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  return { code, answer: JSON.parse(stdout) }
-}
 
 test('a search with readers, whose limits are checked over the confirmation, also at the highest rate', async (t) => {
   const searchOf = async (/** @type {string} */ limit) => {
