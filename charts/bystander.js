@@ -11,6 +11,7 @@ export const bystander = {
   name: 'bystander',
   title: 'Latency of another client',
   note: 'One PING each 20 ms to every master on a connection of its own, timed from the moment it was due.',
+  fold: 'latency',
   option: (record) => {
     const time = (/** @type {'p50' | 'p99' | 'max'} */ key) =>
       overTime(

@@ -59,6 +59,7 @@ const cloudWatch = (shard, only) => ({
   name: only ? 'cloudwatch' : `cloudwatch-${shard ?? 'others'}`,
   title: `CloudWatch beside our own figures${only || shard === null ? '' : `, shard ${shard}`}`,
   note: `Steps are CloudWatch’s minutes: EngineCPUUtilization (solid) is the main thread, CPUUtilization (dashed) the host over all its vCPUs. Thin lines are the engine as we saw it, second by second${shard === null ? '; which node is which cache no address tells' : ''}.`,
+  fold: 'nodes',
   option: (record) => {
     const { run } = record
     const known = run.cloudwatch?.nodes ?? []

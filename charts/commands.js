@@ -14,6 +14,7 @@ export const commands = {
   name: 'commands',
   title: 'Execution time per command',
   note: 'Execution time of each command on the masters, per item; below its name the time of one call and the number of calls.',
+  fold: 'cost',
   option: ({ run }) => {
     const costs = commandCosts(run).slice(0, shown)
     if (costs.length === 0) return null

@@ -29,6 +29,7 @@ export const distribution = {
   name: 'distribution',
   title: 'Latency distribution',
   note: 'Rarer latencies are further right: each step leaves a tenth of the items. A curve ends where fewer than ten samples are beyond it. The gap between the curves is time spent waiting to be sent.',
+  fold: 'latency',
   option: (record) => {
     const series = [
       ...line('from the due time', points(record, 'intended'), { color: '@c1', unit: 'us' }),

@@ -66,6 +66,7 @@ export const heatMap = {
   name: 'heat-map',
   title: 'Latency heat map',
   note: 'Each column is a moment, each row a range of latencies from the due time (of a consumer, of whole fetches). The stronger the colour, the more latencies of that moment are in the range.',
+  fold: 'latency',
   option: (record) => {
     const columns = columnsOf(record.heat)
     const data = cellsOf(columns)

@@ -11,6 +11,7 @@ export const itemBytes = {
   name: 'item-bytes',
   title: 'Memory and network per item',
   note: 'Memory of the data set on the masters; bytes in and out of the masters, the feed of their replicas included.',
+  fold: 'cost',
   option: ({ run }) => {
     const { memory_bytes_per_item: memory, net_bytes_per_item: net } = run.server ?? {}
     if (typeof memory !== 'number' && typeof net !== 'number') return null

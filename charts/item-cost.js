@@ -12,6 +12,7 @@ export const itemCost = {
   name: 'item-cost',
   title: 'CPU time per item',
   note: 'What one item costs the masters, their replicas, and the process that writes or reads it.',
+  fold: 'cost',
   option: ({ run }) => {
     const { executing, masters, mastersIdle, replicas, client } = costParts(run)
     if (masters === null && client === null) return null

@@ -11,6 +11,7 @@ export const memory = {
   name: 'memory',
   title: 'Memory of every node',
   note: 'As the server counts it (used_memory), buffers for clients and replicas included.',
+  fold: 'nodes',
   option: (record) =>
     timeChart(record, {
       axis: uprightAxis('memory, bytes', 'bytes', { min: 0 }),

@@ -18,6 +18,7 @@ export const rateLatency = {
   name: 'rate-latency',
   title: 'Latency by rate',
   note: 'A point a second, at the target rate of that second. Of writers from the due time, of consumers of whole fetches.',
+  fold: 'nodes',
   option: ({ run, seconds }) => {
     const { rates } = run.plan ?? {}
     if (!rates) return null

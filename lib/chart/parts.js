@@ -11,6 +11,7 @@ import { colourCount } from './theme.js'
  * @property {string} name of its file
  * @property {string} title
  * @property {string} note how to read it
+ * @property {'latency' | 'cost' | 'nodes'} [fold] what it is folded away with on a page; without it is always seen
  * @property {(record: From) => Option | null} option null: nothing of the kind was measured
  */
 

@@ -1,6 +1,7 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../base/errors.js'
-import { grossCost, MEASURES, netCost } from '../result/measures.js'
+import { comparedMetrics } from '../result/chief-metrics.js'
+import { MEASURES } from '../result/measures.js'
 import { pairedOf } from '../result/paired.js'
 import { smallestEffect } from '../result/verdict.js'
 import { driftIn } from './drift.js'
@@ -42,27 +43,14 @@ import { settingsThatDiffer } from './sides.js'
  * @property {{ code: string, message: string }[]} warnings
  */
 
-// What Millrace is for; the first of a line that both sides have counts. Every other metric is shown without a verdict:
-// of twenty metrics one differs by chance.
-const primary = [
-  [netCost, grossCost],
-  ['server.memory_bytes_per_item'],
-  ['server.net_bytes_per_item'],
-  ['hottest_master.cpu_pct'],
-  ['bystander.p99'],
-  ['rate.achieved'],
-  ['fetches.duration_ms.p50'],
-  ['rate.items'],
-]
-
 /**
- * Those, and what a threshold names.
+ * What Millrace is for, and what a threshold names.
  * @param {Record<string, readonly number[]>} a
  * @param {Record<string, readonly number[]>} b
  * @param {readonly Threshold[]} thresholds
  */
 const primaryNames = (a, b, thresholds) => {
-  const wanted = [...primary, ...thresholds.map(({ figure }) => [figure.name])]
+  const wanted = [...comparedMetrics, ...thresholds.map(({ figure }) => [figure.name])]
   return [
     ...new Set(
       wanted.flatMap((names) => names.find((name) => a[name]?.length > 0 && b[name]?.length > 0) ?? []),

@@ -1,7 +1,7 @@
 // The live page before its first message: places that its script fills.
 
+import { LIVE_CHARTS } from '../../charts/live.js'
 import { millraceVersion } from '../base/version.js'
-import { LIVE_CHARTS } from '../report/live-charts.js'
 import { html } from '../report/page/html.js'
 
 /** @param {(typeof LIVE_CHARTS)[number]} chart */

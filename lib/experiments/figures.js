@@ -1,25 +1,9 @@
 // What is taken from a run for an experiment's table.
-import { grossCost, isOfReaders, MEASURES, netCost } from '../result/measures.js'
+import { isOfReaders, MEASURES } from '../result/measures.js'
 
 /** @import { Document } from '../result/measures.js' */
 
 export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
-
-/** Stand in every table: what another application feels is what averages over a minute cannot show. */
-export const commonColumns = Object.freeze([
-  'rate.nominal',
-  'rate.achieved',
-  'master.cpu_pct',
-  'replica.cpu_pct',
-  netCost,
-  grossCost,
-  'latency.intended.p99',
-  'bystander.p99',
-  'bystander.max',
-])
-
-/** Those of them that are drawn of every experiment, beside the wait of others; the net cost where it is known. */
-export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
 
 // Of the workers of a queue also what a producer has under the same names.
 const ofWorkers =

@@ -1,5 +1,7 @@
 // How far a matrix is, and how long it will go on.
 import { count, micros, percent, several } from '../base/units.js'
+import { turnMetrics } from '../result/chief-metrics.js'
+import { measureNamed } from '../result/measures.js'
 import { stateBy, stateWords } from '../result/warnings.js'
 import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
@@ -14,9 +16,9 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
   if (failed) return `no result: ${failed}`
   const { figures, valid, reasons } = legs[legs.length - 1]
   return [
-    `${count(figures['rate.achieved'])}/s`,
-    `master ${percent(figures['master.cpu_pct'])}`,
-    `bystander p99 ${micros(figures['bystander.p99'])}`,
+    `${count(figures[turnMetrics.rate])}/s`,
+    `master ${percent(figures[turnMetrics.cpu])}`,
+    `${measureNamed(turnMetrics.felt).title} ${micros(figures[turnMetrics.felt])}`,
     ...(factor < 1 ? [`at ${+(factor * 100).toFixed(1)} % of the rate`] : []),
     ...(valid
       ? []

@@ -1,9 +1,9 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
+import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.js'
 import { grossCost, netCost } from '../result/measures.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 import { stateBy, stateWords } from '../result/warnings.js'
-import { commonColumns, drawnOfAll } from './figures.js'
 import { legsOf } from './matrix.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioSentence, ratiosOf } from './ratios.js'
@@ -125,7 +125,7 @@ const columnsOf = ({ experiment }, rows) => {
   // What stands in the table for completeness would be one chart too many.
   const charted = new Set([
     ...drawnOfAll.filter((name) => name !== (measured.includes(netCost) ? grossCost : netCost)),
-    'bystander.p99',
+    ...drawnBeside,
     ...ratios,
     ...(experiment.columns ?? []),
   ])

@@ -3,10 +3,10 @@
 import { alignedTable, blocksText, marked, wrapped } from '../base/layout.js'
 import { plainData, times } from '../base/units.js'
 import { shownFigure } from '../report/cells.js'
+import { drawnOfAll } from '../result/chief-metrics.js'
 import { measureNamed } from '../result/measures.js'
 import { publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
-import { drawnOfAll } from './figures.js'
 import { ratioWords } from './ratios.js'
 
 /** @import { ExperimentDocument, ExperimentRow } from '../result/experiment-document.js' */

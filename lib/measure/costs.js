@@ -14,7 +14,7 @@ import { isScheduled } from '../plan/pacer.js'
 // What others may run of our commands before it is worth a word.
 const foreignPart = 0.05
 
-// What a run sends beside its items: the bystander, the sampler, leases, the plan, clocks and what reads the account of a
+// What a run sends beside its items: PINGs, the sampler, leases, the plan, clocks and what reads the account of a
 // queue. Replicas acknowledge by REPLCONF.
 const besideItems = new Set(
   (

@@ -1,20 +1,7 @@
-// All charts, in the order in which a report shows them.
-import { backlog } from '../../charts/backlog.js'
-import { bystander } from '../../charts/bystander.js'
+// The charts of a run or an experiment that have something to show.
 import { cloudWatchCharts } from '../../charts/cloudwatch.js'
-import { commands } from '../../charts/commands.js'
-import { cpu } from '../../charts/cpu.js'
-import { distribution } from '../../charts/distribution.js'
-import { fetches } from '../../charts/fetches.js'
-import { heatMap } from '../../charts/heat-map.js'
-import { itemBytes } from '../../charts/item-bytes.js'
-import { itemCost } from '../../charts/item-cost.js'
-import { itemsRead } from '../../charts/items-read.js'
-import { latency } from '../../charts/latency.js'
-import { memory } from '../../charts/memory.js'
+import { RUN_CHARTS } from '../../charts/index.js'
 import { overview, PANELS } from '../../charts/overview.js'
-import { rate } from '../../charts/rate.js'
-import { rateLatency } from '../../charts/rate-latency.js'
 import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
 import { FOLDS } from './folds.js'
@@ -25,36 +12,7 @@ import { FOLDS } from './folds.js'
  * @import { Picture } from './draw.js'
  */
 
-export const RUN_CHARTS = Object.freeze([
-  overview,
-  cpu,
-  rate,
-  itemsRead,
-  fetches,
-  backlog,
-  latency,
-  rateLatency,
-  heatMap,
-  distribution,
-  bystander,
-  itemCost,
-  commands,
-  itemBytes,
-  memory,
-])
-
 /** @typedef {Picture & { name: string }} NamedPicture */
-
-/** @type {Map<unknown, string>} */
-const folds = new Map([
-  [heatMap, FOLDS.latency],
-  [distribution, FOLDS.latency],
-  [bystander, FOLDS.latency],
-  [itemCost, FOLDS.cost],
-  [commands, FOLDS.cost],
-  [itemBytes, FOLDS.cost],
-  [memory, FOLDS.nodes],
-])
 
 /**
  * The charts of a run that have something to show.
@@ -63,16 +21,14 @@ const folds = new Map([
  */
 export const runPictures = (record) => {
   const found = [...RUN_CHARTS, ...cloudWatchCharts(record)].flatMap((one) => {
-    const { option, ...named } = one
+    const { option, fold, ...named } = one
     const shown = option(record)
-    return shown ? [{ ...named, option: shown, one }] : []
+    return shown ? [{ ...named, option: shown, one, fold }] : []
   })
   const hasOverview = found[0]?.one === overview
-  return found.map(({ one, ...picture }) => {
-    if (one === overview) return picture
-    if (PANELS.includes(one))
-      return hasOverview ? { ...picture, inOverview: /** @type {true} */ (true) } : picture
-    return one === backlog ? picture : { ...picture, fold: folds.get(one) ?? FOLDS.nodes }
+  return found.map(({ one, fold, ...picture }) => {
+    if (PANELS.includes(one) && hasOverview) return { ...picture, inOverview: /** @type {true} */ (true) }
+    return fold ? { ...picture, fold: FOLDS[fold] } : picture
   })
 }
 

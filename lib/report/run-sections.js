@@ -4,6 +4,7 @@ import { percentileOf } from '../base/samples.js'
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
 import { at } from '../measures/fold.js'
 import { factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
+import { highlightsOf } from '../result/chief-metrics.js'
 import { kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/warnings.js'
@@ -23,34 +24,6 @@ import { workerFacts } from './work-words.js'
  * @import { Judged } from '../result/thresholds.js'
  * @import { Sections, Table } from './sections.js'
  */
-
-const highlightsOf = {
-  producer: [
-    'server.cpu_us_per_item',
-    'server.memory_bytes_per_item',
-    'server.net_bytes_per_item',
-    'hottest_master.cpu_pct',
-    'bystander.p99',
-    'latency.intended.p99',
-    'rate.achieved',
-  ],
-  workers: [
-    'rate.achieved',
-    'latency.intended.p50',
-    'latency.intended.p99',
-    'server.cpu_us_per_job',
-    'jobs.account.lost',
-    'hottest_master.cpu_pct',
-  ],
-  consumer: [
-    'rate.items',
-    'fetches.duration_ms.p50',
-    'fetches.duration_ms.p99',
-    'freshness_ms.p50',
-    'replication_ms.p99',
-    'replica.cpu_pct',
-  ],
-}
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 

@@ -1,8 +1,9 @@
 // Runs in the live page: follows the stream of the run, and draws what it says with the charts of the report.
+
+import { LIVE_CHARTS } from '../../../../charts/live.js'
 import { boxTrouble } from '../../../base/box-trouble.js'
 import { clockTime, count, micros, percent, rate } from '../../../base/units.js'
 import { clientLimit } from '../../../measures/client-limit.js'
-import { LIVE_CHARTS } from '../../live-charts.js'
 import { byId, element } from './element.js'
 import { chartIn } from './figures.js'
 import { drawTables } from './live-tables.js'
