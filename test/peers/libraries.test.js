@@ -1,7 +1,8 @@
 // Every strategy and reader over the client libraries that are installed beside, on one server and on a cluster.
+import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isLibrary, libraries } from '../../lib/base/libraries.js'
-import { wordsForMissing } from '../../lib/base/optional-packages.js'
+import { libraries } from '../../lib/base/libraries.js'
+import { hasDriver, libraryNames } from '../helpers/peers.js'
 import { readerContract, sharedPlace } from '../helpers/reader-contract.js'
 import { plainLines, strategyContract } from '../helpers/strategy-contract.js'
 
@@ -15,18 +16,13 @@ const cases = [
   { line: '--strategy stream' },
 ]
 
-const drivers = Object.keys(libraries).filter((name) => name !== 'ioredis')
-
-for (const driver of drivers) {
-  const missing = isLibrary(driver) && wordsForMissing([libraries[driver].package], `--driver ${driver}`)
-  if (missing) {
-    test(driver, (t) => {
-      if (process.env.CI === 'true') throw new Error(missing)
-      t.skip(missing)
-    })
-    continue
-  }
-  for (const cluster of [false, true]) {
+// Those of ioredis are among the quick ones.
+for (const driver of libraryNames.filter((name) => name !== 'ioredis')) {
+  /** @type {string[]} */
+  const reasons = []
+  const isThere = await hasDriver({ skip: (reason) => reasons.push(reason) }, driver)
+  if (!isThere) test(driver, { skip: reasons[0] })
+  for (const cluster of isThere ? [false, true] : []) {
     const place = cluster ? 'a cluster' : 'one server'
     strategyContract({
       name: `${place}, ${driver}`,
@@ -40,3 +36,14 @@ for (const driver of drivers) {
     })
   }
 }
+
+test('a driver that is not installed is skipped at home, with the line that installs it, and fails in CI', async () => {
+  const installed = { ...libraries, iovalkey: { ...libraries.iovalkey, package: 'no-such-package' } }
+  /** @type {string[]} */
+  const skips = []
+  const t = { skip: (/** @type {string} */ reason) => void skips.push(reason) }
+  assert.equal(await hasDriver(t, 'iovalkey', { env: {}, installed }), false)
+  assert.match(String(skips), /^--driver iovalkey needs optional packages: npm install no-such-package/)
+  await assert.rejects(hasDriver(t, 'iovalkey', { env: { CI: 'true' }, installed }), /npm install/)
+  assert.equal(skips.length, 1)
+})
