@@ -1,9 +1,9 @@
 // The files of a profile: profile.json, the workload file and the page; and what the terminal shows.
 import { workloadOf, workloadText } from '../answers/profile/workload.js'
-import { bytes, count, micros, plainText, rate, several, share } from '../base/units.js'
+import { bytes, count, plainText, rate, several, share } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { cell } from '../report/cells.js'
 import { pageOf } from '../report/page/page.js'
+import { profileTables } from './profile-tables.js'
 
 /**
  * @import { Sections } from '../report/sections.js'
@@ -26,33 +26,9 @@ export const profileDocument = (profile) => {
   }
 }
 
-/** 12,000, or 12,000 (11,000 to 13,000). @param {{ value: number, low: number, high: number } | null} estimate @param {(n: number) => string} [shown] */
-const between = (estimate, shown = (n) => count(Math.round(n))) => {
-  if (estimate === null) return cell('–', null)
-  const { value, low, high } = estimate
-  const isSure = high - low < 0.005 * Math.max(1, value)
-  return cell(isSure ? shown(value) : `${shown(value)} (${shown(low)} to ${shown(high)})`, value)
-}
-
-/** @param {number | null} s */
-const seconds = (s) =>
-  s === null
-    ? '–'
-    : s >= 7200
-      ? `${(s / 3600).toFixed(1)} h`
-      : s >= 120
-        ? `${(s / 60).toFixed(1)} min`
-        : `${s.toFixed(1)} s`
-
 /** @param {ProfileDocument['document']} document @param {string} folder @returns {Sections} */
 export const profileSections = (document, folder) => {
-  const { server, keys, patterns, commands, own, workload, complete } = document
-  const encodings = (/** @type {Record<string, number>} */ counts) =>
-    Object.entries(counts)
-      .sort((a, b) => b[1] - a[1])
-      .map(([name]) => name)
-      .join(', ')
-  const byMemory = [...patterns].sort((a, b) => (b.memory_bytes?.value ?? 0) - (a.memory_bytes?.value ?? 0))
+  const { server, keys, patterns, own, workload, complete } = document
   return {
     title: 'Profile of a server',
     question: 'Which keys are there, and which commands are sent?',
@@ -70,7 +46,7 @@ export const profileSections = (document, folder) => {
     facts: [
       {
         label: 'servers',
-        text: `${several(server.masters, 'master')} and ${several(server.replicas, 'replica')}, version ${server.versions.join(', ')}`,
+        text: `${several(server.masters, 'master')} and ${several(server.replicas, 'replica')}${server.replica_addresses.length > 0 ? ` (${server.replica_addresses.slice(0, 20).join(', ')})` : ''}, version ${server.versions.join(', ')}`,
       },
       {
         label: 'names seen',
@@ -87,12 +63,15 @@ export const profileSections = (document, folder) => {
       },
       {
         label: 'clients',
-        text: `${several(document.clients.connections, 'connection')}: ${document.clients.groups.map(({ name, connections }) => `${count(connections)} ${plainText(name)}`).join(', ')}`,
+        text: `${several(document.clients.connections, 'connection')}: ${document.clients.groups.map(({ name, connections }) => `${count(connections)} ${plainText(name)}`).join(', ')}; ${document.commands_per_read.toFixed(1)} commands a read`,
       },
       {
         label: 'looking took',
         text: `${count(own.commands)} commands, ${share(own.commands_share)} of all; ${share(own.cpu_share)} of a core`,
       },
+      ...(document.not_offered.length > 0
+        ? [{ label: 'not offered', text: document.not_offered.join(', ') }]
+        : []),
       { label: 'assumed', text: workload.assumptions.join(' ') },
       ...(workload.left_out.length > 0
         ? [
@@ -108,56 +87,13 @@ export const profileSections = (document, folder) => {
       { label: 'workload', text: `${folder}/${workload.file}` },
       { label: 'replay it', text: `millrace replay ${folder}/${workload.file}` },
     ],
-    tables: [
-      {
-        title: 'Keys by memory',
-        note: 'Intervals are of 95 %, from the sample.',
-        answer: true,
-        columns: [
-          { title: 'pattern', left: true },
-          { title: 'type', left: true },
-          { title: 'keys' },
-          { title: 'memory' },
-          { title: 'bytes or elements' },
-          { title: 'time left, median' },
-          { title: 'encoding', left: true },
-        ],
-        rows: byMemory
-          .slice(0, 50)
-          .map((one) => [
-            cell(plainText(one.pattern).slice(0, 80)),
-            cell(one.type ?? 'not looked at'),
-            between(one.keys),
-            between(one.memory_bytes, bytes),
-            between(one.size),
-            cell(one.expiring === 0 ? 'stays' : seconds(one.left_s.median), one.left_s.median),
-            cell(encodings(one.encodings)),
-          ]),
-      },
-      {
-        title: 'Commands',
-        answer: true,
-        columns: [
-          { title: 'command', left: true },
-          { title: 'per second' },
-          { title: 'share' },
-          { title: 'time of a call' },
-        ],
-        rows: commands
-          .slice(0, 50)
-          .map((one) => [
-            cell(plainText(one.name)),
-            cell(rate(one.per_s), one.per_s),
-            cell(share(one.share), one.share),
-            cell(micros(one.us_per_call), one.us_per_call),
-          ]),
-      },
-    ],
+    tables: profileTables(document),
     warnings: [
+      ...document.remarks.map((text) => ({ text, serious: false })),
       ...(document.refused.length > 0
         ? [
             {
-              text: `the server refused ${document.refused.map((one) => one.trim()).join(', ')}: what that says is left out`,
+              text: `the server refused ${document.refused.join(', ')}: what that says is left out`,
               serious: false,
             },
           ]

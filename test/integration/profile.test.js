@@ -7,6 +7,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { asking } from '../../lib/answers/profile/ask.js'
+import { readings } from '../../lib/answers/profile/readings.js'
+import { parseInfo } from '../../lib/wire/info.js'
+import { bulk, startHostileServer } from '../helpers/hostile-server.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
@@ -106,4 +111,100 @@ test('a hostile keyspace is shown as text, no value is read, and nothing is aske
   const asked = await cli(server, 'INFO', 'commandstats')
   assert.doesNotMatch(asked, /cmdstat_(keys|monitor|get|config\|get|dump|getrange|hgetall):/)
   assert.ok(profile.own.cpu_share < 0.05)
+})
+
+/** @param {any} value @returns {string} */
+const resp = (value) =>
+  value === null
+    ? '*-1\r\n'
+    : typeof value === 'number'
+      ? `:${value}\r\n`
+      : Array.isArray(value)
+        ? `*${value.length}\r\n${value.map(resp).join('')}`
+        : bulk(value)
+
+/**
+ * What a profile makes of a server's HOTKEYS, and what it sent.
+ * @param {import('node:test').TestContext} t
+ * @param {(args: string[], asked: string[]) => string} answer to HOTKEYS
+ */
+const hotKeysOf = async (t, answer) => {
+  /** @type {string[]} */
+  const asked = []
+  const port = await startHostileServer(t, ([name, ...args]) => {
+    if (/^(LATENCY|SLOWLOG|COMMANDLOG)$/.test(name)) return "-ERR unknown command 'it'\r\n"
+    if (name !== 'HOTKEYS') return undefined
+    asked.push(args.join(' '))
+    return answer(args, asked)
+  })
+  const client = new Redis({ port, host: '127.0.0.1', enableReadyCheck: false })
+  t.after(() => client.disconnect())
+  const reading = readings(asking([{ address: 'it', client }]), { durationMs: 60_000 })
+  const infos = [parseInfo('connected_clients:1')]
+  await reading.begin(infos)
+  const [{ hot }] = await reading.end(infos)
+  return { hot, asked, remarks: [...reading.remarks] }
+}
+
+/** Redis 8.6's answer. @param {number} started @param {number} active */
+const tracked = (started, active) =>
+  resp([
+    [
+      ...['tracking-active', active, 'sample-ratio', 10, 'selected-slots', [[0, 16383]]],
+      ...['all-commands-all-slots-us', 5000, 'net-bytes-all-commands-all-slots', 90_000],
+      ...['collection-start-time-unix-ms', started, 'collection-duration-ms', 6000],
+      ...['total-cpu-time-user-ms', 50, 'total-cpu-time-sys-ms', 5, 'total-net-bytes', 8000],
+      ...['by-cpu-time-us', ['cart:1', 100, 'cart:2', 50], 'by-net-bytes', ['cart:1', 900]],
+    ],
+  ])
+
+test('a session of HOTKEYS is begun for a tenth of the time, and ended; a sample is scaled', async (t) => {
+  const started = { isOn: false }
+  const { hot, asked, remarks } = await hotKeysOf(t, ([sub]) => {
+    if (sub === 'START') started.isOn = true
+    return sub === 'GET' ? (started.isOn ? tracked(77, 1) : resp(null)) : '+OK\r\n'
+  })
+  assert.deepEqual(asked, [
+    'GET',
+    'START METRICS 2 CPU NET COUNT 16 DURATION 6 SAMPLE 10',
+    'GET',
+    'GET',
+    'STOP',
+    'RESET',
+  ])
+  assert.deepEqual(
+    hot?.keys.map(({ key, us, bytes }) => [String(key), us, bytes]),
+    [
+      ['cart:1', 1000, 9000],
+      ['cart:2', 500, 0],
+    ],
+  )
+  assert.deepEqual([hot?.us, hot?.seconds, remarks], [5000, 6, []])
+})
+
+for (const active of [0, 1])
+  test(`a session of HOTKEYS that is another's (active: ${active}) is left alone`, async (t) => {
+    const { hot, asked, remarks } = await hotKeysOf(t, () => tracked(5, active))
+    assert.deepEqual([hot, asked], [null, ['GET']])
+    assert.deepEqual(remarks, ['hot keys are left out: another session tracks them'])
+  })
+
+test('a session of HOTKEYS that took the place of ours is not ended', async (t) => {
+  const { hot, asked, remarks } = await hotKeysOf(t, ([sub], all) =>
+    sub === 'GET' ? (all.length === 1 ? resp(null) : tracked(all.length, 1)) : '+OK\r\n',
+  )
+  assert.equal(hot, null)
+  assert.ok(!asked.includes('STOP') && !asked.includes('RESET'))
+  assert.deepEqual(remarks, ['hot keys are left out: another session took the place of ours'])
+})
+
+test('HOTKEYS of Valkey is read, and never reset', async (t) => {
+  const { hot, asked } = await hotKeysOf(t, () => resp([['key', 'cart:1', 'db', 0, 'qps', 250]]))
+  assert.deepEqual(asked, ['GET', 'GET'])
+  assert.deepEqual(
+    hot?.keys.map(({ key, perS }) => [String(key), perS]),
+    [['cart:1', 250]],
+  )
+  const off = await hotKeysOf(t, () => '-ERR Hotkey detection is disabled\r\n')
+  assert.deepEqual([off.hot, off.asked], [null, ['GET']])
 })

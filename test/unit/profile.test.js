@@ -5,6 +5,7 @@ import test from 'node:test'
 import { Ajv } from 'ajv'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
 import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
+import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
 import { workloadOf } from '../../lib/answers/profile/workload.js'
 import { replaySettings } from '../../lib/cli/commands/replay.js'
@@ -86,6 +87,57 @@ test('a share has its interval, and equal parts keep the mean', () => {
   assert.equal(parts.reduce((sum, n) => sum + n, 0) / 20, 49.5)
 })
 
+const key = Buffer.from('session:4711')
+const ours = 'id=2 addr=1.2.3.4:6 name=millrace-control flags=N tot-cmds=5'
+
+/** What else it says. @returns {import('../../lib/answers/profile/readings.js').Readings[]} */
+const readings = () => [
+  {
+    begin: {
+      latency: {
+        get: [
+          [1, 50],
+          [4, 100],
+        ],
+      },
+      clients: `id=1 addr=1.2.3.4:5 name=web lib-name=ioredis flags=N tot-cmds=10 tot-net-in=0 tot-net-out=0\n${ours}`,
+      slots: [{ slot: 7, keys: 5, us: 1000, in: 0, out: 0 }],
+    },
+    end: {
+      latency: {
+        get: [
+          [1, 50],
+          [2, 140],
+          [4, 200],
+          [16, 201],
+        ],
+      },
+      clients: `id=1 addr=1.2.3.4:5 name=web lib-name=ioredis flags=N tot-cmds=9010 tot-net-in=10000 tot-net-out=20000\n${ours}`,
+      slots: [
+        { slot: 9, keys: 50, us: null, in: null, out: null },
+        { slot: 7, keys: 6, us: 1_001_000, in: 10, out: 20 },
+      ],
+    },
+    log: {
+      from: 'SLOWLOG',
+      length: 12,
+      entries: [
+        { kind: 'slow', command: 'get', key, value: 100 },
+        { kind: 'slow', command: 'get', key: Buffer.from('session:12'), value: 300 },
+        { kind: 'slow', command: 'other', key: null, value: 50 },
+      ],
+    },
+    hot: hotOfRedis({
+      'sample-ratio': 10,
+      'collection-duration-ms': 1000,
+      'all-commands-all-slots-us': 10_000,
+      'net-bytes-all-commands-all-slots': 1e6,
+      'by-cpu-time-us': [key, 400, Buffer.from('board'), 200],
+      'by-net-bytes': [key, 1000],
+    }),
+  },
+]
+
 /** What a server with sessions and a board says. */
 const collected = () => {
   const info = (/** @type {number} */ gets, /** @type {number} */ sets) =>
@@ -110,7 +162,7 @@ const collected = () => {
     begin: [info(0, 0)],
     end: [info(9000, 200)],
     seconds: 10,
-    own: { calls: { scan: 10 }, used: 10, us: 100, in: 0, out: 0 },
+    own: { calls: { scan: 10 }, used: 10, reads: 10, us: 100, in: 0, out: 0 },
     patterns: [
       {
         pieces: piecesOf(Buffer.from('session:123')),
@@ -144,15 +196,20 @@ const collected = () => {
       },
     ],
     complete: true,
-    clients: [
-      'id=1 addr=1.2.3.4:5 name=web lib-name=ioredis flags=N\nid=2 addr=1.2.3.4:6 name=millrace-control flags=N',
-    ],
+    read: readings(),
+    remarks: [],
     refused: [],
+    unknown: [],
   })
 }
 
 test('a workload file has the keys and the shares of the profile, and is a model', () => {
-  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: 0 }
+  const about = {
+    startedMs: 0,
+    isInterrupted: false,
+    versions: ['7.0'],
+    replicas: ['replica.example.net:6379'],
+  }
   const profile = profileOf(collected(), { ...about, isAnonymous: false })
   assert.deepEqual(
     profile.patterns.map(({ pattern, keys }) => [pattern, keys.value]),
@@ -161,7 +218,18 @@ test('a workload file has the keys and the shares of the profile, and is a model
       ['board', 1],
     ],
   )
-  assert.deepEqual(profile.clients, { connections: 1, groups: [{ name: 'web ioredis', connections: 1 }] })
+  assert.deepEqual(profile.clients, {
+    connections: 1,
+    groups: [
+      {
+        name: 'web ioredis',
+        connections: 1,
+        commands_per_s: 900,
+        bytes_in_per_s: 1000,
+        bytes_out_per_s: 2000,
+      },
+    ],
+  })
   assert.equal(
     profile.commands.find(({ name }) => name === 'scan'),
     undefined,
@@ -200,6 +268,69 @@ test('a workload file has the keys and the shares of the profile, and is a model
     JSON.stringify(hidden.document.patterns) + hidden.text.split('keys:')[1],
     /session|board/,
   )
+})
+
+test('what only some servers say is added up over the time, by pattern, and scaled by its sample', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['8.6'], replicas: ['10.0.0.7:6379'] }
+  const said = collected()
+  said.end[0].fields.db0_distrib_strings_sizes = '64=900,1K=100,2=18446744073709551615'
+  const profile = profileOf(said, { ...about, isAnonymous: false })
+  // Of 101 calls meanwhile 90 took at most 2, 100 at most 4.
+  assert.deepEqual(profile.commands.map(({ name, p50_us, p99_us }) => [name, p50_us, p99_us])[0], [
+    'get',
+    2,
+    4,
+  ])
+  assert.equal(profile.times_from, 'LATENCY HISTOGRAM')
+  assert.deepEqual(profile.key_sizes, [
+    {
+      type: 'string',
+      unit: 'bytes',
+      keys: 1000,
+      median: 64,
+      p99: 1024,
+      buckets: [
+        { at_least: 64, keys: 900 },
+        { at_least: 1024, keys: 100 },
+      ],
+    },
+  ])
+  assert.deepEqual(profile.log?.groups, [
+    { kind: 'slow', command: 'get', pattern: 'session:{n}', count: 2, most: 300 },
+    { kind: 'slow', command: 'other', pattern: null, count: 1, most: 50 },
+  ])
+  assert.deepEqual(
+    profile.slots?.map(({ slot, cpu_share }) => [slot, cpu_share]),
+    [
+      [7, 0.1],
+      [9, null],
+    ],
+  )
+  assert.deepEqual(profile.hot_keys, {
+    grammar: 'redis',
+    tracked_s: 1,
+    patterns: [
+      {
+        pattern: 'session:{n}',
+        keys: 1,
+        cpu_share: 0.4,
+        busiest_cpu_share: 0.4,
+        net_share: 0.01,
+        per_s: null,
+      },
+      { pattern: 'board', keys: 1, cpu_share: 0.2, busiest_cpu_share: 0.2, net_share: 0, per_s: null },
+    ],
+  })
+  assert.deepEqual(profile.server.replica_addresses, about.replicas)
+
+  const hidden = profileDocument(profileOf(said, { ...about, isAnonymous: true }))
+  const shown = [
+    JSON.stringify(hidden.document),
+    JSON.stringify(profileSections(hidden.document, 'out')),
+    hidden.text,
+  ]
+  for (const text of shown) assert.doesNotMatch(text, /session|board|web|10\.0\.0\.7/)
+  assert.match(shown[1], /ioredis/)
 })
 
 test('a replay needs one file with a rate, and a percentage', () => {

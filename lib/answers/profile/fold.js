@@ -126,6 +126,21 @@ export const patternsOf = (empty, merge) => {
   }
 }
 
+/** The pattern of a name among those that were found, else its own. @param {readonly { pieces: string[] }[]} patterns */
+export const matching = (patterns) => {
+  const known = new Map(patterns.map(({ pieces }) => [pieces.join(''), pieces]))
+  const folded = patterns.filter(({ pieces }) => pieces.includes('{word}'))
+  return (/** @type {Buffer} */ name) => {
+    const own = piecesOf(name)
+    const like = folded.find(
+      ({ pieces }) =>
+        pieces.length === own.length &&
+        pieces.every((piece, i) => piece === own[i] || (piece === '{word}' && isWord(own[i]))),
+    )
+    return known.get(own.join('')) ?? like?.pieces ?? own
+  }
+}
+
 /** Other words for those of names, as long, and the same for the same: only the shape of names is left. */
 export const anonymousWords = () => {
   /** @type {Map<string, string>} */

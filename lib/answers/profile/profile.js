@@ -1,11 +1,13 @@
 // A profile: what the counters and the sample say of a server's keys and commands. Pure.
 import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './collect.js'
-import { anonymousWords, otherKeys } from './fold.js'
+import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
+import { clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
- * @import { Collected, FoundPattern, KeyFacts } from './collect.js'
+ * @import { Collected } from './collect.js'
+ * @import { FoundPattern, KeyFacts } from './sample.js'
  *
  * @typedef {{ value: number, low: number, high: number }} Estimate 95 %
  * @typedef {ReturnType<typeof profileOf>} Profile
@@ -118,10 +120,11 @@ const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) =>
 
 // What a server's surroundings send, and what we do.
 const notOfApplications =
-  /^(info|ping|hello|auth|client\||config\||command|cluster\||replconf|psync|select|latency\||slowlog\||memory\||object\||scan|quit|acl\||readonly|script\|)/
+  /^(info|ping|hello|auth|command|replconf|psync|select|scan|quit|readonly|(client|config|cluster|latency|slowlog|commandlog|hotkeys|memory|object|acl|script)(\||$))/
 
 /** Of all masters, between the first and the last look. @param {Collected} collected */
-const commandsOf = ({ begin, end, seconds, own }) => {
+const commandsOf = ({ begin, end, seconds, own, read }) => {
+  const times = timesOf(read, end)
   /** @type {Record<string, { calls: number, usec: number }>} */
   const calls = {}
   for (const [i, { commands }] of end.entries())
@@ -135,19 +138,17 @@ const commandsOf = ({ begin, end, seconds, own }) => {
     return left > 0 && n > 0 ? [{ name, calls: left, us_per_call: usec / n }] : []
   })
   const all = sum(theirs.map(({ calls: n }) => n))
-  return theirs
+  const commands = theirs
     .sort((a, b) => b.calls - a.calls)
-    .map(({ name, calls: n, us_per_call }) => {
-      const told = end[0].fields[`latency_percentiles_usec_${name}`] ?? ''
-      return {
-        name,
-        per_s: n / seconds,
-        share: n / all,
-        us_per_call,
-        p99_us: Number(/p99=([\d.]+)/.exec(told)?.[1]) || null,
-        is_data: !notOfApplications.test(name),
-      }
-    })
+    .map(({ name, calls: n, us_per_call }) => ({
+      name,
+      per_s: n / seconds,
+      share: n / all,
+      us_per_call,
+      ...times.of(name),
+      is_data: !notOfApplications.test(name),
+    }))
+  return { commands, timesFrom: times.from }
 }
 
 /** @param {Collected} collected @param {string} field */
@@ -158,53 +159,43 @@ const perS = ({ begin, end, seconds }, field) =>
 const inDatabases = (infos, what) =>
   sum(infos.flatMap(({ databases }) => Object.values(databases).map((one) => Number(one[what]) || 0)))
 
-/** @param {(string | null)[]} lists of CLIENT LIST */
-const clientsOf = (lists) => {
-  const lines = lists.flatMap((list) => (list ?? '').split('\n')).filter((line) => line.includes('addr='))
-  const field = (/** @type {string} */ line, /** @type {string} */ name) =>
-    (new RegExp(`(?:^| )${name}=([^ ]*)`).exec(line)?.[1] ?? '').replace(/[^\x21-\x7e]/g, '').slice(0, 40)
-  const theirs = lines.filter(
-    (line) => !field(line, 'name').startsWith('millrace-') && !/[SM]/.test(field(line, 'flags')),
-  )
-  const groups = counted(
-    theirs.map(
-      (line) => [field(line, 'name'), field(line, 'lib-name')].filter(Boolean).join(' ') || 'without a name',
-    ),
-  )
-  return {
-    connections: theirs.length,
-    groups: Object.entries(groups)
-      .sort((a, b) => b[1] - a[1])
-      .slice(0, 20)
-      .map(([name, connections]) => ({ name, connections })),
-  }
-}
+const libraries =
+  /^(ioredis|iovalkey|node-redis|redis-py|valkey-py|jedis|lettuce|redisson|go-redis|valkey-go|SE\.Redis|Glide\w*|phpredis|predis|redis-rs|hiredis|redis-rb)\b/i
 
-/** Without what names say. @param {ReturnType<typeof patternOf>[]} patterns */
-const anonymous = (patterns) => {
-  const shape = anonymousWords()
-  return patterns.map((one) => {
-    const pieces = one.pattern === otherKeys ? one.pieces : shape(one.pieces)
-    return { ...one, pieces, pattern: pieces.join('') }
-  })
+/** What may be shown of names. @param {boolean} isAnonymous @param {readonly FoundPattern[]} found */
+const namesOf = (isAnonymous, found) => {
+  const words = anonymousWords()
+  const shape = (/** @type {string[]} */ pieces) =>
+    isAnonymous && pieces[0] !== otherKeys ? words(pieces) : pieces
+  const match = matching(found)
+  return {
+    shape,
+    ofKey: (/** @type {Buffer} */ key) => shape(match(key)).join(''),
+    ofClient: (/** @type {string} */ name, /** @type {string} */ library) => {
+      if (!isAnonymous) return [name, library].filter(Boolean).join(' ')
+      const known = libraries.exec(library)?.[0] ?? shape(piecesOf(Buffer.from(library))).join('')
+      return [shape(piecesOf(Buffer.from(name))).join(''), known].filter(Boolean).join(' ')
+    },
+  }
 }
 
 /**
  * @param {Collected} collected
- * @param {{ startedMs: number, isInterrupted: boolean, isAnonymous: boolean, versions: readonly string[], replicas: number, most?: number }} about
+ * @param {{ startedMs: number, isInterrupted: boolean, isAnonymous: boolean, versions: readonly string[], replicas: readonly string[], most?: number }} about
  */
 export const profileOf = (
   collected,
   { startedMs, isInterrupted, isAnonymous, versions, replicas, most = 200 },
 ) => {
-  const { begin, end, seconds, own, patterns: found, complete, clients, refused } = collected
-  const names = sum(found.map(({ of }) => of.count))
+  const { begin, end, seconds, own, patterns: found, complete, read, refused } = collected
+  const seen = sum(found.map(({ of }) => of.count))
   const keys = inDatabases(end, 'keys')
-  const commands = commandsOf(collected)
+  const { commands, timesFrom } = commandsOf(collected)
+  const names = namesOf(isAnonymous, found)
   const all = found
     .filter(({ of }) => of.count > 0)
     .sort((a, b) => b.of.count - a.of.count)
-    .map((one) => patternOf(one, names, keys, complete))
+    .map((one) => patternOf(one, seen, keys, complete))
   const shown = all.slice(0, most)
   const hits = perS(collected, 'keyspace_hits')
   const misses = perS(collected, 'keyspace_misses')
@@ -234,7 +225,8 @@ export const profileOf = (
     server: {
       versions: [...versions],
       masters: begin.length,
-      replicas,
+      replicas: replicas.length,
+      replica_addresses: isAnonymous ? [] : [...replicas],
       policy: end[0].fields.maxmemory_policy ?? null,
     },
     keys,
@@ -243,7 +235,7 @@ export const profileOf = (
     expiring_keys_per_s: (inDatabases(end, 'expires') - inDatabases(begin, 'expires')) / seconds,
     expired_per_s: perS(collected, 'expired_keys'),
     evicted_per_s: perS(collected, 'evicted_keys'),
-    names_seen: names,
+    names_seen: seen,
     complete,
     memory_bytes: total(end, 'used_memory_dataset') || total(end, 'used_memory'),
     commands_per_s: Math.max(0, commandsPerS),
@@ -252,17 +244,28 @@ export const profileOf = (
     cpu_pct: cpuS * 100,
     miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - looks / seconds),
     commands_per_read:
-      perS(collected, 'total_commands_processed') / Math.max(1e-9, perS(collected, 'total_reads_processed')),
-    clients: clientsOf(clients),
+      Math.max(0, commandsPerS) /
+      Math.max(1e-9, perS(collected, 'total_reads_processed') - own.reads / seconds),
+    clients: clientsOf(read, end, seconds, names.ofClient),
+    times_from: timesFrom,
     commands,
-    patterns: isAnonymous ? anonymous(shown) : shown,
+    patterns: shown.map((one) => {
+      const pieces = names.shape(one.pieces)
+      return { ...one, pieces, pattern: pieces.join('') }
+    }),
     patterns_left_out: all.length - shown.length,
     own: {
       commands: own.used,
       commands_share: own.used / seconds / Math.max(1e-9, perS(collected, 'total_commands_processed')),
       cpu_share: own.us / 1e6 / seconds,
     },
+    key_sizes: keySizesOf(end),
+    log: logOf(read, names.ofKey),
+    slots: slotsOf(read, seconds),
+    hot_keys: hotOf(read, names.ofKey),
+    remarks: collected.remarks,
     refused,
+    not_offered: collected.unknown,
   }
 }
 

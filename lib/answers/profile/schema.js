@@ -24,7 +24,13 @@ export const profileSchema = {
     duration_s: number,
     interrupted: flag,
     anonymous: flag,
-    server: object({ versions: list(text), masters: number, replicas: number, policy: note }),
+    server: object({
+      versions: list(text),
+      masters: number,
+      replicas: number,
+      replica_addresses: list(text),
+      policy: note,
+    }),
     keys: number,
     expiring_keys: number,
     keys_per_s: number,
@@ -40,14 +46,30 @@ export const profileSchema = {
     cpu_pct: number,
     miss_ratio: number,
     commands_per_read: number,
-    clients: object({ connections: number, groups: list(object({ name: text, connections: number })) }),
+    clients: object({
+      connections: number,
+      groups: list(
+        object({
+          name: text,
+          connections: number,
+          commands_per_s: figure,
+          bytes_in_per_s: figure,
+          bytes_out_per_s: figure,
+        }),
+      ),
+    }),
+    times_from: {
+      ...note,
+      description: 'LATENCY HISTOGRAM: of the time that was looked at; INFO: since the server started',
+    },
     commands: list(
       object({
         name: text,
         per_s: number,
         share: number,
         us_per_call: number,
-        p99_us: { ...figure, description: 'since the server started' },
+        p50_us: { ...figure, description: 'at most: the upper edge of a bucket' },
+        p99_us: { ...figure, description: 'at most: the upper edge of a bucket' },
         is_data: flag,
       }),
     ),
@@ -72,7 +94,64 @@ export const profileSchema = {
     ),
     patterns_left_out: number,
     own: object({ commands: number, commands_share: number, cpu_share: number }),
+    key_sizes: {
+      ...list(
+        object({
+          type: text,
+          unit: { enum: ['bytes', 'elements'] },
+          keys: number,
+          median: { ...figure, description: 'at least: the lower edge of a bucket' },
+          p99: { ...figure, description: 'at least: the lower edge of a bucket' },
+          buckets: list(object({ at_least: number, keys: number })),
+        }),
+      ),
+      description: 'of all keys, as INFO keysizes counts them',
+    },
+    log: orNull(
+      object({
+        from: text,
+        length: number,
+        groups: list(
+          object({
+            kind: { enum: ['slow', 'large-request', 'large-reply'] },
+            command: text,
+            pattern: note,
+            count: number,
+            most: { ...number, description: 'microseconds of a slow command, else bytes' },
+          }),
+        ),
+      }),
+    ),
+    slots: orNull(
+      list(
+        object({
+          slot: number,
+          keys: number,
+          cpu_share: { ...figure, description: 'of a core' },
+          bytes_in_per_s: figure,
+          bytes_out_per_s: figure,
+        }),
+      ),
+    ),
+    hot_keys: orNull(
+      object({
+        grammar: { enum: ['redis', 'valkey'] },
+        tracked_s: figure,
+        patterns: list(
+          object({
+            pattern: text,
+            keys: number,
+            cpu_share: { ...figure, description: 'of the time of all commands with keys' },
+            busiest_cpu_share: { ...figure, description: 'of the key with the most time' },
+            net_share: figure,
+            per_s: figure,
+          }),
+        ),
+      }),
+    ),
+    remarks: list(text),
     refused: list(text),
+    not_offered: list(text),
     workload: object({
       file: text,
       rate: number,

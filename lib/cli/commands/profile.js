@@ -38,7 +38,7 @@ const own = ownOptions('Profile', [
     type: 'text',
     place: 'SHARE',
     default: '1%',
-    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 20 a second",
+    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 10 a second",
   },
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
   {
@@ -74,11 +74,14 @@ const profiled = (settings, redact) =>
     redact.learn(target.access.password)
     const startedMs = Date.now()
     const masters = target.topology.masters.map((address) => ({ address, client: target.control(address) }))
-    const seen = await collected({ masters, durationMs, budget, stop })
+    const seen = await collected({ masters, durationMs, budget, stop, say })
     const made = profileDocument(
       profileOf(seen, {
         ...{ startedMs, isAnonymous, versions: target.versions, isInterrupted: stop.aborted },
-        replicas: target.nodes().filter(({ role }) => role === 'replica').length,
+        replicas: target
+          .nodes()
+          .filter(({ role }) => role === 'replica')
+          .map(({ address }) => address),
       }),
     )
     const folder = join(out, runName(startedMs, 'profile'))
