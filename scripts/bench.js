@@ -8,6 +8,7 @@ import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
 import { script } from '../lib/cli/script.js'
 import { consumerCases } from './bench/consumer.js'
+import { findCases } from './bench/find.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
 import { lookupCases } from './bench/lookup.js'
 import { overloadCases } from './bench/overload.js'
@@ -28,7 +29,7 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   -h, --help   this text`
 
 const cases = [...writerCases, ...lookupCases, ...consumerCases()]
-const all = [...cases, ...overloadCases, members(), strategyCosts()]
+const all = [...cases, ...overloadCases, ...findCases, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {

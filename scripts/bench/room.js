@@ -35,14 +35,19 @@ export const digits = (n, places = 2) => n.toLocaleString('en', { maximumFractio
 /**
  * A program as a user starts it; servers that a producer of the same room runs are found by its consumers.
  * @param {Room} room
- * @param {string} name
+ * @param {string} name and a command, where the program has several
  * @param {string[]} args
  */
 export const start = (room, name, args) => {
-  const child = startChild(program(name), ['--json', '--log-level', 'error', '--out', room.folder, ...args], {
-    env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const [path, ...words] = name.split(' ')
+  const child = startChild(
+    program(path),
+    [...words, '--json', '--log-level', 'error', '--out', room.folder, ...args],
+    {
+      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   let text = ''
   child.stdout.on('data', (chunk) => {
     text += chunk
@@ -51,7 +56,7 @@ export const start = (room, name, args) => {
   const ended = new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => {
-      if (code === 0 || code === 4 || code === 130) resolve(JSON.parse(text))
+      if ([0, 4, 98, 130].includes(Number(code))) resolve(JSON.parse(text))
       else reject(new Error(`${name} ${args.join(' ')} ended with ${code}`))
     })
   })
