@@ -63,7 +63,9 @@ const clientsWords = (plan) => {
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
+      : plan.rates
+        ? rhythmWords(plan)
+        : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
   const over = queue ? '' : `, over ${count(quantity)} keys`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}${over}`
 }

@@ -1,6 +1,7 @@
 // When things are sent: schedules, saturation, the published sleep, and what happens behind a server that stands still.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { loadWords } from '../../lib/report/words.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
@@ -54,6 +55,7 @@ describe('pacing', { concurrency: 2 }, () => {
     const ramp = await writeHere(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never')
     assert.deepEqual([ramp.document.items.offered, ramp.document.rate.nominal], [6000, 2000])
     assert.equal(ramp.document.plan.rates.length, 3)
+    assert.match(loadWords(ramp.document), / 1,000 to 3,000 operations\/s in 3 steps, over /)
   })
 
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
