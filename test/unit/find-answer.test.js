@@ -94,6 +94,13 @@ test('an answer names the rate, its interval and the part that is the limit, and
   assert.ok(ajv.validate(findSchema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
   const shipped = readFileSync(new URL('../../docs/schemas/find.schema.json', import.meta.url), 'utf8')
   assert.deepEqual(JSON.parse(shipped), findSchema)
+  for (const [i, second] of answer.seconds.entries()) {
+    assert.deepEqual(
+      [second.client_limited, second.after_pass],
+      [false, i > 0 && answer.seconds[i - 1].passed],
+    )
+    assert.equal(second.passed, second.latency_us.intended?.p99 === 5000)
+  }
   const files = await findFiles(document)
   assert.match(files['find.html'], /<strong>Found\.<\/strong> R = 17/)
   assert.deepEqual(
@@ -112,6 +119,7 @@ test('a rate that the client limited is no answer: at least that', () => {
   const answer = answered(conducted('steep', busy))
   assert.deepEqual([answer.state, answer.find.high, exitCodeOfFind(answer, [])], ['at-least', null, 4])
   assert.match(findSentence(answer), /the client was the limit/)
+  assert.ok(answer.seconds.every(({ client_limited: isLimited }) => isLimited))
   // Others took the core from it: that is no limit of this client.
   assert.equal(
     isClientLimited({ .../** @type {any} */ ({}), client: { ...busy, thread_cpu_pct: 40 } }),

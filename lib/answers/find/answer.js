@@ -175,9 +175,11 @@ export const findAnswer = ({
         : []),
       ...noticed,
     ],
-    seconds: judged.map(({ atMs, ...second }) => ({
+    seconds: judged.map(({ atMs, ...second }, i) => ({
       at_ms: Math.round(atMs),
       ...second,
+      client_limited: isClientLimited(seconds[i]),
+      after_pass: i > 0 && judged[i - 1].missed === null,
       passed: second.missed === null,
     })),
     curve: fitted ? curveOf(fitted) : [],

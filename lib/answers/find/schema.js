@@ -63,6 +63,8 @@ export const findSchema = {
           description: 'at a constant rate a limit would be missed later, though not in this second',
         },
         waited_ms: { ...number, description: 'how long what was answered last in it had waited' },
+        client_limited: { ...flag, description: 'the sending thread was full with its own work' },
+        after_pass: { ...flag, description: 'the second before it passed' },
         missed: { ...note, description: 'the first objective that it did not meet' },
         passed: flag,
       }),
