@@ -16,11 +16,11 @@ export const workloadFile = 'workload.yaml'
 /** @param {Profile} profile */
 export const profileDocument = (profile) => {
   const workload = workloadOf(profile)
-  const { rate: perS, connections, assumptions, left_out, reply_bytes } = workload
+  const { rate: perS, connections, assumptions, left_out, reply_bytes, expected } = workload
   return {
     document: {
       ...profile,
-      workload: { file: workloadFile, rate: perS, connections, reply_bytes, assumptions, left_out },
+      workload: { file: workloadFile, rate: perS, connections, reply_bytes, expected, assumptions, left_out },
     },
     text: workloadText(profile, workload),
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { count } from '../../base/units.js'
 import { parseInfo } from '../../wire/info.js'
 import { asking } from './ask.js'
+import { amountsOf } from './noise.js'
 import { readings } from './readings.js'
 import { sampling } from './sample.js'
 
@@ -86,10 +87,12 @@ export const collected = async ({
       if (wait > 1) await sleep(Math.min(wait, 200))
     }
   }
+  const series = [amountsOf(begin, 0)]
   while (!stop.aborted && clock() - startMs < durationMs) {
     const secondMs = clock()
     latest = await infos()
     const seconds = Math.max(0.001, (clock() - startMs) / 1000)
+    series.push(amountsOf(latest, seconds))
     await lookAround(seconds, secondMs)
     onSecond?.(Math.round(seconds))
     const restMs = Math.min(1000 - (clock() - secondMs), durationMs - (clock() - startMs))
@@ -104,6 +107,7 @@ export const collected = async ({
     begin,
     end,
     seconds,
+    series,
     own: {
       calls: { ...questions.calls },
       used,

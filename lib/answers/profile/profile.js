@@ -1,7 +1,9 @@
 // A profile: what the counters and the sample say of a server's keys and commands. Pure.
+import { reading } from '../../measure/node-figures.js'
 import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './collect.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
+import { noiseOf } from './noise.js'
 import { clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js'
 
 /**
@@ -36,6 +38,19 @@ export const equalParts = (numbers) => {
 const median = (numbers) => {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)]
+}
+
+/** The median, and between which of the numbers that of another sample as large is. @param {readonly number[]} numbers */
+const medianWithin = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const half = (z * Math.SQRT2 * Math.sqrt(sorted.length)) / 2
+  const at = (/** @type {number} */ i) =>
+    sorted.length === 0 ? null : sorted[Math.max(0, Math.min(sorted.length - 1, i))]
+  return {
+    median: median(numbers),
+    low: at(Math.floor(sorted.length / 2 - half)),
+    high: at(Math.ceil(sorted.length / 2 + half)),
+  }
 }
 
 /** A share of n names, by Wilson. @param {number} count @param {number} n @returns {Estimate} */
@@ -109,7 +124,7 @@ const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) =>
     },
     expiring: own.length === 0 ? 0 : left.length / own.length,
     left_s: {
-      median: median(left),
+      ...medianWithin(left),
       parts: equalParts(left),
       most: left.length === 0 ? null : Math.max(...left),
     },
@@ -154,6 +169,9 @@ const commandsOf = ({ begin, end, seconds, own, read }) => {
 /** @param {Collected} collected @param {string} field */
 const perS = ({ begin, end, seconds }, field) =>
   Math.max(0, (total(end, field) - total(begin, field)) / seconds)
+
+/** Keys, values and their tables. @param {readonly Info[]} infos */
+const dataBytes = (infos) => sum(infos.map((info) => reading(info, 0).gauges.data_bytes ?? 0))
 
 /** @param {Info[]} infos @param {'keys' | 'expires'} what */
 const inDatabases = (infos, what) =>
@@ -237,11 +255,12 @@ export const profileOf = (
     evicted_per_s: perS(collected, 'evicted_keys'),
     names_seen: seen,
     complete,
-    memory_bytes: total(end, 'used_memory_dataset') || total(end, 'used_memory'),
+    memory_bytes: dataBytes(end) || total(end, 'used_memory'),
     commands_per_s: Math.max(0, commandsPerS),
     bytes_in_per_s: Math.max(0, perS(collected, 'total_net_input_bytes') - own.in / seconds),
     bytes_out_per_s: Math.max(0, perS(collected, 'total_net_output_bytes') - own.out / seconds),
     cpu_pct: cpuS * 100,
+    noise: noiseOf(collected.series ?? []),
     miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - looks / seconds),
     commands_per_read:
       Math.max(0, commandsPerS) /

@@ -44,6 +44,10 @@ export const profileSchema = {
     bytes_in_per_s: number,
     bytes_out_per_s: number,
     cpu_pct: number,
+    noise: {
+      ...object({ commands: figure, bytes_in: figure, bytes_out: figure, cpu: figure, gone: figure }),
+      description: 'half of the 95 % interval of each rate, as a share of it',
+    },
     miss_ratio: number,
     commands_per_read: number,
     clients: object({
@@ -87,7 +91,7 @@ export const profileSchema = {
         memory_of_key: orNull(estimate),
         memory_bytes: orNull(estimate),
         expiring: number,
-        left_s: object({ median: figure, parts: list(number), most: figure }),
+        left_s: object({ median: figure, low: figure, high: figure, parts: list(number), most: figure }),
         uses_per_s: { ...figure, description: 'of a key, at least' },
         other_types: number,
       }),
@@ -159,6 +163,17 @@ export const profileSchema = {
       reply_bytes: {
         ...number,
         description: 'of the replies of the file, as a share of what the server sent',
+      },
+      expected: {
+        ...object({
+          bytes_in_per_s: estimate,
+          bytes_out_per_s: estimate,
+          cpu_pct: estimate,
+          memory_bytes: estimate,
+          keys: estimate,
+          left_s: orNull(estimate),
+        }),
+        description: 'what a profile of the replay shows',
       },
       assumptions: list(text),
       left_out: list(object({ name: text, share: number, why: text })),

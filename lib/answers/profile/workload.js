@@ -1,6 +1,7 @@
 // A workload file of a profile: a mix (docs/your-own-model.md) with as many keys, of the same types and sizes, and the same
 // commands at their shares. What no counter says is an assumption, and is in the file as a comment. Pure.
 import { commandForms, creators, elementBytes, removers } from './command-forms.js'
+import { expectedOf } from './expected.js'
 import { typeFor } from './profile.js'
 
 /**
@@ -86,12 +87,28 @@ const weightsOf = (keys) => {
   return raw.map((weight) => weight / all)
 }
 
+/**
+ * A sample's longest time left is below the lifetime: where keys are made and not written again, as many as there are are
+ * made in a lifetime, if the sample agrees.
+ * @param {WorkloadKey} key
+ */
+const lifetimeOf = ({ from, keys, createdPerS, lifetime }) => {
+  const most = Number(from.left_s.most)
+  const sampled = Math.max(1, from.sampled * from.expiring)
+  const turned = createdPerS > 0 ? keys / createdPerS : Number.NaN
+  const likely = turned >= most * 0.98 && turned <= most / 0.02 ** (1 / sampled)
+  return likely ? Math.max(1, Math.round(turned)) : Number(lifetime)
+}
+
 /** How many keys of each pattern are made and removed in a second. @param {Profile} profile @param {WorkloadKey[]} keys */
 const turnOver = (profile, keys) => {
   const expiring = keys.filter(({ lifetime }) => lifetime !== null)
   const due = expiring.map((key) => key.keys / Number(key.lifetime))
   const made = Math.max(0, profile.expired_per_s + profile.evicted_per_s + profile.expiring_keys_per_s)
-  for (const [i, key] of expiring.entries()) key.createdPerS += (made * due[i]) / sum(due)
+  for (const [i, key] of expiring.entries()) {
+    key.createdPerS += (made * due[i]) / sum(due)
+    key.lifetime = lifetimeOf(key)
+  }
   const removed = sum(profile.commands.filter(({ name }) => removers.has(name)).map(({ per_s }) => per_s))
   const removable = keys.filter((key) => key.keys > 1)
   const weights = weightsOf(removable)
@@ -177,7 +194,23 @@ const repliesOf = (profile, commands) => {
   )
   const sent = profile.bytes_out_per_s
   const range = each === 0 ? 1 : Math.max(1, Math.min(longest, Math.round((sent - known) / each)))
-  return { range, bytes: sent > 0 ? (known + each * range) / sent : 1 }
+  const perS = known + each * range
+  return { range, bytes: sent > 0 ? perS / sent : 1, perS }
+}
+
+/** Bytes of a command as it is sent, on average. @param {string} command @param {WorkloadKey} key */
+const requestBytes = (command, key) => {
+  const digits = String(Math.ceil(key.keys / 2)).length
+  const lengths = command
+    .replace(/\{random (\d+) (\d+)\}/g, (_, __, to) => '9'.repeat(to.length))
+    .replace(/\{missing\}/g, '9'.repeat(13))
+    .replace(/\{(new|live|last|turn)\}/g, '9'.repeat(digits))
+    .replace(/\{lifetime\}/g, String(key.lifetime ?? 0))
+    .replace(/\{element[ \d]*\}/g, '9'.repeat(String(Math.ceil(mean(key.elements) / 2)).length))
+    .split(' ')
+    .map((word) => (word === '{bytes}' ? mean(key.bytes) : word.length))
+  const framed = (/** @type {number} */ n) => 5 + String(Math.round(n)).length + n
+  return 3 + String(lengths.length).length + sum(lengths.map(framed))
 }
 
 /** @param {Profile} profile */
@@ -199,12 +232,15 @@ export const workloadOf = (profile) => {
   }
   turnOver(profile, keys)
   const { commands, leftOut: unknown } = commandsOf(profile, keys)
-  const { range, bytes } = repliesOf(profile, commands)
+  const { range, bytes, perS: bytesOutPerS } = repliesOf(profile, commands)
   const written = commands.map(({ form, key, placeholder, perS }) => ({
     command: form.write(key, key.name.replace('{id}', placeholder), range),
     per_s: perS,
     of: key.name,
   }))
+  const bytesInPerS = sum(
+    written.map(({ command, per_s: perS }, i) => perS * requestBytes(command, commands[i].key)),
+  )
   const several = keys.filter((key) => keys.filter((other) => other.type === key.type).length > 1)
   return {
     keys,
@@ -212,6 +248,7 @@ export const workloadOf = (profile) => {
     left_out: [...unknown, ...leftOut],
     rate: Math.max(1, Math.round(sum(written.map(({ per_s: perS }) => perS)))),
     reply_bytes: bytes,
+    expected: expectedOf(profile, { keys, bytesInPerS, bytesOutPerS }),
     connections: Math.max(1, Math.min(1000, profile.clients.connections || 1)),
     assumptions: [
       'All keys of a pattern are used equally often.',

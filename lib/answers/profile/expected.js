@@ -1,0 +1,122 @@
+// What a profile of the replay shows, by what the workload file has in it: intervals of 95 %, with what cannot be known
+// from outside. Pure.
+
+/**
+ * @import { Estimate, Profile } from './profile.js'
+ * @import { WorkloadKey } from './workload.js'
+ *
+ * @typedef {object} Told of the workload file
+ * @property {readonly WorkloadKey[]} keys
+ * @property {number} bytesInPerS of its commands
+ * @property {number} bytesOutPerS of its replies
+ */
+
+// What a run of Millrace sends beside: a PING each 20 ms on every master, and INFO each second.
+const pingsPerS = 50
+const pingBytes = { in: 14, out: 7 }
+const infoBytes = { in: 60, out: 9000 }
+// Replies are estimated from sizes and numbers of elements.
+const estimated = 0.03
+// Servers remove keys that have expired bit by bit, and leave up to a tenth of them (active-expire-effort 1).
+const stale = 0.1
+// Of the CPU that is not commands: how many are there at one moment is not known, and each wakes the server or does not.
+const wakes = 0.25
+// Elements are made as large as their key's memory says, less what servers keep beside them.
+const elements = 0.05
+const unknownNoise = 0.1
+
+const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
+
+/** @param {number} value @param {number} part @returns {Estimate} */
+const around = (value, part) => ({
+  value,
+  low: Math.max(0, value * (1 - part)),
+  high: value * (1 + part),
+})
+
+/** Half of an interval as a share. @param {Estimate | null} estimate */
+const halfOf = (estimate) =>
+  estimate === null || estimate.value <= 0 ? 0 : (estimate.high - estimate.low) / 2 / estimate.value
+
+/** Both profiles have their noise. @param {number | null} noise @param {number[]} more */
+const together = (noise, ...more) => Math.hypot(Math.SQRT2 * (noise ?? unknownNoise), ...more)
+
+/** @param {Profile} profile @param {readonly WorkloadKey[]} keys */
+const keysOf = (profile, keys) => {
+  const expiring = keys.filter(({ lifetime }) => lifetime !== null)
+  const there = sum(expiring.map((key) => key.keys))
+  // As many as are made in a lifetime.
+  const later = sum(expiring.map(({ createdPerS, lifetime }) => createdPerS * Number(lifetime)))
+  const end = later > 0 ? later : there
+  const stays = sum(keys.filter(({ lifetime }) => lifetime === null).map((key) => key.keys))
+  const made = sum(expiring.map(({ createdPerS }) => createdPerS)) * profile.duration_s
+  const part = together(profile.noise.gone, made > 0 ? 2 / Math.sqrt(made) : 0)
+  const moved = Math.abs(profile.keys_per_s) * profile.duration_s
+  const low = stays + Math.min(there, end) * (1 - part) * (1 - stale) - moved
+  const high = stays + Math.max(there, end) * (1 + part) * (1 + stale) + moved
+  return expiring.length === 0
+    ? { value: stays, low: stays * 0.99 - moved, high: stays * 1.01 + moved }
+    : { value: stays + end, low: Math.max(0, low), high }
+}
+
+/** @param {Profile} profile @param {readonly WorkloadKey[]} keys @param {Estimate} number */
+const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
+  const all = sum(keys.map(({ from }) => from.memory_bytes?.value ?? 0)) || 1
+  const part = Math.hypot(
+    ...keys.map(
+      ({ from, type }) =>
+        ((from.memory_bytes?.value ?? 0) / all) *
+        Math.hypot(Math.SQRT2 * halfOf(from.memory_of_key), type === 'string' ? 0 : elements),
+    ),
+  )
+  const each = memory / Math.max(1, there)
+  return {
+    value: each * number.value,
+    low: each * number.low * (1 - part),
+    high: each * number.high * (1 + part),
+  }
+}
+
+/** @param {Profile} profile */
+const cpuOf = ({ cpu_pct: cpu, commands, commands_per_s: perS, noise, server: { masters } }) => {
+  const used = sum(commands.map(({ per_s: n, us_per_call: us }) => (n * us) / 1e4))
+  const beside = Math.max(0, cpu - used)
+  const each = beside / Math.max(1, perS)
+  const value = cpu + each * pingsPerS * masters
+  const part = together(noise.cpu, (wakes * beside) / Math.max(1e-9, value))
+  return around(value, part)
+}
+
+/** The median of the pattern with most keys that expire. @param {readonly WorkloadKey[]} keys */
+const lifetimeOf = (keys) => {
+  const most = keys
+    .filter(({ lifetime }) => lifetime !== null)
+    .sort((a, b) => b.keys - a.keys)
+    .at(0)
+  const { median = null, low = null, high = null } = most?.from.left_s ?? {}
+  return median === null ? null : { value: median, low: Number(low), high: Number(high) }
+}
+
+/**
+ * @param {Profile} profile
+ * @param {Told} told
+ */
+export const expectedOf = (profile, { keys, bytesInPerS, bytesOutPerS }) => {
+  const { masters } = profile.server
+  const { noise } = profile
+  const number = keysOf(profile, keys)
+  return {
+    bytes_in_per_s: around(
+      bytesInPerS + (pingsPerS * pingBytes.in + infoBytes.in) * masters,
+      together(noise.bytes_in, estimated),
+    ),
+    bytes_out_per_s: around(
+      bytesOutPerS + (pingsPerS * pingBytes.out + infoBytes.out) * masters,
+      together(noise.bytes_out, estimated),
+    ),
+    cpu_pct: cpuOf(profile),
+    memory_bytes: memoryOf(profile, keys, number),
+    keys: number,
+    left_s: lifetimeOf(keys),
+  }
+}

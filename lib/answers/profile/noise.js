@@ -1,0 +1,58 @@
+// How sure the rates of a profile are, from how much they differ between its seconds. Pure.
+import { mean, sampleStandardDeviation } from 'simple-statistics'
+import { studentQuantile } from '../../base/distributions.js'
+
+/**
+ * @import { Info } from '../../wire/info.js'
+ *
+ * @typedef {{ s: number, commands: number, bytesIn: number, bytesOut: number, cpuS: number, gone: number }} Amounts counters of
+ *   all masters at a moment
+ */
+
+// Seconds beside each other are alike: parts of several count as one.
+const mostParts = 10
+const leastParts = 4
+
+/** @param {readonly Info[]} infos @param {number} s since the first look @returns {Amounts} */
+export const amountsOf = (infos, s) => {
+  const of = (/** @type {string[]} */ ...fields) =>
+    infos.reduce(
+      (sum, info) => sum + fields.reduce((all, name) => all + (Number(info.fields[name]) || 0), 0),
+      0,
+    )
+  return {
+    s,
+    commands: of('total_commands_processed'),
+    bytesIn: of('total_net_input_bytes'),
+    bytesOut: of('total_net_output_bytes'),
+    cpuS: of('used_cpu_user', 'used_cpu_sys'),
+    gone: of('expired_keys', 'evicted_keys'),
+  }
+}
+
+/**
+ * Half of the 95 % interval of each rate, as a share of it; null: the time was too short.
+ * @param {readonly Amounts[]} series
+ */
+export const noiseOf = (series) => {
+  const parts = Math.min(mostParts, series.length - 1)
+  const at = Array.from(
+    { length: parts + 1 },
+    (_, i) => series[Math.round((i * (series.length - 1)) / parts)],
+  )
+  const of = (/** @type {Exclude<keyof Amounts, 's'>} */ name) => {
+    if (parts < leastParts) return null
+    const rates = at.slice(1).map((to, i) => (to[name] - at[i][name]) / Math.max(1e-3, to.s - at[i].s))
+    const middle = mean(rates)
+    if (middle <= 0) return 0
+    const error = sampleStandardDeviation(rates) / Math.sqrt(parts)
+    return (studentQuantile(0.025, parts - 1) * error) / middle
+  }
+  return {
+    commands: of('commands'),
+    bytes_in: of('bytesIn'),
+    bytes_out: of('bytesOut'),
+    cpu: of('cpuS'),
+    gone: of('gone'),
+  }
+}
