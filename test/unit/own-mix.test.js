@@ -78,6 +78,40 @@ test('a new key is always another one, a live one is there, and the oldest goes 
   for (const [kind, count] of counts.entries()) assert.ok(Math.abs(count / exact[kind] - 1) < 0.02)
 })
 
+test('live keys whose sizes are used more are named more often', (t) => {
+  const sizes = `
+keys:
+  's:{id}': { type: string, keys: 999, bytes: [5, 50, 500], use: [3, 1, 0] }
+mix:
+  - { command: 'GET s:{live}', share: 9 }
+  - { command: 'SET s:{new} {bytes}', share: 1 }
+`
+  const strategy = strategyOf(samplePlan({ strategy: loaded(t, sizes), quantity: 15 }))
+  const pick = strategy.picks()
+  assert.ok(pick)
+  const operations = strategy.stencils()
+  const filled = strategy.fills() ?? []
+  const sizeOf = new Map()
+  for (const { operation, count } of filled)
+    for (let i = 1; i <= count; i++) {
+      const [, key, value] = wordsOf(operation, i)
+      sizeOf.set(key, value.length)
+    }
+  const counts = new Map()
+  const named = new Set()
+  for (let n = 1; n <= 30_000; n++) {
+    const [, key, value] = wordsOf(operations[pick()], n)
+    if (value !== undefined) sizeOf.set(key, value.length)
+    else {
+      named.add(key)
+      counts.set(sizeOf.get(key), (counts.get(sizeOf.get(key)) ?? 0) + 1)
+    }
+  }
+  assert.deepEqual([...counts.keys()].sort(), [5, 50])
+  assert.ok(Math.abs(counts.get(5) / counts.get(50) - 3) < 0.2)
+  assert.ok(named.size > 600)
+})
+
 test('a fill makes each key with its elements, and the oldest have the least time left', (t) => {
   const strategy = strategyOf(samplePlan({ strategy: loaded(t, feed), quantity: 15 }))
   const lines = strategy
@@ -138,6 +172,10 @@ test('a mistake is one line that names its place', (t) => {
     [
       `keys:\n  s: { type: string, keys: 10 }\nmix:\n  - { command: 'GET s', share: 1 }`,
       /s names one key, not 10; put \{id\} into it$/,
+    ],
+    [
+      `keys:\n  's:{id}': { type: string, keys: 10, bytes: [1, 2], use: [1] }\nmix:\n  - { command: 'GET s:{live}', share: 1 }`,
+      /use has a number for each of the sizes in bytes/,
     ],
     [`mix:\n  - { command: 'GET s', share: 1 }`, /'keys' is missing$/],
     [`${keys}  - { command: 'GET s:{live}', share: 1 }\nwrite: [x]`, /unknown 'write'$/],

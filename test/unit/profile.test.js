@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { Ajv } from 'ajv'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
+import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
 import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
 import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
@@ -331,6 +332,40 @@ test('what only some servers say is added up over the time, by pattern, and scal
   ]
   for (const text of shown) assert.doesNotMatch(text, /session|board|web|10\.0\.0\.7/)
   assert.match(shown[1], /ioredis/)
+})
+
+test('where a replay ends is in the profile: what the file has in it, and what cannot be known', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  const { expected, keys } = workloadOf(profileOf(collected(), about))
+  // 20 are made in a second and 1,000 are there: 50 s, which the sample's longest time left agrees with.
+  assert.equal(keys[0].lifetime, 50)
+  assert.equal(expected.keys.value, 1001)
+  assert.ok(expected.keys.low < 950 && expected.keys.high > 1050)
+  assert.ok(Number(expected.left_s?.low) < 25 && Number(expected.left_s?.high) > 26)
+  assert.ok(expected.bytes_out_per_s.low < expected.bytes_out_per_s.high)
+
+  const look = (/** @type {number} */ s, /** @type {number} */ commands) =>
+    amountsOf([parseInfo(`total_commands_processed:${commands}`)], s)
+  const even = Array.from({ length: 11 }, (_, s) => look(s, s * 100))
+  assert.equal(noiseOf(even).commands, 0)
+  const uneven = even.map((_, s) => look(s, s * 100 + (s % 2) * 50))
+  assert.ok(Number(noiseOf(uneven).commands) > 0.2)
+  assert.equal(noiseOf(even.slice(0, 3)).commands, null)
+})
+
+test('sizes that are used more are fitted to the bytes that the server sent', () => {
+  const seen = collected()
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  // 810 of 900 reads a second find 149.5 bytes on average; the server sent less.
+  seen.patterns = seen.patterns.slice(0, 1)
+  const profile = profileOf(seen, about)
+  const { keys, reply_bytes: replies } = workloadOf({ ...profile, bytes_out_per_s: 115_000 })
+  const few = keys[0].use ?? []
+  assert.ok(few[0] > few[few.length - 1])
+  assert.ok(Math.abs(replies - 1) < 0.01)
+  const { text } = profileDocument({ ...profile, bytes_out_per_s: 115_000 })
+  assert.match(text, /use: \[/)
+  modelOfYaml('workload.yaml', text, 'workload')
 })
 
 test('a replay needs one file with a rate, and a percentage', () => {

@@ -18,7 +18,12 @@ const mean = (/** @type {readonly number[]} */ numbers) =>
 const bulk = (/** @type {number} */ bytes) => bytes + String(Math.round(bytes)).length + 5
 const elementName = (/** @type {WorkloadKey} */ { element, elements }) =>
   element.replace('{element}', String(Math.ceil(mean(elements) / 2))).length
-const valueBytes = (/** @type {WorkloadKey} */ { isNumber, bytes }) => (isNumber ? 3 : mean(bytes))
+/** Of what is read: sizes that are used more count more. @param {WorkloadKey} key */
+const valueBytes = ({ isNumber, bytes, use }) => {
+  if (isNumber) return 3
+  if (use === null) return mean(bytes)
+  return mean(bytes.map((size, i) => size * use[i])) / mean(use)
+}
 const nil = 5
 const ok = 5
 const integer = 4

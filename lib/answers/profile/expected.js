@@ -44,10 +44,10 @@ const together = (noise, ...more) => Math.hypot(Math.SQRT2 * (noise ?? unknownNo
 /** @param {Profile} profile @param {readonly WorkloadKey[]} keys */
 const keysOf = (profile, keys) => {
   const expiring = keys.filter(({ lifetime }) => lifetime !== null)
-  const there = sum(expiring.map((key) => key.keys))
+  const there = sum(expiring.map((key) => key.keys)) / (1 - profile.stale_share)
   // As many as are made in a lifetime.
   const later = sum(expiring.map(({ createdPerS, lifetime }) => createdPerS * Number(lifetime)))
-  const end = later > 0 ? later : there
+  const end = later > 0 ? later / (1 - profile.stale_share) : there
   const stays = sum(keys.filter(({ lifetime }) => lifetime === null).map((key) => key.keys))
   const made = sum(expiring.map(({ createdPerS }) => createdPerS)) * profile.duration_s
   const part = together(profile.noise.gone, made > 0 ? 2 / Math.sqrt(made) : 0)

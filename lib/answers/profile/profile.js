@@ -18,6 +18,7 @@ import { clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js
 
 const z = 1.96
 const quantiles = 20
+const mostStale = 0.5
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
 
@@ -170,6 +171,21 @@ const commandsOf = ({ begin, end, seconds, own, read }) => {
 const perS = ({ begin, end, seconds }, field) =>
   Math.max(0, (total(end, field) - total(begin, field)) / seconds)
 
+/**
+ * Keys that have expired and are still counted: SCAN does not name them. Where it has not gone through all, a server's own
+ * estimate.
+ * @param {Collected} collected
+ * @param {number} names
+ * @param {number} keys
+ */
+const staleShare = ({ complete, end }, names, keys) => {
+  const own = sum(end.map(({ fields }) => Number(fields.expired_stale_perc) || 0)) / end.length / 100
+  return (
+    Math.min(mostStale, Math.max(0, complete && inDatabases(end, 'expires') > 0 ? 1 - names / keys : own)) ||
+    0
+  )
+}
+
 /** Keys, values and their tables. @param {readonly Info[]} infos */
 const dataBytes = (infos) => sum(infos.map((info) => reading(info, 0).gauges.data_bytes ?? 0))
 
@@ -251,6 +267,7 @@ export const profileOf = (
     expiring_keys: inDatabases(end, 'expires'),
     keys_per_s: (keys - inDatabases(begin, 'keys')) / seconds,
     expiring_keys_per_s: (inDatabases(end, 'expires') - inDatabases(begin, 'expires')) / seconds,
+    stale_share: staleShare(collected, seen, keys),
     expired_per_s: perS(collected, 'expired_keys'),
     evicted_per_s: perS(collected, 'evicted_keys'),
     names_seen: seen,

@@ -35,6 +35,10 @@ export const profileSchema = {
     expiring_keys: number,
     keys_per_s: number,
     expiring_keys_per_s: number,
+    stale_share: {
+      ...number,
+      description: 'of the keys that expire: those that have, and are still counted',
+    },
     expired_per_s: number,
     evicted_per_s: number,
     names_seen: number,

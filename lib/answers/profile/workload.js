@@ -14,6 +14,7 @@ import { typeFor } from './profile.js'
  * @property {number} keys
  * @property {number[]} elements
  * @property {number[]} bytes
+ * @property {number[] | null} use how often keys of each size are used, beside others; null: all alike
  * @property {string} element
  * @property {boolean} isNumber values are numbers
  * @property {number | null} lifetime
@@ -66,7 +67,7 @@ const keyOf = (from, taken) => {
   const isNamed = type === 'set' || type === 'zset'
   const lifetime = expiring > 0.5 && left.most !== null ? Math.max(1, Math.ceil(left.most)) : null
   return {
-    ...{ from, name, type, keys, elements, lifetime, createdPerS: 0, removedPerS: 0 },
+    ...{ from, name, type, keys, elements, lifetime, use: null, createdPerS: 0, removedPerS: 0 },
     bytes: isString
       ? whole(sizes.length > 0 ? sizes : [16])
       : [isNamed ? 1 : Math.max(1, type === 'hash' ? each - digits - 1 : each)].map(Math.round),
@@ -107,6 +108,7 @@ const turnOver = (profile, keys) => {
   const made = Math.max(0, profile.expired_per_s + profile.evicted_per_s + profile.expiring_keys_per_s)
   for (const [i, key] of expiring.entries()) {
     key.createdPerS += (made * due[i]) / sum(due)
+    key.keys = Math.max(1, Math.round(key.keys * (1 - profile.stale_share)))
     key.lifetime = lifetimeOf(key)
   }
   const removed = sum(profile.commands.filter(({ name }) => removers.has(name)).map(({ per_s }) => per_s))
@@ -173,6 +175,47 @@ const commandsOf = (profile, keys) => {
   return { commands, leftOut }
 }
 
+// Sizes that explain the bytes to this part are taken as they are.
+const alike = 0.02
+const steepest = 6
+
+/**
+ * Which sizes are used more, so that the replies of strings have the bytes that the server sent: the larger, the rarer
+ * (or the more often), as steeply as it takes.
+ * @param {Profile} profile
+ * @param {ReturnType<typeof commandsOf>['commands']} commands
+ */
+const fitUse = ({ bytes_out_per_s: sent }, commands) => {
+  if (commands.some(({ form }) => form.element)) return
+  const reads = commands.filter(
+    ({ form, key, placeholder }) =>
+      form.isRead &&
+      placeholder === '{live}' &&
+      key.type === 'string' &&
+      !key.isNumber &&
+      key.bytes.length > 1,
+  )
+  const keys = [...new Set(reads.map(({ key }) => key))]
+  const replies = () =>
+    sum(
+      commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')),
+    )
+  if (keys.length === 0 || Math.abs(replies() / sent - 1) < alike) return
+  const tilt = (/** @type {number} */ slope) => {
+    for (const key of keys) {
+      const middle = mean(key.bytes)
+      key.use = key.bytes.map((size) => +Math.exp((slope * (size - middle)) / middle).toPrecision(3))
+    }
+    return replies()
+  }
+  let [low, high] = [-steepest, steepest]
+  for (let step = 0; step < 40; step++) {
+    const slope = (low + high) / 2
+    if (tilt(slope) < sent) low = slope
+    else high = slope
+  }
+}
+
 /**
  * How many elements ranges bring: as many as the bytes that no other command explains; and how many of the bytes that the
  * server sends the replies of the file then are.
@@ -232,6 +275,7 @@ export const workloadOf = (profile) => {
   }
   turnOver(profile, keys)
   const { commands, leftOut: unknown } = commandsOf(profile, keys)
+  fitUse(profile, commands)
   const { range, bytes, perS: bytesOutPerS } = repliesOf(profile, commands)
   const written = commands.map(({ form, key, placeholder, perS }) => ({
     command: form.write(key, key.name.replace('{id}', placeholder), range),
@@ -251,7 +295,9 @@ export const workloadOf = (profile) => {
     expected: expectedOf(profile, { keys, bytesInPerS, bytesOutPerS }),
     connections: Math.max(1, Math.min(1000, profile.clients.connections || 1)),
     assumptions: [
-      'All keys of a pattern are used equally often.',
+      keys.some(({ use }) => use)
+        ? 'How often keys of each size are used is fitted to the bytes that the server sent; keys of one size are used equally often.'
+        : 'All keys of a pattern are used equally often.',
       ...(Math.abs(bytes - 1) > 0.05
         ? [
             `Replies of this file have about ${Math.round(bytes * 100)} % of the bytes that the server sends: keys that are used often may have other sizes than most.`,
@@ -271,7 +317,9 @@ export const workloadOf = (profile) => {
         ? ['Reads of keys that are not there are spread over all commands that read keys that go.']
         : []),
       ...(keys.some(({ lifetime }) => lifetime !== null)
-        ? ['A write gives the longest lifetime that was seen in its pattern.']
+        ? [
+            'A write gives the longest lifetime that was seen in its pattern, or the time in which as many keys are made as there are.',
+          ]
         : []),
       'Commands with several keys or elements name one.',
       ...(commands.some(({ form }) => form.as) ? ['Blocking commands are those that do not block.'] : []),
@@ -286,12 +334,17 @@ const listed = (/** @type {number[]} */ numbers) =>
   new Set(numbers).size === 1 ? String(numbers[0]) : `[${numbers.join(', ')}]`
 
 /** @param {WorkloadKey} key */
-const keyLine = ({ name, type, keys, elements, bytes, element, isNumber, lifetime, left }) => {
+const keyLine = ({ name, type, keys, elements, bytes, use, element, isNumber, lifetime, left }) => {
   const fields = [
     `type: ${type}`,
     `keys: ${keys}`,
     ...(type === 'string' ? [] : [`elements: ${listed(elements)}`, `element: ${quoted(element)}`]),
-    ...(isNumber ? ['value: number'] : type === 'set' || type === 'zset' ? [] : [`bytes: ${listed(bytes)}`]),
+    ...(isNumber
+      ? ['value: number']
+      : type === 'set' || type === 'zset'
+        ? []
+        : [`bytes: ${use ? `[${bytes.join(', ')}]` : listed(bytes)}`]),
+    ...(use ? [`use: [${use.join(', ')}]`] : []),
     ...(lifetime === null ? [] : [`lifetime: ${lifetime}`, `left: ${listed(left)}`]),
   ]
   return `  ${quoted(name)}: { ${fields.join(', ')} }`

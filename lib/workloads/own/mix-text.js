@@ -54,6 +54,12 @@ export const mixSchema = Object.freeze({
           type: { enum: ['string', 'list', 'set', 'zset', 'hash', 'stream'] },
           keys: { type: 'integer', minimum: 1, maximum: 1e9 },
           bytes: list({ type: 'integer', minimum: 1, maximum: 2 ** 26 }),
+          use: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 1000,
+            items: { type: 'number', minimum: 0, maximum: 1e9 },
+          },
           elements: list({ type: 'integer', minimum: 1, maximum: 1e7 }),
           element: text,
           value: { enum: ['text', 'number'] },
@@ -111,11 +117,18 @@ const keysIn = (data, nameAt) =>
       const element = said.element ?? elementName
       placed(nameAt(['keys', name, 'element']), () => partsIn(element, 0, mixPlaceholders))
       const lifetime = said.lifetime ?? null
+      const bytes = asList(said.bytes, [16])
+      const use = said.use ?? null
+      if (use && (said.type !== 'string' || use.length !== bytes.length || Math.max(...use) <= 0))
+        refuse(
+          nameAt(['keys', name, 'use']),
+          'use has a number for each of the sizes in bytes, of keys that are strings, and one of them above 0',
+        )
       return [
         pattern,
         {
           ...{ pattern, type: said.type, keys: said.keys, element, value: said.value ?? 'text', lifetime },
-          bytes: asList(said.bytes, [16]),
+          ...{ bytes, use },
           elements: asList(said.elements, [1]),
           left: asList(said.left, lifetime === null ? [] : [lifetime]),
         },

@@ -18,6 +18,7 @@ import { mixPattern, mixPlaceholders, partsIn } from './template.js'
  * @property {string} type
  * @property {number} keys that there are at any moment
  * @property {readonly number[]} bytes of a value or an element, all equally likely
+ * @property {readonly number[] | null} use how often a live key of each size in `bytes` is named, beside others; null: all alike
  * @property {readonly number[]} elements of a key, all equally likely
  * @property {string} element what an element is called
  * @property {number | null} lifetime seconds that a write gives; null: keys stay
@@ -48,6 +49,31 @@ const drawOf = (n, salt, count) => Math.floor((hashed(hashed(n) ^ salt) / span) 
 /** Marks a closure by what it is about: models may differ although their closures have the same text. @template {Variable} T @param {T} variable @param {unknown} about @returns {T} */
 const about = (variable, about) => Object.freeze({ ...variable, about })
 
+const sizeStep = 7919
+/** Which of the sizes a key has. @param {number} id @param {number} sizes */
+const sizeOf = (id, sizes) => (id * sizeStep) % sizes
+
+/**
+ * The live keys whose sizes are used more are named more often.
+ * @param {MixKey} key
+ * @param {number} salt
+ */
+const usedOf = ({ bytes: { length: sizes }, use, keys }, salt) => {
+  if (!use || keys < sizes) return (/** @type {number} */ id) => id
+  const all = use.reduce((sum, n) => sum + n, 0)
+  const ends = use.map((_, i) => use.slice(0, i + 1).reduce((sum, n) => sum + n, 0) / all)
+  const first = Array.from({ length: sizes }, (_, size) =>
+    Array.from({ length: sizes }, (_, id) => id).findIndex((id) => sizeOf(id, sizes) === size),
+  )
+  return (/** @type {number} */ id, /** @type {number} */ n, /** @type {number} */ oldest) => {
+    const at = hashed(hashed(n) ^ salt ^ 0x3c6ef372) / span
+    const size = ends.findIndex((end) => at < end)
+    // The next younger key of that size, or the next older one.
+    const back = (((id - first[size]) % sizes) + sizes) % sizes
+    return id - back >= oldest ? id - back : id - back + sizes
+  }
+}
+
 /**
  * Numbers of keys of a pattern: 1 to `keys` are there at the start, new ones have the next numbers, and the oldest is
  * the first to go.
@@ -55,15 +81,20 @@ const about = (variable, about) => Object.freeze({ ...variable, about })
  * @param {Pick<ReturnType<typeof scheduleOf>, 'before'>} schedule
  * @param {number} seed
  */
-const numbersOf = ({ pattern, keys }, { before }, seed) => {
+const numbersOf = (key, { before }, seed) => {
+  const { pattern, keys } = key
   const salt = hashed(seed ^ hashed(pattern.length * 31 + keys))
   const made = before('new', pattern)
   const gone = before('last', pattern)
   const followed = before('turn', pattern)
   const newest = (/** @type {number} */ n) => keys + made(n)
+  const used = usedOf(key, salt)
   return /** @type {Record<string, (n: number) => number>} */ ({
     new: (n) => newest(n) + 1,
-    live: (n) => Math.max(1, newest(n) - drawOf(n, salt, keys)),
+    live: (n) => {
+      const last = newest(n)
+      return Math.max(1, used(last - drawOf(n, salt, keys), n, last - keys + 1))
+    },
     // Two behind, so that it was made.
     turn: (n) => Math.max(1, keys + followed(n) - 1),
     last: (n) => gone(n) + 1,
@@ -93,7 +124,7 @@ const variablesOf = (t, key, numberOf) => {
   const { elements, bytes, lifetime, left, keys } = key
   const idOf = (/** @type {number} */ n) => Math.max(1, numberOf(n))
   const size = (/** @type {number} */ n) => elements[(idOf(n) - 1) % elements.length]
-  const own = (/** @type {number} */ n) => (idOf(n) * 7919) % bytes.length
+  const own = (/** @type {number} */ n) => sizeOf(idOf(n), bytes.length)
   const sorted = [...left].sort((a, b) => a - b)
   return /** @type {Record<string, (args: number[]) => Variable | number>} */ ({
     id: () => number('id', idOf),
@@ -222,7 +253,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     const atom = (/** @type {string | Placeholder} */ part) => {
       if (typeof part === 'string') return part
       if (Object.hasOwn(numbers, part.name))
-        return about(number('id', numbers[part.name]), [part.name, command.of.keys])
+        return about(number('id', numbers[part.name]), [part.name, command.of.keys, command.of.use])
       return variables[part.name](part.args)
     }
     const slots = command.args.map((parts, i) =>
