@@ -70,6 +70,24 @@ test('a place with many words is one pattern, and the number of patterns is boun
   assert.ok(otherKeys.length > 0)
 })
 
+test('a hundred thousand names, each a pattern of its own, are bounded', () => {
+  const patterns = patternsOf(
+    () => ({ count: 0 }),
+    (into, from) => {
+      into.count += from.count
+    },
+  )
+  const letters = (/** @type {number} */ n) => n.toString(26).replace(/\d/g, (d) => 'qrstuvwxyz'[Number(d)])
+  for (let n = 0; n < 100_000; n++)
+    patterns.of(Buffer.from(`${letters(n % 1000)}:${letters(n)}${'-x'.repeat(n % 5)}`)).count++
+  const all = patterns.all()
+  assert.ok(all.length <= 2001, `${all.length} patterns`)
+  assert.equal(
+    all.reduce((sum, { of }) => sum + of.count, 0),
+    100_000,
+  )
+})
+
 test('anonymous names keep their shape and no word', () => {
   const shape = anonymousWords()
   const first = shape(piecesOf(Buffer.from('alice:cart:12'))).join('')
@@ -163,6 +181,7 @@ const collected = () => {
     begin: [info(0, 0)],
     end: [info(9000, 200)],
     seconds: 10,
+    series: [],
     own: { calls: { scan: 10 }, used: 10, reads: 10, us: 100, in: 0, out: 0 },
     patterns: [
       {

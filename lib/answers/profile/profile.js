@@ -277,7 +277,7 @@ export const profileOf = (
     bytes_in_per_s: Math.max(0, perS(collected, 'total_net_input_bytes') - own.in / seconds),
     bytes_out_per_s: Math.max(0, perS(collected, 'total_net_output_bytes') - own.out / seconds),
     cpu_pct: cpuS * 100,
-    noise: noiseOf(collected.series ?? []),
+    noise: noiseOf(collected.series),
     miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - looks / seconds),
     commands_per_read:
       Math.max(0, commandsPerS) /
