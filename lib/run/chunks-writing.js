@@ -109,7 +109,6 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       },
       lastSettledMs,
       measuredTicks: () => 0,
-      firstMeasuredMs: () => null,
       start: passing.start,
       progress: () => {},
     },

@@ -195,7 +195,6 @@ export const clientsWriting = async ({
       stop,
       lastSettledMs,
       measuredTicks: () => 0,
-      firstMeasuredMs: () => null,
       /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
       start(unpreparedBytes) {
         changing?.start()

@@ -32,22 +32,6 @@ const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strat
 /** Items that were stored in the measured window. @param {WriteRun} run */
 const storedIn = (run) => storedOf(run.plan, run.records.ledger.measured, answeredIn(run))
 
-/**
- * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
- * the first that began in it to the end of the last sleep. Where one has not come to its end, the answers within it are.
- * @param {WriteRun} run
- * @param {number} endMs
- * @param {number} measuredS
- */
-const rateIn = (run, endMs, measuredS) => {
-  const { plan, records, writing, window } = run
-  const { acked, offered } = records.ledger.measured
-  const firstMs = writing.firstMeasuredMs()
-  if (plan.pacing === 'closed' && firstMs !== null && acked === offered && endMs > firstMs)
-    return (acked * 1000) / (endMs - firstMs)
-  return measuredS > 0 ? ratedOf(plan, records.ledger.measured, window.acked()) / measuredS : null
-}
-
 /** @param {RunParts['written']} written @param {number | null} aheadMs */
 const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
 
@@ -118,7 +102,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     ...accountOf(run),
     rate: {
       nominal: nominalOf(plan, course, window.fromMs(), endMs),
-      achieved: rateIn(run, endMs, measuredS),
+      achieved: measuredS > 0 ? ratedOf(plan, ledger.measured, window.acked()) / measuredS : null,
     },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,

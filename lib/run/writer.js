@@ -64,8 +64,6 @@ export const writer = ({
   let openTicks = 0
   let measuredTicks = 0
   let lastSettledMs = 0
-  /** @type {number | null} */
-  let firstMeasuredMs = null
   let stopped = false
   let cancelEnd = () => {}
   /** Every tick was offered, or offering was stopped. */
@@ -100,7 +98,6 @@ export const writer = ({
     const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
     openTicks++
     const measured = dueMs >= measuredFromMs()
-    if (measured) firstMeasuredMs ??= dueMs
     if (measured && agent.index === 0) measuredTicks++
     return ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
   }
@@ -292,8 +289,6 @@ export const writer = ({
     offered,
     elapsed,
     measuredTicks: () => measuredTicks,
-    /** When the first tick after the warm-up was due; null: there was none. */
-    firstMeasuredMs: () => firstMeasuredMs,
     lastSettledMs: () => lastSettledMs - startMs,
     /** The first tick that was not offered. */
     nextTick: () => pacing.next(),
