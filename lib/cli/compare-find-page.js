@@ -35,7 +35,7 @@ export const compareFindPage = ({ baseline, other, sentence, ratio, rounds, comm
       tables: [
         {
           title: 'Searches',
-          note: 'In the order in which they ran; the most likely rate in items a second.',
+          note: 'In the order in which they ran; the most likely rate a second.',
           columns: [
             { title: 'round' },
             { title: 'side', left: true },

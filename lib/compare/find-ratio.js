@@ -51,7 +51,7 @@ export const ratioSentence = (found, names, played) => {
   const words =
     low === null
       ? `both searches found a rate in ${counted}, and an interval takes two`
-      : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (95 % sure between ${shown(low)} and ${shown(high)}; ${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} items/s; ${counted})`
+      : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (95 % sure between ${shown(low)} and ${shown(high)}; ${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} a second; ${counted})`
   return undecided ? `${undecided}: ${words}` : words
 }
 

@@ -61,7 +61,7 @@ test('an interval that includes 1 shows no clear difference; the document is as 
   )
   assert.match(
     unclear.sentence,
-    /^no clear difference: list sustains 1\.00\d times the rate of sorted-set \(95 % sure between 0\.9\d+ and 1\.0\d+; list 100,6\d\d, sorted-set 100,000 items\/s; 3 rounds\)$/,
+    /^no clear difference: list sustains 1\.00\d times the rate of sorted-set \(95 % sure between 0\.9\d+ and 1\.0\d+; list 100,6\d\d, sorted-set 100,000 a second; 3 rounds\)$/,
   )
   const clear = ratioAnswer(
     roundsOf([
