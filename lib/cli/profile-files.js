@@ -3,23 +3,25 @@ import { workloadOf, workloadText } from '../answers/profile/workload.js'
 import { bytes, count, plainText, rate, several, share } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
-import { profileTables } from './profile-tables.js'
+import { adviceTables, profileTables } from './profile-tables.js'
 
 /**
  * @import { Sections } from '../report/sections.js'
+ * @import { advised } from '../answers/profile/advise.js'
  * @import { Profile } from '../answers/profile/profile.js'
  * @typedef {ReturnType<typeof profileDocument>} ProfileDocument
  */
 
 export const workloadFile = 'workload.yaml'
 
-/** @param {Profile} profile */
-export const profileDocument = (profile) => {
+/** @param {Profile} profile @param {Awaited<ReturnType<typeof advised>> | null} [advice] */
+export const profileDocument = (profile, advice = null) => {
   const workload = workloadOf(profile)
   const { rate: perS, connections, assumptions, left_out, reply_bytes, expected } = workload
   return {
     document: {
       ...profile,
+      advice,
       workload: { file: workloadFile, rate: perS, connections, reply_bytes, expected, assumptions, left_out },
     },
     text: workloadText(profile, workload),
@@ -87,7 +89,7 @@ export const profileSections = (document, folder) => {
       { label: 'workload', text: `${folder}/${workload.file}` },
       { label: 'replay it', text: `millrace replay ${folder}/${workload.file}` },
     ],
-    tables: profileTables(document),
+    tables: [...profileTables(document), ...adviceTables(document.advice)],
     warnings: [
       ...document.remarks.map((text) => ({ text, serious: false })),
       ...(document.refused.length > 0

@@ -4,6 +4,7 @@ import { cell } from '../report/cells.js'
 
 /**
  * @import { Table } from '../report/sections.js'
+ * @import { Effect, Advice } from '../answers/profile/advise.js'
  * @import { Profile } from '../answers/profile/profile.js'
  */
 
@@ -177,3 +178,37 @@ const usesTables = ({ commands, times_from: from, clients, hot_keys: hot, slots,
 
 /** @param {Profile} profile @returns {Table[]} */
 export const profileTables = (profile) => [keysTable(profile), ...usesTables(profile)]
+
+const signed = (/** @type {number} */ part) => `${part > 0 ? '+' : '−'}${share(Math.abs(part))}`
+/** @param {(n: number) => string} words @param {Effect} effect */
+const changeCell = (words, { now, other, change: { value, low, high } }) =>
+  cell(`${words(now)} to ${words(other)}: ${signed(value)} (${signed(low)} to ${signed(high)})`, value)
+
+/** @param {{ advice: Advice[], silent: { pattern: string, title: string }[], plays: number } | null} found @returns {Table[]} */
+export const adviceTables = (found) => {
+  if (found === null) return []
+  const { advice, silent, plays } = found
+  const rest = [
+    silent.length > 0
+      ? `Without a sure gain: ${count(silent.length)} of ${count(plays)} that were played.`
+      : '',
+    'Of an item, in pipelines, on a local server of this machine; intervals are of 95 % for all together.',
+  ]
+  const rows = advice.map((one) => [
+    shown(one.pattern),
+    cell(one.title),
+    changeCell(bytes, one.memory_bytes),
+    changeCell(micros, one.cpu_us),
+    cell(one.when),
+  ])
+  const none = [
+    [cell('–'), cell('nothing that was played surely costs less'), cell('–'), cell('–'), cell('–')],
+  ]
+  return tableOf(
+    'What costs less',
+    ['pattern', 'form', 'memory', 'CPU of making and reading', 'if'],
+    [],
+    rows.length > 0 ? rows : none,
+    { answer: true, note: rest.filter(Boolean).join(' ') },
+  )
+}

@@ -8,8 +8,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
+import { advised } from '../../lib/answers/profile/advise.js'
 import { asking } from '../../lib/answers/profile/ask.js'
 import { readings } from '../../lib/answers/profile/readings.js'
+import { adviceTables } from '../../lib/cli/profile-tables.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { bulk, startHostileServer } from '../helpers/hostile-server.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
@@ -207,4 +209,42 @@ test('HOTKEYS of Valkey is read, and never reset', async (t) => {
   )
   const off = await hotKeysOf(t, () => '-ERR Hotkey detection is disabled\r\n')
   assert.deepEqual([off.hot, off.asked], [null, ['GET']])
+})
+
+/** @param {object} about @returns {any} */
+const patternWith = (about) => ({
+  ...{ pattern: 'p:{n}', name_bytes: 10, type: 'string', expiring: 0, left_s: { most: null }, encodings: {} },
+  memory_of_key: null,
+  memory_bytes: null,
+  ...about,
+})
+const exactly = (/** @type {number} */ value) => ({ value, low: value, high: value })
+
+test('small strings are advised to be in hashes, with a figure; large ones are not', async (t) => {
+  const { redis } = await startServer(t)
+  const patterns = [
+    patternWith({ pattern: 'small:{n}', size: exactly(12) }),
+    patternWith({ pattern: 'large:{n}', size: exactly(8000) }),
+  ]
+  const lines = /** @type {string[]} */ ([])
+  const stop = new AbortController()
+  const { advice, silent } = await advised(
+    { patterns },
+    { client: redis, stop: stop.signal, say: (line) => lines.push(line) },
+  )
+  const [small] = advice
+  assert.equal(small.pattern, 'small:{n}')
+  assert.ok(small.memory_bytes.is_cheaper && small.memory_bytes.change.high < -0.3)
+  assert.ok(small.memory_bytes.other < small.memory_bytes.now && small.cpu_us.now > 0)
+  // Its memory surely does not fall by what matters; CPU is the machine's to say.
+  for (const one of advice.slice(1)) assert.ok(!one.memory_bytes.is_cheaper)
+  assert.equal(lines.length, 2)
+  assert.equal(advice.length + silent.length, 2)
+  const [table] = adviceTables({ advice: [small], silent: [], plays: 1 })
+  assert.match(table.rows[0][2].text, /^[\d.]+ B to [\d.]+ B: −[\d.]+ % \(−[\d.]+ % to −[\d.]+ %\)$/)
+
+  stop.abort()
+  const none = await advised({ patterns }, { client: redis, stop: stop.signal })
+  assert.deepEqual([none.advice, none.silent], [[], []])
+  assert.match(adviceTables(none)[0].rows[0][1].text, /nothing that was played/)
 })

@@ -12,6 +12,15 @@ const orNull = (schema) => ({ anyOf: [schema, { type: 'null' }] })
 const list = (items) => ({ type: 'array', items })
 
 const estimate = { ...object({ value: number, low: number, high: number }), description: '95 % interval' }
+const effect = object({
+  now: number,
+  other: number,
+  change: {
+    ...object({ value: number, low: number, high: number }),
+    description: 'a share; below 0: cheaper',
+  },
+  is_cheaper: { ...flag, description: 'the interval does not include 0' },
+})
 const counts = { type: 'object', additionalProperties: number }
 
 export const profileSchema = {
@@ -160,6 +169,25 @@ export const profileSchema = {
     remarks: list(text),
     refused: list(text),
     not_offered: list(text),
+    advice: {
+      ...orNull(
+        object({
+          plays: number,
+          advice: list(
+            object({
+              pattern: text,
+              title: text,
+              when: text,
+              rounds: number,
+              memory_bytes: effect,
+              cpu_us: effect,
+            }),
+          ),
+          silent: list(object({ pattern: text, title: text })),
+        }),
+      ),
+      description: 'of --advise',
+    },
     workload: object({
       file: text,
       rate: number,

@@ -1,6 +1,8 @@
 // `millrace profile`: which keys a server has and which commands it is sent, by its counters and a small sample.
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { optionsOf, ownOptions } from '../../../settings.js'
+import { advised } from '../../answers/profile/advise.js'
 import { collected } from '../../answers/profile/collect.js'
 import { profileOf } from '../../answers/profile/profile.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
@@ -11,6 +13,7 @@ import { writeFiles } from '../../report/write-report.js'
 import { madeWithParents, runName } from '../../result/files.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../servers/access.js'
+import { startEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
 import { withPassword } from '../password.js'
 import { profileDocument, profileFiles, profileSections } from '../profile-files.js'
@@ -19,6 +22,7 @@ import { interruptsOfRun } from '../signals.js'
 
 /**
  * @import { Redactor } from '../../base/redact.js'
+ * @import { Profile } from '../../answers/profile/profile.js'
  * @import { Command } from '../commands.js'
  */
 
@@ -42,6 +46,12 @@ const own = ownOptions('Profile', [
   },
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
   {
+    name: 'advise',
+    type: 'flag',
+    help: 'plays patterns in other forms on a local server, and shows those that surely cost less here (a minute)',
+    brief: 'shows what surely costs less, measured on a local server',
+  },
+  {
     name: 'out',
     type: 'path',
     default: 'profile',
@@ -57,6 +67,17 @@ const budgetOf = (text) => {
     throw new OptionError(`--budget ${plainText(text).slice(0, 40)}: must be from 0.01% to 50%`)
   return budget
 }
+
+/** Advice by a local server, which ends with it. @param {Profile} profile @param {{ stop: AbortSignal, say: (line: string) => void }} needs */
+const adviceFor = (profile, needs) =>
+  withUndo(async (undo) => {
+    const local = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
+    undo(() => local.close())
+    const [{ host, port }] = local.nodes
+    const client = new Redis({ host, port, password: local.access.password })
+    undo(() => client.disconnect())
+    return advised(profile, { client, ...needs })
+  })
 
 /** @param {any} settings @param {Redactor} redact */
 const profiled = (settings, redact) =>
@@ -75,15 +96,15 @@ const profiled = (settings, redact) =>
     const startedMs = Date.now()
     const masters = target.topology.masters.map((address) => ({ address, client: target.control(address) }))
     const seen = await collected({ masters, durationMs, budget, stop, say })
-    const made = profileDocument(
-      profileOf(seen, {
-        ...{ startedMs, isAnonymous, versions: target.versions, isInterrupted: stop.aborted },
-        replicas: target
-          .nodes()
-          .filter(({ role }) => role === 'replica')
-          .map(({ address }) => address),
-      }),
-    )
+    const profile = profileOf(seen, {
+      ...{ startedMs, isAnonymous, versions: target.versions, isInterrupted: stop.aborted },
+      replicas: target
+        .nodes()
+        .filter(({ role }) => role === 'replica')
+        .map(({ address }) => address),
+    })
+    const advice = settings.advise && !stop.aborted ? await adviceFor(profile, { stop, say }) : null
+    const made = profileDocument(profile, advice)
     const folder = join(out, runName(startedMs, 'profile'))
     const document = redact.data(plainData(made.document))
     await madeWithParents(folder)
