@@ -69,8 +69,8 @@ export const collected = async ({
   const floor = leastPerS * masters.length
   if (perS * budget < floor)
     say?.(`the servers have ${count(perS)} commands/s: looking sends ${count(floor)}/s, more than --budget`)
-  await others.begin(begin)
   Object.assign(began, { commands: questions.count(), writes: questions.writes() })
+  await others.begin(begin)
   let latest = begin
   let isDone = false
   /** Looks within what may be used until the second is over. @param {number} seconds @param {number} secondMs */
