@@ -111,7 +111,7 @@ const soak = async ({ minutes, everyMs, choose, say }) => {
     writer: stage.startWriter(
       `-q ${quantity[driver]} -c 4 --ttl 10 --driver ${driver} --prefix ${driver}:`,
       stage.embedded.endpoints[0],
-      `${Math.ceil(minutes) + 30}m`,
+      { longest: `${Math.ceil(minutes) + 30}m` },
     ),
     /** @type {number[]} */
     memory: [],

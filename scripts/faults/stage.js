@@ -1,5 +1,5 @@
 // A private cluster with a writer on it as a user would start one, and what can be done to both.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,6 +27,7 @@ import { testEnvironment } from '../test.js'
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const settleLimitMs = 120_000
 const longestWriter = '30m'
+const interruptLimitMs = 60_000
 
 /**
  * @param {object} options
@@ -117,6 +118,8 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
 
   return {
     embedded,
+    isCluster: cluster,
+    control: control.of,
     change,
     servers,
     living,
@@ -179,8 +182,11 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
     /**
      * @param {string} line options of the producer besides the address
      * @param {{ host: string, port: number }} [at]
+     * @param {{ longest?: string, model?: string, own?: string }} [more] model: its command; own: a folder for its results
      */
-    startWriter(line, at = embedded.endpoints[0], longest = longestWriter) {
+    startWriter(line, at = embedded.endpoints[0], { longest = longestWriter, model, own = '' } = {}) {
+      const out = join(folder, own)
+      mkdirSync(out, { recursive: true })
       const args = [
         '-a',
         'all',
@@ -193,9 +199,10 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         '--log-level',
         'warn',
         '--out',
-        folder,
+        out,
+        ...(model ? ['--command', model] : []),
       ]
-      const before = new Set(readdirSync(folder))
+      const before = new Set(readdirSync(out))
       const { child, ended, text, log } = start('producer.js', [
         ...addressOptions(at),
         ...args,
@@ -205,19 +212,23 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         pid: child.pid,
         /** Lines of intervals.ndjson so far. @returns {any[]} */
         intervals() {
-          const own = readdirSync(folder).find((name) => !before.has(name))
-          const path = join(folder, own ?? '', 'intervals.ndjson')
-          if (own === undefined || !existsSync(path)) return []
+          const run = readdirSync(out).find((name) => !before.has(name))
+          const path = join(out, run ?? '', 'intervals.ndjson')
+          if (run === undefined || !existsSync(path)) return []
           // The last one may be under way.
           const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
           return lines.map((line) => JSON.parse(line))
         },
-        isRunning: () => child.exitCode === null,
+        isRunning: () => child.exitCode === null && child.signalCode === null,
+        code: () => child.exitCode,
         log,
         /** Ends the run as Ctrl-C does. @returns {Promise<any>} its document */
         async end() {
           child.kill('SIGINT')
+          // What its library never answers holds it up: a second Ctrl-C does not wait.
+          const again = setTimeout(() => child.kill('SIGINT'), interruptLimitMs)
           await ended
+          clearTimeout(again)
           try {
             return JSON.parse(text())
           } catch {
@@ -226,6 +237,15 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         },
         kill: () => child.kill('SIGKILL'),
       }
+    },
+
+    /**
+     * @param {string} line options of the consumer besides the address
+     * @param {string} own a folder for its results
+     */
+    startReader(line, own) {
+      const args = ['--json', '--quiet', '--log-level', 'warn', '--out', join(folder, own)]
+      return start('consumer.js', [...addressOptions(embedded.endpoints[0]), ...args, ...line.split(' ')])
     },
 
     /**

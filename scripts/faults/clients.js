@@ -1,0 +1,258 @@
+// The same fault for several drivers at once: each writes items of its own to the same servers, and what the servers have
+// afterwards is compared with what each was told.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { stageOf } from './stage.js'
+import { wayTo } from './way.js'
+
+/**
+ * @import { Stage, Writer } from './stage.js'
+ *
+ * @typedef {object} ClientFault
+ * @property {string} name
+ * @property {boolean} cluster
+ * @property {readonly string[]} [hangs] drivers whose libraries do not notice it
+ * @property {string} [maxBehind] where nothing may be lost: what is late because of other work on the machine is not dropped
+ * @property {(stage: Stage, way: Awaited<ReturnType<typeof wayTo>>) => Promise<unknown>} act
+ *
+ * @typedef {object} Outcome of a driver in a play
+ * @property {string} fault
+ * @property {string} driver
+ * @property {number} tookMs the fault itself
+ * @property {any} items as its run counts them
+ * @property {number} acked offered, and not in the ranges of the result that were not acknowledged
+ * @property {number} lost acknowledged, and not in the servers
+ * @property {number} twice executed more often than once
+ * @property {number} unknown neither acknowledged nor given up, and yet in the servers: the account cannot know of them
+ * @property {number} withoutS seconds since the fault began in which nothing was acknowledged
+ * @property {number} shortS seconds in which less than 80 % of a second's items was acknowledged
+ * @property {boolean} goesOn items were acknowledged again before the run was ended
+ * @property {boolean} crashed its process ended by itself, or without a result
+ * @property {number | null} code
+ * @property {string[]} kinds of events
+ * @property {string[]} warnings codes of those that make the run invalid
+ */
+
+const pauseMs = 5000
+const refuseMs = 3000
+const silentMs = 12_000 // a connection that has been silent for 5 s is looked at
+const leadMs = 2500
+const heardMs = 11_000 // a library that says nothing of the cluster is looked after each 10 s
+const catchUpMs = 90_000 // on a machine with much other work
+const batchesAS = 10
+const valueBytes = 128
+const short = 0.8
+
+/** What the replicas have is all that the master has acknowledged, so that only a client can lose it. @param {Redis} master */
+const caughtUpReplicas = async (master) => {
+  await master.call('CLIENT', 'PAUSE', '5000', 'WRITE')
+  for (;;) {
+    const info = String(await master.info('replication'))
+    const at = /master_repl_offset:(\d+)/.exec(info)?.[1]
+    if (info.includes(`offset=${at},`)) return
+    await sleep(5)
+  }
+}
+
+/** @type {ClientFault[]} */
+export const clientFaults = [
+  {
+    name: 'a slot moves',
+    cluster: true,
+    maxBehind: '60s',
+    act: (stage) =>
+      stage.change.move(
+        Array.from({ length: 200 }, (_, slot) => slot),
+        3,
+      ),
+  },
+  {
+    name: 'a master dies',
+    cluster: true,
+    act: async (stage) => {
+      const { master } = await stage.shard(1)
+      await caughtUpReplicas(stage.control(master))
+      stage.kill(master)
+      await stage.replaced(master)
+    },
+  },
+  {
+    name: 'connections hang half-open',
+    hangs: ['node-redis', 'valkey-glide'],
+    cluster: false,
+    act: async (_, way) => {
+      way.forget()
+      await sleep(silentMs)
+    },
+  },
+  {
+    name: 'the network pauses 5 s',
+    cluster: false,
+    act: async (_, way) => {
+      way.pause()
+      await sleep(pauseMs)
+      way.resume()
+    },
+  },
+  {
+    name: 'maxmemory refuses for 3 s',
+    cluster: false,
+    act: async (stage) => {
+      const control = stage.control(stage.servers[0])
+      await control.config('SET', 'maxmemory', 1)
+      await sleep(refuseMs)
+      await control.config('SET', 'maxmemory', 0)
+    },
+  },
+]
+
+/** How often the servers have executed the writing of each item. @param {Stage} stage @param {string} prefix */
+const timesWritten = async (stage, prefix) => {
+  const addresses = stage.isCluster ? (await stage.masters()).map(({ address }) => address) : null
+  const servers = addresses ? addresses.map((address) => stage.serverAt(address)) : [stage.servers[0]]
+  /** @type {Map<number, number>} */
+  const times = new Map()
+  for (const server of servers) {
+    const { host, port } = server
+    const client = new Redis({ host, port, password: stage.embedded.access.password, lazyConnect: true })
+    await client.connect()
+    try {
+      const keys = await client.keys(`${prefix}item:*`)
+      const pipeline = client.pipeline()
+      for (const key of keys) pipeline.strlen(key)
+      const lengths = (await pipeline.exec()) ?? []
+      for (const [i, key] of keys.entries())
+        times.set(Number(key.slice(prefix.length + 5)), Number(lengths[i][1]) / valueBytes)
+    } finally {
+      client.disconnect()
+    }
+  }
+  return times
+}
+
+/** @param {any} document @param {Map<number, number>} times */
+const againstServers = ({ written, items }, times) => {
+  const notAcked = new Set()
+  for (const [first, last] of written.not_acked) for (let n = first; n <= last; n++) notAcked.add(n)
+  let lost = 0
+  for (let n = 1; n <= items.offered; n++) if (!notAcked.has(n) && !times.has(n)) lost++
+  const twice = [...times.values()].filter((each) => each > 1).length
+  const unknown = [...times.keys()].filter((n) => n > items.offered).length
+  return { lost, twice, unknown, acked: items.offered - notAcked.size }
+}
+
+/** @param {any} items */
+const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
+  acked + failed + uncertain + dropped + unsettled
+
+/** @param {Writer} writer @param {number} fromMs by the clock @param {number} quantity */
+const service = (writer, fromMs, quantity) => {
+  const seconds = writer
+    .intervals()
+    .filter(({ epoch_ms: atMs, phase }) => phase === 'measuring' && atMs > fromMs + 500)
+  const acked = seconds.map(({ items }) => items.acked)
+  return {
+    withoutS: acked.filter((n) => n === 0).length,
+    shortS: acked.filter((n) => n < short * quantity).length,
+    goesOn: acked.slice(-3).some((n) => n > 0),
+  }
+}
+
+/** Items are acknowledged, and no more are under way than a second has. @param {Writer} writer @param {number} fromMs @param {number} quantity */
+const caughtUp = (writer, fromMs, quantity) => {
+  const open = writer.intervals().reduce((sum, { items }) => sum + items.offered - outcomesOf(items), 0)
+  return service(writer, fromMs, quantity).goesOn && open <= quantity
+}
+
+/**
+ * @param {ClientFault} fault
+ * @param {readonly string[]} drivers
+ * @param {{ quantity: number }} load items a second of each driver
+ * @returns {Promise<Outcome[]>}
+ */
+export const playForClients = async (fault, drivers, { quantity }) => {
+  const stage = await stageOf({ cluster: fault.cluster })
+  const way = await wayTo(stage.embedded.endpoints[0])
+  const line = `-q ${quantity} -c ${batchesAS} --once --guard off --allow memory --idle-cost never --no-report`
+  const behind = fault.maxBehind ? ` --max-behind ${fault.maxBehind}` : ''
+  const runs = drivers.map((driver) => ({
+    driver,
+    writer: stage.startWriter(
+      `${line}${behind} --driver ${driver} --prefix ${driver}:`,
+      fault.cluster ? undefined : way,
+      { model: 'APPEND item:{n} {value}', own: driver },
+    ),
+  }))
+  try {
+    const writes = (/** @type {(typeof runs)[number]} */ { writer, driver }) => {
+      if (!writer.isRunning()) throw new Error(`${driver} does not begin: ${writer.log()}`)
+      return writer.intervals().some(({ items }) => items.acked > 0)
+    }
+    await stage.until('all drivers write', async () => runs.every(writes))
+    await sleep(leadMs)
+    const fromMs = Date.now()
+    await fault.act(stage, way)
+    const tookMs = Date.now() - fromMs
+    if (fault.cluster) await sleep(heardMs)
+    const waitedFor = runs.filter(({ driver }) => !fault.hangs?.includes(driver))
+    const isBack = (/** @type {(typeof runs)[number]} */ { writer }) =>
+      !writer.isRunning() || caughtUp(writer, Date.now() - 5000, quantity)
+    for (const limit = Date.now() + catchUpMs; Date.now() < limit; await sleep(200))
+      if (waitedFor.every(isBack)) break
+    return await Promise.all(
+      runs.map(async ({ driver, writer }) => {
+        const served = service(writer, fromMs, quantity)
+        const crashed = !writer.isRunning()
+        const document = await writer.end().catch(() => null)
+        const times = await timesWritten(stage, `${driver}:`)
+        const found = document
+          ? againstServers(document, times)
+          : { lost: 0, twice: 0, unknown: times.size, acked: 0 }
+        return {
+          fault: fault.name,
+          driver,
+          tookMs,
+          items: document?.items ?? null,
+          ...found,
+          ...served,
+          crashed: crashed || document === null,
+          code: writer.code(),
+          kinds: [...new Set((document?.events ?? []).map((/** @type {any} */ { kind }) => kind))],
+          warnings: (document?.warnings ?? [])
+            .filter((/** @type {any} */ { invalidates }) => invalidates)
+            .map((/** @type {any} */ { code }) => code),
+        }
+      }),
+    )
+  } finally {
+    for (const { writer } of runs) writer.kill()
+    await way.close()
+    await stage.close()
+  }
+}
+
+/**
+ * A reply of 50 MB: 50 items in a sorted set are read by one command, once a second by one driver after the other.
+ * @param {readonly string[]} drivers
+ * @returns {Promise<{ driver: string, code: number | null, fetches: any, verify: any, rssMb: number, log: string }[]>}
+ */
+export const largeReplies = async (drivers) => {
+  const stage = await stageOf({ cluster: false })
+  const kept = '-p 60000 --ttl 600 --guard off --allow memory --idle-cost never --no-report'
+  const writer = stage.startWriter(`-q 50 -t 1 -c 1 --actual-value --value-size 1MB ${kept}`)
+  const [server] = stage.servers
+  try {
+    await stage.until('all is written', async () => (await stage.control(server).zcard('latest-ids')) === 50)
+    const outcomes = []
+    for (const driver of drivers) {
+      const reader = stage.startReader(`--driver ${driver} -p 2000 --verify --duration 5s`, driver)
+      const code = await reader.ended
+      const { fetches = null, verify = null, client = {} } = JSON.parse(reader.text() || '{}')
+      outcomes.push({ driver, code, fetches, verify, rssMb: client.rss_mb_max, log: reader.log() })
+    }
+    return outcomes
+  } finally {
+    writer.kill()
+    await stage.close()
+  }
+}

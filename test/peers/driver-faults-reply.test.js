@@ -1,0 +1,32 @@
+// A reply of 50 MB to a reader, by each driver.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { largeReplies } from '../../scripts/faults/clients.js'
+import { driversThere, driversToTest } from '../helpers/driver-faults.js'
+
+const drivers = await driversToTest()
+
+describe('a reply of 50 MB', () => {
+  /** @type {Awaited<ReturnType<typeof largeReplies>>} */
+  let outcomes = []
+  before(async () => {
+    outcomes = await largeReplies(driversThere(drivers))
+  })
+  for (const [driver, skip] of drivers)
+    test(driver, { skip }, () => {
+      const outcome = outcomes.find((each) => each.driver === driver)
+      assert.ok(outcome)
+      const { code, fetches, verify, log } = outcome
+      // A machine that is too busy is late with the next fetch.
+      assert.ok(code === 0 || code === 4, log)
+      assert.ok(fetches.count > 0)
+      assert.equal(fetches.failed, 0)
+      assert.equal(fetches.bytes, fetches.count * 50e6)
+      const { checked, missing, expired, corrupt, unexpected } = verify
+      assert.equal(checked, 50 * fetches.count)
+      assert.deepEqual(
+        { missing, expired, corrupt, unexpected },
+        { missing: 0, expired: 0, corrupt: 0, unexpected: 0 },
+      )
+    })
+})
