@@ -38,6 +38,7 @@ test('a second that failed at the highest rate does not hide that it is sustaine
   let next = machine.next()
   while (!next.done) {
     const { rate, seconds } = next.value
+    assert.ok(rate <= 8000 * (1 + 1e-9), `${rate} is offered, within 8,000`)
     next = machine.next(
       Array.from({ length: seconds }, () => ({ passed: ++played !== 20, achieved: Math.min(rate, 8000) })),
     )

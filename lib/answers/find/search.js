@@ -248,6 +248,8 @@ export function* search({
   const centre = bracket.low
   const [least, most] = [Math.log(min), Math.log(top)]
   const within = (/** @type {number} */ x) => Math.max(least, Math.min(most, x))
+  // The grid's next rate may be above the highest that was allowed.
+  const offered = (/** @type {number} */ x) => within(onGrid(within(x)))
 
   // Only a second whose predecessor passed says something about its own rate.
   const isClean = (/** @type {typeof log[number]} */ { t, rate, counts }) =>
@@ -278,7 +280,7 @@ export function* search({
     let passed = false
     let isLower = false
     for (let tries = 0; tries < recoverTries && !passed; tries++) {
-      const x = onGrid(within(from - tries * 0.25))
+      const x = offered(from - tries * 0.25)
       for (let k = 0; k < recoverSeconds && !passed && isTime(); k++) {
         passed = yield* one(x, 'recover')
         waited++
@@ -298,7 +300,7 @@ export function* search({
   for (let round = 0; isTime(); round++) {
     const at = knees.rateAt(share)
     const middle = at(0.5)
-    between = [Math.exp(at(tail)), Math.exp(at(1 - tail))]
+    between = [Math.exp(within(at(tail))), Math.exp(within(at(1 - tail)))]
     const rates = levels.map((level) => {
       const { knee, slope } = knees.draw(uniform())
       const x = knee - Math.max(slope, steepest) * logit(level)
@@ -307,7 +309,7 @@ export function* search({
     if (round % 2 === 0) rates.push(at(0.2) - anchorBelow)
     for (const rate of shuffle(rates, uniform)) {
       if (!isTime()) break
-      const x = onGrid(within(rate))
+      const x = offered(rate)
       const from = log.length
       const passed = yield* tried(x, 'measure')
       for (const second of log.slice(from)) if (second.counts) note(second)
@@ -321,7 +323,7 @@ export function* search({
   /** @type {SearchAnswer['confirmed']} */
   let confirmed = null
   if (confirm > 0 && Number.isFinite(low)) {
-    const x = onGrid(low)
+    const x = offered(low)
     between = [Math.exp(low), Math.exp(fit.rate(1 - tail))]
     const verdicts = yield* play(Math.exp(x), seconds - log.length, 'confirm')
     verdicts.forEach(({ passed }, i) => {
