@@ -27,6 +27,7 @@ import { answersPart, modelsPart, needsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { pageTables } from './readme/page-tables.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
+import { profileBarsPart } from './readme/profile-bars.js'
 import { queriesParts } from './readme/queries.js'
 import { questionsPart } from './readme/questions.js'
 import { queuesParts } from './readme/queues.js'
@@ -155,6 +156,7 @@ const partsOf = (experiments) => {
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reports.md', 'metrics', metricsPart()],
     ['docs/reports.md', 'prometheus', prometheusPart()],
+    ['docs/profiling.md', 'bars', profileBarsPart()],
     ['docs/safety.md', 'acl', aclPart()],
     ['docs/self-benchmark.md', 'gate', gatePart()],
     [results, 'measured', measuredPart(experiments)],

@@ -36,6 +36,12 @@ const sharesOf = ({ commands }) => {
 const patternsOf = ({ patterns }) =>
   patterns.filter((/** @type {any} */ { pattern }) => !pattern.startsWith('millrace'))
 
+/** Its plan and its lease, in a replay. @param {any} profile @param {'keys' | 'memory_bytes'} what */
+const ownOf = ({ patterns }, what) =>
+  patterns
+    .filter((/** @type {any} */ { pattern }) => pattern.startsWith('millrace'))
+    .reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one[what]?.value ?? 0), 0)
+
 /** The median of most keys that expire. @param {any} profile @returns {number | null} */
 const lifetimeOf = (profile) =>
   patternsOf(profile).find((/** @type {any} */ { expiring }) => expiring > 0.5)?.left_s.median ?? null
@@ -79,8 +85,15 @@ export const barsOf = (original, other) => {
     bar('bytes in', 'B/s', a.bytes_in_per_s, b.bytes_in_per_s, 0.05, expected.bytes_in_per_s),
     bar('bytes out', 'B/s', a.bytes_out_per_s, b.bytes_out_per_s, 0.05, expected.bytes_out_per_s),
     bar('server CPU', '% of a core', a.cpu_pct, b.cpu_pct, 0.05, expected.cpu_pct),
-    bar('memory', 'B', a.memory_bytes, b.memory_bytes, part, expected.memory_bytes),
-    bar('keys', '', a.keys, b.keys, 0.05, expected.keys),
+    bar(
+      'memory',
+      'B',
+      a.memory_bytes,
+      b.memory_bytes - ownOf(b, 'memory_bytes'),
+      part,
+      expected.memory_bytes,
+    ),
+    bar('keys', '', a.keys, Math.round(b.keys - ownOf(b, 'keys')), 0.05, expected.keys),
     ...(left === null || leftOther === null
       ? []
       : [bar('lifetime', 's', left, leftOther, 0.1, expected.left_s)]),

@@ -1,0 +1,56 @@
+// What docs/profiling.md says of replays, by docs/data/profile.json, which npm run bench:profile measured.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { barNames, countsOf } from '../bench/profile-bars.js'
+import { dataFolder } from './data.js'
+import { table } from './reference.js'
+
+/** @import { Bar, Line } from '../bench/profile-bars.js' */
+
+const limits = /** @type {Record<string, string>} */ ({
+  share: '2 points',
+  memory: '5 %, of a sample 10 %',
+  lifetime: '10 %, at the median',
+  'bystander p50': '25 %',
+  'bystander p99': '25 %',
+})
+const median = (/** @type {number[]} */ numbers) =>
+  numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+export const profileBarsPart = () => {
+  /** @type {Line[]} */
+  const lines = JSON.parse(readFileSync(join(dataFolder, 'profile.json'), 'utf8'))
+  const replays = lines.filter(({ kind }) => kind === 'replay')
+  const controls = lines.filter(({ kind }) => kind === 'control')
+  const outsideOf = (/** @type {string} */ name) =>
+    replays
+      .flatMap(({ id, bars }) =>
+        bars.filter((bar) => bar.name === name && bar.ruling === 'outside').map((bar) => ({ id, bar })),
+      )
+      .map(({ id, bar }) => `${id} ${shown(bar)}`)
+  const shown = (/** @type {Bar} */ { name, apart }) =>
+    name === 'share'
+      ? `${(apart * 100).toFixed(1)} points`
+      : `${apart > 0 ? '+' : ''}${(apart * 100).toFixed(0)} %`
+  const all = countsOf(replays)
+  const rows = barNames(replays).map((name) => {
+    const own = countsOf(replays, (bar) => bar.name === name)
+    const same = countsOf(controls, (bar) => bar.name === name)
+    return [
+      name,
+      limits[name] ?? '5 %',
+      ...[own.within, own.covered, own.outside].map(String),
+      controls.length > 0 ? `${same.within} of ${same.bars}` : '–',
+      outsideOf(name).join(', ') || '–',
+    ]
+  })
+  const cost = (/** @type {'commands_share' | 'cpu_share'} */ name) => lines.map((line) => line.cost[name])
+  return [
+    table(
+      ['bar', 'limit', 'within', 'covered', 'outside', 'application against itself', 'outside are'],
+      rows,
+    ),
+    '',
+    `${replays.length} replays (${lines[0].hardware}): of ${all.bars} bars ${all.within} are within, ${all.covered} are covered by what the profile said before, and ${all.outside} are outside. A profile took ${(median(cost('commands_share')) * 100).toFixed(2)} % of the commands at the median, ${(Math.max(...cost('commands_share')) * 100).toFixed(2)} % at most, and ${(median(cost('cpu_share')) * 100).toFixed(2)} % of a core at the median, ${(Math.max(...cost('cpu_share')) * 100).toFixed(2)} % at most.`,
+  ].join('\n')
+}
