@@ -108,6 +108,7 @@ const longest = [
   'integration/topology-socket',
   'peers/strategies',
   'peers/libraries',
+  'peers/driver-faults-failover',
   'peers/driver-faults-half-open',
   'peers/driver-faults-slots',
   'integration/confirmed',
