@@ -45,7 +45,7 @@ import { difference, flushesBetween, known, reading, wasRestarted } from './node
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {Reading & { carried: number, infoBytes: number }} Answer infoBytes: how long it was
+ * @typedef {Reading & { carried: number, infoBytes: number, askedMs: number }} Answer infoBytes: how long it was
  *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
@@ -110,6 +110,7 @@ export const nodeSampler = ({
   let round = null
   /** @type {Promise<unknown> | null} */
   let marking = null
+  let fromMs = Number.NEGATIVE_INFINITY
 
   const follow = () => {
     for (const watch of watches.values()) watch.listed = false
@@ -130,10 +131,12 @@ export const nodeSampler = ({
 
   const ask = async (/** @type {Watch} */ watch) => {
     watch.failed = false
+    const askedMs = clock()
     try {
       const text = await info(watch.node.address)
       const atMs = clock()
-      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried?.() ?? 0, infoBytes: text.length }
+      const items = carried?.() ?? 0
+      watch.answer = { ...reading(parseInfo(text), atMs), carried: items, infoBytes: text.length, askedMs }
     } catch {
       watch.failed = true
     }
@@ -152,7 +155,8 @@ export const nodeSampler = ({
         gap: !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent',
       }
     watch.answer = null
-    watch.last = answer
+    // A server that stalls answers late what it was asked before the window: it counts commands whose replies come within it.
+    watch.last = answer.askedMs < fromMs ? null : answer
     const link = answer.link === undefined ? {} : { link: answer.link }
     const loading = answer.loading ? { loading: /** @type {const} */ (true) } : {}
     const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link, ...loading }
@@ -203,10 +207,11 @@ export const nodeSampler = ({
       return asked()
     },
 
-    /** Takes a sample and begins the window with it. A node that is silent now joins with its next answer. */
+    /** Takes a sample and begins the window with it. A node that is silent now, or was asked before, joins with its next answer. */
     mark: async () => {
       await round
       const startMs = clock()
+      fromMs = startMs
       const sampled = asked()
       marking = sampled.finally(() => {
         marking = null

@@ -260,6 +260,23 @@ test('a node silent at the mark joins the window with its next answer', async ()
   assert.equal(sampler.summary().totals.cpu_s, 0.75)
 })
 
+test('a node that was asked before the mark, and answers late, joins the window with its next answer', async () => {
+  const { sampler, at, time } = rig({})
+  await at(1, lived(1))
+  /** @type {(fields: Fields) => void} */
+  let answer = () => {}
+  const stalled = /** @type {any} */ (new Promise((resolve) => (answer = resolve)))
+  assert.equal((await at(2, stalled))[0].gap, 'silent')
+  time.ms = 2500
+  const marked = sampler.mark()
+  await Promise.resolve()
+  answer(lived(2))
+  await marked
+  await at(3, lived(3))
+  await at(4, lived(4))
+  assert.deepEqual(sampler.summary().totals.commands, { setex: { calls: 100, usec: 250 } })
+})
+
 test('nodes appear, vanish and change roles: one master a shard holds the data, replicas cost CPU', async () => {
   const replica = (/** @type {number} */ s) => ({
     ...lived(s),
