@@ -358,7 +358,16 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   const { expected, keys } = workloadOf(profileOf(collected(), about))
   // 20 are made in a second and 1,000 are there: 50 s, which the sample's longest time left agrees with.
   assert.equal(keys[0].lifetime, 50)
+  assert.ok(keys[0].isTurned)
   assert.equal(expected.keys.value, 1001)
+  // Keys that are written again live on: only what the sample saw is known.
+  const rewritten = collected()
+  rewritten.end[0].commands.setex.calls *= 5
+  assert.equal(workloadOf(profileOf(rewritten, about)).keys[0].isTurned, false)
+  // Those that were asked late have less left than a lifetime.
+  const late = collected()
+  for (const fact of late.patterns[0].of.facts) fact.leftMs *= 0.6
+  assert.equal(workloadOf(profileOf(late, about)).keys[0].lifetime, 50)
   assert.ok(expected.keys.low < 950 && expected.keys.high > 1050)
   assert.ok(Number(expected.left_s?.low) < 25 && Number(expected.left_s?.high) > 26)
   assert.ok(expected.bytes_out_per_s.low < expected.bytes_out_per_s.high)

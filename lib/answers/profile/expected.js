@@ -21,8 +21,9 @@ const estimated = 0.03
 const stale = 0.1
 // Of the CPU that is not commands: how many are there at one moment is not known, and each wakes the server or does not.
 const wakes = 0.25
-// Elements are made as large as their key's memory says, less what servers keep beside them.
+// Elements are made as large as their key's memory says, less what servers keep beside them: an allocator rounds it up.
 const elements = 0.05
+const bucketBytes = 16
 const unknownNoise = 0.1
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
@@ -50,7 +51,10 @@ const keysOf = (profile, keys) => {
   const end = later > 0 ? later / (1 - profile.stale_share) : there
   const stays = sum(keys.filter(({ lifetime }) => lifetime === null).map((key) => key.keys))
   const made = sum(expiring.map(({ createdPerS }) => createdPerS)) * profile.duration_s
-  const part = together(profile.noise.gone, made > 0 ? 2 / Math.sqrt(made) : 0)
+  // A lifetime that follows from the number of keys leads to it again, but for whole seconds.
+  const part = expiring.every(({ isTurned }) => isTurned)
+    ? together(profile.noise.commands, ...expiring.map(({ lifetime }) => 0.5 / Number(lifetime)))
+    : together(profile.noise.gone, made > 0 ? 2 / Math.sqrt(made) : 0)
   const moved = Math.abs(profile.keys_per_s) * profile.duration_s
   const low = stays + Math.min(there, end) * (1 - part) * (1 - stale) - moved
   const high = stays + Math.max(there, end) * (1 + part) * (1 + stale) + moved
@@ -59,6 +63,12 @@ const keysOf = (profile, keys) => {
     : { value: stays + end, low: Math.max(0, low), high }
 }
 
+/** Packed elements have no buckets of their own. @param {WorkloadKey['from']} from */
+const elementPart = ({ encodings, memory_of_key: memory, size }) =>
+  Object.keys(encodings).some((name) => /hashtable|skiplist/.test(name)) && memory && size
+    ? Math.max(elements, (bucketBytes * size.value) / memory.value)
+    : elements
+
 /** @param {Profile} profile @param {readonly WorkloadKey[]} keys @param {Estimate} number */
 const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
   const all = sum(keys.map(({ from }) => from.memory_bytes?.value ?? 0)) || 1
@@ -66,7 +76,7 @@ const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
     ...keys.map(
       ({ from, type }) =>
         ((from.memory_bytes?.value ?? 0) / all) *
-        Math.hypot(Math.SQRT2 * halfOf(from.memory_of_key), type === 'string' ? 0 : elements),
+        Math.hypot(Math.SQRT2 * halfOf(from.memory_of_key), type === 'string' ? 0 : elementPart(from)),
     ),
   )
   const each = memory / Math.max(1, there)

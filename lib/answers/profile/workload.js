@@ -19,6 +19,7 @@ import { typeFor } from './profile.js'
  * @property {boolean} isNumber values are numbers
  * @property {number | null} lifetime
  * @property {number[]} left
+ * @property {boolean} isTurned its lifetime follows from how many keys are made
  * @property {number} createdPerS
  * @property {number} removedPerS
  *
@@ -67,7 +68,18 @@ const keyOf = (from, taken) => {
   const isNamed = type === 'set' || type === 'zset'
   const lifetime = expiring > 0.5 && left.most !== null ? Math.max(1, Math.ceil(left.most)) : null
   return {
-    ...{ from, name, type, keys, elements, lifetime, use: null, createdPerS: 0, removedPerS: 0 },
+    ...{
+      from,
+      name,
+      type,
+      keys,
+      elements,
+      lifetime,
+      use: null,
+      isTurned: false,
+      createdPerS: 0,
+      removedPerS: 0,
+    },
     bytes: isString
       ? whole(sizes.length > 0 ? sizes : [16])
       : [isNamed ? 1 : Math.max(1, type === 'hash' ? each - digits - 1 : each)].map(Math.round),
@@ -88,17 +100,22 @@ const weightsOf = (keys) => {
   return raw.map((weight) => weight / all)
 }
 
+// Of the writes that can make keys with a lifetime: so many make one that was not there.
+const mostlyNew = 0.8
+
 /**
- * A sample's longest time left is below the lifetime: where keys are made and not written again, as many as there are are
- * made in a lifetime, if the sample agrees.
+ * A key is asked for its time left some seconds after it was named, so that the longest one of a sample is below the
+ * lifetime. Where writes make new keys, as many as there are are made in a lifetime, and all times left are equally likely.
  * @param {WorkloadKey} key
+ * @param {boolean} isNew
  */
-const lifetimeOf = ({ from, keys, createdPerS, lifetime }) => {
-  const most = Number(from.left_s.most)
-  const sampled = Math.max(1, from.sampled * from.expiring)
-  const turned = createdPerS > 0 ? keys / createdPerS : Number.NaN
-  const likely = turned >= most * 0.98 && turned <= most / 0.02 ** (1 / sampled)
-  return likely ? Math.max(1, Math.round(turned)) : Number(lifetime)
+const setLifetime = (key, isNew) => {
+  const turned = key.createdPerS > 0 ? key.keys / key.createdPerS : 0
+  if (!isNew || turned < Number(key.from.left_s.most)) return
+  const lifetime = Math.max(1, Math.round(turned))
+  key.isTurned = true
+  key.lifetime = lifetime
+  key.left = Array.from({ length: 20 }, (_, i) => Math.max(1, Math.round(((i + 0.5) * lifetime) / 20)))
 }
 
 /** How many keys of each pattern are made and removed in a second. @param {Profile} profile @param {WorkloadKey[]} keys */
@@ -106,10 +123,17 @@ const turnOver = (profile, keys) => {
   const expiring = keys.filter(({ lifetime }) => lifetime !== null)
   const due = expiring.map((key) => key.keys / Number(key.lifetime))
   const made = Math.max(0, profile.expired_per_s + profile.evicted_per_s + profile.expiring_keys_per_s)
+  const written = sum(
+    profile.commands
+      .filter(
+        ({ name }) => creators.has(name) && expiring.some(({ type }) => (typeFor(name) ?? type) === type),
+      )
+      .map(({ per_s: perS }) => perS),
+  )
   for (const [i, key] of expiring.entries()) {
     key.createdPerS += (made * due[i]) / sum(due)
     key.keys = Math.max(1, Math.round(key.keys * (1 - profile.stale_share)))
-    key.lifetime = lifetimeOf(key)
+    setLifetime(key, made > mostlyNew * written)
   }
   const removed = sum(profile.commands.filter(({ name }) => removers.has(name)).map(({ per_s }) => per_s))
   const removable = keys.filter((key) => key.keys > 1)
