@@ -128,13 +128,13 @@ const reasonAgainst = (known, stored, grown, isApart) => {
     return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`
   if (writersBefore) return 'items of other writers were there before the first write'
   if (stored <= 0) return 'no items came: they were there before the first write'
-  const ids = sum(before.gathered)
-  if (!isApart && ids > stored * idsShare)
-    return `${several(ids, 'id')} of an earlier run ${ids === 1 ? 'was' : 'were'} there before the first write; wait until they expire, or take another --prefix`
   // A lease for each of our agents, and perhaps the plan of an earlier run.
   const keys = before.keys - agents.length - 1
   if (keys > stored * keysShare)
-    return `${several(keys, 'key')} ${keys === 1 ? 'was' : 'were'} there before the first write`
+    return `${several(keys, 'key')} ${keys === 1 ? 'was' : 'were'} there before the first write; wait until they expire, or remove them (millrace cleanup, FLUSHDB)`
+  const ids = sum(before.gathered)
+  if (!isApart && ids > stored * idsShare)
+    return `${several(ids, 'id')} of an earlier run ${ids === 1 ? 'was' : 'were'} there before the first write; wait until they expire, or take another --prefix`
   const [own = 0] = after.gathered ?? []
   if (!isDrawn(plan) && stored < own * leastAlive)
     return `only ${count(stored)} of ${several(own, 'item')} had not expired at the end`
