@@ -211,20 +211,24 @@ test('HOTKEYS of Valkey is read, and never reset', async (t) => {
   assert.deepEqual([off.hot, off.asked], [null, ['GET']])
 })
 
+const exactly = (/** @type {number} */ value) => ({ value, low: value, high: value })
 /** @param {object} about @returns {any} */
 const patternWith = (about) => ({
   ...{ pattern: 'p:{n}', name_bytes: 10, type: 'string', expiring: 0, left_s: { most: null }, encodings: {} },
+  keys: exactly(5000),
   memory_of_key: null,
   memory_bytes: null,
   ...about,
 })
-const exactly = (/** @type {number} */ value) => ({ value, low: value, high: value })
 
 test('small strings are advised to be in hashes, with a figure; large ones are not', async (t) => {
   const { redis } = await startServer(t)
   const patterns = [
     patternWith({ pattern: 'small:{n}', size: exactly(12) }),
     patternWith({ pattern: 'large:{n}', size: exactly(8000) }),
+    // Of these no hash can be made, and of that no play has several.
+    patternWith({ pattern: 'config', size: exactly(12), keys: exactly(1) }),
+    patternWith({ type: 'zset', encodings: { skiplist: 1 }, size: exactly(1e6) }),
   ]
   const lines = /** @type {string[]} */ ([])
   const stop = new AbortController()

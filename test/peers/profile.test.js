@@ -20,8 +20,8 @@ const withUser = async (server) => {
   return new Redis({ host: server.host, port: server.port, username: 'millrace-profile', password: 'pass' })
 }
 
-/** @param {{ address: string, client: Redis }[]} masters @param {() => Promise<unknown>} load during it */
-const profiled = async (masters, load) => {
+/** @param {{ address: string, client: Redis }[]} masters @param {() => Promise<unknown>} load during it @param {boolean} [isAnonymous] */
+const profiled = async (masters, load, isAnonymous = false) => {
   const stop = new AbortController()
   const seen = collected({ masters, durationMs: 60_000, budget: 0.5, stop: stop.signal })
   await until('the first looks', async () => {
@@ -31,7 +31,7 @@ const profiled = async (masters, load) => {
   await load()
   stop.abort()
   return profileOf(await seen, {
-    ...{ startedMs: 0, isInterrupted: false, isAnonymous: false },
+    ...{ startedMs: 0, isInterrupted: false, isAnonymous },
     ...{ versions: ['x'], replicas: [] },
   })
 }
@@ -111,3 +111,32 @@ test('a user who may not see slow commands has a profile without them', async (t
   assert.equal(profile.log, null)
   assert.equal(profile.times_from, 'INFO')
 })
+
+for (const isAnonymous of [false, true])
+  test(`a log with hostile names and secrets shows ${isAnonymous ? 'shapes' : 'patterns'} alone`, async (t) => {
+    const bin = peer(t, 'valkey-9.1')
+    if (bin === undefined) return
+    const server = await startServer(t, { bin, config: { 'commandlog-execution-slower-than': '0' } })
+    const client = await withUser(server)
+    t.after(() => client.disconnect())
+    const { redis } = server
+    const profile = await profiled(
+      [{ address: 'it', client }],
+      async () => {
+        await redis.call('CLIENT', 'SETNAME', 'payroll-app')
+        await redis.set(Buffer.from('\x1b[31mmallory\0\xff:7', 'latin1'), 'TOP-SECRET')
+        await redis.set(`mallory:${'x'.repeat(1000)}:1`, 'TOP-SECRET')
+        await redis.eval('return ARGV[1]', 0, 'TOP-SECRET')
+        await redis.call('ACL', 'SETUSER', 'mallory', '>TOP-SECRET')
+      },
+      isAnonymous,
+    )
+    const shown = JSON.stringify(profile)
+    assert.doesNotMatch(shown, /TOP-SECRET|\\u00|ARGV|xxxx more bytes/)
+    assert.doesNotMatch(shown, isAnonymous ? /mallory|payroll/ : /TOP-SECRET/)
+    const sets = profile.log?.groups.filter(({ command }) => command === 'set') ?? []
+    assert.ok(
+      sets.length > 0 && sets.every(({ pattern }) => pattern !== null && /^[\x20-\x7e]*$/.test(pattern)),
+    )
+    assert.ok(profile.log?.groups.some(({ command, pattern }) => command === 'eval' && pattern === null))
+  })

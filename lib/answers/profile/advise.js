@@ -31,6 +31,8 @@ const mostItems = 10_000
 const mostBytes = 16e6
 const mostPlays = 12
 const bucket = 100
+// Larger keys than a play makes several of would be others than those of the pattern.
+const mostElements = 1000
 // What a test server of the defaults has, so that each play begins alike. The older names are known to all versions.
 const defaults = {
   'hash-max-ziplist-entries': 128,
@@ -51,6 +53,8 @@ const valuesOf = (bytes) => (/** @type {number} */ n) =>
   String(n).padStart(5, '0').slice(0, bytes).padEnd(bytes, 'x')
 /** @param {number} bytes of an item */
 const itemsOf = (bytes) => Math.max(200, Math.min(mostItems, Math.floor(mostBytes / bytes)))
+/** Enough strings for a hash. @param {ProfilePattern} pattern */
+const areStrings = ({ type, keys }) => type === 'string' && keys.value >= bucket
 /** @param {ProfilePattern} pattern */
 const stays = ({ expiring }) => expiring <= 0.5
 
@@ -126,26 +130,28 @@ const rules = [
   {
     title: `in hashes of ${bucket} each`,
     when: 'readers know the number of a key',
-    fits: (pattern) => pattern.type === 'string' && stays(pattern),
+    fits: (pattern) => areStrings(pattern) && stays(pattern),
     forms: inHashes,
   },
   {
     title: `in hashes of ${bucket} each, which expire as one`,
     when: 'keys that are written together may expire together',
-    fits: (pattern) => pattern.type === 'string' && !stays(pattern),
+    fits: (pattern) => areStrings(pattern) && !stays(pattern),
     forms: inHashes,
   },
   {
     title: 'members as numbers',
     when: 'members can be numbered',
-    fits: ({ type, encodings }) => type === 'set' && !('intset' in encodings),
+    fits: (pattern) =>
+      pattern.type === 'set' && !('intset' in pattern.encodings) && meanSize(pattern) <= mostElements,
     forms: asNumbers,
   },
   {
     title: 'listpacks, by higher thresholds of the server',
     when: 'no key of the type grows much larger than these',
-    fits: ({ type, encodings }) =>
-      (type === 'hash' && 'hashtable' in encodings) || (type === 'zset' && 'skiplist' in encodings),
+    fits: (pattern) =>
+      (pattern.type === 'hash' ? 'hashtable' : pattern.type === 'zset' ? 'skiplist' : '') in
+        pattern.encodings && meanSize(pattern) <= mostElements,
     forms: inListpacks,
   },
 ]
