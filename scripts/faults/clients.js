@@ -192,16 +192,20 @@ export const playForClients = async (fault, drivers, { quantity }) => {
     await sleep(leadMs)
     const fromMs = Date.now()
     await fault.act(stage, way)
-    const tookMs = Date.now() - fromMs
+    const endMs = Date.now()
+    const tookMs = endMs - fromMs
     if (fault.cluster) await sleep(heardMs)
     const waitedFor = runs.filter(({ driver }) => !fault.hangs?.includes(driver))
     const isBack = (/** @type {(typeof runs)[number]} */ { writer }) =>
-      !writer.isRunning() || caughtUp(writer, Date.now() - 5000, quantity)
+      !writer.isRunning() || caughtUp(writer, endMs, quantity)
     for (const limit = Date.now() + catchUpMs; Date.now() < limit; await sleep(200))
       if (waitedFor.every(isBack)) break
     return await Promise.all(
       runs.map(async ({ driver, writer }) => {
-        const served = service(writer, fromMs, quantity)
+        const served = {
+          ...service(writer, fromMs, quantity),
+          goesOn: service(writer, endMs, quantity).goesOn,
+        }
         const crashed = !writer.isRunning()
         const document = await writer.end().catch(() => null)
         const times = await timesWritten(stage, `${driver}:`)
