@@ -7,7 +7,7 @@ import { canDraw, svgOf } from '../report/draw.js'
 import { pageOf } from '../report/page/page.js'
 
 /**
- * @import { FindAnswer } from '../answers/find/answer.js'
+ * @import { FindAnswer } from '../answers/find/text.js'
  * @import { Sections } from '../report/sections.js'
  */
 
@@ -36,7 +36,7 @@ const findSections = (answer) => {
     cell(shownFigure({ unit: 'us' }, us), us ?? null)
   return {
     title: `The highest rate of ${strategy}`,
-    question: `How many items a second with ${objectives.join(', ')}?`,
+    question: `How many ${answer.unit ?? 'items'} a second with ${objectives.join(', ')}?`,
     verdict: {
       good: state === 'found' || state === 'at-least',
       neutral: state !== 'found',

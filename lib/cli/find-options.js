@@ -6,7 +6,7 @@ import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { settingsOf } from '../options/read-settings.js'
 import { strategyNamed } from '../workloads/index.js'
-import { readersWordsIn } from './find-readers.js'
+import { readersWordsIn, settingsOfFetches } from './find-readers.js'
 
 /**
  * @import { Option, Settings } from '../../settings.js'
@@ -91,6 +91,14 @@ export const findOptions = ownOptions(group, [
     otherwise: 'nobody reads',
     help: 'consumers that read meanwhile, in a process of their own, with these options of millrace read, as in consumers=10,fetch-rate=50',
     brief: 'consumers beside it, as in consumers=10,fetch-rate=50',
+  },
+  {
+    name: 'read',
+    type: 'text',
+    place: 'OPTIONS',
+    otherwise: 'the rate of writes or commands is searched',
+    help: 'search the rate of fetches instead: those of consumers with these options of millrace read, as in consumers=10,limit=100, of what another program writes',
+    brief: 'search the rate of fetches, as in consumers=10',
   },
   {
     name: 'yes',
@@ -221,12 +229,21 @@ const refuseOnFleet = ({ control, totalAgents }, { overConfirmation }, hasReader
     )
 }
 
+/** @param {{ typed: Typed, objectives: Objectives, hasReaders: boolean }} asked */
+const refuseBesideFetches = ({ typed, objectives, hasReaders }) => {
+  if (hasReaders)
+    throw new OptionError('--read does not go with --with-read: it searches the rate of its consumers')
+  if (typed.options.has('control')) throw new OptionError('--read does not go with --control')
+  const other = objectives.bySecond.find(({ figure }) => figure.name.startsWith('bystander.'))
+  if (other) throw new OptionError(`--slo ${other.text}: beside consumers the bystander is not measured`)
+}
+
 /**
  * The terms of the search, and the settings of the run it is played in.
  * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
-  const { slo, within, share, time, yes, threshold, seed, 'with-read': read } = own
+  const { slo, within, share, time, yes, threshold, seed, read: fetches, 'with-read': read } = own
   if (slo === undefined)
     throw new OptionError("--slo is missing: what must a second meet? For example --slo 'latency.p99<20ms'")
   const slos = String(slo).split('\n')
@@ -246,6 +263,15 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   }
   const from = { env: withoutDecided(env), dotenvText }
   const fixed = { 'idle-cost': 'never', ...(typed.options.has('control') && { all: 'true' }) }
+  const common = {
+    ...{ slos, objectives, within: range, share: shareOf(share), seconds: Math.round(time / 1000) },
+    ...{ thresholds, mayOverload: yes || range !== null },
+  }
+  if (fetches !== undefined) {
+    refuseBesideFetches({ typed, objectives, hasReaders: read !== undefined })
+    const settings = settingsOfFetches(String(fetches), passed, from)
+    return { ...common, settings, isOfFetches: true, readers: null, model: [], seed: seed ?? settings.seed }
+  }
   const plain = settingsOf(withOptions(passed, fixed), producing, from)
   refuseOthers(plain)
   refuseOnFleet(plain, objectives, read !== undefined)
@@ -263,16 +289,11 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)
   if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)
   return {
+    ...common,
     settings,
+    isOfFetches: false,
     readers,
     model: modelWords(typed),
-    slos,
-    objectives,
-    within: range,
-    share: shareOf(share),
-    seconds: Math.round(time / 1000),
-    thresholds,
-    mayOverload: yes || range !== null,
     seed: seed ?? settings.seed,
   }
 }

@@ -13,7 +13,8 @@ import { documentOf } from '../result/facts.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
- * @import { Settings } from '../../settings.js'
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Typed } from '../options/command-line.js'
  * @import { Target } from '../servers/open.js'
  *
  * @typedef {Awaited<ReturnType<typeof startReaders>>} Readers
@@ -46,6 +47,30 @@ export const readersWordsIn = (text, strategy) => {
 }
 
 /**
+ * Settings of consumers whose rate is searched (`--read`): what was typed for the search, and what fetches are like.
+ * @param {string} text of --read
+ * @param {Typed} typed
+ * @param {Parameters<typeof settingsOf>[2]} from
+ */
+export const settingsOfFetches = (text, typed, from) => {
+  const words = text.split(',').map((part) => `--${part.trim()}`)
+  try {
+    const more = typedLine(words, ofFetches)
+    if (more.help !== null) throw new OptionError('must be options of millrace read, as in consumers=10')
+    const decided = ['fetch-rate', 'period'].find((name) => more.options.has(name))
+    if (decided) throw new OptionError(`${decided}: the search decides how often they fetch`)
+    const known = [...typed.options].filter(([name]) => consuming.some((option) => option.name === name))
+    const all = { ...typed, options: new Map([...known, ...more.options]) }
+    const settings = /** @type {ReaderSettings} */ (settingsOf(all, consuming, from))
+    if (!strategyNamed(settings.strategy).fetch)
+      throw new OptionError(`${settings.strategy} has no items that a consumer fetches`)
+    return settings
+  } catch (error) {
+    throw error instanceof OptionError ? new OptionError(`--read: ${error.message}`) : error
+  }
+}
+
+/**
  * The servers of the search, as variables.
  * @param {Settings} settings
  * @param {Target} target
@@ -66,6 +91,27 @@ const serversOf = (settings, { address, access, kind }) => {
       ...(settings.sentinelPassword && { REDIS_SENTINEL_PASSWORD: settings.sentinelPassword }),
     },
   }
+}
+
+/**
+ * What was fetched between two moments, as run.json of consumers has it.
+ * @param {readonly any[]} all lines of intervals.ndjson
+ * @param {() => Promise<any>} factsOf the run
+ * @param {number} fromEpochMs
+ * @param {number} toEpochMs
+ * @returns {Promise<Record<string, any> | null>} null: no second is between them
+ */
+export const documentDuring = async (all, factsOf, fromEpochMs, toEpochMs) => {
+  const lines = all.filter(
+    ({ epoch_ms: epochMs, at_ms: atMs }, i) =>
+      epochMs <= toEpochMs && epochMs - (atMs - (all[i - 1]?.at_ms ?? 0)) >= fromEpochMs,
+  )
+  if (lines.length === 0) return null
+  const facts = await factsOf()
+  const before = all[all.indexOf(lines[0]) - 1]?.at_ms ?? 0
+  const overS = (lines[lines.length - 1].at_ms - before) / 1000
+  const sums = { fromMs: 0, overS, stored: 0, facts: facts.sums?.facts ?? {} }
+  return documentOf({ ...facts, thresholds: [], sums }, lines, [])
 }
 
 /**
@@ -117,16 +163,8 @@ export const startReaders = async ({ words, model, settings, target, folder, sto
     async during(fromEpochMs, toEpochMs) {
       const whole = await program.ended.catch(() => null)
       if (!whole) return null
-      const lines = whole.lines.filter(
-        ({ epoch_ms: epochMs, at_ms: atMs }, i) =>
-          epochMs <= toEpochMs && epochMs - (atMs - (whole.lines[i - 1]?.at_ms ?? 0)) >= fromEpochMs,
-      )
-      if (lines.length === 0) return null
-      const facts = JSON.parse(await readFile(join(whole.folder, 'facts.json'), 'utf8'))
-      const before = whole.lines[whole.lines.indexOf(lines[0]) - 1]?.at_ms ?? 0
-      const overS = (lines[lines.length - 1].at_ms - before) / 1000
-      const sums = { fromMs: 0, overS, stored: 0, facts: facts.sums?.facts ?? {} }
-      return documentOf({ ...facts, thresholds: [], sums }, lines, [])
+      const facts = async () => JSON.parse(await readFile(join(whole.folder, 'facts.json'), 'utf8'))
+      return documentDuring(whole.lines, facts, fromEpochMs, toEpochMs)
     },
   }
 }

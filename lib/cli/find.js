@@ -8,6 +8,7 @@ import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { ExitCode, OptionError, TargetError } from '../base/errors.js'
 import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
+import { linesOf } from '../experiments/programs.js'
 import { put } from '../measures/fold.js'
 import { TIMES_BY_DUE, toldBeside } from '../measures/index.js'
 import { writeFiles } from '../report/write-report.js'
@@ -22,7 +23,7 @@ import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
 import { findFiles } from './find-files.js'
-import { startReaders } from './find-readers.js'
+import { documentDuring, startReaders } from './find-readers.js'
 import { ownFolder } from './fleet-files.js'
 import { screenOf } from './screen.js'
 
@@ -167,12 +168,17 @@ const ofAllBoxes = (own, { confirmed }) => {
   return document
 }
 
-/** What was fetched during the confirmation. @param {Readers | null} readers @param {readonly SecondRecord[]} seconds @param {string} started */
-const readDuring = async (readers, seconds, started) => {
+/**
+ * What was fetched during the confirmation.
+ * @param {readonly SecondRecord[]} seconds
+ * @param {string} started
+ * @param {Readers['during']} during two moments, epoch
+ */
+const fetchedIn = async (seconds, started, during) => {
   const confirming = confirmingIn(seconds)
-  if (!readers || confirming.length === 0) return null
+  if (confirming.length === 0) return null
   const at = (/** @type {number} */ ms) => Date.parse(started) + ms
-  return readers.during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))
+  return during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))
 }
 
 /**
@@ -197,7 +203,11 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
     const { anyServer, roles } = strategyNamed(settings.strategy)
-    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: true, anyServer }))
+    const { isOfFetches } = request
+    const target = await unlessInterrupted(
+      stop,
+      openTarget(settings, { say, mayStart: !isOfFetches, anyServer }),
+    )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
     /** @type {Step | null} */
@@ -243,23 +253,35 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     let isLeader = true
     /** @param {Record<string, any>} confirmation */
     const documentOf = async (confirmation) => {
+      /** @type {Readers['during']} */
+      const ofOwn = async (from, to) =>
+        documentDuring(await linesOf(join(results.folder, 'intervals.ndjson')), async () => facts, from, to)
+      const during = isOfFetches ? ofOwn : readers?.during
+      const fetched = during ? await fetchedIn(conductor.seconds, confirmation.started, during) : null
       const answer = {
         ...findAnswer({
           answer: found,
-          readers: await readDuring(readers, conductor.seconds, confirmation.started),
+          readers: fetched,
           ...{ seconds: conductor.seconds, objectives, slos, share, within, lines },
-          confirmation: boxes ? ofAllBoxes(confirmation, boxes) : confirmation,
+          confirmation: boxes
+            ? ofAllBoxes(confirmation, boxes)
+            : { ...confirmation, ...(isOfFetches && fetched) },
           noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
         }),
-        unit: `${flowOf({ flow: roles.writer.flow }).unit}s`,
+        unit: isOfFetches ? 'fetches' : `${flowOf({ flow: roles.writer.flow }).unit}s`,
       }
       const judged = judgedThresholds(thresholds, answer)
       return results.redact(plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }))
     }
     /** @type {any} */
+    let facts = null
+    /** @type {any} */
     let document = null
     const own = await runOn(settings, {
-      program: 'producer',
+      program: isOfFetches ? 'consumer' : 'producer',
+      onFacts: (of) => {
+        facts = of
+      },
       target,
       run: (settings.control && settings.run) || results.run,
       commandLine,

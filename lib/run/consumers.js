@@ -30,7 +30,7 @@ export const dueTimes = ({ totalAgents, consumers, periodMs }, consumer) => {
 }
 
 /** Those of this process. @param {{ agents: readonly number[], consumers: number }} plan */
-const consumersIn = ({ agents, consumers }) =>
+export const consumersIn = ({ agents, consumers }) =>
   agents.flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
 
 /**

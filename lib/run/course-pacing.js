@@ -5,7 +5,8 @@ import { duesOfCourse } from '../plan/course.js'
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { Course } from '../plan/course.js'
- * @import { TickInPortions } from './tick-portions.js'
+ *
+ * @typedef {{ next: () => boolean, giveUp: () => void }} Begun next: goes on with it, and whether it is whole
  */
 
 // A stretch that is added later is seen so soon.
@@ -18,7 +19,7 @@ const lookMs = 4
  * @param {number} needs.maxBehindMs
  * @param {() => number} needs.elapsed
  * @param {() => boolean} needs.hasRoom
- * @param {(i: number, dueMs: number) => TickInPortions} needs.begin
+ * @param {(i: number, dueMs: number) => Begun} needs.begin
  * @param {(i: number, dueMs: number) => void} needs.skip
  * @param {() => void} [needs.onEnd] everything was begun or dropped
  * @param {Pick<Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
@@ -39,7 +40,7 @@ export const coursePacing = ({
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
-  /** @type {TickInPortions | null} */
+  /** @type {Begun | null} */
   let current = null
 
   const portion = () => {

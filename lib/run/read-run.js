@@ -8,6 +8,7 @@ import { patienceMs, settled, sleep } from './settlement.js'
 import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
+ * @import { Conducted } from './conductor.js'
  * @import { Joined } from './fleet.js'
  * @import { ReadNeeds, ReadRun } from './read-setup.js'
  * @import { Signals } from './settlement.js'
@@ -49,6 +50,13 @@ const begin = async ({ instruments, watch, reading, second }) => {
   return startedEpochMs
 }
 
+/** A search has the time of its confirmation from its lines. @param {NonNullable<ReadRun['course']>} reading @returns {Conducted} */
+const conductedOf = (reading) => ({
+  writing: { elapsed: reading.elapsed, stop: reading.stop, offered: reading.over },
+  records: { ledger: /** @type {any} */ (reading.ledger), restart: () => {} },
+  window: { reopen: async () => {} },
+})
+
 /** @param {ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const { joined = null } = needs
@@ -62,7 +70,12 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
   if (joined) endWith(joined, reading.stop)
+  const { course } = run
+  const conducted = course ? needs.conductor?.conduct(conductedOf(course), null) : undefined
+  // The caller that waits for the end of the run gets the error first.
+  conducted?.catch(() => {})
   const whole = await settled(reading, { stop, stopNow })
+  await conducted
   const durationS = reading.elapsed() / 1000
   // What has not come back by now has failed, and must not leave the run valid.
   if (!whole && !stop.aborted)

@@ -12,6 +12,7 @@ import { fetchScript } from '../servers/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { consumersOf } from './consumers.js'
+import { courseFetching } from './course-fetching.js'
 import { dataWatch } from './data-loss.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
 import { fetcherOf } from './fetch.js'
@@ -31,7 +32,9 @@ import { sleep } from './settlement.js'
  * @import { Target } from '../servers/open.js'
  * @import { ReadDriver, ReadDriverOptions } from '../transport/read-driver.js'
  * @import { IdList } from '../wire/id-list.js'
+ * @import { Fetched } from './fetch.js'
  * @import { Reader } from '../workloads/bind-reader.js'
+ * @import { Conductor } from './conductor.js'
  * @import { Joined } from './fleet.js'
  *
  * @typedef {ReturnType<typeof clocksOf>} Clocks
@@ -48,6 +51,7 @@ import { sleep } from './settlement.js'
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {Joined | null} [joined] of a fleet
+ * @property {Conductor} [conductor] decides at which rates is fetched
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -159,10 +163,12 @@ const sharedBy =
 
 /** @param {ReadNeeds} needs */
 export const setUpReading = async (needs) => {
-  const { plan, card, cards, target, results, show, onEvent, say, warn, joined = null } = needs
+  const { plan, card, cards, target, results, show, onEvent, say, warn, joined = null, conductor } = needs
   const clock = () => performance.now()
   const reader = strategyOf(plan).reader()
-  let reading = /** @type {ReturnType<typeof consumersOf> | null} */ (null)
+  let reading = /** @type {ReturnType<typeof consumersOf> | ReturnType<typeof courseFetching> | null} */ (
+    null
+  )
   const elapsed = () => reading?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
 
@@ -185,18 +191,22 @@ export const setUpReading = async (needs) => {
     sampler: joined ? null : samplerOf(target, { elapsed, onRows: data.look }),
     shared: joined && sharedBy(joined),
   })
-  reading = consumersOf({
+  const fetching = {
     plan,
-    fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
+    fetcher: (/** @type {number} */ consumer) =>
+      fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
     clock,
     events: {
-      onFetched: (_, fetched) => {
+      onFetched: (/** @type {number} */ _, /** @type {Fetched} */ fetched) => {
         instruments.of(fetches).fetched(fetched)
         if (plan.values || reader.dated) liveShare.fetched(fetched)
       },
-      onOverrun: (_, deadlines) => instruments.of(fetches).overrun(deadlines),
+      onOverrun: (/** @type {number} */ _, /** @type {number} */ deadlines) =>
+        instruments.of(fetches).overrun(deadlines),
     },
-  })
+  }
+  const course = conductor ? courseFetching({ ...fetching, conductor }) : null
+  reading = course ?? consumersOf(fetching)
   endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const whatIsRead = { plan, driver, uniqueness, data, instruments, ...verifier }
   let fromMs = 0
@@ -211,7 +221,7 @@ export const setUpReading = async (needs) => {
   const second = everyReadSecond({ ...whatIsRead, elapsed, write, show })
   return {
     ...whatIsRead,
-    ...{ card, clocks, reading, second, journal },
+    ...{ card, clocks, reading, course, second, journal },
     /** In a fleet: so long after the run's start. @param {number} ms */
     beginAt(ms) {
       fromMs = ms

@@ -76,7 +76,7 @@ import { writeRun } from './write-run.js'
  * @property {Kept} [kept] where a box of a fleet keeps its intervals
  * @property {(own: RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
  *   result, and that of all; null: it left before
- * @property {Conductor} [conductor] decides at which rates is written
+ * @property {Conductor} [conductor] decides at which rates is written or fetched
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow nothing is waited for any more
  */
@@ -202,7 +202,7 @@ const written = async (settings, needs, undo) => {
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const read = async (settings, needs, undo) => {
-  const { target, run, observer, stopNow } = needs
+  const { target, run, observer, conductor, stopNow } = needs
   const { say, warn, progress } = observer
   const own = /** @type {ReaderSettings} */ (settings)
   const joined = await joinToRead(own, needs, undo)
@@ -226,7 +226,14 @@ const read = async (settings, needs, undo) => {
   say(readerWords(plan, Boolean(joined)))
   joined?.fleet.describe({ reading: { ...plan, agents: [] } })
   await joined?.fleet.tell()
-  const parts = await readRun({ ...found, plan, results: begun(settings, needs, plan), joined, ...common })
+  const parts = await readRun({
+    ...found,
+    plan,
+    results: begun(settings, needs, plan),
+    joined,
+    conductor,
+    ...common,
+  })
   return { ...parts, ...(joined && { fleet: joined.fleet }), target: {} }
 }
 

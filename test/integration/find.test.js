@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startReaders } from '../../lib/cli/find-readers.js'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
+import { run } from '../../lib/index.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder, until } from '../helpers/programs.js'
@@ -99,6 +100,40 @@ test('a search with readers, whose limits are checked over the confirmation, als
     missed.answer.sentence,
     /^none: at the highest rate whose seconds pass, fetches\.duration_ms\.p50<1us fails$/,
   )
+})
+
+test('the rate of fetches is searched: of what was written before', async (t) => {
+  const { host, port, password } = await startServer(t)
+  const at = { host, port, password }
+  await run({
+    ...at,
+    strategy: 'list',
+    items: 1000,
+    rate: 1000,
+    duration: '2s',
+    ttl: '600',
+    idleCost: 'never',
+  })
+  const { code, answer } = await searched(
+    t,
+    [
+      ...['list', '--read', 'consumers=8,limit=100', '--within', '10..40', '--time', '60s'],
+      ...['--slo', 'latency.p99<5s', '--slo', 'fetches.duration_ms.p50<60s'],
+      ...['--host', host, '--port', String(port)],
+    ],
+    { REDIS_PASSWORD: password },
+  )
+  assert.deepEqual([code, answer.state, answer.find.low, answer.unit], [4, 'at-least', 40, 'fetches'])
+  // 40 a second over 29 s.
+  const { consumers, fetches } = answer.readers
+  assert.deepEqual([consumers, fetches.failed, fetches.items_p50], [8, 0, 100])
+  assert.ok(fetches.count > 800 && fetches.count <= 30 * 40, `${fetches.count} fetches`)
+  const confirming = answer.seconds.filter((/** @type {any} */ { phase }) => phase === 'confirm')
+  const offered = confirming.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ { items }) => sum + items.offered,
+    0,
+  )
+  assert.ok(Math.abs(offered - 29 * 40) <= 1, `${offered} offered`)
 })
 
 test('bench:find refuses a bad argument in one line, with exit code 2', () => {

@@ -210,6 +210,24 @@ test('options of a workload go with it, however it is named', () => {
   assert.equal(requested(`--model docs/examples/shop.yaml --fill ${slo}`).settings.fill, 'keys')
 })
 
+test('fetches are searched with the settings of consumers', () => {
+  const slo = '--slo latency.p99<20ms'
+  const { isOfFetches, settings } = requested(`list --read consumers=7,limit=100 --seed 5 ${slo}`)
+  assert.deepEqual(
+    [isOfFetches, settings.strategy, /** @type {any} */ (settings).consumers, settings.seed],
+    [true, 'list', 7, 5],
+  )
+  for (const [line, why] of /** @type {const} */ ([
+    ['--read x=1', /--read: unknown option --x/],
+    ['--read consumers=2,fetch-rate=5', /--read: fetch-rate: the search decides/],
+    ['--read consumers=2 --with-read consumers=1', /--read does not go with --with-read/],
+    ['--read consumers=2 --control redis://h --run r', /--read does not go with --control/],
+    ['--read consumers=2 --slo bystander.p99<1ms', /the bystander is not measured/],
+    ['lookup-get --read consumers=2', /--read: lookup-get has no items/],
+  ]))
+    assert.throws(() => requested(`${line} ${slo}`), why)
+})
+
 test('what cannot be searched is refused in one line', () => {
   for (const [line, words] of /** @type {const} */ ([
     ['list', /^--slo is missing/],

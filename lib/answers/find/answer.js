@@ -132,7 +132,7 @@ export const findAnswer = ({
     ? limitOf({
         seconds: confirming.length > 0 ? confirming : seconds.slice(-20),
         lines,
-        clients: confirmation.plan?.clients ?? null,
+        clients: confirmation.plan?.clients ?? consumersIn(confirmation.plan),
       })
     : null
   return {
@@ -196,6 +196,10 @@ const missedMost = (seconds) => {
   for (const { missed } of seconds) if (missed !== null) times.set(missed, (times.get(missed) ?? 0) + 1)
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
+
+/** Of a search of fetches; each has one under way. @param {any} plan */
+const consumersIn = (plan) =>
+  plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 
 /** @param {Record<string, any>} run */
 const readersParts = ({ plan, rate, fetches, freshness_ms }) => ({

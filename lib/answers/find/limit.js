@@ -38,7 +38,7 @@ const busiest = (lines, role) => {
  * @param {object} about
  * @param {readonly SecondRecord[]} about.seconds those of the rate that was found
  * @param {readonly Line[]} about.lines
- * @param {{ connections: number, pipeline: number } | null} about.clients
+ * @param {{ connections: number, pipeline: number, areConsumers?: boolean } | null} about.clients
  * @returns {Limit}
  */
 export const limitOf = ({ seconds, lines, clients }) => {
@@ -72,7 +72,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
     return {
       part: 'connections',
       value: placesPct,
-      words: `${clients.connections} connections with ${clients.pipeline} in flight are ${percent(placesPct)} in use`,
+      words: `${clients.areConsumers ? `the ${clients.connections} consumers` : `${clients.connections} connections with ${clients.pipeline} in flight`} are ${percent(placesPct)} in use`,
     }
   const seen = [
     ...(master ? [`the busiest main thread is ${percent(master.pct)} busy`] : []),

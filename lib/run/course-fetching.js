@@ -1,0 +1,106 @@
+// Fetches of a course: each is begun when it is due by a consumer that has none under way; what is left when a stretch ends and
+// has no consumer is dropped. Times are in milliseconds.
+import { deferred, settledWithin } from '../base/timers.js'
+import { operationsOf } from '../measure/operations.js'
+import { consumersIn } from './consumers.js'
+import { coursePacing } from './course-pacing.js'
+
+/**
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { Conductor } from './conductor.js'
+ * @import { ConsumerEvents } from './consumers.js'
+ * @import { Fetched } from './fetch.js'
+ */
+
+// As that of clients; a stretch of a search rarely lasts so long.
+const maxBehindMs = 5000
+// A fetch is begun whole.
+const begun = { next: () => true, giveUp: () => {} }
+
+/**
+ * @param {object} needs
+ * @param {ReadPlan} needs.plan
+ * @param {Pick<Conductor, 'course' | 'tap'>} needs.conductor
+ * @param {(consumer: number) => () => Promise<Fetched>} needs.fetcher
+ * @param {() => number} needs.clock
+ * @param {ConsumerEvents} needs.events
+ */
+export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, clock, events }) => {
+  const ledger = operationsOf({ isMeasured: () => true })
+  const free = consumersIn(plan).map((consumer) => ({ consumer, fetch: fetcher(consumer) }))
+  const { over, finish } = deferred()
+  let startMs = 0
+  let busy = 0
+  /** @type {unknown} */
+  let fault = null
+  const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
+
+  /** @param {typeof free[number]} one @param {number} dueMs */
+  const turn = async (one, dueMs) => {
+    const sentMs = clock()
+    busy++
+    try {
+      const fetched = await one.fetch()
+      const [cause] = Object.keys(fetched.failedBy)
+      if (cause) ledger.lost('failed', cause, true)
+      else {
+        ledger.acked(1, 1)
+        tap.answered(startMs + dueMs, sentMs, clock(), 1)
+      }
+      events.onFetched(one.consumer, fetched)
+    } catch (error) {
+      ledger.lost('failed', 'FAULT', true)
+      fault ??= error
+      stop()
+    } finally {
+      busy--
+      free.push(one)
+    }
+    pacing.more()
+  }
+  const pacing = coursePacing({
+    course,
+    tickItems: 1,
+    maxBehindMs,
+    elapsed,
+    hasRoom: () => free.length > 0,
+    begin: (_, dueMs) => {
+      ledger.offered(1, true)
+      turn(/** @type {typeof free[number]} */ (free.shift()), dueMs)
+      return begun
+    },
+    skip: () => {
+      ledger.offered(1, true)
+      ledger.lost('dropped', 'MISSED', true)
+      events.onOverrun(0, 1)
+    },
+    timers: { setTimeout, clearTimeout },
+  })
+  const stop = () => {
+    pacing.stop()
+    finish()
+  }
+
+  return {
+    over,
+    elapsed,
+    start() {
+      startMs = clock()
+      pacing.start()
+    },
+    stop,
+    ledger,
+    /** Fetches under way. */
+    busy: () => busy,
+    /**
+     * Waits for fetches under way, but not for ever.
+     * @param {number} limitMs
+     * @param {AbortSignal} atOnce
+     */
+    async settle(limitMs, atOnce) {
+      const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
+      if (fault) throw fault
+      return whole
+    },
+  }
+}
