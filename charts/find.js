@@ -2,7 +2,7 @@ import { line } from '../lib/chart/lines.js'
 import { axisLook, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @import { FindAnswer } from '../lib/answers/find/answer.js'
+ * @import { FindAnswer } from '../lib/answers/find/text.js'
  * @import { Chart } from '../lib/chart/parts.js'
  */
 /** @typedef {FindAnswer['seconds'][number]} Second */
@@ -30,6 +30,9 @@ const split = (/** @type {Second[]} */ seconds) => [
   seconds.filter(({ passed }) => passed),
   seconds.filter(({ passed }) => !passed),
 ]
+
+/** @param {FindAnswer} answer */
+const rateAxis = ({ unit = 'items' }) => `rate, ${unit} a second`
 
 /** The answer and its interval across a chart of rates. @param {FindAnswer} answer @param {'xAxis' | 'yAxis'} axis */
 const answerMarks = ({ find: { low, high } }, axis) =>
@@ -77,7 +80,7 @@ export const findLatency = {
     return chart({
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
-      xAxis: lyingAxis('rate, items a second', 'rate', { scale: true }),
+      xAxis: lyingAxis(rateAxis(answer), 'rate', { scale: true }),
       yAxis: uprightAxis('p99, log scale', 'us', { type: 'log' }),
       series: [...series, ...answerMarks(answer, 'xAxis')],
     })
@@ -101,7 +104,7 @@ export const findShare = {
     ]
     return chart({
       legend: legendOf(series.slice(0, 2)),
-      xAxis: lyingAxis('rate, items a second', 'rate', { scale: true }),
+      xAxis: lyingAxis(rateAxis(answer), 'rate', { scale: true }),
       yAxis: uprightAxis('share of seconds', 'pct', { min: 0, max: 100 }),
       series: [
         ...series,
@@ -150,7 +153,7 @@ export const findPath = {
         max: endS(answer),
         axisLabel: { ...axisLook.axisLabel, formatter: '@clock' },
       }),
-      yAxis: uprightAxis('rate, items a second', 'rate', { scale: true }),
+      yAxis: uprightAxis(rateAxis(answer), 'rate', { scale: true }),
       series,
     })
   },

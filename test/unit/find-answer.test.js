@@ -107,6 +107,9 @@ test('an answer names the rate, its interval and the part that is the limit, and
     Object.keys(files).filter((name) => name.endsWith('.svg')),
     ['charts/find-latency.svg', 'charts/find-share.svg', 'charts/find-path.svg'],
   )
+  const ofFetches = await findFiles({ ...document, unit: 'fetches' })
+  for (const name of ['find-latency', 'find-share', 'find-path'])
+    assert.match(ofFetches[`charts/${name}.svg`], /fetches a second/)
   for (const line of findText(document, { columns: 80 }).split('\n')) assert.ok(line.length <= 80, line)
   assert.deepEqual(
     [exitCodeOfFind(answer, []), exitCodeOfFind(answer, [{ threshold: '', value: 1, passed: false }])],
