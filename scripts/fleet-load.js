@@ -90,7 +90,7 @@ const boxFor = (agent) => {
       agents: [{ agent, ...counts(seq * 1000) }],
     },
     ...{ failed_by: {}, errors_by: {}, repeated_by: {} },
-    commands: { sent: seq * 1001, repeated: 0, carried: seq * 2000 },
+    commands: { sent: seq * 1001, repeated: 0, acked: seq * 1000 },
     ticks: { count: seq * 10, late: 0, next: seq * 10 },
   })
   return {

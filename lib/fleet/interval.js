@@ -17,7 +17,7 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
  * @property {Counts} measured after the warm-up
  * @property {({ agent: number } & Counts)[]} agents
  * @property {Record<string, number>} failed_by
- * @property {{ sent: number, repeated: number, carried: number, acked: number }} commands
+ * @property {{ sent: number, repeated: number, acked: number }} commands
  * @property {Record<string, number>} errors_by
  * @property {Record<string, number>} repeated_by
  * @property {{ count: number, late: number, next: number }} ticks next: of the schedule, the first not offered

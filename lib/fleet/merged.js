@@ -1,6 +1,6 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
-import { ratedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { ofWriters } from '../measures/index.js'
@@ -175,10 +175,10 @@ export const partsOfFleet = (known) => {
   const measuredS = Math.max(0, runMs - plan.warmUpMs) / 1000
   const seconds = [Math.round(plan.warmUpMs / 1000) + 1, Math.floor(runMs / 1000) + 1]
   const writers = known.presence(seconds[0], seconds[1])
-  const answered = Math.round((all.commands.carried ?? 0) / strategy.commandsAnItem)
   const measured = { ...noCounts(), ...all.measured }
-  const stored = storedOf(plan, measured, answered)
-  const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, answered - stored)
+  const { acked = 0 } = all.commands
+  const stored = storedOf(plan, measured, acked)
+  const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, acked - stored)
   const steady = writers.steady && absent.absent === 0
   const memory = memoryCost({
     plan,
@@ -228,7 +228,7 @@ export const partsOfFleet = (known) => {
     },
     rate: {
       nominal: plan.nominalHz,
-      achieved: measuredS > 0 ? ratedOf(plan, measured, all.commands.acked ?? 0) / measuredS : null,
+      achieved: measuredS > 0 ? stored / measuredS : null,
     },
     ticks: {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),

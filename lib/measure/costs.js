@@ -63,22 +63,14 @@ const foreignWork = ({ plan, strategy, commands, watched }) => {
 }
 
 /**
- * Items that were stored in the measured window. Where all that was due in it was stored, that is what was due; else, and
- * with no schedule, ticks lie across its edges, and what was answered in its seconds counts, whenever it was due.
- * @param {Pick<Plan, 'rate' | 'pacing' | 'clients'>} plan
- * @param {{ acked: number, offered: number }} due in the window
- * @param {number} answered in the window
- */
-export const storedOf = (plan, { acked, offered }, answered) =>
-  isScheduled(plan) && (plan.clients || acked === offered) ? acked : answered
-
-/**
- * The same for the rate: a run that fell behind has that of what was acknowledged in its seconds, as they count it.
+ * Items that were stored in the measured window, of which it has its rate, and by which its CPU and bytes are divided. Where
+ * all that was due in it was stored, that is what was due; else, and with no schedule, ticks lie across its edges, and what
+ * was acknowledged in its seconds counts, as they count it.
  * @param {Pick<Plan, 'rate' | 'pacing'>} plan
  * @param {{ acked: number, offered: number }} due in the window
  * @param {number} acked in the window, whenever it was due
  */
-export const ratedOf = (plan, due, acked) =>
+export const storedOf = (plan, due, acked) =>
   isScheduled(plan) && due.offered > 0 && due.acked === due.offered ? due.acked : acked
 
 // What was run and not yet answered at the first INFO, at the last one, and while its own answer was on its way.
@@ -105,7 +97,7 @@ export const costedOf = ({ plan, strategy, totals: { carried, commands }, writer
  * Items that were sent and not stored, repeats, and what is of ticks before the window: the servers may have counted each.
  * What was dropped had no command.
  * @param {{ measured: { failed: number, uncertain: number, unsettled: number }, commands: { repeated: number } }} account
- * @param {number} beyond answered in the window, and not among what was stored
+ * @param {number} beyond acknowledged in the window, and not among what was stored
  */
 export const unsureOf = ({ measured, commands }, beyond) =>
   measured.failed + measured.uncertain + measured.unsettled + commands.repeated + Math.max(0, beyond)

@@ -1,5 +1,4 @@
-// The latency of items: one is stored when the last of its commands is answered, and was begun with the first that was
-// sent. Items that one write began and one answer completed are recorded together; the commands have latencies of their own.
+// When items are stored: with the answer to the last of its commands, each, and begun with the first that was sent. Items that one write began and one answer completed are recorded together; the commands have latencies of their own.
 
 /**
  * @import { Step } from '../workloads/step.js'
@@ -73,24 +72,30 @@ export const itemTimesOf = ({ steps, latency }) => {
      * @param {number} write which of the tick's writes they were first sent with, from 1
      * @param {number} sentMs when they were last sent
      * @param {number} nowMs
+     * @returns items that are stored with that answer; latencies are recorded after the warm-up
      */
     answered(tick, tape, from, to, write, sentMs, nowMs) {
       const { account, sends, dueMs } = tick
-      if (!account.measured) return
-      commandTimes.get(tape.step)?.(nowMs - sentMs, to - from)
+      if (account.measured) commandTimes.get(tape.step)?.(nowMs - sentMs, to - from)
       const start = tape.from[from]
       const end = tape.from[to]
-      if (start === end) return
-      if (carriers === 1) return latency.record(dueMs, sends[write - 1], nowMs, end - start)
+      if (start === end) return 0
+      if (carriers === 1) {
+        if (account.measured) latency.record(dueMs, sends[write - 1], nowMs, end - start)
+        return end - start
+      }
       tick.progress ??= progressOf(account.count)
       if (completed.length <= sends.length) completed = new Uint32Array(2 * sends.length)
       const shift = tape.first - account.first
       settle(tick.progress, carriers, tape.members, shift, start, end, write, completed, writes)
+      let stored = 0
       for (const by of writes) {
-        latency.record(dueMs, sends[by - 1], nowMs, completed[by])
+        stored += completed[by]
+        if (account.measured) latency.record(dueMs, sends[by - 1], nowMs, completed[by])
         completed[by] = 0
       }
       writes.length = 0
+      return stored
     },
   }
 }

@@ -19,6 +19,7 @@ import { ackedRanges } from './acked-ranges.js'
  * @property {number} first its first item
  * @property {number} count its items
  * @property {number} open commands without an outcome
+ * @property {number} acked items that are counted as such already
  * @property {boolean} measured after the warm-up
  * @property {Uint8Array | null} worst each item's worst outcome, kept from the first loss on
  * @property {Uint8Array | null} causes
@@ -70,7 +71,7 @@ export const ledgerOf = ({ agents, once = false }) => {
 
   const close = (/** @type {Account} */ account) => {
     const { worst, causes, count } = account
-    if (!worst || !causes) add(account, 'acked', count)
+    if (!worst || !causes) add(account, 'acked', count - account.acked)
     else {
       const sums = [0, 0, 0, 0, 0]
       for (let i = 0; i < count; i++) {
@@ -80,6 +81,7 @@ export const ledgerOf = ({ agents, once = false }) => {
           failedBy[cause] = (failedBy[cause] ?? 0) + 1
         }
       }
+      sums[0] -= account.acked
       outcomes.forEach((outcome, o) => {
         add(account, outcome, sums[o])
       })
@@ -136,7 +138,10 @@ export const ledgerOf = ({ agents, once = false }) => {
      * @returns {Account}
      */
     open({ agent, first, count, measured: counts }, onClosed = null) {
-      const account = { agent, first, count, open: 1, measured: counts, worst: null, causes: null, onClosed }
+      const account = {
+        ...{ agent, first, count, measured: counts, onClosed },
+        ...{ open: 1, acked: 0, worst: null, causes: null },
+      }
       add(account, 'offered', count)
       ranges?.opened(account)
       return account
@@ -156,10 +161,15 @@ export const ledgerOf = ({ agents, once = false }) => {
      * @param {Account} account
      * @param {number} n commands answered without error
      * @param {number} items that they carried; an item counts once for each command that carries it
+     * @param {number} [stored] items whose last commands they were; what is left is counted when all have an outcome
      */
-    answered(account, n, items) {
+    answered(account, n, items, stored = 0) {
       commands.answered += n
       commands.itemsCarried += items
+      if (stored > 0) {
+        account.acked += stored
+        add(account, 'acked', stored)
+      }
       settle(account, n)
     },
 

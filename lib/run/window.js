@@ -39,7 +39,6 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
   let openedMs = 0
   let fromMs = plan.warmUpMs
   let closedMs = Number.POSITIVE_INFINITY
-  let carriedBefore = 0
   let ackedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   let warmUp
@@ -58,7 +57,6 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
   const open = () => {
     isOpen = true
     openedMs = elapsed()
-    carriedBefore = ledger.commands.itemsCarried
     ackedBefore = ledger.whole.acked
     return onOpen()
   }
@@ -120,8 +118,6 @@ export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }
     },
     /** What was due then belongs to it, whenever it was answered. @param {number} dueMs after the start */
     covers: (dueMs) => dueMs >= fromMs && dueMs < closedMs,
-    /** Items in the commands that were answered within it. */
-    carried: () => ledger.commands.itemsCarried - carriedBefore,
     /** Items whose last command was answered within it, as the seconds count them. */
     acked: () => ledger.whole.acked - ackedBefore,
     /** @param {number} endMs of the run */

@@ -90,7 +90,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
 /**
  * What was counted so far, for a fleet to add up.
  * @param {Records} records
- * @param {{ carried: () => number, acked: () => number }} window
+ * @param {{ acked: () => number }} window
  * @param {{ measuredTicks: () => number, nextTick: () => number }} writing
  * @returns {Sums}
  */
@@ -100,8 +100,9 @@ export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
   agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
   failed_by: { ...ledger.failedBy },
   commands: {
-    ...{ sent: ledger.commands.sent, repeated: ledger.commands.repeated },
-    ...{ carried: window.carried(), acked: window.acked() },
+    sent: ledger.commands.sent,
+    repeated: ledger.commands.repeated,
+    acked: window.acked(),
   },
   errors_by: { ...ledger.errorsBy },
   repeated_by: { ...ledger.repeatedBy },

@@ -1,6 +1,6 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
-import { costedOf, ratedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
@@ -26,11 +26,6 @@ import { trafficOf } from './traffic.js'
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
-/** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
-const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strategy.commandsAnItem)
-
-/** Items that were stored in the measured window. @param {WriteRun} run */
-const storedIn = (run) => storedOf(run.plan, run.records.ledger.measured, answeredIn(run))
 
 /** @param {RunParts['written']} written @param {number | null} aheadMs */
 const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
@@ -72,7 +67,8 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
   const { endMs, interrupted, after, slotTable, chunks } = ending
   const totals = nodeTotals(run.instruments.window(), run.instruments.sofar)
   const { ledger } = records
-  const stored = storedIn(run)
+  const acked = window.acked()
+  const stored = storedOf(plan, ledger.measured, acked)
   const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
   const memory = memoryCost({
@@ -86,7 +82,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
   })
   const counts = {
     stored: strategy.loads ? costedOf({ plan, strategy, totals, writers }) : stored,
-    unsure: unsureOf(ledger, answeredIn(run) - stored),
+    unsure: unsureOf(ledger, acked - stored),
     writers,
   }
   const { server, costed } = serverCosts({ plan, strategy, ...counts, totals, idle, memory })
@@ -102,7 +98,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     ...accountOf(run),
     rate: {
       nominal: nominalOf(plan, course, window.fromMs(), endMs),
-      achieved: measuredS > 0 ? ratedOf(plan, ledger.measured, window.acked()) / measuredS : null,
+      achieved: measuredS > 0 ? stored / measuredS : null,
     },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,

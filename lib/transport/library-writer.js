@@ -122,9 +122,9 @@ export const libraryDriver = async (options) => {
     answeredMs = clock()
     if (closed) return
     const items = tape.from[i + 1] - tape.from[i]
-    itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
+    const stored = itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
     onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
-    ledger.answered(tick.account, 1, items)
+    ledger.answered(tick.account, 1, items, stored)
     turns.finished(tick)
     progressSoon()
   }

@@ -217,8 +217,8 @@ export const socketDriver = async (options) => {
     onAnswered: (entry, n) => {
       if (closed) return
       const { tick, tape, from, write, sentMs } = entry
-      itemTimes.answered(tick, tape, from, from + n, write, sentMs, clock())
-      ledger.answered(tick.account, n, tape.from[from + n] - tape.from[from])
+      const stored = itemTimes.answered(tick, tape, from, from + n, write, sentMs, clock())
+      ledger.answered(tick.account, n, tape.from[from + n] - tape.from[from], stored)
       repeats.settle(entry, n)
     },
     onRefused: (entry, command, line, lane) => {

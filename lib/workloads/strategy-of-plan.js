@@ -20,7 +20,7 @@ import {
   slotsOf,
   typesOf,
 } from './derive.js'
-import { allStrategies, strategyNamed, writerFlow } from './index.js'
+import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
 import { dialoguesOf } from './multi-step-operation.js'
 import { planModel } from './own/model.js'
@@ -168,7 +168,6 @@ export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  const { inBatches } = writerFlow(plan.strategy)
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
@@ -251,8 +250,6 @@ export const strategyOf = (plan) => {
     keyBytes: declared.delivery
       ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
       : keyBytesOf(stored[0], plan.prefix),
-    /** Commands in which an item is counted as carried. */
-    commandsAnItem: inBatches ? stored.filter(({ kind }) => kind !== 'every').length : 1,
     /** The key that an operation about n is about. */
     keyOf,
     /** What replies are counted as, by class. */

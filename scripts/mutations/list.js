@@ -216,8 +216,8 @@ export const mutations = [
   },
   {
     ...ledger,
-    line: 'commands.itemsCarried += items\n      settle(account, n)',
-    becomes: 'commands.itemsCarried += items\n      settle(account, n + 1)',
+    line: '      }\n      settle(account, n)',
+    becomes: '      }\n      settle(account, n + 1)',
     breaks: 'an answer settles twice',
   },
   {
@@ -304,8 +304,8 @@ export const mutations = [
   {
     file: 'lib/measure/costs.js',
     unit: ['costs'],
-    line: '(plan.clients || acked === offered) ? acked : answered',
-    becomes: '(plan.clients || acked === offered) ? acked : offered',
+    line: 'due.acked === due.offered ? due.acked : acked',
+    becomes: 'due.acked === due.offered ? due.acked : due.offered',
     breaks: 'what was dropped counts as stored, and takes no CPU',
   },
   {

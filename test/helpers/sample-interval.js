@@ -51,7 +51,7 @@ export const boxOfIntervals = (box, agent, seed, onRecord = () => {}) => {
         measured: counts(stored),
         agents: [{ agent, ...counts(stored) }],
         failed_by: {},
-        commands: { sent: stored, repeated: 0, carried: stored, acked: stored },
+        commands: { sent: stored, repeated: 0, acked: stored },
         errors_by: {},
         repeated_by: {},
         ticks: { count: seq, late: 0, next: seq },

@@ -8,6 +8,8 @@ import { callsOf, startServer } from '../helpers/servers.js'
 
 const lookups = '--strategy lookup-get --keys 1000 --fill'
 const over = '--rate 500k --max-behind 500ms'
+// Of what is begun at once some is answered in part.
+const portion = 20_000
 
 /** @type {[name: string, line: string, tick: number, isOver?: boolean][]} tick: items of one, or of what is begun of it */
 const loads = [
@@ -51,6 +53,15 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
         assert.ok(Math.abs(stored - acked) <= allowed, `${stored} items, and ${acked} by the intervals`)
       } else t.diagnostic('the process had no CPU in its warm-up')
       if (isOver) assert.ok(items.dropped > 0, JSON.stringify(items))
+      if (isOver && tick > 1) {
+        // What the servers ran in the same seconds, and not when a batch ended that had begun before them.
+        const rows = lines.flatMap(({ phase, nodes }) => (phase === 'warm-up' ? [] : nodes))
+        const ran = rows.reduce((sum, { commands }) => sum + (commands.setex?.calls ?? 0), 0)
+        const cpuUs = rows.reduce((sum, { cpu_s: cpuS }) => sum + 1e6 * cpuS, 0)
+        assert.ok(Math.abs(stored - ran) < 0.15 * ran + portion, `${stored} items, and ${ran} SETEX`)
+        const { cpu_us_per_item: each } = document.server
+        assert.ok(Math.abs((each * stored) / cpuUs - 1) < 0.01, `${each} us each, ${cpuUs} of ${stored}`)
+      }
       // An item is sent with all of its commands or not at all.
       if (tick > 1) assert.equal(await callsOf(server, 'setex'), items.acked)
       const { plan } = document

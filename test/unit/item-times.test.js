@@ -105,10 +105,20 @@ describe('the latency of an item', () => {
     assert.deepEqual(commands.SETEX, [[100, 2]])
   })
 
-  test('is not recorded of the warm-up', () => {
-    const { times, tick, recorded, commands } = scene([setex], { measured: false })
-    times.answered(tick, tapeOf(setex, [[0]]), 0, 1, 1, 1010, 1020)
+  test('is not recorded of the warm-up, and its items are counted', () => {
+    const { times, tick, recorded, commands } = scene([setex, zadd], { measured: false })
+    const values = tapeOf(setex, [[2], [0], [3], [1]])
+    const ids = tapeOf(zadd, [[0, 1, 2], [3]])
+    const stored = [
+      times.answered(tick, values, 0, 3, 1, 1010, 1020),
+      times.answered(tick, ids, 0, 1, 2, 1020, 1030),
+      times.answered(tick, values, 3, 4, 1, 1010, 1040),
+      times.answered(tick, ids, 1, 2, 2, 1020, 1050),
+    ]
+    assert.deepEqual(stored, [0, 2, 1, 1])
     assert.deepEqual([recorded, commands.SETEX], [[], []])
+    const alone = scene([setex], { measured: false })
+    assert.equal(alone.times.answered(alone.tick, values, 0, 3, 1, 1010, 1020), 3)
   })
 
   test('of more writes than were ever in a tick', () => {

@@ -38,6 +38,22 @@ test('every command answered: every item acked', () => {
   assert.equal(ledger.commands.itemsCarried, 7)
 })
 
+test('an item is acked with its last answer, not with that of its tick, and once', () => {
+  const ledger = ledgerOf({ agents })
+  const account = ledger.open(tick)
+  const set = anItemACommand(4)
+  ledger.expect(account, 5)
+  ledger.seal(account)
+  ledger.answered(account, 3, 3)
+  ledger.answered(account, 1, 3, 2)
+  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 2 }))
+  assert.deepEqual(ledger.byAgent.get(tick.agent), ledger.whole)
+  ledger.lose(account, set, 3, 4, 'failed', 'OOM')
+  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 3, failed: 1 }))
+  assert.deepEqual(ledger.measured, ledger.whole)
+  assert.ok(ledger.isBalanced())
+})
+
 test('a tick stays open until it is sealed, and is closed once', () => {
   const ledger = ledgerOf({ agents })
   let closed = 0
@@ -160,6 +176,7 @@ const play = (seed) => {
       continue
     }
     const worst = new Uint8Array(count)
+    const left = new Uint8Array(count).fill(2)
     const places = Array.from({ length: count }, (_, i) => i)
     const commands = [
       batchOf(
@@ -179,12 +196,14 @@ const play = (seed) => {
         const to = from + 1 + random.below(batch.count - from)
         const [begin, end] = [from, to]
         steps.push(() => {
-          if (random.chance(0.6))
-            return ledger.answered(account, end - begin, batch.from[end] - batch.from[begin])
+          const items = batch.members.subarray(batch.from[begin], batch.from[end])
+          if (random.chance(0.6)) {
+            const stored = items.filter((i) => --left[i] === 0).length
+            return ledger.answered(account, end - begin, items.length, random.chance(0.8) ? stored : 0)
+          }
           const loss = random.pick(losses)
           const cause = random.pick(['OOM', 'READONLY'])
           ledger.lose(account, batch, begin, end, loss, cause)
-          const items = batch.members.subarray(batch.from[begin], batch.from[end])
           for (const i of items) worst[i] = Math.max(worst[i], 1 + losses.indexOf(loss))
           if (items.length === 0 && losses.indexOf(loss) < 2)
             errors[cause] = (errors[cause] ?? 0) + end - begin

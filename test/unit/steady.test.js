@@ -40,7 +40,7 @@ const windowAt = (plan) => {
         nominalHz: 10_000,
         ...plan,
       },
-      ledger: { whole, commands: { itemsCarried: 0 } },
+      ledger: { whole },
       onOpen: () => {},
       sampler: { mark: async () => {} },
       elapsed: () => nowMs,
