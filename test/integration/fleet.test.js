@@ -109,7 +109,9 @@ test('eight boxes whose clocks differ start together and give one result of all'
     bySecond.close()
     const longest = Math.max(...samples.map((sample) => sample[at]))
     assert.ok(Math.abs(latency[name].max - longest) <= longest / 1000, `${latency[name].max} of ${longest}`)
-    assert.deepEqual(latency[name], { ...mergedPercentiles([all]), count: samples.length })
+    const { mean, ...times } = mergedPercentiles([all]) ?? assert.fail('no latencies')
+    const known = { ...times, ...(name === 'service' && { mean }), count: samples.length }
+    assert.deepEqual(latency[name], known)
     t.diagnostic(`${name}: ${samples.length} samples in ${buckets.length} buckets`)
   }
 })
