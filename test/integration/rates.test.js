@@ -53,9 +53,10 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
         assert.ok(Math.abs(stored - acked) <= allowed, `${stored} items, and ${acked} by the intervals`)
       } else t.diagnostic('the process had no CPU in its warm-up')
       if (isOver) assert.ok(items.dropped > 0, JSON.stringify(items))
-      if (isOver && tick > 1) {
+      const rows = lines.flatMap(({ phase, nodes }) => (phase === 'warm-up' ? [] : nodes))
+      // A server that did not answer in time is known for several seconds together, later.
+      if (isOver && tick > 1 && rows.every(({ commands }) => commands)) {
         // What the servers ran in the same seconds, and not when a batch ended that had begun before them.
-        const rows = lines.flatMap(({ phase, nodes }) => (phase === 'warm-up' ? [] : nodes))
         const ran = rows.reduce((sum, { commands }) => sum + (commands.setex?.calls ?? 0), 0)
         const cpuUs = rows.reduce((sum, { cpu_s: cpuS }) => sum + 1e6 * cpuS, 0)
         assert.ok(Math.abs(stored - ran) < 0.15 * ran + portion, `${stored} items, and ${ran} SETEX`)
@@ -63,7 +64,13 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
         assert.ok(Math.abs((each * stored) / cpuUs - 1) < 0.01, `${each} us each, ${cpuUs} of ${stored}`)
       }
       // An item is sent with all of its commands or not at all.
-      if (tick > 1) assert.equal(await callsOf(server, 'setex'), items.acked)
+      if (tick > 1) {
+        const beyond = (await callsOf(server, 'setex')) - items.acked
+        assert.ok(
+          beyond >= 0 && beyond <= items.unsettled,
+          `${beyond} SETEX more than ${JSON.stringify(items)}`,
+        )
+      }
       const { plan } = document
       if (name.startsWith('a batch'))
         assert.ok(
