@@ -26,7 +26,6 @@ import { trafficOf } from './traffic.js'
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
-
 /** @param {RunParts['written']} written @param {number | null} aheadMs */
 const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
 
