@@ -11,6 +11,7 @@ import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
+import { clientsParts } from './readme/clients.js'
 import {
   countersBalance,
   countersByDelay,
@@ -136,6 +137,7 @@ const partsOf = (experiments) => {
           ['docs/versions.md', 'turnovers', versionsTurnovers(versions, turnsNamed('versions'))],
         ])
       : []),
+    ...clientsParts(experiments.get('clients')),
     ...queriesParts(experiments, pictureMarkup),
     ...queuesParts(experiments, pictureMarkup),
     ...pageTables(experiments),

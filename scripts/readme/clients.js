@@ -1,0 +1,65 @@
+// docs/clients.md: what each client library costs, from docs/data/clients.ndjson.
+import { shownFigure } from '../../lib/report/cells.js'
+import { measureNamed } from '../../lib/result/measures.js'
+import { centreOf } from '../../lib/result/statistics.js'
+import { table } from './reference.js'
+
+/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+/** @typedef {{ title: string, row: (client: string) => string, figure: string }} Column */
+
+const even = (/** @type {string} */ client) => `10,000 items/s (${client})`
+const inFlight = (/** @type {string} */ client) => `100,000 in flight, ${client} (${client})`
+const fetched = (/** @type {string} */ client) => `1,000 values, ${client} (${client})`
+
+/** @type {Record<string, Column[]>} */
+const tables = {
+  cost: [
+    { title: 'CPU of the process an item', row: even, figure: 'client.cpu_us_per_item' },
+    { title: 'CPU of the sending thread', row: even, figure: 'client.thread_cpu_pct' },
+    { title: 'time in garbage collection', row: even, figure: 'client.gc_pct' },
+    { title: 'latency p50', row: even, figure: 'latency.intended.p50' },
+    { title: 'p99', row: even, figure: 'latency.intended.p99' },
+    { title: 'highest rate', row: (client) => `highest rate (${client})`, figure: 'rate.achieved' },
+  ],
+  more: [
+    { title: '100,000 in flight: memory of the process', row: inFlight, figure: 'client.rss_mb_max' },
+    { title: 'time in garbage collection', row: inFlight, figure: 'client.gc_pct' },
+    { title: 'latency p99', row: inFlight, figure: 'latency.intended.p99' },
+    { title: 'a fetch of 1,000 values: p50', row: fetched, figure: 'fetches.duration_ms.p50' },
+    { title: 'p99', row: fetched, figure: 'fetches.duration_ms.p99' },
+  ],
+}
+
+/** 21.7 µs (21.2 to 22.3), with 'not valid' where no run of the row was. @param {ExperimentDocument} document @param {string} client @param {Column} column */
+const cellOf = ({ rows }, client, { row: labelOf, figure }) => {
+  const row = rows.find(({ label }) => label === labelOf(client))
+  const found = row?.figures[figure]
+  if (!row || !found) return '–'
+  const shown = (/** @type {number} */ value) => shownFigure(measureNamed(figure), value)
+  const [value, low, high] = [centreOf(found), found.low, found.high].map(shown)
+  const marked = row.marks.length > 0 ? ' ‡' : ''
+  return (low === high ? value : `${value} (${low} to ${high})`) + marked
+}
+
+/** @param {ExperimentDocument | undefined} document @returns {[file: string, mark: string, part: string][]} */
+export const clientsParts = (document) => {
+  if (!document) return []
+  const clients = [...new Set(document.rows.map(({ factors }) => String(factors.variant)))]
+  const marks = [...new Set(document.rows.flatMap((row) => row.marks.map(({ text }) => text)))]
+  const parts = Object.entries(tables).map(([name, columns]) => {
+    const rows = clients
+      .map((client) => [client, ...columns.map((column) => cellOf(document, client, column))])
+      .filter((row) => row.slice(1).some((text) => text !== '–'))
+    return /** @type {[string, string, string]} */ ([
+      'docs/clients.md',
+      name,
+      table(['client', ...columns.map(({ title }) => title)], rows),
+    ])
+  })
+  const note = [
+    `Node ${document.versions.node}, ${document.versions.servers.join(', ')}; ${document.hardware ?? ''}.`,
+    ...(marks.length > 0 ? [`‡: ${marks.join('; ')}.`] : []),
+  ].join(' ')
+  return [...parts, ['docs/clients.md', 'versions', note]]
+}
