@@ -43,7 +43,7 @@ const cases = {
     ...{ code: 'absent-writers', says: /add (-a all)/, typed: ['$1'] },
   },
   'few operations beside those in flight': {
-    line: `write ${lookups} --connections 50 --pipeline 10 --duration 700ms --warm-up 500ms`,
+    line: `write ${lookups} --connections 200 --pipeline 20 --duration 700ms --warm-up 500ms`,
     ...{ code: 'few-operations', says: /measure for longer \((--duration)\)/, typed: ['$1 3s'], isFar: true },
     check: ({ items }, of) => assert.ok(items.acked > 2 * of.items.acked, JSON.stringify(items)),
   },
