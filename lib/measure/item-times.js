@@ -1,4 +1,5 @@
-// When items are stored: with the answer to the last of its commands, each, and begun with the first that was sent. Items that one write began and one answer completed are recorded together; the commands have latencies of their own.
+// When items are stored: each with the answer to the last of its commands, and begun with the first that was sent. Items
+// that one write began and one answer completed are recorded together; the commands have latencies of their own.
 
 /**
  * @import { Step } from '../workloads/step.js'
