@@ -11,7 +11,7 @@ import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
-import { clientsParts } from './readme/clients.js'
+import { clientsParts, clientsPicture } from './readme/clients.js'
 import {
   countersBalance,
   countersByDelay,
@@ -183,6 +183,7 @@ export const generatedFiles = (read = readProjectFile) => {
     'lib/index.d.ts': typesFile(read('lib/index.d.ts')),
     ...pictureFiles(experiments, runNamed('add-shard')),
     ...measuredFiles(experiments),
+    ...clientsPicture(experiments.get('clients')),
   }
 }
 

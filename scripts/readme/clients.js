@@ -1,7 +1,10 @@
 // docs/clients.md: what each client library costs, from docs/data/clients.ndjson.
+
 import { shownFigure } from '../../lib/report/cells.js'
+import { experimentPictures } from '../../lib/report/charts.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
+import { pictureFile } from './picture-file.js'
 import { table } from './reference.js'
 
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -58,8 +61,17 @@ export const clientsParts = (document) => {
     ])
   })
   const note = [
-    `Node ${document.versions.node}, ${document.versions.servers.join(', ')}; ${document.hardware ?? ''}.`,
+    `Node ${document.versions.node}, servers ${document.versions.servers.join(', ')}; ${document.hardware ?? ''}.`,
     ...(marks.length > 0 ? [`‡: ${marks.join('; ')}.`] : []),
   ].join(' ')
   return [...parts, ['docs/clients.md', 'versions', note]]
+}
+
+/** The CPU of an item at one rate. @param {ExperimentDocument | undefined} document @returns {Record<string, string>} */
+export const clientsPicture = (document) => {
+  if (!document) return {}
+  const rows = document.rows.filter(({ label, factors }) => label === even(String(factors.variant)))
+  const column = document.columns.filter(({ name }) => name === tables.cost[0].figure)
+  const [picture] = experimentPictures({ ...document, rows, columns: column })
+  return picture ? { 'charts/measured/clients-cpu.svg': pictureFile(picture) } : {}
 }
