@@ -18,7 +18,7 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
   return [
     `${count(figures[turnMetrics.rate])}/s`,
     `master ${percent(figures[turnMetrics.cpu])}`,
-    `${measureNamed(turnMetrics.felt).title} ${micros(figures[turnMetrics.felt])}`,
+    `${measureNamed(turnMetrics.ofOthers).title} ${micros(figures[turnMetrics.ofOthers])}`,
     ...(factor < 1 ? [`at ${+(factor * 100).toFixed(1)} % of the rate`] : []),
     ...(valid
       ? []

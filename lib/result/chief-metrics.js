@@ -33,21 +33,21 @@ export const comparedMetrics = Object.freeze([
 ])
 
 // What another application feels is what averages over a minute cannot show.
-const felt = 'bystander.p99'
+const ofOthers = 'bystander.p99'
 
 /** Columns of every experiment's table. */
 export const commonColumns = Object.freeze([
   ...['rate.nominal', 'rate.achieved', 'master.cpu_pct', 'replica.cpu_pct', netCost, grossCost],
-  ...['latency.intended.p99', felt, 'bystander.max'],
+  ...['latency.intended.p99', ofOthers, 'bystander.max'],
 ])
 
 /** Those of them that are drawn of every experiment, beside what others feel; the net cost where it is known. */
 export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
-export const drawnBeside = Object.freeze([felt])
+export const drawnBeside = Object.freeze([ofOthers])
 
 /** What a turn of an experiment came to, in a line of progress. */
 export const turnMetrics = Object.freeze({
   rate: 'rate.achieved',
   cpu: 'master.cpu_pct',
-  felt,
+  ofOthers,
 })

@@ -1,6 +1,6 @@
 // What some servers can tell besides their counters: how long commands take, slow and large ones, busy slots, hot keys, and
 // their connections. Each is asked at the beginning and the end, where a server has it and the user may. Of what logs keep of
-// arguments, the key is folded by whoever reads it here, and all else is dropped at once.
+// arguments, the key is folded where it is read, and all else is dropped at once.
 import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'
 
 /**
@@ -26,7 +26,7 @@ import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'
  * @property {Hot | null} hot
  */
 
-// CLIENT LIST of more takes milliseconds, in which nobody else is served.
+// CLIENT LIST of more takes milliseconds, in which no other client is served.
 const mostClients = 2000
 const mostEntries = 64
 const mostSlots = 50
