@@ -54,11 +54,11 @@ const atOneMoment = async ({ control, info }, address) => {
 }
 
 /**
- * Bytes of keys, values and their tables on all masters; null where one does not say.
+ * What all masters hold, of each master by one answer; null where one does not say.
  * @param {Pick<Target, 'topology' | 'control' | 'info' | 'refused'>} target
- * @returns {Promise<number | null>}
+ * @returns {Promise<{ dataBytes: number, keys: number } | null>} bytes of keys, values and their tables
  */
-export const dataBytesIn = async (target) => {
+export const dataIn = async (target) => {
   if (target.refused.has('INFO')) return null
   const each = await Promise.all(
     target.topology.masters.map(async (address) => {
@@ -66,8 +66,14 @@ export const dataBytesIn = async (target) => {
       const { mem_clients_normal: counted } = info.fields
       const now = clientBytes === null || counted === undefined ? counted : String(clientBytes)
       // Data is never less than nothing: with an old count beside it that would cut off what the new one adds.
-      return reading({ ...info, fields: { ...info.fields, mem_clients_normal: now } }, 0).gauges.data_bytes
+      return reading({ ...info, fields: { ...info.fields, mem_clients_normal: now } }, 0).gauges
     }),
   )
-  return each.every((bytes) => bytes !== null) ? each.reduce((sum, bytes) => sum + Number(bytes), 0) : null
+  if (each.some(({ data_bytes: bytes }) => bytes === null)) return null
+  const sumOf = (/** @type {'data_bytes' | 'keys'} */ name) =>
+    each.reduce((sum, gauges) => sum + Number(gauges[name]), 0)
+  return { dataBytes: sumOf('data_bytes'), keys: sumOf('keys') }
 }
+
+/** @param {Parameters<typeof dataIn>[0]} target */
+export const dataBytesIn = async (target) => (await dataIn(target))?.dataBytes ?? null

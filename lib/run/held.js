@@ -4,7 +4,7 @@ import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
 import { scan } from '../servers/found-keys.js'
 import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
-import { dataBytesIn } from './baseline.js'
+import { dataBytesIn, dataIn } from './baseline.js'
 import { lengthMs } from './second.js'
 import { sleep } from './settlement.js'
 
@@ -35,7 +35,7 @@ const orNull = async (asked) =>
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
 /**
- * The sampler has just asked.
+ * By the sampler's last answers where a server does not answer now.
  * @param {Target} target
  * @param {Pick<WriteRun, 'strategy' | 'sampler'>} run
  * @param {boolean} isApart whether the memory of keys that gather items is to be told apart
@@ -43,17 +43,17 @@ const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => t
  */
 export const heldIn = async (target, { strategy, sampler }, isApart) => {
   const nowMs = Date.now()
-  const [gathered, dataBytes] = await Promise.all([
+  const [gathered, data] = await Promise.all([
     orNull(gatheredIn(target, strategy, nowMs)),
-    orNull(dataBytesIn(target)),
+    orNull(dataIn(target)),
   ])
-  const held = sampler.held()
   const holderBytes = !isApart
     ? null
     : sum(gathered ?? []) === 0
       ? (gathered?.map(() => 0) ?? null)
       : await orNull(holderBytesIn(target, strategy, nowMs))
-  return { dataBytes: dataBytes ?? held.dataBytes, keys: held.keys, gathered, holderBytes }
+  // Bytes are divided by keys of the same answer: a server that stalled may have answered the sampler long ago.
+  return { ...(data ?? sampler.held()), gathered, holderBytes }
 }
 
 /**

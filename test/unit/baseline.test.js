@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataBytesIn } from '../../lib/run/baseline.js'
+import { heldIn } from '../../lib/run/held.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { samplePlan } from '../helpers/sample-plan.js'
 
-/** A server as it answers INFO and, at the same moment, CLIENT LIST. @param {Record<string, number>} fields @param {string[]} clients */
-const serverOf = (fields, clients) => {
+/** A server as it answers INFO and, at the same moment, CLIENT LIST. @param {Record<string, number | string>} fields @param {string[]} clients */
+const targetOf = (fields, clients) => {
   const info = Object.entries({ connected_clients: clients.length, ...fields })
     .map(([name, n]) => `${name}:${n}`)
     .join('\r\n')
@@ -15,10 +18,13 @@ const serverOf = (fields, clients) => {
     refused: new Set(),
     topology: { masters: ['a:1'] },
     info: async () => info,
-    control: () => ({ multi: () => multi }),
+    control: () => ({ multi: () => multi, call: async () => 1000 }),
   }
-  return dataBytesIn(/** @type {any} */ (target))
+  return /** @type {any} */ (target)
 }
+
+/** @type {(...server: Parameters<typeof targetOf>) => Promise<number | null>} */
+const serverOf = (...server) => dataBytesIn(targetOf(...server))
 
 test('bytes of data are what is left beside the clients of the same moment', async () => {
   const fields = { used_memory: 1_000_000, used_memory_startup: 800_000, mem_clients_normal: 20_000 }
@@ -33,4 +39,20 @@ test('bytes of data are what is left beside the clients of the same moment', asy
 test('a count of clients that is too old does not cut off what little an empty server holds', async () => {
   const fields = { used_memory: 900_000, used_memory_startup: 850_000, mem_clients_normal: 60_000 }
   assert.equal(await serverOf(fields, ['id=1 omem=0 tot-mem=40000 cmd=exec']), 10_000)
+})
+
+test('keys are those of the answer that has the bytes, and of the sampler only where there is none', async () => {
+  const fields = { used_memory: 1_000_000, used_memory_startup: 800_000, db0: 'keys=1001,expires=1000' }
+  const run = /** @type {any} */ ({
+    strategy: strategyOf(samplePlan()),
+    sampler: { held: () => ({ dataBytes: 50_000, keys: 200 }) },
+  })
+  const target = targetOf(fields, [])
+  assert.deepEqual(await heldIn(target, run, false), {
+    ...{ dataBytes: 200_000, keys: 1001 },
+    ...{ gathered: [1000], holderBytes: null },
+  })
+  const silent = { ...target, info: () => Promise.reject(new Error('closed')) }
+  const { dataBytes, keys } = await heldIn(silent, run, false)
+  assert.deepEqual([dataBytes, keys], [50_000, 200])
 })
