@@ -424,8 +424,9 @@ export const VALUE_TYPES = Object.freeze({
 
 /** @typedef {keyof typeof VALUE_TYPES} TypeName */
 
-/** `10k@30s,20k`: no address. @param {string} text */
-const isSchedule = (text) => /^(\d+(\.\d+)?[km]?(@\d+(\.\d+)?(ms|s|m|h))?(,|$))+$/i.test(text)
+/** `10k@30s,20k`, mistyped too: a number on both sides of an @ is no address. @param {string} text */
+const isSchedule = (text) =>
+  /^[^:/]*$/.test(text) && /(^|,)\d+(\.\d+)?[a-z]{0,2}@\d+(\.\d+)?[a-z]{0,2}(,|$)/i.test(text)
 
 /**
  * A piece of what the user typed, fit for one line of a message: nothing of an address that may be a password, no

@@ -1005,6 +1005,11 @@ test('nothing secret is shown', () => {
     '--pasword hunter2 --host h',
     '--host redis://u:hunter2@h',
     'redis://u:hunter2@h redis://v:hunter2@g',
+    '--rate hunter2@h',
+    '--rate 5,u:hunter2@h',
+    '--rate 5,hunter2@h',
+    '--rate 5@3s,redis://hunter2@h',
+    '--rate 5hunter2@10.0.0.1',
   ]
   for (const line of lines)
     assert.doesNotMatch(
@@ -1020,10 +1025,18 @@ test('nothing secret is shown', () => {
   const settings = read('--url redis://u:hunter2@h')
   assert.equal(settings.password, 'hunter2')
   // The @ of a rate's time is none of an address.
-  assert.match(
-    sentence(() => read('--rate 10k@30s,20k')),
-    /not '10k@30s,20k'$/,
-  )
+  for (const schedule of ['10k@30s,20k', '10@5s,x@3', '10@5s,20@', 'x@3,10@5x', '10@5x', '10k@30s,@1m'])
+    for (const option of ['--rate', '--fetch-rate'])
+      assert.match(
+        sentence(() =>
+          readSettings({
+            program: option === '--rate' ? 'producer' : 'consumer',
+            argv: [option, schedule],
+            env: {},
+          }),
+        ),
+        new RegExp(`not '${schedule}'$`),
+      )
 })
 
 test('messages carry no control characters and stay short', () => {
