@@ -1,9 +1,11 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
+import { storedOf } from '../measure/costs.js'
 import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
 import { commandsOf, nodesIn } from '../measures/nodes.js'
+import { isScheduled } from '../plan/pacer.js'
 import { measuresOf } from './measures.js'
 import { absentCode, ruling } from './warnings.js'
 import { absentWriters } from './writer-reasons.js'
@@ -17,6 +19,8 @@ import { absentWriters } from './writer-reasons.js'
  * @typedef {{ document: Document, lines: Line[] }} Run
  * @typedef {{ fromMs: number, toMs: number }} Window epoch
  */
+
+const losses = ['failed', 'uncertain', 'dropped', 'unsettled']
 
 /** @param {Document} document */
 const startOf = ({ started }) => Date.parse(started)
@@ -38,9 +42,6 @@ const itemsOf = (lines, name) => lines.reduce((sum, line) => sum + (line.items[n
 /** @param {readonly Line[]} lines */
 const lengthMs = (lines) => lines.reduce((sum, line) => sum + line.over_ms, 0)
 
-/** @param {Document} document */
-const hasSchedule = ({ plan }) => plan.pacing !== 'closed' && plan.rate !== 'max'
-
 /**
  * How long the schedule takes for the work in these lines. Lines end once a second, and so do the bursts of a batch: by
  * the clock the same lines may hold a part of a burst more or less, with the CPU that it cost.
@@ -49,32 +50,27 @@ const hasSchedule = ({ plan }) => plan.pacing !== 'closed' && plan.rate !== 'max
  */
 const workMs = (document, lines) => {
   const overMs = lengthMs(lines)
-  if (!hasSchedule(document)) return overMs
+  if (!isScheduled(document.plan)) return overMs
   const { items, chunks, spacingMs } = document.plan
   const ownMs = (itemsOf(lines, 'acked') / (items / chunks)) * spacingMs
   return ownMs > 0 && Math.abs(ownMs - overMs) <= 1.2 * spacingMs ? ownMs : overMs
 }
 
 /**
- * Items a second, of the ticks that were due in these lines. A burst that an edge of the window cuts is part of the
- * rate that is held; only what was lost, and a backlog of more than a tick, is not.
+ * Items a second, counted as those of a whole run. A burst that an edge of the window cuts is not late; only what was lost
+ * is not stored, and a backlog of more than a tick.
  * @param {Document} document
  * @param {readonly Line[]} lines
  */
-const rateHeld = (document, lines) => {
+const rateOver = ({ plan }, lines) => {
+  const tickItems = plan.items / plan.chunks
   const acked = itemsOf(lines, 'acked')
-  const { items, chunks, spacingMs } = document.plan
-  const tickItems = items / chunks
   const offered = itemsOf(lines, 'offered')
-  const ticks = Math.round(offered / tickItems)
-  if (!hasSchedule(document) || ticks === 0) return (acked * 1000) / lengthMs(lines)
-  const lost = ['failed', 'uncertain', 'dropped', 'unsettled'].reduce(
-    (sum, outcome) => sum + itemsOf(lines, outcome),
-    0,
-  )
-  const open = offered - acked - lost
-  const cut = Math.max(-tickItems, Math.min(tickItems, open))
-  return ((acked + cut) * 1000) / (ticks * spacingMs)
+  const lost = losses.reduce((sum, outcome) => sum + itemsOf(lines, outcome), 0)
+  const open = Math.abs(offered - acked - lost)
+  const due = { offered, acked: offered - lost - (open > tickItems ? open : 0) }
+  const ticks = isScheduled(plan) ? Math.round(offered / tickItems) : 0
+  return (storedOf(plan, due, acked) * 1000) / (ticks * plan.spacingMs || lengthMs(lines))
 }
 
 /** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {Idle | Unknown} */
@@ -178,11 +174,11 @@ export const windowOf = (runs, window) => {
   const overS = overMs / 1000
   const items = sums(all.map((line) => line.items))
   const seen = perRun.reduce(
-    (sum, own, i) => (own.length > 0 ? sum + rateHeld(runs[i].document, own) : sum),
+    (sum, own, i) => (own.length > 0 ? sum + rateOver(runs[i].document, own) : sum),
     0,
   )
   // Without a schedule whole lines end with a burst and leave out the sleep behind it; a writer's own figures hold it.
-  const ownWindows = runs.length > 1 && !hasSchedule(first.document)
+  const ownWindows = runs.length > 1 && !isScheduled(first.document.plan)
   const achieved = ownWindows
     ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
     : seen

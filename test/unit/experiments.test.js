@@ -510,7 +510,20 @@ describe('a window of runs', () => {
       [cut(Array.from({ length: 8 }, () => /** @type {[number, number]} */ ([1000, 600])))],
       whole(0, 8),
     )?.document
-    near(behind?.rate.achieved, (8 * 600 + 1000) / 8)
+    near(behind?.rate.achieved, 600)
+    const both = windowOf(
+      [
+        cut(
+          [
+            [1000, 1200],
+            [1000, 700],
+          ],
+          { dropped: 50 },
+        ),
+      ],
+      whole(0, 2),
+    )?.document
+    near(both?.rate.achieved, 950)
   })
 
   test('writers that sleep after their batches: the rate is what their own whole turns came to', () => {
