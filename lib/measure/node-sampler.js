@@ -54,7 +54,10 @@ import { difference, flushesBetween, known, reading, wasRestarted } from './node
  * @property {Answer | null} answer not yet told
  * @property {boolean} failed
  * @property {Answer | null} last
+ * @property {boolean} isBefore it is of before the window, whose figures begin with the next one
  */
+
+const unasked = { listed: true, asking: null, answer: null, failed: false, last: null, isBefore: false }
 
 /** JSON has no NaN, which is what a counter is that a server does not have. @param {any} last @returns {Answer} */
 const revived = (last) => ({
@@ -115,14 +118,7 @@ export const nodeSampler = ({
   const follow = () => {
     for (const watch of watches.values()) watch.listed = false
     for (const node of nodes()) {
-      const watch = watches.get(node.address) ?? {
-        node,
-        listed: true,
-        asking: null,
-        answer: null,
-        failed: false,
-        last: null,
-      }
+      const watch = watches.get(node.address) ?? { node, ...unasked }
       watch.node = node
       watch.listed = true
       watches.set(node.address, watch)
@@ -144,7 +140,7 @@ export const nodeSampler = ({
 
   /** @param {Watch} watch @returns {NodeRow} */
   const row = (watch) => {
-    const { node, answer, last } = watch
+    const { node, answer, last, isBefore } = watch
     const { address, shard } = node
     const role = (answer ?? last)?.role ?? node.role
     const head = { address, shard, role }
@@ -156,13 +152,16 @@ export const nodeSampler = ({
       }
     watch.answer = null
     // A server that stalls answers late what it was asked before the window: it counts commands whose replies come within it.
-    watch.last = answer.askedMs < fromMs ? null : answer
+    Object.assign(watch, { last: answer, isBefore: answer.askedMs < fromMs })
     const link = answer.link === undefined ? {} : { link: answer.link }
     const loading = answer.loading ? { loading: /** @type {const} */ (true) } : {}
     const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link, ...loading }
     if (!last) return seen
     const incident = incidentBetween(last, answer)
     const delta = difference(last, answer)
+    // What happened is counted once, whenever it did.
+    const went = delta && { expired: known(delta.expired), evicted: known(delta.evicted) }
+    if (isBefore) return { ...seen, ...incident, ...went }
     if (!delta) return { ...seen, gap: 'restarted', ...incident }
     const items = carried && { carried: answer.carried - last.carried }
     // The server counts an answer when it has sent it, which is after it was made up.
@@ -217,18 +216,18 @@ export const nodeSampler = ({
         marking = null
       })
       const rows = await sampled
-      for (const watch of watches.values()) if (watch.last && watch.last.atMs < startMs) watch.last = null
+      for (const watch of watches.values()) if (watch.last && watch.last.atMs < startMs) watch.isBefore = true
       return rows
     },
 
     /** Plain data that another process can go on from. */
-    state: () => [...watches.values()].map(({ node, last }) => ({ node, last })),
+    state: () => [...watches.values()].map(({ node, last, isBefore }) => ({ node, last, isBefore })),
     /** Goes on with another's answers: nothing is lost, since differences span the time between two samples. @param {any} state */
     restore(state) {
       watches.clear()
-      for (const { node, last } of state)
+      for (const { node, last, isBefore = false } of state)
         watches.set(node.address, {
-          ...{ node, listed: true, asking: null, answer: null, failed: false },
+          ...{ node, ...unasked, isBefore },
           last: last && revived(last),
         })
     },

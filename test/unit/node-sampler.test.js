@@ -277,6 +277,40 @@ test('a node that was asked before the mark, and answers late, joins the window 
   assert.deepEqual(sampler.summary().totals.commands, { setex: { calls: 100, usec: 250 } })
 })
 
+test('what happens between an answer of before the window and the next one is counted once', async () => {
+  const played = async (/** @type {boolean} */ isLate, /** @type {Fields} */ then) => {
+    const { sampler, at, time } = rig({})
+    await at(1, lived(1))
+    /** @type {(fields: Fields) => void} */
+    let answer = () => {}
+    const stalled = /** @type {any} */ (new Promise((resolve) => (answer = resolve)))
+    await at(2, stalled)
+    time.ms = 2500
+    const marked = sampler.mark()
+    await Promise.resolve()
+    // Either it answers while the window begins, or it is silent then.
+    if (isLate) await marked
+    answer({ ...lived(2), evicted_keys: 5 })
+    await marked
+    const held = isLate ? null : sampler.held()
+    const rows = []
+    for (const s of [3, 4, 5]) rows.push(...(await at(s, { ...lived(s), ...then })))
+    return { rows, held, evicted: sampler.summary().totals.evicted }
+  }
+  for (const isLate of [false, true]) {
+    const flushed = { evicted_keys: 12, cmdstat_flushall: 'calls=1,usec=9' }
+    const { rows, held, evicted } = await played(isLate, flushed)
+    assert.equal(evicted, 12)
+    assert.equal(
+      rows.reduce((sum, { flushes = 0 }) => sum + flushes, 0),
+      1,
+    )
+    if (!isLate) assert.deepEqual(held, { dataBytes: 8000, keys: 9 })
+    const restarted = await played(isLate, { run_id: 'b' })
+    assert.equal(restarted.rows.filter((row) => row.restarted).length, 1)
+  }
+})
+
 test('nodes appear, vanish and change roles: one master a shard holds the data, replicas cost CPU', async () => {
   const replica = (/** @type {number} */ s) => ({
     ...lived(s),
