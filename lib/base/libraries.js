@@ -12,6 +12,9 @@ import { OptionError } from './errors.js'
  * @typedef {{ package: string, version: string, options: Record<string, OptionValue>, lacks: readonly string[] }} LibraryPlan
  */
 
+// Of every library: longer without an answer or a rejection, and the outcome of a command is uncertain.
+const answerLimit = 30_000
+
 const likeIoredis = {
   // Enough for a full pipeline to every node of a large cluster; more only fills queues.
   inFlight: 5000,
@@ -20,6 +23,7 @@ const likeIoredis = {
   commandTimeout: 0,
   connectTimeout: 5000,
   slotsRefreshInterval: 2000,
+  answerLimit,
 }
 
 /** @type {Record<LibraryName, Declared>} */
@@ -41,6 +45,7 @@ export const libraries = {
       pingInterval: 0,
       socketTimeout: 0,
       topologyRefreshOnReconnectionAttempt: 5000,
+      answerLimit,
     },
     lacks: ['reads from replicas only', 'an end of half-open connections (see socketTimeout, pingInterval)'],
   },
@@ -51,6 +56,7 @@ export const libraries = {
       requestTimeout: 5000,
       connectionTimeout: 5000,
       tcpNoDelay: true,
+      answerLimit,
     },
     lacks: [
       'events of its connections',

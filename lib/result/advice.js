@@ -25,6 +25,8 @@ const adviceByCause = new Map(
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
     TIMEOUT: 'no answer came within --query-timeout; the server goes on with the command all the same',
+    UNANSWERED:
+      'the client library neither answered nor rejected the command; see its settings, and answerLimit of --driver-option',
     CLOSED:
       'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
   }),

@@ -79,7 +79,8 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   const durationS = reading.elapsed() / 1000
   // What has not come back by now has failed, and must not leave the run valid.
   if (!whole && !stop.aborted)
-    for (let left = reading.busy(); left > 0; left--) instruments.of(fetches).failed('UNSETTLED')
+    for (let left = reading.busy(); left > 0; left--)
+      instruments.of(fetches).failed(driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
     await atMost(patienceMs(stop, judgeLimitMs), Promise.race([judge.settle(), atOnce]))

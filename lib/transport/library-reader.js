@@ -4,6 +4,7 @@ import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { silenceOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
+import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { tellReply } from './library-replies.js'
 import { ReadError } from './read-driver.js'
 import { sharesOf } from './read-order.js'
@@ -11,9 +12,33 @@ import { readAgain } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
 
 /**
- * @import { Library } from './library.js'
+ * @import { Fault, Library } from './library.js'
  * @import { IdList, ReadDriver, ReadDriverOptions, ReadPlan, ReplySink } from './read-driver.js'
+ *
+ * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error
+ * @typedef {ReturnType<typeof askingOf>} Asking
  */
+
+/**
+ * Each command has an answer, or a fault, at last.
+ * @param {{ library: Library, plan: ReadPlan, clock: () => number }} needs
+ */
+const askingOf = ({ library, plan, clock }) => {
+  /** @typedef {{ sentMs: number, done: (answered: Answered) => void }} One */
+  const answers = answersOf({
+    library,
+    limitMs: answerLimitOf(plan),
+    clock,
+    onReply: (/** @type {One} */ { done }, reply) => done({ fault: null, reply }),
+    onFault: ({ done }, fault, error) => done({ fault, reply: error }),
+  })
+  return {
+    watch: answers.watch,
+    hasOverdue: answers.hasOverdue,
+    /** @param {() => Promise<unknown>} send @returns {Promise<Answered>} */
+    ask: (send) => new Promise((done) => answers.ask({ sentMs: 0, done }, send)),
+  }
+}
 
 /** Ids under way, bounded. @param {number} most */
 const boundOf = (most) => {
@@ -63,13 +88,14 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
  * @param {object} needs
  * @param {ReadPlan} needs.plan
  * @param {Library} needs.library
+ * @param {Asking} needs.asking
  * @param {string} needs.server
  * @param {(slot: number) => string} needs.masterOf
  * @param {ReturnType<typeof readAgain>} needs.patience
  * @param {() => void} needs.onSend
  * @returns {ReadDriver['values']}
  */
-const valuesReader = ({ plan, library, server, masterOf, patience, onSend }) => {
+const valuesReader = ({ plan, library, asking, server, masterOf, patience, onSend }) => {
   const bound = boundOf(library.limit)
 
   return (list, places, command, sink) => {
@@ -96,16 +122,58 @@ const valuesReader = ({ plan, library, server, masterOf, patience, onSend }) => 
         if (full) await full
         bound.take(ids.length)
         onSend()
-        const done = send(ids).then(
-          (reply) => answered(ids, reply),
-          (error) => round.refused(ids, library.faultOf(error).line, server),
-        )
-        all.push(done.finally(() => bound.give(ids.length)))
+        const done = asking
+          .ask(() => send(ids))
+          .then(({ fault, reply }) => {
+            bound.give(ids.length)
+            if (!fault) answered(ids, reply)
+            else if (fault.isSilent) round.givenUp(ids, unansweredCause)
+            else round.refused(ids, fault.line, server)
+          })
+        all.push(done)
       }
       await Promise.all(all)
     })
   }
 }
+
+/**
+ * One command of a reader, asked until it is answered.
+ * @param {object} needs
+ * @param {ReadDriverOptions['target']} needs.target
+ * @param {Asking} needs.asking
+ * @param {string} needs.server
+ * @param {(slot: number, consumer: number) => string} needs.serverAt
+ * @param {ReturnType<typeof readAgain>} needs.patience
+ * @param {() => void} needs.onSend
+ */
+const askerOf =
+  ({ target, asking, server, serverAt, patience, onSend }) =>
+  (
+    /** @type {Library} */ on,
+    /** @type {string[]} */ args,
+    /** @type {string} */ key,
+    /** @type {ReplySink} */ sink,
+  ) =>
+    patience.untilAnswered(async () => {
+      // A library takes every script for a write: the node of its keys is named.
+      const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
+      onSend()
+      const { fault, reply } = await asking.ask(() =>
+        node ? on.sendTo(args, node) : on.send(args, key, null),
+      )
+      if (!fault) {
+        tellReply(reply, sink)
+        return null
+      }
+      if (fault.isSilent) throw new ReadError(unansweredCause, `${args[0]} ${key}: ${messageOf(reply)}`)
+      return {
+        line: fault.line,
+        from: server,
+        words: `${args[0]} ${key} is refused: ${messageOf(reply)}`,
+        loadScript: () => target.loadScripts(node ?? server, [fetchScript]),
+      }
+    })
 
 /**
  * @param {ReadDriverOptions} options
@@ -154,27 +222,14 @@ export const libraryReadDriver = async (options) => {
       events: on,
     })
   const library = open(server, plan.reads)
+  const asking = askingOf({ library, plan, clock })
   /** @type {typeof library | null} of masters */
   let mains = null
 
-  /** @param {typeof library} on @param {string[]} args @param {string} key @param {ReplySink} sink */
-  const askUntil = (on, args, key, sink) =>
-    patience.untilAnswered(async () => {
-      // A library takes every script for a write: the node of its keys is named.
-      const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
-      commands++
-      try {
-        tellReply(await (node ? on.sendTo(args, node) : on.send(args, key, null)), sink)
-        return null
-      } catch (error) {
-        return {
-          line: on.faultOf(error).line,
-          from: server,
-          words: `${args[0]} ${key} is refused: ${messageOf(error)}`,
-          loadScript: () => target.loadScripts(node ?? server, [fetchScript]),
-        }
-      }
-    })
+  const onSend = () => {
+    commands++
+  }
+  const askUntil = askerOf({ target, asking, server, serverAt, patience, onSend })
 
   const masterLibrary = async () => {
     if (mains) return mains
@@ -196,16 +251,7 @@ export const libraryReadDriver = async (options) => {
       })
       await askUntil(main, args, key, sink)
     },
-    values: valuesReader({
-      plan,
-      library,
-      server,
-      masterOf,
-      patience,
-      onSend: () => {
-        commands++
-      },
-    }),
+    values: valuesReader({ plan, library, asking, server, masterOf, patience, onSend }),
     serverOf: (key, consumer) => serverAt(plan.cluster ? slotOf(key) : 0, consumer),
     servers,
     bare: topology.bare,
@@ -213,8 +259,10 @@ export const libraryReadDriver = async (options) => {
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
       listen(library.connections)
+      asking.watch()
       topology.watch()
     },
+    hasOverdue: asking.hasOverdue,
     close: () => {
       closed = true
       topology.close()

@@ -1,12 +1,11 @@
-// The driver on a client library: what a Node application would see. Commands in flight are bounded, and what the
-// library rejects is sent again by the same verdicts as on plain sockets.
+// The driver on a client library: what a Node application would see. Commands in flight are bounded.
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
-import { plainCommand } from '../wire/encode.js'
 import { patienceOf, pausedMs } from './catch-up.js'
 import { occasionsOf } from './due-steps.js'
 import { silenceOf } from './half-open.js'
-import { connectLibrary, keyIn, libraryNamed } from './library.js'
+import { connectLibrary, libraryNamed } from './library.js'
+import { commandsOf } from './library-commands.js'
 import { turnsOf } from './library-turns.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
@@ -16,53 +15,40 @@ import { tapesOf } from './tapes.js'
 import { storyOf } from './topology-events.js'
 
 /**
- * @import { Loss } from '../measure/ledger.js'
- * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
- * @import { Redirect } from './library.js'
  * @import { DriverOptions } from './socket.js'
- *
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number }} One
- * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
- * `write` as that of an Entry
  */
 
-// A library that takes a command back again and again would be asked without end.
-const mostAtOnce = 3
+/** Many asks in a turn of the event loop are one. @param {() => void} work */
+const onceATurn = (work) => {
+  let asked = false
+  const run = () => {
+    asked = false
+    work()
+  }
+  return () => {
+    if (asked) return
+    asked = true
+    setImmediate(run)
+  }
+}
 
-/** @param {DriverOptions} options */
-export const libraryDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress, onReply } =
-    options
-  const occasions = occasionsOf(plan)
-  const encodeFrom = clock()
-  // Kept tapes would be in vain: the library encodes for itself.
-  const { portionItems: items, onEncoding } = options
-  const { portionsOf, carriersOf } = await tapesOf(plan, steps, { items, onEncoding, keep: false })
-  const encodeMs = clock() - encodeFrom
-  const itemTimes = itemTimesOf({ steps, latency })
-  const [first] = target.topology.masters
-  const turns = turnsOf(ledger)
-  /** @type {One[]} */
-  let repeats = []
-  /** @type {Map<One, NodeJS.Timeout | null>} */
-  const postponed = new Map()
-  /** @type {Set<One>} */
-  const inFlight = new Set()
-  let started = false
-  let closed = false
-
-  const listen = silenceOf({ dial: target.dial, onEvent })
-  const story = storyOf({ onEvent, clock })
-  const patience = patienceOf({ plan, clock })
-  let answeredMs = clock()
-  const isRunning = () => started && !closed
+/**
+ * What the library reports, and the slots as the run knows them: the library has a map of its own, this one is for events.
+ * @param {object} needs
+ * @param {DriverOptions} needs.options
+ * @param {ReturnType<typeof storyOf>} needs.story
+ * @param {ReturnType<typeof patienceOf>} needs.patience
+ * @param {() => boolean} needs.isRunning
+ * @param {() => void} needs.wake commands that wait for a server go out
+ */
+const openedLibrary = async ({ options, story, patience, isRunning, wake }) => {
+  const { plan, target, ledger, clock } = options
   const openLibrary = await libraryNamed(plan.driver)
   const library = openLibrary({
     cluster: plan.cluster,
     target,
-    address: first,
+    address: target.topology.masters[0],
     reads: 'master',
     bytes: false,
     options: plan.library?.options ?? {},
@@ -80,23 +66,14 @@ export const libraryDriver = async (options) => {
         patience.disturbed()
         story.down(address, reason)
       },
-      // Commands that wait for the server go out as soon as it is back.
-      ready: () => {
-        for (const [one, timer] of postponed) {
-          if (timer === null) continue
-          clearTimeout(timer)
-          due(one)
-        }
-      },
+      ready: wake,
       turnedAway: (line) => {
         if (isRunning()) ledger.sentAgain(causeOf(line))
       },
       stray: () => refresher.request(),
     },
   })
-  // The library has a map of its own; this one is for the events.
   const map = slotMapOf(target.topology)
-  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
@@ -109,136 +86,49 @@ export const libraryDriver = async (options) => {
     },
     clock,
   })
+  return { library, map, refresher }
+}
 
-  /** @param {One} one @param {Loss} outcome @param {string} cause */
-  const lose = ({ tick, tape, i }, outcome, cause) => {
-    ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
-    turns.finished(tick)
-  }
-  /** @param {One} one @param {number} sentMs @param {unknown} reply */
-  const succeeded = (one, sentMs, reply) => {
-    const { tick, tape, i } = one
-    inFlight.delete(one)
-    answeredMs = clock()
+/** @param {DriverOptions} options */
+export const libraryDriver = async (options) => {
+  const { plan, steps, target, ledger, latency, clock, onEvent, onProgress } = options
+  const occasions = occasionsOf(plan)
+  const encodeFrom = clock()
+  // Kept tapes would be in vain: the library encodes for itself.
+  const { portionItems: items, onEncoding } = options
+  const { portionsOf, carriersOf } = await tapesOf(plan, steps, { items, onEncoding, keep: false })
+  const encodeMs = clock() - encodeFrom
+  const itemTimes = itemTimesOf({ steps, latency })
+  const turns = turnsOf(ledger)
+  let started = false
+  let closed = false
+
+  const listen = silenceOf({ dial: target.dial, onEvent })
+  const story = storyOf({ onEvent, clock })
+  const patience = patienceOf({ plan, clock })
+  const isRunning = () => started && !closed
+  const wake = () => commands.wake()
+  const { library, map, refresher } = await openedLibrary({ options, story, patience, isRunning, wake })
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
+
+  const progressSoon = onceATurn(() => {
     if (closed) return
-    const items = tape.from[i + 1] - tape.from[i]
-    const stored = itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
-    onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
-    ledger.answered(tick.account, 1, items, stored)
-    turns.finished(tick)
-    progressSoon()
-  }
-
-  /** @param {One} one @param {unknown} error */
-  const rejected = (one, error) => {
-    inFlight.delete(one)
-    if (closed) return
-    const { line, left: mayHaveLeft, atOnce } = library.faultOf(error)
-    if (line !== null) answeredMs = clock()
-    one.attempts++
-    one.left ||= mayHaveLeft
-    if (line !== null) refused(one, line)
-    else if (atOnce) repeat(one, one.attempts > mostAtOnce ? policy.waitFor(one.attempts) : 0)
-    else {
-      refresher.request()
-      const { tick, tape, left, attempts } = one
-      const outcome = policy.unanswered(tape.step, left, tick.dueMs, attempts, isScheduled(plan))
-      if (outcome) lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
-      else {
-        if (mayHaveLeft) ledger.sentAgain('CLOSED')
-        repeat(one, policy.waitFor(attempts))
-      }
-    }
-    progressSoon()
-  }
-  /** @param {One} one @param {string} line */
-  const refused = (one, line) => {
-    ledger.commands.refused++
-    const { action, cause, address, waitMs, lost } = policy.refused(
-      line,
-      one.from,
-      one.tick.dueMs,
-      one.attempts,
-    )
-    if (lost) return lose(one, lost, cause)
-    story.refused(cause)
-    ledger.sentAgain(cause)
-    if (action !== 'asking') refresher.request()
-    if ((action === 'there' || action === 'asking') && address !== null)
-      one.to = { address, asking: action === 'asking' }
-    if (action === 'there') library.refreshSlots()
-    if (action === 'load') loadThenRepeat(one, waitMs)
-    else repeat(one, waitMs)
-  }
-
-  /** @param {One} one @param {number} waitMs */
-  const repeat = (one, waitMs) => {
-    ledger.commands.repeated++
-    if (waitMs === 0) {
-      repeats.push(one)
-      return
-    }
-    postponed.set(one, setTimeout(due, waitMs * (0.5 + random()), one))
-  }
-  const due = (/** @type {One} */ one) => {
-    if (closed || !postponed.delete(one)) return
-    repeats.push(one)
-    progressSoon()
-  }
-  const loadThenRepeat = (/** @type {One} */ one, /** @type {number} */ waitMs) => {
-    postponed.set(one, null)
-    const again = () => {
-      if (!closed) repeat(one, waitMs)
-    }
-    Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
-  }
-
-  /** @param {One} one */
-  const send = (one) => {
-    const { tick, tape, values, i } = one
-    const args = plainCommand(tape.args(i), values)
-    const sentMs = clock()
-    if (tick.firstMs === null) {
-      tick.firstMs = sentMs
-      onBegun(tick)
-    }
-    if (one.write === 0) one.write = tick.sends.push(sentMs)
-    inFlight.add(one)
-    ledger.commands.sent++
-    const { to } = one
-    one.to = null
-    one.from = to?.address ?? ((plan.cluster && library.ownerOf(tape.slotAt(i, values))) || one.from)
-    try {
-      library.send(args, keyIn(args), to).then(
-        (reply) => succeeded(one, sentMs, reply),
-        (error) => rejected(one, error),
-      )
-    } catch (error) {
-      // A library throws at once for a slot that has no owner now.
-      queueMicrotask(() => rejected(one, error))
-    }
-  }
-
-  let scheduled = false
-  const progressSoon = () => {
-    if (scheduled) return
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      if (closed) return
-      pump()
-      if (started) onProgress()
-    })
-  }
+    pump()
+    if (started) onProgress()
+  })
+  const commands = commandsOf({
+    ...{ library, options, policy, refresher, story, turns, itemTimes },
+    onSettled: progressSoon,
+  })
 
   const pump = () => {
-    for (const one of repeats.splice(0)) send(one)
+    commands.repeatDue()
     const [from] = map.addresses()
-    while (inFlight.size + postponed.size < library.limit) {
+    while (commands.hasRoom()) {
       const next = turns.next()
       if (!next) break
       const { tick, job, i } = next
-      send({ tick, ...job, i, attempts: 0, left: false, to: null, from, write: 0 })
+      commands.send({ tick, ...job, i, attempts: 0, left: false, to: null, from, write: 0, sentMs: 0 })
     }
   }
   /** @param {Tick} tick @param {number} portion */
@@ -258,12 +148,13 @@ export const libraryDriver = async (options) => {
 
   const close = () => {
     closed = true
+    commands.close()
     refresher.close()
     library.close()
   }
 
   story.topology(target.topology)
-  await connectLibrary(library, first, target.access)
+  await connectLibrary(library, target.topology.masters[0], target.access)
   started = true
 
   return {
@@ -278,6 +169,7 @@ export const libraryDriver = async (options) => {
       const deadline = policy.deadline(isScheduled(plan))
       turns.lose((turn) => isOverdue(turn, deadline, isUp), 'dropped')
       listen(library.connections)
+      commands.watch()
       // A library goes over to a new master without a word.
       if (refresher.isStale() || !isUp) refresher.request()
       story.tell()
@@ -285,16 +177,14 @@ export const libraryDriver = async (options) => {
     /** Gives up what has no outcome yet: the run has ended first. */
     abandon: () => {
       close()
-      for (const one of [...inFlight, ...repeats, ...postponed.keys()]) lose(one, 'unsettled', '')
-      repeats = []
+      commands.abandon()
       turns.lose(() => true, 'unsettled')
     },
     close,
     /** Its connections are its own. */
     renew: () => false,
     /** How long a tick may wait for room. */
-    waitLimitMs: () =>
-      patience.limitMs(postponed.size > 0 || (inFlight.size > 0 && clock() - answeredMs > pausedMs)),
+    waitLimitMs: () => patience.limitMs(commands.isDisturbed(pausedMs)),
     hasRoom: () => turns.count() < 2,
     waitingBytes: () => 0,
   }

@@ -32,6 +32,7 @@ import { reasonFor } from '../servers/reason.js'
  * @property {string | null} line the server refused it, so it was not executed
  * @property {boolean} left it may have been executed
  * @property {boolean} atOnce it may be sent again at once
+ * @property {boolean} [isSilent] the library has neither answered nor rejected it
  *
  * @typedef {{ address: string, asking: boolean }} Redirect
  *

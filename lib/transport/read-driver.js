@@ -39,6 +39,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @property {() => readonly number[]} bare shards that have no replica
  * @property {() => Record<string, { commands: number, bytes_in: number | null }>} figures by server
  * @property {() => void} watch once a second
+ * @property {() => boolean} [hasOverdue] a client library has left a command unanswered for too long at the end of a run
  * @property {() => void} close
  */
 

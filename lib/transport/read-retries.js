@@ -34,14 +34,15 @@ const roundOf = ({ policy, dueMs, attempts, given }) => {
     /** @type {Map<string, number[]>} places by the server that is to be asked with ASKING */
     asking: new Map(),
     waitMs: 0,
+    /** @param {ArrayLike<number>} places @param {string} cause */
+    givenUp(places, cause) {
+      given[cause] = (given[cause] ?? 0) + places.length
+    },
     /** @param {ArrayLike<number>} places @param {string | null} line null: the connection ended first @param {string} from */
     refused(places, line, from) {
       const ruling = policy.unread(line, from, dueMs, attempts)
       const { action, cause, address, lost, waitMs } = ruling
-      if (lost) {
-        given[cause] = (given[cause] ?? 0) + places.length
-        return
-      }
+      if (lost) return round.givenUp(places, cause)
       let list = round.again
       if (action === 'asking' && address) {
         list = round.asking.get(address) ?? []

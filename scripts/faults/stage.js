@@ -242,10 +242,11 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
     /**
      * @param {string} line options of the consumer besides the address
      * @param {string} own a folder for its results
+     * @param {{ host: string, port: number }} [at]
      */
-    startReader(line, own) {
+    startReader(line, own, at = embedded.endpoints[0]) {
       const args = ['--json', '--quiet', '--log-level', 'warn', '--out', join(folder, own)]
-      return start('consumer.js', [...addressOptions(embedded.endpoints[0]), ...args, ...line.split(' ')])
+      return start('consumer.js', [...addressOptions(at), ...args, ...line.split(' ')])
     },
 
     /**

@@ -7,8 +7,8 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 74_184,
-  'functions of more than 100 lines': 39,
+  lines: 74_432,
+  'functions of more than 100 lines': 37,
   'modules under 60 lines that one other imports': 46,
   'types that are imported where they are used': 24,
 }

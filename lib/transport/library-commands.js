@@ -1,0 +1,111 @@
+// The commands of a writer on a client library: sent, and counted by the library's final replies.
+import { plainCommand } from '../wire/encode.js'
+import { keyIn } from './library.js'
+import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
+import { libraryRepeatsOf } from './library-repeats.js'
+
+/**
+ * @import { itemTimesOf } from '../measure/item-times.js'
+ * @import { Loss } from '../measure/ledger.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ * @import { Fault, Library, Redirect } from './library.js'
+ * @import { turnsOf } from './library-turns.js'
+ * @import { policyOf } from './policy.js'
+ * @import { refresherOf } from './refresher.js'
+ * @import { DriverOptions } from './socket.js'
+ * @import { storyOf } from './topology-events.js'
+ *
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
+ * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
+ * `write` as that of an Entry
+ */
+
+/**
+ * @param {object} needs
+ * @param {Library} needs.library
+ * @param {DriverOptions} needs.options
+ * @param {ReturnType<typeof policyOf>} needs.policy
+ * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
+ * @param {Pick<ReturnType<typeof storyOf>, 'refused'>} needs.story
+ * @param {ReturnType<typeof turnsOf>} needs.turns
+ * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
+ * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
+ */
+export const commandsOf = ({ library, options, policy, refresher, story, turns, itemTimes, onSettled }) => {
+  const { plan, ledger, clock, onBegun, onReply } = options
+  let answeredMs = clock()
+  let closed = false
+
+  /** @param {One} one @param {Loss} outcome @param {string} cause */
+  const lose = ({ tick, tape, i }, outcome, cause) => {
+    ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
+    turns.finished(tick)
+  }
+  const repeats = libraryRepeatsOf({ library, options, policy, refresher, story, lose, onDue: onSettled })
+  const answers = answersOf({
+    library,
+    limitMs: answerLimitOf(plan),
+    clock,
+    onReply(/** @type {One} */ one, reply) {
+      if (closed) return
+      const { tick, tape, i, write, sentMs } = one
+      answeredMs = clock()
+      const items = tape.from[i + 1] - tape.from[i]
+      const stored = itemTimes.answered(tick, tape, i, i + 1, write, sentMs, answeredMs)
+      onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
+      ledger.answered(tick.account, 1, items, stored)
+      turns.finished(tick)
+      onSettled()
+    },
+    onFault(one, fault) {
+      if (closed) return
+      if (fault.line !== null) answeredMs = clock()
+      one.attempts++
+      one.left ||= fault.left
+      if (fault.isSilent) lose(one, 'uncertain', unansweredCause)
+      else repeats.judge(one, fault)
+      onSettled()
+    },
+  })
+
+  /** @param {One} one */
+  const send = (one) => {
+    const { tick, tape, values, i, to } = one
+    const args = plainCommand(tape.args(i), values)
+    const nowMs = clock()
+    if (tick.firstMs === null) {
+      tick.firstMs = nowMs
+      onBegun(tick)
+    }
+    if (one.write === 0) one.write = tick.sends.push(nowMs)
+    ledger.commands.sent++
+    one.to = null
+    one.from = to?.address ?? ((plan.cluster && library.ownerOf(tape.slotAt(i, values))) || one.from)
+    answers.ask(one, () => library.send(args, keyIn(args), to))
+  }
+
+  return {
+    send,
+    repeatDue() {
+      for (const one of repeats.takeDue()) send(one)
+    },
+    hasRoom: () => answers.count() + repeats.waiting() < library.limit,
+    /** A command waits for its repeat, or for an answer longer than that. @param {number} ms */
+    isDisturbed: (ms) => repeats.waiting() > 0 || (answers.count() > 0 && clock() - answeredMs > ms),
+    wake: repeats.wake,
+    watch: answers.watch,
+    close() {
+      closed = true
+      repeats.close()
+    },
+    /** The run has ended first: what a library has not answered for long it may still have sent. */
+    abandon() {
+      for (const one of answers.take())
+        if (answers.isOverdue(one)) lose(one, 'uncertain', unansweredCause)
+        else lose(one, 'unsettled', '')
+      for (const one of repeats.takeAll()) lose(one, 'unsettled', '')
+    },
+  }
+}

@@ -1,0 +1,109 @@
+// Commands that a client library has not executed, or may not have: given up or sent again by the same verdicts as on plain
+// sockets.
+import { isScheduled } from '../plan/pacer.js'
+
+/**
+ * @import { Loss } from '../measure/ledger.js'
+ * @import { One } from './library-commands.js'
+ * @import { Fault, Library } from './library.js'
+ * @import { policyOf } from './policy.js'
+ * @import { refresherOf } from './refresher.js'
+ * @import { DriverOptions } from './socket.js'
+ * @import { storyOf } from './topology-events.js'
+ */
+
+// A library that takes a command back again and again would be asked without end.
+const mostAtOnce = 3
+
+/**
+ * @param {object} needs
+ * @param {Library} needs.library
+ * @param {DriverOptions} needs.options
+ * @param {ReturnType<typeof policyOf>} needs.policy
+ * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
+ * @param {Pick<ReturnType<typeof storyOf>, 'refused'>} needs.story
+ * @param {(one: One, outcome: Loss, cause: string) => void} needs.lose
+ * @param {() => void} needs.onDue a command is to be sent again now
+ */
+export const libraryRepeatsOf = ({ library, options, policy, refresher, story, lose, onDue }) => {
+  const { plan, ledger, random, target } = options
+  /** @type {One[]} */
+  let atOnce = []
+  /** @type {Map<One, NodeJS.Timeout | null>} */
+  const postponed = new Map()
+  let closed = false
+
+  /** @param {One} one @param {number} waitMs */
+  const repeat = (one, waitMs) => {
+    ledger.commands.repeated++
+    if (waitMs === 0) atOnce.push(one)
+    else postponed.set(one, setTimeout(due, waitMs * (0.5 + random()), one))
+  }
+  const due = (/** @type {One} */ one) => {
+    if (closed || !postponed.delete(one)) return
+    atOnce.push(one)
+    onDue()
+  }
+  const loadThenRepeat = (/** @type {One} */ one, /** @type {number} */ waitMs) => {
+    postponed.set(one, null)
+    const again = () => {
+      if (!closed) repeat(one, waitMs)
+    }
+    Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
+  }
+
+  /** @param {One} one @param {boolean} mayHaveLeft */
+  const unanswered = (one, mayHaveLeft) => {
+    refresher.request()
+    const { tick, tape, left, attempts } = one
+    const outcome = policy.unanswered(tape.step, left, tick.dueMs, attempts, isScheduled(plan))
+    if (outcome) return lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
+    if (mayHaveLeft) ledger.sentAgain('CLOSED')
+    repeat(one, policy.waitFor(attempts))
+  }
+  /** @param {One} one @param {string} line */
+  const refused = (one, line) => {
+    ledger.commands.refused++
+    const { from, tick, attempts } = one
+    const { action, cause, address, waitMs, lost } = policy.refused(line, from, tick.dueMs, attempts)
+    if (lost) return lose(one, lost, cause)
+    story.refused(cause)
+    ledger.sentAgain(cause)
+    if (action !== 'asking') refresher.request()
+    if ((action === 'there' || action === 'asking') && address !== null)
+      one.to = { address, asking: action === 'asking' }
+    if (action === 'there') library.refreshSlots()
+    if (action === 'load') loadThenRepeat(one, waitMs)
+    else repeat(one, waitMs)
+  }
+
+  return {
+    /** @param {One} one @param {Fault} fault */
+    judge(one, fault) {
+      if (fault.line !== null) refused(one, fault.line)
+      else if (fault.atOnce) repeat(one, one.attempts > mostAtOnce ? policy.waitFor(one.attempts) : 0)
+      else unanswered(one, fault.left)
+    },
+    takeDue: () => atOnce.splice(0),
+    /** Those that wait before they are sent again. */
+    waiting: () => postponed.size,
+    /** Commands that wait for the server go out at once. */
+    wake() {
+      for (const [one, timer] of postponed) {
+        if (timer === null) continue
+        clearTimeout(timer)
+        due(one)
+      }
+    },
+    close() {
+      closed = true
+      for (const timer of postponed.values()) if (timer) clearTimeout(timer)
+    },
+    takeAll() {
+      const all = [...atOnce, ...postponed.keys()]
+      atOnce = []
+      postponed.clear()
+      return all
+    },
+  }
+}
