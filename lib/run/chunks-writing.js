@@ -110,7 +110,6 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       lastSettledMs,
       measuredTicks: () => 0,
       start: passing.start,
-      progress: () => {},
     },
     counts: () => null,
     answers: () => null,

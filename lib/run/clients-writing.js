@@ -203,7 +203,6 @@ export const clientsWriting = async ({
         else flow.start()
         if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, stop)
       },
-      progress: () => {},
     },
     /** Replies by what they mean. */
     counts,

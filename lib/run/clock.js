@@ -1,4 +1,4 @@
-// The time of a writing run: that of the servers, refused where this box's clock is wrong, and watched while it runs.
+// The time of a run: that of its servers, whose clocks are watched while it runs.
 
 import { TargetError } from '../base/errors.js'
 import { atMost } from '../base/timers.js'
@@ -8,7 +8,7 @@ import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Target } from '../servers/open.js'
  *
- * @typedef {Awaited<ReturnType<typeof clockOf>>} RunClock
+ * @typedef {Awaited<ReturnType<typeof watchedClocks>>} RunClock
  */
 
 const statedMs = 100
@@ -27,27 +27,26 @@ const aheadWords = (ms) => {
 const stepWords = (ms) => `by ${ms > 0 ? '+' : '−'}${(Math.abs(ms) / 1000).toFixed(1)} s`
 
 /**
+ * The clocks of the servers that a run goes by. A jump of one is reported once, and makes the run not valid.
  * @param {object} needs
- * @param {Pick<Target, 'topology' | 'time'>} needs.target
- * @param {readonly string[]} needs.allow
+ * @param {Pick<Target, 'time'>} needs.target
+ * @param {() => readonly string[]} needs.servers
+ * @param {string} needs.effect of a jump
  * @param {(warning: Warning) => void} needs.warn
  * @param {ReturnType<typeof steadyClock>} [needs.steady]
+ * @param {boolean} [needs.isOwnWatched] this box's clock too
  */
-export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) => {
-  const clocks = clocksOf({ time: target.time, epochMs: steady.epochMs })
-  await clocks.measure(target.topology.masters)
-  const offset = () => clocks.offsetMs(target.topology.masters)
-  const [wrong] = clocks.wrong()
-  const words = ({ address, offsetMs } = { address: 'the servers', offsetMs: offset() }) =>
-    `this box's clock is ${aheadWords(-offsetMs)} that of ${address}`
-  if (wrong && !allow.includes('clock'))
-    throw new TargetError(
-      `${words(wrong)}: over ${clockLimitMs / 1000} s, leases, lifetimes and results would not fit together; set the clocks (NTP), or write by the servers' time with --allow clock`,
-      { code: 'CLOCK' },
-    )
-  if (wrong || Math.abs(offset()) > statedMs)
-    warn({ code: 'clock', message: `${words(wrong)}: scores are by the servers' time`, invalidates: false })
-
+export const watchedClocks = async ({
+  target: { time },
+  servers,
+  effect,
+  warn,
+  steady = steadyClock(),
+  isOwnWatched = false,
+}) => {
+  const clocks = clocksOf({ time, epochMs: steady.epochMs })
+  await clocks.measure(servers())
+  const offsetMs = () => clocks.offsetMs(servers())
   let toldMs = 0
   /** @type {Set<string>} */
   const told = new Set()
@@ -59,13 +58,17 @@ export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) =
     const text = `${whose} jumped ${stepWords(byMs)}`
     warn({
       code: 'clock-jump',
-      message: `${text} at ${(atMs / 1000).toFixed(1)} s of the run: items may have been removed too early or too late; keep the clocks in step (NTP) and repeat`,
+      message: `${text} at ${(atMs / 1000).toFixed(1)} s of the run: ${effect}; keep the clocks in step (NTP) and repeat`,
     })
     return text
   }
   return {
     /** Epoch by the servers. */
-    now: () => steady.epochMs() + offset(),
+    now: () => steady.epochMs() + offsetMs(),
+    /** Epoch by the clock of one of them. */
+    at: clocks.now,
+    offsetMs,
+    wrong: clocks.wrong,
     figures: clocks.figures,
     /**
      * Once a second. Returns what jumped since the last look.
@@ -73,12 +76,12 @@ export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) =
      * @returns {Promise<string[]>}
      */
     async look(atMs) {
-      asking ??= clocks.measure(target.topology.masters, 1).finally(() => {
+      asking ??= clocks.measure(servers(), 1).finally(() => {
         asking = null
       })
       await atMost(answerLimitMs, asking)
       const events = clocks.moved().map(({ address, byMs }) => jumped(`the clock of ${address}`, byMs, atMs))
-      const byMs = steady.jumpMs() - toldMs
+      const byMs = isOwnWatched ? steady.jumpMs() - toldMs : 0
       if (Math.abs(byMs) > clockLimitMs) {
         toldMs += byMs
         events.push(jumped("this box's clock", byMs, atMs))
@@ -86,4 +89,32 @@ export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) =
       return events.filter((text) => text !== null)
     },
   }
+}
+
+/**
+ * Of a writing run, which is refused where this box's clock is wrong.
+ * @param {object} needs
+ * @param {Pick<Target, 'topology' | 'time'>} needs.target
+ * @param {readonly string[]} needs.allow
+ * @param {(warning: Warning) => void} needs.warn
+ * @param {ReturnType<typeof steadyClock>} [needs.steady]
+ */
+export const clockOf = async ({ target, allow, warn, steady }) => {
+  const clocks = await watchedClocks({
+    ...{ target, warn, steady, isOwnWatched: true },
+    servers: () => target.topology.masters,
+    effect: 'items may have been removed too early or too late',
+  })
+  const [wrong] = clocks.wrong()
+  const offsetMs = clocks.offsetMs()
+  const words = (found = { address: 'the servers', offsetMs }) =>
+    `this box's clock is ${aheadWords(-found.offsetMs)} that of ${found.address}`
+  if (wrong && !allow.includes('clock'))
+    throw new TargetError(
+      `${words(wrong)}: over ${clockLimitMs / 1000} s, leases, lifetimes and results would not fit together; set the clocks (NTP), or write by the servers' time with --allow clock`,
+      { code: 'CLOCK' },
+    )
+  if (wrong || Math.abs(offsetMs) > statedMs)
+    warn({ code: 'clock', message: `${words(wrong)}: scores are by the servers' time`, invalidates: false })
+  return clocks
 }

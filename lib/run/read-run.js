@@ -1,17 +1,18 @@
 // One run of consumers: put together, started, ended and summed up.
 
 import { atMost, longestTimerMs } from '../base/timers.js'
+import { withUndo } from '../base/undo.js'
 import { fetches } from '../measures/fetches.js'
 import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
-import { patienceMs, settled, sleep } from './settlement.js'
-import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
+import { patienceMs, sleep } from './settlement.js'
+import { unlessInterrupted } from './start-up.js'
 
 /**
  * @import { Conducted } from './conductor.js'
  * @import { Joined } from './fleet.js'
+ * @import { Undo } from './frame.js'
  * @import { ReadNeeds, ReadRun } from './read-setup.js'
- * @import { Signals } from './settlement.js'
  */
 
 const judgeLimitMs = 30_000
@@ -39,13 +40,13 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
 }
 
 /** The first fetch begins. @param {ReadRun} run @returns when, epoch */
-const begin = async ({ instruments, watch, reading, second }) => {
+const begin = async ({ frame, instruments, watch, reading, seconds }) => {
   await instruments.start()
   await instruments.startWindow()
   instruments.startRun()
   const startedEpochMs = Date.now()
   watch.start()
-  second.start()
+  frame.startSeconds(seconds)
   reading.start()
   return startedEpochMs
 }
@@ -57,24 +58,19 @@ const conductedOf = (reading) => ({
   window: { reopen: async () => {} },
 })
 
-/** @param {ReadNeeds & Signals} needs */
-export const readRun = async ({ stop, stopNow, ...needs }) => {
-  const { joined = null } = needs
-  const run = await openedUnless(stop, setUpReading(needs), ({ driver, data, clocks }) => {
-    driver.close()
-    data.end()
-    clocks.stop()
-  })
-  const { reading, instruments, judge, watch, second, clocks, driver, data } = run
+/** @param {ReadNeeds} needs @param {Undo} undo */
+const played = async (needs, undo) => {
+  const { stop, stopNow, joined = null } = needs
+  const run = await unlessInterrupted(stop, setUpReading(needs, undo))
+  const { frame, reading, course, instruments, judge, watch, driver } = run
   const fromMs = joined ? await joinedAt(joined, stop) : 0
   run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
   if (joined) endWith(joined, reading.stop)
-  const { course } = run
   const conducted = course ? needs.conductor?.conduct(conductedOf(course), null) : undefined
   // The caller that waits for the end of the run gets the error first.
   conducted?.catch(() => {})
-  const whole = await settled(reading, { stop, stopNow })
+  const whole = await frame.settled()
   await conducted
   const durationS = reading.elapsed() / 1000
   // What has not come back by now has failed, and must not leave the run valid.
@@ -86,16 +82,11 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
     await atMost(patienceMs(stop, judgeLimitMs), Promise.race([judge.settle(), atOnce]))
   }
   watch.stop()
-  await instruments.stop()
   instruments.end()
-  await untilStopped(stopNow, second.stop(), undefined)
-  data.end()
-  clocks.stop()
-  const ending = { startedEpochMs, durationS, interrupted: stop.aborted }
-  const result = resultOf(run, ending)
-  driver.close()
-  const measured = instruments.own()
-  instruments.close()
-  const own = joined && { fromMs, measured }
-  return { ...result, ...(own && { own }) }
+  await frame.endSeconds()
+  const result = resultOf(run, { startedEpochMs, durationS, interrupted: stop.aborted })
+  return { ...result, ...(joined && { own: { fromMs, measured: instruments.own() } }) }
 }
+
+/** @param {ReadNeeds} needs */
+export const readRun = (needs) => withUndo((undo) => played(needs, undo))

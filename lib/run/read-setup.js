@@ -2,53 +2,45 @@
 // judges what is read, and everything that watches.
 
 import { several } from '../base/units.js'
-import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { liveShareOf } from '../measure/live-share.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { judgeOf } from '../measure/value-verifier.js'
 import { fetches } from '../measures/fetches.js'
-import { instrumentsOf, ofReaders } from '../measures/index.js'
+import { sectionOf } from '../measures/fold.js'
+import { ofReaders } from '../measures/index.js'
 import { fetchScript } from '../servers/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { watchedClocks } from './clock.js'
 import { consumersOf } from './consumers.js'
 import { courseFetching } from './course-fetching.js'
-import { dataWatch } from './data-loss.js'
-import { endUnconfirmed } from './end-unconfirmed.js'
 import { fetcherOf } from './fetch.js'
-import { journalOf } from './journal.js'
+import { frameOf } from './frame.js'
 import { planWatch } from './plan-watch.js'
 import { masterReader, numberFrom } from './read-asks.js'
-import { everyReadSecond } from './read-second.js'
-import { samplerOf } from './second.js'
+import { momentsOf } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
  * @import { Source } from '../measures/measure.js'
  * @import { PlanCard } from '../plan/plan-card.js'
  * @import { ReadPlan } from '../plan/read-plan.js'
- * @import { Snapshot } from '../report/live.js'
  * @import { Warning } from '../result/warnings.js'
- * @import { Target } from '../servers/open.js'
  * @import { ReadDriver, ReadDriverOptions } from '../transport/read-driver.js'
  * @import { IdList } from '../wire/id-list.js'
  * @import { Fetched } from './fetch.js'
  * @import { Reader } from '../workloads/bind-reader.js'
+ * @import { RunClock } from './clock.js'
  * @import { Conductor } from './conductor.js'
+ * @import { FrameNeeds, Undo } from './frame.js'
  * @import { Joined } from './fleet.js'
  *
- * @typedef {ReturnType<typeof clocksOf>} Clocks
- *
- * @typedef {object} ReadNeeds
+ * @typedef {FrameNeeds & OfReaders} ReadNeeds
+ * @typedef {object} OfReaders
  * @property {ReadPlan} plan
  * @property {PlanCard | null} card
  * @property {readonly PlanCard[]} cards all that stand under the prefix
  * @property {() => Promise<readonly PlanCard[]>} readCards
- * @property {Target} target
- * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: Snapshot) => void} show
- * @property {(kind: string, text: string) => void} onEvent
- * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {Joined | null} [joined] of a fleet
  * @property {Conductor} [conductor] decides at which rates is fetched
@@ -56,7 +48,6 @@ import { sleep } from './settlement.js'
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
 
-const clockEveryMs = 10_000
 const nothing = () => {}
 
 /** Where the reads go, in one line. @param {ReadPlan} plan @param {ReadDriver} driver @param {readonly string[]} masters */
@@ -79,35 +70,9 @@ const openDriver = async (options) => {
 }
 
 /**
- * The clocks of the servers that are read from, measured now and again.
- * @param {Target} target
- * @param {ReadDriver} driver
- * @param {(warning: Warning) => void} warn
- */
-const followClocks = async (target, driver, warn) => {
-  const clocks = clocksOf({ time: target.time, epochMs: steadyClock().epochMs })
-  /** @type {Set<string>} */
-  const told = new Set()
-  const look = async () => {
-    await clocks.measure(driver.servers())
-    for (const { address, byMs } of clocks.moved()) {
-      if (told.has(address)) continue
-      told.add(address)
-      warn({
-        code: 'clock-jump',
-        message: `the clock of ${address} jumped by ${(byMs / 1000).toFixed(1)} s during the run: ages and cut-offs are wrong; repeat`,
-      })
-    }
-  }
-  await look()
-  const timer = setInterval(look, clockEveryMs)
-  return { ...clocks, stop: () => clearInterval(timer) }
-}
-
-/**
  * Who judges what is read, as long as the plan that it is judged by is the one being written.
  * @param {ReadNeeds} needs
- * @param {{ driver: ReadDriver, reader: Reader, clocks: Clocks, planNow: () => number }} reading
+ * @param {{ driver: ReadDriver, reader: Reader, clocks: Pick<RunClock, 'at'>, planNow: () => number }} reading
  */
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
@@ -142,7 +107,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
     ? judgeOf({
         plan,
         reader,
-        nowAt: clocks.now,
+        nowAt: clocks.at,
         readAtMaster: again && masterReader(driver, again),
         wasRewritten: watch.wasRewritten,
         sleep,
@@ -161,40 +126,43 @@ const sharedBy =
   (/** @type {Source} */ source) =>
     readers.agents.includes(1) ? source : { second: () => ({}), close: source.close }
 
-/** @param {ReadNeeds} needs */
-export const setUpReading = async (needs) => {
-  const { plan, card, cards, target, results, show, onEvent, say, warn, joined = null, conductor } = needs
-  const clock = () => performance.now()
+/** @param {Record<string, number>} verified */
+const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
+  missing + corrupt + unexpected + stale
+
+/** @param {ReadNeeds} needs @param {Undo} undo */
+export const setUpReading = async (needs, undo) => {
+  const { plan, card, cards, target, results, say, warn, joined = null, conductor } = needs
+  const frame = frameOf(needs, undo)
+  const { clock, elapsed, journal } = frame
   const reader = strategyOf(plan).reader()
-  let reading = /** @type {ReturnType<typeof consumersOf> | ReturnType<typeof courseFetching> | null} */ (
-    null
-  )
-  const elapsed = () => reading?.elapsed() ?? 0
-  const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
 
   const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
+  undo(driver.close)
   say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')
     await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
-  const clocks = await followClocks(target, driver, warn)
-  const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
+  const clocks = await watchedClocks({
+    ...{ target, warn, servers: driver.servers },
+    effect: 'ages and cut-offs are wrong',
+  })
+  const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
 
   const verifier = verifierOf(needs, { driver, reader, clocks, planNow })
-  const { inspector, liveShare } = verifier
-  const counted = () =>
-    uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
-  const uniqueness = plan.count ? counted() : null
-  const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const instruments = await instrumentsOf(ofReaders, {
-    ...{ plan, clock, elapsed, target, judge: verifier.judge },
+  undo(verifier.watch.stop)
+  const { judge, inspector, liveShare } = verifier
+  const uniqueness = plan.count
+    ? uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
+    : null
+  const instruments = await frame.measure(ofReaders, {
+    ...{ plan, target, judge },
     // Of a fleet, a writer samples the nodes.
-    sampler: joined ? null : samplerOf(target, { elapsed, onRows: data.look }),
-    shared: joined && sharedBy(joined),
+    ...(joined && { sampler: null, shared: sharedBy(joined) }),
   })
   const fetching = {
     plan,
     fetcher: (/** @type {number} */ consumer) =>
-      fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
+      fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.at, inspector }),
     clock,
     events: {
       onFetched: (/** @type {number} */ _, /** @type {Fetched} */ fetched) => {
@@ -206,9 +174,8 @@ export const setUpReading = async (needs) => {
     },
   }
   const course = conductor ? courseFetching({ ...fetching, conductor }) : null
-  reading = course ?? consumersOf(fetching)
-  endUnconfirmed(target, journal.note, warn, () => reading?.stop())
-  const whatIsRead = { plan, driver, uniqueness, data, instruments, ...verifier }
+  const reading = course ?? consumersOf(fetching)
+  frame.hang(reading)
   let fromMs = 0
   const write = (/** @type {any} */ line) => {
     results.interval(line)
@@ -218,10 +185,28 @@ export const setUpReading = async (needs) => {
     const times = { at_ms: line.at_ms + fromMs, epoch_ms: Math.round(fleet.clock.now()) }
     fleet.second({ ...second, ...times, kind: 'consumer' })
   }
-  const second = everyReadSecond({ ...whatIsRead, elapsed, write, show })
+  const seconds = {
+    ...{ time: clocks, instruments, watch: driver.watch, totalMs: plan.durationMs, write },
+    moment: momentsOf(elapsed),
+    ask: async () => uniqueness?.sample(),
+    line: (/** @type {any} */ _, /** @type {any} */ line) => line,
+    shown: (/** @type {any} */ _, /** @type {any} */ line) => {
+      const { failed, overrun } = sectionOf(instruments.sofar, 'fetches')
+      const found = sectionOf(instruments.sofar, 'verify')
+      return {
+        achievedRate: line.items_per_s,
+        lost: { wrong: wrongIn(found), failed, missed: overrun },
+        reading: {
+          fetches: line.fetches.count,
+          ageUs: line.freshness_us?.p50 ?? null,
+          checked: found.checked ?? null,
+        },
+      }
+    },
+  }
   return {
-    ...whatIsRead,
-    ...{ card, clocks, reading, course, second, journal },
+    ...{ plan, card, driver, uniqueness, instruments, ...verifier },
+    ...{ frame, clocks, reading, course, seconds, journal },
     /** In a fleet: so long after the run's start. @param {number} ms */
     beginAt(ms) {
       fromMs = ms

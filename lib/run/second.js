@@ -4,7 +4,6 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @import { ledgerOf } from '../measure/ledger.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Plan } from '../plan/plan.js'
@@ -68,7 +67,7 @@ export const onceASecond = (second, elapsed) => {
 }
 
 /** The rest of a run after its last whole second. @param {number} overS */
-export const isRest = (overS) => overS < shortestS
+const isRest = (overS) => overS < shortestS
 
 /** When it is, and how long after the call before. @param {() => number} elapsed */
 export const momentsOf = (elapsed) => {
@@ -102,94 +101,68 @@ export const changesOf = (totals, main, elapsed) => {
 }
 
 /**
- * What the live line shows of writers and of readers. The line before a whole second is that second's.
+ * What the live line shows of every run. The line before a whole second is that second's.
  * @param {number} atMs
- * @param {{ p50: number, p99: number } | null | undefined} times
- * @param {NodeRow[]} nodes
+ * @param {any} line
  */
-export const shownOf = (atMs, times, nodes) => ({
-  elapsedMs: Math.round(atMs / 100) * 100,
-  p50Us: times?.p50 ?? null,
-  p99Us: times?.p99 ?? null,
-  // Of a fleet, one box samples the nodes.
-  masterCpuPct: nodes.length === 0 ? undefined : busiest(nodes, 'master'),
-  replicaCpuPct: busiest(nodes, 'replica'),
-})
+const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }) => {
+  const times = latencyUs ? latencyUs.intended : durationUs
+  return {
+    elapsedMs: Math.round(atMs / 100) * 100,
+    p50Us: times?.p50 ?? null,
+    p99Us: times?.p99 ?? null,
+    // Of a fleet, one box samples the nodes.
+    masterCpuPct: nodes.length === 0 ? undefined : busiest(nodes, 'master'),
+    replicaCpuPct: busiest(nodes, 'replica'),
+  }
+}
 
 /** How long the run will take, in whole ticks where it has a schedule. @param {Plan} plan */
 export const lengthMs = (plan) =>
   plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
 
-/** @param {Record<string, number>} counts */
-const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
-
 /**
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Pick<ReturnType<typeof ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
- * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} needs.instruments
- * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
- * @param {(atMs: number) => Promise<void>} needs.watchClocks
- * @param {{ watch: () => void }} needs.driver
- * @param {() => number} needs.elapsed
- * @param {() => Snapshot['phase']} needs.phase
- * @param {(line: object) => void} needs.write
- * @param {(snapshot: Snapshot) => void} needs.show
+ * @typedef {object} Moment
+ * @property {number} atMs
+ * @property {number} epochMs
+ * @property {number} overS
+ *
+ * @typedef {object} Seconds what a run has of each second
+ * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} instruments
+ * @property {() => Moment} moment when it is, and what was counted since the last
+ * @property {() => void} [watch] before all else
+ * @property {(atMs: number) => Promise<any>} [ask] of servers, beside the instruments
+ * @property {(moment: any, line: any, answers: any) => object | Promise<object>} line of intervals.ndjson
+ * @property {(moment: any, line: any) => Partial<Snapshot>} shown in the live line
+ * @property {() => Snapshot['phase']} [phase]
+ * @property {number | null} totalMs how long the run will take
+ * @property {() => number} elapsed
+ * @property {(line: object) => void} write
+ * @property {(snapshot: Snapshot) => void} show
  */
-export const everySecond = ({
-  plan,
-  ledger,
-  instruments,
-  presence,
-  watchClocks,
-  driver,
-  elapsed,
-  phase,
-  write,
-  show,
-}) => {
-  const changes = changesOf(() => ledger.whole, 'acked', elapsed)
 
+/** Takes, writes and shows each second. @param {Seconds} of */
+export const everySecond = (of) => {
+  const { instruments, moment, watch = () => {}, ask, phase = () => 'measuring', totalMs, elapsed } = of
   const second = async () => {
-    driver.watch()
-    const { atMs, epochMs, now, overS, perS: achieved, counts } = changes()
-    const nowIn = phase()
-    const [line, writers] = await Promise.all([
-      instruments.second(nowIn !== 'warm-up'),
-      presence.look(atMs),
-      watchClocks(atMs),
-    ])
-    write({
-      epoch_ms: epochMs,
-      at_ms: Math.round(atMs),
-      phase: nowIn,
-      items: counts,
-      achieved,
-      ...line,
-      writers,
-    })
+    watch()
+    const now = { ...moment(), phase: phase() }
+    const { atMs, epochMs, overS } = now
+    const [line, answers] = await Promise.all([instruments.second(now.phase !== 'warm-up'), ask?.(atMs)])
+    of.write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...(await of.line(now, line, answers)) })
     if (isRest(overS)) return
-    show({
-      ...shownOf(atMs, line.latency_us.intended, line.nodes),
-      totalMs: lengthMs(plan),
-      phase: nowIn,
-      nominalRate: plan.nominalHz,
-      achievedRate: achieved,
-      lost: {
-        failed: now.failed,
-        uncertain: now.uncertain,
-        dropped: now.dropped,
-        errors: sum(ledger.errorsBy),
-      },
+    of.show({
+      ...shownOf(atMs, line),
+      ...{ totalMs, phase: now.phase, nominalRate: null },
+      .../** @type {Pick<Snapshot, 'achievedRate' | 'lost'>} */ (of.shown(now, line)),
     })
   }
-
   const seconds = onceASecond(second, elapsed)
   return {
     ...seconds,
     start() {
-      // Who joins a run that is under way has nothing from before.
-      changes()
+      // What was counted before the start is of no second.
+      moment()
       seconds.start()
     },
   }

@@ -4,21 +4,20 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { alarm, deferred } from '../base/timers.js'
+import { withUndo } from '../base/undo.js'
 import { onesIn } from '../measure/bits.js'
-import { clocksOf, steadyClock } from '../measure/clocks.js'
-import { instrumentsOf, ofWorkers } from '../measures/index.js'
+import { steadyClock } from '../measure/clocks.js'
+import { ofWorkers } from '../measures/index.js'
 import { accountsBeside, boxAccount, signs } from '../servers/queue-accounts.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { dataWatch } from './data-loss.js'
-import { endUnconfirmed } from './end-unconfirmed.js'
-import { journalOf, withoutRepeats } from './journal.js'
+import { watchedClocks } from './clock.js'
+import { frameOf } from './frame.js'
+import { withoutRepeats } from './journal.js'
 import { queueOwner } from './queue-producer.js'
-import { samplerOf } from './second.js'
-import { settled } from './settlement.js'
+import { changesOf } from './second.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { contentsOf } from './work-contents.js'
 import { resultOf } from './work-result.js'
-import { everyWorkSecond } from './work-second.js'
 import { openStages } from './work-stages.js'
 
 /**
@@ -26,23 +25,13 @@ import { openStages } from './work-stages.js'
  * @import { Sets } from '../measure/jobs.js'
  * @import { PlanCard } from '../plan/plan-card.js'
  * @import { WorkPlan } from '../plan/work-plan.js'
- * @import { Snapshot } from '../report/live.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Target } from '../servers/open.js'
- * @import { Signals } from './settlement.js'
+ * @import { Frame, FrameNeeds, Undo } from './frame.js'
  *
- * @typedef {object} WorkNeeds
- * @property {WorkPlan} plan
- * @property {PlanCard | null} card
- * @property {Target} target
- * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: Snapshot) => void} show
- * @property {(kind: string, text: string) => void} onEvent
- * @property {(line: string) => void} say
- * @property {(warning: Warning) => void} warn
+ * @typedef {FrameNeeds & { plan: WorkPlan, card: PlanCard | null, warn: (warning: Warning) => void }} WorkNeeds
  */
 
-const clockEveryMs = 10_000
 // How long a server that is away is waited for.
 const goneMs = 60_000
 // Boxes that drain a queue see within about a second of each other that it is empty.
@@ -112,41 +101,67 @@ export const endingOf = (
   }
 }
 
-/** @param {WorkNeeds} needs */
-const setUp = async (needs) => {
-  const { plan, target, results, show, onEvent, warn } = needs
-  const clock = () => performance.now()
+/**
+ * What is written and shown of each second.
+ * @param {WorkPlan} plan
+ * @param {Frame} frame
+ * @param {Awaited<ReturnType<typeof openStages>>['stages']} stages
+ * @param {{ renew: () => Promise<void> }} account
+ * @param {(waiting: number | null) => Promise<void>} look whether the run is over; null: the server does not say
+ */
+const secondsOf = (plan, { elapsed }, stages, account, look) => {
+  const { records } = stages[stages.length - 1]
+  // Of two stages, what the first has done too.
+  const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
+  const waitingIn = (/** @type {any} */ { backlog, between }) =>
+    backlog === null ? null : backlog + (between ?? 0)
+  return {
+    totalMs: plan.durationMs,
+    moment: changesOf(() => records.jobs.counts, 'done', elapsed),
+    ask: () => account.renew().catch(() => {}),
+    async line(/** @type {any} */ { perS: achieved }, /** @type {any} */ line) {
+      const { perS } = filtered()
+      await look(waitingIn(line)).catch(() => {})
+      return { achieved, ...(stages.length > 1 && { filtered: perS }), ...line }
+    },
+    shown: (/** @type {any} */ { perS, now }, /** @type {any} */ line) => ({
+      achievedRate: perS,
+      lost: { waiting: waitingIn(line) ?? 0, again: now.duplicates },
+    }),
+  }
+}
+
+/** @param {WorkNeeds} needs @param {Undo} undo */
+const setUp = async (needs, undo) => {
+  const { plan, target, results, warn } = needs
   const strategy = strategyOf(plan)
   await checkServer(strategy, target)
+  const frame = frameOf(needs, undo)
+  const { clock, elapsed, journal } = frame
   const owner = queueOwner(target, strategy)
   const client = () => target.control(owner())
   let startMs = 0
   let startUs = 0
   let endMs = 0
-  const elapsed = () => (startMs === 0 ? 0 : (endMs || clock()) - startMs)
-  const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
   const steady = steadyClock()
-  const clocks = clocksOf({ time: target.time, epochMs: steady.epochMs })
   const { masters } = target.topology
-  await clocks.measure(masters)
-  const clockTimer = setInterval(() => clocks.measure(masters), clockEveryMs)
-  const offsetMs = clocks.offsetMs(masters)
+  const clocks = await watchedClocks({
+    ...{ target, warn, steady, servers: () => masters },
+    effect: 'latencies of jobs are wrong',
+  })
+  const offsetMs = clocks.offsetMs()
   const box = boxName()
   const crew = await openStages({
     ...{ plan, target, owner, box, offsetMs, clock },
     epochMs: steady.epochMs,
     onEvent: withoutRepeats(journal.event, elapsed),
-  }).catch((error) => {
-    clearInterval(clockTimer)
-    throw error
   })
+  undo(crew.close)
   const { stages } = crew
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
-  const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const sampler = samplerOf(target, { elapsed, onRows: data.look })
-  const instruments = await instrumentsOf(ofWorkers, {
-    ...{ plan, clock, stages, sampler },
+  const instruments = await frame.measure(ofWorkers, {
+    ...{ plan, stages },
     backlogs: () => crew.backlogs(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     records: { latency: { intended: last.times.whole, service: last.times.service } },
@@ -157,23 +172,24 @@ const setUp = async (needs) => {
       message: `${owner()} has not answered for ${goneMs / 1000} s, so the run was ended: start it again, and the workers too`,
     })
   const ending = endingOf({ plan, client, strategy, elapsed, onGone })
-  endUnconfirmed(target, journal.note, warn, ending.stop)
-  const second = everyWorkSecond({
-    plan,
-    stages,
-    instruments,
-    renew: account.renew,
-    look: ending.look,
-    elapsed,
-    write: results.interval,
-    show,
+  undo(ending.stop)
+  frame.hang({
+    elapsed: () => (startMs === 0 ? 0 : (endMs || clock()) - startMs),
+    over: ending.over,
+    stop: ending.stop,
+    settle: (limitMs, atOnce) => {
+      crew.stop()
+      return crew.settle(limitMs, atOnce)
+    },
   })
+  const seconds = secondsOf(plan, frame, stages, account, ending.look)
   return {
-    ...{ plan, card: needs.card, strategy, client, target, last, crew, ending, account, box },
-    ...{ instruments, data, second, clocks, journal, elapsed },
+    ...{ plan, card: needs.card, strategy, client, last, crew, account, box },
+    ...{ frame, instruments, clocks, journal, elapsed },
     /** Of the run, by the clock of the queue's server. */
     startUs: () => startUs,
     begin() {
+      frame.startSeconds({ ...seconds, time: clocks, instruments, write: results.interval })
       startMs = clock()
       startUs = (steady.epochMs() + offsetMs) * 1000
       crew.start()
@@ -181,14 +197,6 @@ const setUp = async (needs) => {
     },
     end() {
       endMs = clock()
-      clearInterval(clockTimer)
-    },
-    /** Leaves nothing that keeps the process alive, also when the run has failed. */
-    release() {
-      clearInterval(clockTimer)
-      ending.stop()
-      instruments.close()
-      crew.close()
     },
   }
 }
@@ -240,9 +248,11 @@ const accounted = async (run, atOnce) => {
   return accountNow(run)
 }
 
-/** @param {WorkRun} run @param {Signals} signals */
-const played = async (run, { stop, stopNow }) => {
-  const { crew, ending, instruments, second, data, journal } = run
+/** @param {WorkNeeds} needs @param {Undo} undo */
+const played = async (needs, undo) => {
+  const { stop, stopNow } = needs
+  const run = await unlessInterrupted(stop, setUp(needs, undo))
+  const { frame, instruments, journal } = run
   // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
   await run.account.begin().catch((error) => {
     if (!isOutOfMemory(error)) throw error
@@ -250,21 +260,11 @@ const played = async (run, { stop, stopNow }) => {
   await instruments.startWindow()
   instruments.startRun()
   const startedEpochMs = Date.now()
-  second.start()
   run.begin()
-  const load = {
-    over: ending.over,
-    stop: ending.stop,
-    settle: (/** @type {number} */ limitMs, /** @type {AbortSignal} */ atOnce) => {
-      crew.stop()
-      return crew.settle(limitMs, atOnce)
-    },
-  }
-  const whole = await settled(load, { stop, stopNow })
+  const whole = await frame.settled()
   run.end()
   instruments.end()
-  await untilStopped(stopNow, second.stop(), undefined)
-  data.end()
+  await frame.endSeconds()
   const account = await untilStopped(
     stopNow,
     accounted(run, stopNow).catch((error) => {
@@ -281,12 +281,5 @@ const played = async (run, { stop, stopNow }) => {
   return resultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
 }
 
-/** @param {WorkNeeds & Signals} needs */
-export const workRun = async ({ stop, stopNow, ...needs }) => {
-  const run = await unlessInterrupted(stop, setUp(needs))
-  try {
-    return await played(run, { stop, stopNow })
-  } finally {
-    run.release()
-  }
-}
+/** @param {WorkNeeds} needs */
+export const workRun = (needs) => withUndo((undo) => played(needs, undo))

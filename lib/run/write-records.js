@@ -91,7 +91,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
  * What was counted so far, for a fleet to add up.
  * @param {Records} records
  * @param {{ acked: () => number }} window
- * @param {{ measuredTicks: () => number, nextTick: () => number }} writing
+ * @param {{ measuredTicks: () => number, nextTick?: () => number }} writing
  * @returns {Sums}
  */
 export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
@@ -106,5 +106,5 @@ export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
   },
   errors_by: { ...ledger.errorsBy },
   repeated_by: { ...ledger.repeatedBy },
-  ticks: { count: writing.measuredTicks(), late: lateTicks(), next: writing.nextTick() },
+  ticks: { count: writing.measuredTicks(), late: lateTicks(), next: writing.nextTick?.() ?? 0 },
 })

@@ -1,10 +1,11 @@
 // One run of the writer: put together, started, drained and summed up.
 import { InterruptedError } from '../base/errors.js'
+import { withUndo } from '../base/undo.js'
 import { isScheduled } from '../plan/pacer.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { heldIn, outliveEarlier } from './held.js'
-import { settled, sleep } from './settlement.js'
-import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
+import { sleep } from './settlement.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 import { sumsOf } from './write-records.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
@@ -12,7 +13,7 @@ import { setUpWriting } from './write-setup.js'
 /**
  * @import { Member } from '../fleet/member.js'
  * @import { Held } from '../measure/memory-cost.js'
- * @import { Signals } from './settlement.js'
+ * @import { Undo } from './frame.js'
  * @import { Beginning } from './write-result.js'
  * @import { WriteNeeds, WriteRun } from './write-setup.js'
  */
@@ -65,7 +66,7 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
  */
 const begin = async (run, needs, fleet) => {
   const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
-  const { sampler, instruments, window, writing, second, presence, clearOld } = run
+  const { frame, sampler, instruments, window, writing, presence, clearOld } = run
   const isSampling = !fleet || fleet.leads()
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
@@ -88,26 +89,10 @@ const begin = async (run, needs, fleet) => {
   if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
   instruments.startRun()
   // Armed before the first tick, which may take a while to be offered.
-  second.start()
+  frame.startSeconds(run.seconds)
   window.start()
   writing.start(unpreparedBytes)
   return { startedEpochMs, before, isOfRun: ofRun !== null, load }
-}
-
-/**
- * Until every tick was offered, or the run was stopped, and operations under way have an outcome.
- * @param {WriteRun} run
- * @param {Signals} signals
- * @returns when offering ended
- */
-const runOut = async ({ driver, writing, window }, signals) => {
-  let offeredMs = 0
-  const whole = await settled({ ...writing, over: writing.offered }, signals, () => {
-    window.close()
-    offeredMs = writing.elapsed()
-  })
-  if (!whole) driver.abandon()
-  return offeredMs
 }
 
 /**
@@ -116,72 +101,60 @@ const runOut = async ({ driver, writing, window }, signals) => {
  * @param {number} offeredMs
  * @param {boolean} interrupted
  */
-const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
-  const isWhole =
-    isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !interrupted && !guarding.hasEnded()
+const endOf = ({ plan, writing, frame }, offeredMs, interrupted) => {
+  const isWhole = isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !interrupted && !frame.hasEnded()
   const overMs = isWhole ? Number(plan.endMs) : offeredMs
   return Math.max(overMs, writing.lastSettledMs())
 }
 
-/** What a run has opened that fails before its load. @param {WriteRun} run */
-const close = async ({ driver, data, instruments, records }) => {
-  driver.close()
-  data.end()
-  await instruments.stop()
-  instruments.close()
-  records.close()
-}
+/** @typedef {WriteNeeds & { announce: () => Promise<unknown> }} Needs */
 
-/**
- * @param {WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
- */
-export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs }) => {
+/** @param {Needs} needs @param {Undo} undo */
+const played = async (needs, undo) => {
+  const { stop, stopNow, fleet = null, warn = () => {} } = needs
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
-  const run = await openedUnless(stop, setUpWriting({ ...needs, fleet, stop, onEncoding }), close)
-  const beginning = await begin(run, { ...needs, announce, stop }, fleet).catch(async (error) => {
-    await untilStopped(stopNow, close(run), undefined)
-    throw error
-  })
+  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }, undo))
+  const { frame, instruments, window, writing, driver, records } = run
+  const beginning = await begin(run, needs, fleet)
   const conducted = needs.conductor?.conduct(run, fleet)
   // The caller that waits for the end of the run gets the error first.
   conducted?.catch(() => {})
-  const offeredMs = await runOut(run, { stop, stopNow })
+  let offeredMs = 0
+  const whole = await frame.settled(() => {
+    window.close()
+    offeredMs = writing.elapsed()
+  })
+  if (!whole) driver.abandon()
   await conducted
 
-  const { instruments, second, driver, records, data } = run
   instruments.end()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  await untilStopped(stopNow, instruments.stop(), undefined)
-  await untilStopped(stopNow, second.stop(), undefined)
-  instruments.warnings().forEach(needs.remark ?? needs.warn ?? (() => {}))
-  data.end()
+  await frame.endSeconds()
+  instruments.warnings().forEach(needs.remark ?? warn)
   const isSampling = !fleet || fleet.leads()
   const held = () => heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
   const after = isSampling ? await untilStopped(stopNow, held(), notHeld) : notHeld
   const chunks = await untilStopped(stopNow, run.finish(), null)
   await untilStopped(stopNow, run.dropIndexes(), undefined)
-  driver.close()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, after, slotTable, chunks }
   const result = resultOf(run, beginning, ending, needs.conductor?.course)
-  for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
-    needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
-  for (const message of run.strategy.declared.reasons(
-    run.counts() ?? {},
-    run.plan,
-    run.passes()?.passes ?? [],
-    chunks?.sum ?? null,
-  ))
-    needs.warn?.({ code: 'replies', message, invalidates: true })
+  const { declared } = run.strategy
+  const passes = run.passes()?.passes ?? []
+  for (const { name } of declared.passes?.slice(passes.length) ?? [])
+    warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
+  for (const message of declared.reasons(run.counts() ?? {}, run.plan, passes, chunks?.sum ?? null))
+    warn({ code: 'replies', message, invalidates: true })
   const own = fleet && {
-    sums: sumsOf(records, run.window, /** @type {any} */ (run.writing)),
+    sums: sumsOf(records, window, writing),
     behindMs: records.firstBehindMs(),
     measured: instruments.own(),
   }
-  instruments.close()
-  records.close()
   return { ...result, ...(own && { own: { ...own, after } }) }
 }
+
+/** @param {Needs} needs */
+export const writeRun = (needs) => withUndo((undo) => played(needs, undo))

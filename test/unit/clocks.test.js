@@ -5,7 +5,7 @@ import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
 import { fetches } from '../../lib/measures/fetches.js'
 import { foldOf } from '../../lib/measures/fold.js'
 import { lineOf, recordOf } from '../../lib/measures/index.js'
-import { clockOf } from '../../lib/run/clock.js'
+import { clockOf, watchedClocks } from '../../lib/run/clock.js'
 
 const epochMs = 1_790_000_000_000
 
@@ -115,6 +115,33 @@ describe('the time of a run', () => {
     assert.equal(warnings.length, 1)
     near(clock.now(), epochMs + state.passedMs)
   })
+})
+
+test('readers and workers report a clock of a server that is set midway, once, and not their own', async () => {
+  const { state, steady, time, warnings } = world()
+  const clocks = await watchedClocks({
+    target: { time },
+    servers: () => ['a:1', 'b:1'],
+    effect: 'ages are wrong',
+    warn: (warning) => warnings.push(warning),
+    steady,
+  })
+  state.boxAheadMs = 3_600_000
+  assert.deepEqual(await clocks.look(1000), [])
+  state.serverAheadMs = { 'b:1': 5000 }
+  assert.deepEqual(await clocks.look(2000), ['the clock of b:1 jumped by +5.0 s'])
+  assert.deepEqual(await clocks.look(3000), [])
+  near(clocks.at('b:1'), epochMs + state.passedMs + 5000)
+  assert.deepEqual(
+    warnings.map(({ code, message, invalidates = true }) => [code, message, invalidates]),
+    [
+      [
+        'clock-jump',
+        'the clock of b:1 jumped by +5.0 s at 2.0 s of the run: ages are wrong; keep the clocks in step (NTP) and repeat',
+        true,
+      ],
+    ],
+  )
 })
 
 test('a worse measurement changes nothing, one that contradicts does', async () => {

@@ -118,3 +118,27 @@ test('undo: every step, the last one first, and the first error counts', async (
   )
   assert.deepEqual(done, ['a', 'c', 'b', 'e', 'd'])
 })
+
+test('what is opened after the end of the work is undone at once, and nothing goes on with it', async () => {
+  const done = /** @type {string[]} */ ([])
+  let open = () => {}
+  const opened = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    open = resolve
+  })
+  let late = Promise.resolve()
+  await assert.rejects(
+    withUndo(async (undo) => {
+      late = (async () => {
+        await opened
+        undo(() => done.push('closed'))
+        done.push('went on')
+      })()
+      throw new Error('interrupted')
+    }),
+    /interrupted/,
+  )
+  assert.deepEqual(done, [])
+  open()
+  await assert.rejects(late, /has ended/)
+  assert.deepEqual(done, ['closed'])
+})
