@@ -66,6 +66,62 @@ const atOnce = ['pipeline', 'transaction', 'script', 'function'].map((way) =>
 const [quickestMs, slowestMs] = [Math.min(...atOnce), Math.max(...atOnce)]
 const loopS = Number(timeOf(of('counters'), 'loop, 5 ms')) / 1000
 
+/** @param {string} figure @param {string} id */
+const figuresOf =
+  (figure, id = 'membership') =>
+  (/** @type {string} */ label) =>
+    median(id, label, figure)
+const known = figuresOf('passes.memory_bytes_per_item')
+const beside = (/** @type {string} */ label) => Math.round(known(label) - 32)
+const bits = (/** @type {string} */ label) => known(label).toFixed(1)
+const hit = figuresOf('passes.hits.server_cpu_us')
+const miss = figuresOf('passes.misses.server_cpu_us')
+/** Of a flat key. @param {string} label @param {(label: string) => number} of @param {string} [flat] */
+const times = (label, of, flat = 'flat') => (of(label) / of(flat)).toFixed(1)
+const less = (/** @type {string} */ label) => Math.round(100 * (1 - known(label) / known('flat')))
+
+const versions = ['Redis 6.2', 'Redis 7.0', 'Redis 8.2', 'Valkey 8.0', 'Valkey 9.1']
+const inVersion = figuresOf('passes.memory_bytes_per_item', 'membership-versions')
+const aVersion = (/** @type {string} */ name, /** @type {string} */ version) =>
+  inVersion(`${name} (${version})`)
+const rowOf = (/** @type {[string, string]} */ [words, name]) =>
+  `| ${words} | ${versions.map((version) => aVersion(name, version).toFixed(1)).join(' | ')} |`
+const inVersions = /** @type {[string, string][]} */ ([
+  ['flat keys', 'flat'],
+  ['one hash', 'one hash'],
+  ['hashes of 98', 'hashs of 98'],
+  ['one set', 'one set'],
+  ['sets of 98', 'sets of 98'],
+  ['one sorted set', 'one zset'],
+  ['sorted sets of 98', 'zsets of 98'],
+])
+
+const large = (/** @type {string} */ label, figure = 'memory_bytes_per_item') =>
+  median('membership-large', `${label} (Redis 8.2)`, `passes.${figure}`)
+const largeTimes = (/** @type {string} */ figure) =>
+  (large('hash 2^17', figure) / large('flat', figure)).toFixed(1)
+const oneInAMillion = 'Bloom filter, 1 in a million'
+const limited = (/** @type {string} */ label) =>
+  Math.round(median('membership-thresholds', label, 'passes.memory_bytes_per_item'))
+const restored = (/** @type {string} */ label, /** @type {string} */ step) =>
+  median('membership-restore', label, `snapshot.${step}.total_ms`)
+
+const jobs = (/** @type {string} */ label, unit = ' / sleep 2 ms') => hz('queues', label + unit)
+const ofOne = [1, 10].map((take) =>
+  Math.round(jobs(`32 workers, take ${take}`) / jobs(`1 worker, take ${take}`)),
+)
+const more = (/** @type {string} */ workers) =>
+  Math.round(100 * (jobs(`${workers}, take 10`) / jobs(`${workers}, take 1`) - 1))
+const staged = (/** @type {string} */ upper, /** @type {string} */ lower) =>
+  of('queues-stages').ratios.find(
+    ({ figure, label }) =>
+      figure === 'rate.achieved' && label === `${upper} / cpu 500 us / ${lower} / cpu 500 us`,
+  )?.ours ?? { ratio: Number.NaN, low: Number.NaN, high: Number.NaN }
+const stagedHz = (/** @type {string} */ label) => hz('queues-stages', `${label} / cpu 500 us`)
+const secondFilter = staged('2 filters, 1 output', '1 filter, 1 output')
+const peers = JSON.parse(readFileSync(new URL('data/queue-peers.json', docs), 'utf8')).rows
+const peer = (/** @type {string} */ name) => peers.find((/** @type {any} */ row) => row.name.startsWith(name))
+
 /** What a page says, from the data. @type {Record<string, string[]>} */
 const said = {
   'lookups.md': [
@@ -80,6 +136,39 @@ const said = {
     `the loop takes ${Math.round(loopS)} s at 5 ms and a script ${(chunksMs('script of 10,000, 5 ms') / 1000).toFixed(2)} s`,
     `within ${Math.round(100 * (slowestMs / quickestMs - 1))} % of each other at 5 ms (${Math.round(quickestMs)} to ${Math.round(slowestMs)} ms)`,
     `a pipeline is the fastest (${(chunksMs('1M, pipeline of 10,000, 5 ms') / 1000).toFixed(1)} s, a script ${(chunksMs('1M, script of 10,000, 5 ms') / 1000).toFixed(1)} s)`,
+  ],
+  'membership.md': [
+    `A hash takes ${beside('hash 2^0')} bytes in addition to the id and a set ${beside('set 2^0')} (published: 70 each), a sorted set ${beside('zset 2^0')} (`,
+    `**Flat keys** take ${beside('flat')} bytes in addition to the id`,
+    `those take ${less('hash 2^0')} to ${less('set 2^0')} % less`,
+    `Hashes of 244 ids take ${bits('hash 2^12')} bytes per id, ${beside('hash 2^12')} more than the id itself`,
+    `a hit takes ${times('hash 2^12', hit)} times and a miss ${times('hash 2^12', miss)} times the CPU of a flat key, since the list is searched from its front; with 61 it is ${times('hash 2^14', hit)} and ${times('hash 2^14', miss)} times`,
+    `A miss in one large sorted set takes ${times('zset 2^0', miss)} times the CPU of a flat key`,
+    `an id alone in a hash takes ${Math.round(known('hash 2^24'))} bytes, in a set ${Math.round(known('set 2^24'))} (`,
+    `Binary ids take ${bits('hash 2^14, binary')} bytes in hashes of 61. Integers of 48 bits in sets of 61 take ${bits('set 2^14, integer')}.`,
+    `By SETBIT they take ${bits('Bloom filter, 1 %')} and ${bits(oneInAMillion)} bytes per id`,
+    `by module ${bits('Bloom filter by module, 1 %')} and ${bits('Bloom filter by module, 1 in a million')} bytes`,
+    `${hit('Bloom filter by module, 1 %').toFixed(1)} µs of server CPU for a hit where the script needs ${hit('Bloom filter, 1 %').toFixed(1)} (7 hashes), and ${hit('Bloom filter by module, 1 in a million').toFixed(1)} where it needs ${Math.round(hit(oneInAMillion))} (20 hashes)`,
+    `${bits('Bloom filter by module, 1 in a million')} bytes are ${less('Bloom filter by module, 1 in a million')} % less than a flat key`,
+    ...inVersions.map(rowOf),
+    `${aVersion('sets of 98', 'Redis 8.2').toFixed(1)} bytes per id, the least of all structures of text`,
+    `**One large set** takes ${aVersion('one set', 'Redis 8.2').toFixed(1)} bytes on Redis 8.2, ${Math.round(100 * (1 - aVersion('one set', 'Redis 8.2') / aVersion('one set', 'Redis 7.0')))} % less than on 7.0`,
+    `one set takes ${Math.round(100 * (1 - aVersion('one set', 'Redis 8.2') / aVersion('flat', 'Redis 8.2')))} % less than flat keys`,
+    `**One sorted set** takes ${Math.round(aVersion('one zset', 'Redis 7.0'))} bytes on Redis 7.0 and Valkey 8.0, ${Math.round(aVersion('one zset', 'Redis 8.2'))} on Redis 8.2 and ${Math.round(aVersion('one zset', 'Valkey 9.1'))} on Valkey 9.1`,
+    `hashes fall from ${limited('hash, limit 512, 1,024 ids each')} to ${limited('hash, limit 2,048, 1,024 ids each')} bytes per id and sorted sets from ${limited('zset, limit 512, 1,024 ids each')} to ${limited('zset, limit 2,048, 1,024 ids each')}`,
+    `hashes of 76 ids take ${(large('hash 2^17') - 32).toFixed(1)} bytes per id in addition to the id, sets ${(large('set 2^17') - 32).toFixed(1)}`,
+    `Flat keys take ${Math.round(large('flat'))} bytes`,
+    `A hit in a hash of 76 costs ${largeTimes('hits.server_cpu_us')} times and a miss ${largeTimes('misses.server_cpu_us')} times the CPU of a flat key`,
+    `A Bloom filter of one in a million takes ${large(oneInAMillion).toFixed(1)} bytes, since SETBIT doubles its string, and had ${Math.round(1e7 * large(oneInAMillion, 'false_positives'))} false positives among 10 million ids`,
+    `2^20 sets take ${(restored('set 2^20', 'load') / restored('flat', 'load')).toFixed(1)} times as long to load as flat keys`,
+  ],
+  'queues.md': [
+    `32 of them do ${Math.min(...ofOne)} to ${Math.max(...ofOne)} times the work of one`,
+    `which is ${more('1 worker')} % more for one worker and ${more('32 workers')} % for 32`,
+    `a second filter on the same core brings nothing (${secondFilter.ratio.toFixed(2)}, ${Number(secondFilter.low).toFixed(2)} to ${Number(secondFilter.high).toFixed(2)})`,
+    `a second output doubles the rate (${staged('1 filter, 2 outputs', '1 filter, 1 output').ratio.toFixed(2)} with one filter, ${staged('2 filters, 2 outputs', '2 filters, 1 output').ratio.toFixed(2)} with two)`,
+    `An output that waits 1 ms does about ${hundreds(stagedHz('1 filter, 1 output'))} jobs a second, asking and confirming included, and a core about ${hundreds(stagedHz('8 filters, 4 outputs')).toLocaleString('en')} of 500 µs`,
+    `BullMQ's ${Math.round(peer('BullMQ').done_commands)} commands a job cost it ${(peer('BullMQ').done_cpu_us / peer('queue-stream').done_cpu_us).toFixed(1)} times what \`queue-stream\` costs`,
   ],
   'traffic.md': [
     `${range(saved('latest-popularity', cpu))} less by popularity, ${range(saved('latest-value-spread', cpu))} by sizes, ${range(saved('latest-connections', cpu))} by connections`,
