@@ -11,6 +11,7 @@ import { millraceVersion } from '../base/version.js'
 import { ratioAnswer } from '../compare/find-ratio.js'
 import { idOf, placeOf } from '../compare/request.js'
 import { spanWords } from '../experiments/duration.js'
+import { shownTarget } from '../experiments/experiment-servers.js'
 import { argumentsOf, typed as typedWords } from '../experiments/options.js'
 import { hardware } from '../experiments/summary.js'
 import { typedLine } from '../options/command-line.js'
@@ -143,7 +144,9 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     return ExitCode.done
   }
   const { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } = env
-  const secrets = placeOf(common.where).target ? { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } : {}
+  const { target } = placeOf(common.where)
+  const where = target ? shownTarget(target, env) : argumentsOf(common.where)
+  const secrets = target ? { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } : {}
   const signal = interrupts()
   const startedMs = Date.now()
   const folder = join(values.out, runName(startedMs, idOf(...sides)))
@@ -173,7 +176,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     duration_s: (Date.now() - startedMs) / 1000,
     command: typedWords([
       ...['millrace', 'compare', ...given, '--find', ...terms, '--rounds', String(rounds)],
-      ...argumentsOf(common.load),
+      ...['--seed', String(values.seed), ...argumentsOf(common.load), ...where],
     ]),
     versions: { millrace: millraceVersion(), node: process.versions.node },
     hardware: hardware(),

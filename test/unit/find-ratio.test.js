@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { compareFindSchema } from '../../lib/answers/find/schema.js'
@@ -121,4 +124,40 @@ test('what does not go together with --find is refused before a search', async (
       }),
       (/** @type {Error} */ { message }) => words.test(message) || assert.fail(message),
     )
+})
+
+test('the line of a comparison that repeats it has its target, its seed and its load, and no password', async (t) => {
+  const out = await mkdtemp(join(tmpdir(), 'find-ratio-'))
+  t.after(() => rm(out, { recursive: true }))
+  const given = ['list', 'set value-size=1kB']
+  const url = 'redis://me:secret@10.0.0.3:6379'
+  await compareFinds({
+    values: {
+      find: true,
+      seed: 7,
+      out,
+      slo: 'latency.p99<20ms',
+      time: 60_000,
+      within: '1k..9k',
+      json: false,
+    },
+    sides: sideRequests(given),
+    common: { load: { items: '5k' }, where: { url, cluster: true } },
+    given,
+    env: {},
+    say: assert.fail,
+    interrupts: () => AbortSignal.abort(),
+  })
+  const [run] = await readdir(out)
+  const { command } = JSON.parse(await readFile(join(out, run, 'compare.json'), 'utf8'))
+  for (const words of [
+    '--seed 7',
+    '--items 5k',
+    '--within 1k..9k',
+    '10.0.0.3:6379',
+    '--cluster',
+    "'set value-size=1kB'",
+  ])
+    assert.ok(command.includes(words), `${words} in ${command}`)
+  assert.ok(!command.includes('secret'), command)
 })
