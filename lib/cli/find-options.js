@@ -207,9 +207,12 @@ const withoutDecided = (env) =>
 /** @param {Settings} settings */
 const refuseOthers = ({ strategy }) => {
   const { passes, delivery, workers, clientWorks } = strategyNamed(strategy)
+  const instead = workers
+    ? 'whose jobs would fill the queue; millrace scale says how many workers a rate needs'
+    : `which is played once; millrace write reports its rate. For a rate under limits give its command, as in --command 'INCR counter:{n}'`
   if (passes || delivery || workers)
     throw new OptionError(
-      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, ${workers ? 'whose jobs would fill the queue' : 'which is played once'}`,
+      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, ${instead}`,
     )
   return clientWorks
 }

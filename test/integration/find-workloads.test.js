@@ -30,10 +30,16 @@ function* scripted() {
   return 'played'
 }
 
-/** What each cannot be searched for, and why in a few words of its line. */
+/** What each cannot be searched for, and the end of its line: what to do instead. */
 const refused = [
-  { names: /^(membership|counter)-/, why: /which is played once$/ },
-  { names: /^queue-/, why: /whose jobs would fill the queue$/ },
+  {
+    names: /^(membership|counter)-/,
+    why: /which is played once; millrace write reports its rate\. .*--command 'INCR counter:\{n\}'$/,
+  },
+  {
+    names: /^queue-/,
+    why: /whose jobs would fill the queue; millrace scale says how many workers a rate needs$/,
+  },
 ]
 const examples = ['rate-limiter.js', 'session-store.yaml', 'shop.yaml', 'visitors.yaml']
 const models = [
@@ -41,11 +47,11 @@ const models = [
   ...examples.map((file) => `docs/examples/${file}`),
 ]
 
-/** @param {import('node:test').TestContext} t @param {string} model */
+/** @param {import('node:test').TestContext} t @param {readonly string[]} model */
 const searched = async (t, model) => {
   const { host, port, password } = await startServer(t)
   const words = [
-    ...[model, '--slo', 'latency.p99<1s', '--items', '1000'],
+    ...[...model, '--slo', 'latency.p99<1s', '--items', '1000'],
     ...['--host', host, '--port', String(port)],
   ]
   const { settings } = requested(words)
@@ -75,10 +81,13 @@ for (const model of models) {
           error instanceof OptionError && refusal.why.test(error.message) && !error.message.includes('\n'),
       )
     try {
-      await searched(t, model)
+      await searched(t, [model])
     } catch (error) {
       if (error instanceof TargetError && error.code === 'UNSUPPORTED') return t.skip(error.message)
       throw error
     }
   })
 }
+
+test('the command that stands in for one that is refused is played at the rates of a search', (t) =>
+  searched(t, ['--command', 'INCR counter:{n}']))
