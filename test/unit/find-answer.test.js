@@ -282,3 +282,33 @@ test('where the backlog grows above the answer, the sentence names no limit as f
     /; above it the backlog grows as the main thread/,
   )
 })
+
+test('where the capacity drifts, an answer says what a command cost while a main thread was full', () => {
+  const drifting = conducted('drift 30/10')
+  /** @param {ReturnType<typeof conducted>} played @param {(i: number) => number} costUs @param {number} [pct] */
+  const said = (played, costUs, pct = 97) => {
+    const lines = played.seconds.map(({ atMs }, i) => ({
+      at_ms: atMs + 1000,
+      nodes: [
+        {
+          ...{ address: '10.0.0.3:6379', role: 'master' },
+          ...{ engine_cpu_pct: pct, engine_cpu_s: pct / 100, calls: (pct * 1e4) / costUs(i) },
+        },
+      ],
+    }))
+    const { warnings } = answered(played, { lines })
+    return warnings.find(({ code }) => code === 'server-speed')?.message
+  }
+  const uneven = (/** @type {number} */ i) => (i % 2 ? 115 : 180)
+  assert.match(
+    said(drifting, uneven) ?? '',
+    /^while a main thread was full, a command cost it 115 µs to 180 µs of CPU: the servers were slower at times/,
+  )
+  assert.equal(
+    said(drifting, () => 115),
+    undefined,
+    'every command cost the same',
+  )
+  assert.equal(said(drifting, uneven, 50), undefined, 'no main thread was full')
+  assert.equal(said(conducted('steep'), uneven), undefined, 'the capacity did not drift')
+})

@@ -1,6 +1,6 @@
 // The answer of a search as find.json has it: what was found, how sure, what limits it, and every second. Pure.
 import { TIMES_BY_DUE } from '../../measures/index.js'
-import { limitOf } from './limit.js'
+import { limitOf, speedWords } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
 
 /**
@@ -135,6 +135,10 @@ export const findAnswer = ({
         clients: confirmation.plan?.clients ?? consumersIn(confirmation.plan),
       })
     : null
+  const isMoving =
+    state === 'unsteady' || state === 'changed' || answer?.warnings.some(({ code }) => code === 'drifts')
+  const measured = seconds.filter(({ phase }) => phase !== 'warm-up')
+  const speed = isMoving ? speedWords(lines, measured) : null
   return {
     schema: 1,
     kind: /** @type {const} */ ('find'),
@@ -165,6 +169,7 @@ export const findAnswer = ({
         code: /** @type {string} */ (warning.code),
         message: messageOf(warning, /** @type {SearchAnswer} */ (answer), share),
       })),
+      ...(speed === null ? [] : [{ code: 'server-speed', message: speed }]),
       ...(causes.contended >= 0.3
         ? [
             {

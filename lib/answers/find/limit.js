@@ -1,12 +1,12 @@
 // Which part is the limit at the rate that was found, with its figure: by what the nodes, the client and the connections
 // were busy with while that rate was confirmed. Pure.
-import { percent } from '../../base/units.js'
+import { micros, percent } from '../../base/units.js'
 
 /**
  * @import { SecondRecord } from '../../run/conductor.js'
  *
  * @typedef {{ part: 'server' | 'replica' | 'client' | 'connections' | 'unknown', value: number | null, words: string }} Limit
- * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null }[] }} Line of intervals.ndjson
+ * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null, engine_cpu_s?: number | null, calls?: number | null }[] }} Line of intervals.ndjson
  */
 
 // A part that is busier than this leaves no room for bursts.
@@ -83,4 +83,26 @@ export const limitOf = ({ seconds, lines, clients }) => {
     value: null,
     words: `no measured part is full (${seen.join(', ')}): it may be the network, the memory bandwidth or bursts`,
   }
+}
+
+// Where fewer are full, or differ by less, the speed of the servers explains nothing.
+const leastFull = 8
+const notablyFaster = 1.25
+
+/**
+ * What a command cost in the seconds in which a main thread was full: at a constant load that is the speed of the machine.
+ * @param {readonly Line[]} lines
+ * @param {readonly SecondRecord[]} seconds
+ * @returns {string | null} in words, where it differed
+ */
+export const speedWords = (lines, seconds) => {
+  const costsUs = linesIn(lines, seconds)
+    .flatMap(({ nodes }) => nodes)
+    .flatMap(({ role, engine_cpu_pct: pct, engine_cpu_s: cpuS, calls }) =>
+      role === 'master' && pct != null && pct >= busyPct && cpuS && calls ? [(cpuS * 1e6) / calls] : [],
+    )
+    .sort((a, b) => a - b)
+  const at = (/** @type {number} */ q) => costsUs[Math.round(q * (costsUs.length - 1))]
+  if (costsUs.length < leastFull || at(0.9) / at(0.1) < notablyFaster) return null
+  return `while a main thread was full, a command cost it ${micros(at(0.1))} to ${micros(at(0.9))} of CPU: the servers were slower at times, as beside others on the same cores or memory, or the commands did more`
 }
