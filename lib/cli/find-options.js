@@ -206,7 +206,7 @@ const withoutDecided = (env) =>
 
 /** @param {Settings} settings */
 const refuseOthers = ({ strategy }) => {
-  const { passes, delivery, workers, clientWorks } = strategyNamed(strategy)
+  const { passes, delivery, workers } = strategyNamed(strategy)
   const instead = workers
     ? 'whose jobs would fill the queue; millrace scale says how many workers a rate needs'
     : `which is played once; millrace write reports its rate. For a rate under limits give its command, as in --command 'INCR counter:{n}'`
@@ -214,7 +214,6 @@ const refuseOthers = ({ strategy }) => {
     throw new OptionError(
       `millrace find needs a data model that is written or asked at any rate: not ${strategy}, ${instead}`,
     )
-  return clientWorks
 }
 
 /** @param {Settings} settings @param {Objectives} objectives @param {boolean} hasReaders */

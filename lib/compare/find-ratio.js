@@ -18,23 +18,37 @@ import { pairedOf } from '../result/paired.js'
  * @typedef {{ a: string, b: string }} Names
  */
 
+/** A search that was not steady has a most likely rate too: how it varies is what the interval over the rounds is of. @param {Searched} search */
+const hasRate = ({ state, find }) =>
+  state === 'found' || (state === 'unsteady' && find.low !== null && find.middle !== null)
+
 /** Rates that the client limited, or that no search found, have no ratio. @param {FindRound} round */
-const counts = ({ a, b }) => a.state === 'found' && b.state === 'found'
+const counts = ({ a, b }) => hasRate(a) && hasRate(b)
 
 /**
  * Of the most likely rates: the ends of an interval lie the further apart the noisier its search was.
  * @param {readonly FindRound[]} rounds
  */
 export const ratioOf = (rounds) => {
-  const pairs = rounds.filter(counts).map(({ first, a, b }) => ({
+  const counted = rounds.filter(counts)
+  const unsteady = counted.flatMap(({ a, b }) => [a, b]).filter(({ state }) => state === 'unsteady').length
+  const pairs = counted.map(({ first, a, b }) => ({
     first,
     a: Number(a.find.middle),
     b: Number(b.find.middle),
   }))
-  if (pairs.length === 0) return { rounds: 0, a: null, b: null, ratio: null, low: null, high: null }
+  if (pairs.length === 0) return { rounds: 0, a: null, b: null, ratio: null, low: null, high: null, unsteady }
   const { centreA, centreB, change, low, high } = pairedOf(pairs, { better: 'more' })
   const end = (/** @type {number | null} */ value) => (value === null ? null : 1 + value)
-  return { rounds: pairs.length, a: centreA, b: centreB, ratio: 1 + change, low: end(low), high: end(high) }
+  return {
+    rounds: pairs.length,
+    a: centreA,
+    b: centreB,
+    ratio: 1 + change,
+    low: end(low),
+    high: end(high),
+    unsteady,
+  }
 }
 
 const shown = (/** @type {number | null} */ ratio) => Number(ratio).toFixed(3)
@@ -45,13 +59,13 @@ export const undecidedWords = ({ low, high }) =>
 
 /** One sentence. @param {FindRatio} found @param {Names} names @param {number} played rounds */
 export const ratioSentence = (found, names, played) => {
-  const { rounds, ratio, low, high, a, b } = found
+  const { rounds, ratio, low, high, a, b, unsteady } = found
   const undecided = undecidedWords(found)
   const counted = `${rounds === played ? several(rounds, 'round') : `${rounds} of ${several(played, 'round')}`}`
   const words =
     low === null
       ? `both searches found a rate in ${counted}, and an interval takes two`
-      : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (95 % sure between ${shown(low)} and ${shown(high)}; ${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} a second; ${counted})`
+      : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (95 % sure between ${shown(low)} and ${shown(high)}; ${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} a second; ${counted}${unsteady > 0 ? `, in which ${unsteady} of ${rounds * 2} searches were not steady` : ''})`
   return undecided ? `${undecided}: ${words}` : words
 }
 

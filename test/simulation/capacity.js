@@ -32,6 +32,8 @@ export const scenarios = {
   'drift 2/10': { sd: 0.02, tau: 10 },
   'drift 10/10': { sd: 0.1, tau: 10 },
   'drift 30/10': { sd: 0.3, tau: 10 },
+  'drift 30/30': { sd: 0.3, tau: 30 },
+  'drift 20/60': { sd: 0.2, tau: 60 },
   'bad 1': { bad: 0.01 },
   'bad 5': { bad: 0.05 },
   step: { stepAt: 90, stepTo: 2 / 3 },

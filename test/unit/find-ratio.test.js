@@ -52,6 +52,26 @@ test('a rate that the client limited has no ratio, and one round no interval', (
   assert.equal(ratioOf([]).ratio, null)
 })
 
+test('searches that were not steady count, as the interval over the rounds has what they vary by', () => {
+  const rounds = roundsOf([
+    [5434, 9167],
+    [5893, 10_921],
+    [5251, 11_688],
+  ])
+  for (const [i, { a, b }] of rounds.entries()) {
+    a.state = 'unsteady'
+    if (i > 0) b.state = 'unsteady'
+  }
+  const { ratio, sentence } = ratioAnswer(rounds, names, 3)
+  assert.deepEqual([ratio.rounds, ratio.unsteady], [3, 5])
+  assert.match(
+    sentence,
+    /^list sustains 1\.9\d+ times the rate of sorted-set \(95 % sure between 1\.3\d+ and 2\.7\d+; .*; 3 rounds, in which 5 of 6 searches were not steady\)$/,
+  )
+  rounds[0].a.find = { low: null, middle: null, high: null }
+  assert.equal(ratioOf(rounds).rounds, 2, 'a search without a rate has no ratio')
+})
+
 test('an interval that includes 1 shows no clear difference; the document is as its schema says', async () => {
   const unclear = ratioAnswer(
     roundsOf([

@@ -102,9 +102,12 @@ export const compareFindSchema = {
     other: text,
     sentence: text,
     ratio: {
-      ...object({ rounds: number, a: figure, b: figure, ratio: figure, low: figure, high: figure }),
+      ...object({
+        ...{ rounds: number, a: figure, b: figure, ratio: figure, low: figure, high: figure },
+        unsteady: { ...number, description: 'searches in these rounds that were not steady' },
+      }),
       description:
-        'of the most likely rates, b to a, with a 95 % interval over the rounds in which both were found',
+        'of the most likely rates, b to a, with a 95 % interval over the rounds in which both sides have one',
     },
     rounds: list(object({ round: number, first: { enum: ['a', 'b'] }, a: searched, b: searched })),
   }),
