@@ -105,6 +105,16 @@ test('an interval that includes 1 shows no clear difference; the document is as 
   const page = await compareFindPage({ ...clear, command: 'millrace compare <a>', hardware: 'two cores' })
   for (const words of ['<strong>Different.</strong> List sustains 1.305', '1.305 times', '&lt;a&gt;'])
     assert.ok(page.includes(words), words)
+  const ofModels = ratioAnswer(
+    roundsOf([
+      [100, 131],
+      [100, 132],
+    ]),
+    { a: 'a.yaml', b: 'model=b.yaml' },
+    2,
+  )
+  const named = await compareFindPage({ ...ofModels, command: '', hardware: '' })
+  assert.ok(named.includes('<strong>Different.</strong> model=b.yaml sustains'), 'a name stays as it is')
   const one = ratioAnswer(roundsOf([[100_000, 104_000]]), names, 3)
   for (const [answer, words] of /** @type {const} */ ([
     [one, '<strong>Cannot tell.</strong> Both searches found a rate in 1 of 3 rounds'],

@@ -114,7 +114,8 @@ const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
   html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
-export const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const capital = (/** @type {string} */ text) =>
+  /^\w+[=.]/.test(text) ? text : text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** @param {{ label: string, text: string }[]} rows */
 const rowsOf = (rows) =>
