@@ -87,7 +87,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
 
 // Where fewer are full, or differ by less, the speed of the servers explains nothing.
 const leastFull = 8
-const notablyFaster = 1.25
+const notablyFaster = 1.15
 
 /**
  * What a command cost in the seconds in which a main thread was full: at a constant load that is the speed of the machine.
