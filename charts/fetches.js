@@ -3,7 +3,7 @@ import { latencyAxis } from '../lib/chart/parts.js'
 
 /**
  * @import { Chart } from '../lib/chart/parts.js'
- * @import { FetchTime, RunRecord } from '../lib/result/record.js'
+ * @import { RunRecord } from '../lib/result/record.js'
  */
 
 /** @type {Chart<RunRecord>} */
@@ -12,7 +12,7 @@ export const fetches = {
   title: 'Fetches over time',
   note: 'How long a whole fetch took, its ids and its values, and how old the newest item was when its id was read.',
   option: (record) => {
-    const time = (/** @type {FetchTime} */ name, /** @type {'p50' | 'max'} */ key) =>
+    const time = (/** @type {string} */ name, /** @type {'p50' | 'max'} */ key) =>
       overTime(record.seconds, (second) => second[name]?.[key], highest)
     return timeChart(record, {
       axis: latencyAxis('time'),

@@ -97,3 +97,9 @@ export const plainData = (data) => {
       .map(([key, value]) => [plainText(key), plainData(value)]),
   )
 }
+
+/** Between facts; a line may break here. */
+export const gap = ' · '
+
+/** @param {Array<string | false | null | undefined>} words what is not so is left out */
+export const facts = (words) => words.filter(Boolean).join(gap)

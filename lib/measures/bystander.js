@@ -50,20 +50,21 @@ export const bystander = {
   metrics: percentileMetrics('bystander', 'bystander', ['p50', 'p90', 'p99', 'max']),
   prometheus: [histogram('bystander_seconds', 'of one PING in each 20 ms to every master', 'bystander_us')],
   times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
-  part: 'beside',
   told: [contendedCode],
-  answer({ bystander_us: found, warnings = [] }) {
-    const text = timesText(found)
-    if (!text) return []
-    // More than 1 % that were late may be the p99.
-    const late =
-      percentileOf(found, 'p99') === null
-        ? []
-        : warnings.filter((/** @type {any} */ { code }) => code === contendedCode)
-    return [
-      { label: 'other clients', text: `a PING of another client takes ${text}` },
-      ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),
-    ]
+  answers: {
+    beside({ bystander_us: found, warnings = [] }) {
+      const text = timesText(found)
+      if (!text) return []
+      // More than 1 % that were late may be the p99.
+      const late =
+        percentileOf(found, 'p99') === null
+          ? []
+          : warnings.filter((/** @type {any} */ { code }) => code === contendedCode)
+      return [
+        { label: 'other clients', text: `a PING of another client takes ${text}` },
+        ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),
+      ]
+    },
   },
 }
 

@@ -1,6 +1,7 @@
 // The fetches of consumers: how many there were and what they brought, and four times of each that was whole: all of it, its
 // ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
+import { bytes, count, facts, micros, rate, share } from '../base/units.js'
 import { amount, counts, latest, length, times, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
@@ -207,11 +208,57 @@ export const fetches = {
     { name: 'its values', path: 'fetches.values_ms', unit: 'ms' },
     { name: 'age of the newest item', path: 'freshness_ms', unit: 'ms' },
   ],
-  part: 'reads',
-  answer({ freshness_ms: found }) {
-    const text = timesText(found, 1000)
-    return text ? { label: 'freshness', text: `the newest item is ${text} old when its id is read` } : []
+  answers: {
+    rate: rateRow,
+    found: (run) => ({
+      label: 'fetches',
+      text: `${wordsOf(run.fetches)}${run.live ? `, ${rate(run.live.share * 100)} % of the items that are alive by the plan` : ''}`,
+    }),
+    reads({ fetches: found, freshness_ms: age, plan, boxes }) {
+      const whole = timesText(found.duration_ms, 1000, ['p50', 'p90', 'p99', 'max'])
+      const ids = `ids p50 ${micros((found.ids_ms?.p50 ?? 0) * 1000)}`
+      const values =
+        plan.values && found.values_ms?.p50 != null
+          ? `, values p50 ${micros(found.values_ms.p50 * 1000)}`
+          : ''
+      const old = timesText(age, 1000)
+      return [
+        // Beside writers, the latency is theirs.
+        {
+          label: boxes ? 'fetch time' : 'latency',
+          text: whole && `${whole} for a whole fetch (${ids}${values})`,
+        },
+        { label: 'freshness', text: old && `the newest item is ${old} old when its id is read` },
+      ]
+    },
+    details: (run) => [{ label: 'fetches', text: wordsOf(run.fetches) }, rateRow(run)],
   },
+}
+
+/** @param {any} run */
+function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }) {
+  const part = nominal && typeof achieved === 'number' ? share(Math.min(1, achieved / nominal)) : null
+  const text = facts([
+    `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
+    `${rate(items)} items/s`,
+    `${bytes(valueBytes)}/s of values`,
+  ])
+  return { label: 'rate', text }
+}
+
+/** @param {any} found of run.json */
+function wordsOf(found) {
+  return facts([
+    `${count(found.count)} whole`,
+    found.failed > 0 && `${count(found.failed)} failed`,
+    `${count(found.overrun)} missed`,
+    found.items_p50 !== null && `${count(found.items_p50)} items at the median`,
+    found.nils > 0 && `${count(found.nils)} ids without a value`,
+    found.duplicates > 0 && `${count(found.duplicates)} ids twice`,
+    .../** @type {[string, any][]} */ (Object.entries(found.numbers)).map(
+      ([name, { last }]) => `${name.replaceAll('_', ' ')} ${count(last)}`,
+    ),
+  ])
 }
 
 /** What is counted within a second. */

@@ -17,7 +17,7 @@ import { verify } from './verify.js'
 
 /**
  * @import { Fields, Folded } from './fold.js'
- * @import { Measure, Metric, Summing, Unit } from './measure.js'
+ * @import { Measure, Metric, Part, Summing, Unit } from './measure.js'
  */
 
 /** @type {readonly Measure[]} */
@@ -291,9 +291,9 @@ export const instrumentsOf = async (measures, needs) => {
 /** Without histograms, which a fleet adds up second by second. @param {Folded} sum */
 const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => [path, sum[path] ?? null]))
 
-/** Lines of a part of the report. @param {Measure['part']} wanted @param {any} run @param {string} unit */
-export const answersIn = (wanted, run, unit) =>
-  MEASURES.flatMap(({ part, answer }) => (part === wanted && answer?.(run, unit)) || [])
+/** Lines of a part of the report. @param {Part} part @param {any} run @param {string} unit */
+export const answersIn = (part, run, unit) =>
+  MEASURES.flatMap(({ answers }) => answers?.[part]?.(run, unit) ?? [])
 
 /** Codes of warnings that are beside a measure's line, and what that line is of. @type {ReadonlyMap<string, string>} */
 export const toldBeside = new Map(

@@ -11,6 +11,8 @@ import { micros } from '../base/units.js'
  *
  * @typedef {{ label: string, text: string }} Row of the report
  *
+ * @typedef {'beside' | 'rate' | 'found' | 'reads' | 'details'} Part of the report; those of consumers are in this order
+ *
  * @typedef {object} Source what takes a measure in one process
  * @property {() => unknown} [start] before the load
  * @property {() => void} [startRun] what came before is no part of the first second
@@ -59,8 +61,7 @@ import { micros } from '../base/units.js'
  * @property {(run: any) => string[]} [namesIn] those that a run has
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
- * @property {'beside' | 'reads'} [part] of the report that its line belongs to
- * @property {(run: any, unit: string) => Row | readonly Row[]} [answer] its lines of the report
+ * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
  * @property {readonly string[]} [told] codes of warnings that its lines have, and no others
  * @property {(run: any, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
  *
@@ -94,14 +95,15 @@ export const someTimes = {
 }
 export const percentiles = { ...someTimes, type: ['object', 'null'] }
 
+/** @param {string} percentile */
+const titleOf = (percentile) => (percentile === 'p999' ? 'p99.9' : percentile)
+
 /** @param {string} title @param {Unit} unit @param {Metric['better']} [better] @returns {Metric} */
 export const metric = (title, unit, better = 'less') => ({ title, unit, better })
 
 /** @param {string} path @param {string} title @param {readonly (typeof names[number])[]} [which] @param {Unit} [unit] */
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>
-  Object.fromEntries(
-    which.map((name) => [`${path}.${name}`, metric(`${title} ${name === 'p999' ? 'p99.9' : name}`, unit)]),
-  )
+  Object.fromEntries(which.map((name) => [`${path}.${name}`, metric(`${title} ${titleOf(name)}`, unit)]))
 
 /** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit */
 export const percentilesIn = (sum, us = 1) => {
@@ -137,11 +139,11 @@ export const ranked = (times) => {
 export const per = (part, whole, scale = 1) =>
   typeof part === 'number' && typeof whole === 'number' && whole > 0 ? (part * scale) / whole : null
 
-/** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {any} found of run.json @param {number} [us] of its unit */
-export const timesText = (found, us = 1) =>
-  /** @type {const} */ (['p50', 'p99', 'max'])
+/** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {any} found of run.json @param {number} [us] of its unit @param {string[]} [wanted] */
+export const timesText = (found, us = 1, wanted = ['p50', 'p99', 'max']) =>
+  wanted
     .flatMap((name) => {
       const value = percentileOf(found, name)
-      return value === null ? [] : `${name} ${micros(value * us)}`
+      return value === null ? [] : `${titleOf(name)} ${micros(value * us)}`
     })
     .join(', ')

@@ -1,6 +1,6 @@
 // How far the replicas are behind their masters, as a consumer sees it once a second: a line has us, run.json ms.
 import { times } from './fields.js'
-import { histogram, percentileMetrics, percentiles, percentilesIn } from './measure.js'
+import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
 
@@ -39,4 +39,10 @@ export const replication = {
     ),
   ],
   times: [{ name: 'master to replica', path: 'replication_ms', unit: 'ms' }],
+  answers: {
+    reads({ replication_ms: found }) {
+      const text = timesText(found, 1000)
+      return { label: 'replicas', text: text && `behind their masters by ${text}` }
+    },
+  },
 }

@@ -92,20 +92,21 @@ export const replies = {
       ...{ by: 'reply', of },
     })),
   ],
-  part: 'beside',
-  answer({ replies: found }) {
-    if (!found) return []
-    const all = Object.entries(found.counts)
-    const total = all.reduce((sum, [, n]) => sum + n, 0)
-    const shares = all.map(
-      ([name, n]) => `${name} ${count(n)}${all.length > 1 ? ` (${percent((n / total) * 100)})` : ''}`,
-    )
-    const numbers = Object.entries(found.numbers).map(
-      ([name, { mean, p50, p99, max }]) =>
-        `${name} p50 ${shown(p50)}, p99 ${shown(p99)}, max ${shown(max)}, mean ${shown(mean)}`,
-    )
-    const texts = [...(shares.length > 0 ? [shares.join(', ')] : []), ...numbers]
-    return texts.map((text, i) => ({ label: i === 0 ? 'replies' : '', text }))
+  answers: {
+    beside({ replies: found }) {
+      if (!found) return []
+      const all = Object.entries(found.counts)
+      const total = all.reduce((sum, [, n]) => sum + n, 0)
+      const shares = all.map(
+        ([name, n]) => `${name} ${count(n)}${all.length > 1 ? ` (${percent((n / total) * 100)})` : ''}`,
+      )
+      const numbers = Object.entries(found.numbers).map(
+        ([name, { mean, p50, p99, max }]) =>
+          `${name} p50 ${shown(p50)}, p99 ${shown(p99)}, max ${shown(max)}, mean ${shown(mean)}`,
+      )
+      const texts = [...(shares.length > 0 ? [shares.join(', ')] : []), ...numbers]
+      return texts.map((text, i) => ({ label: i === 0 ? 'replies' : '', text }))
+    },
   },
 }
 

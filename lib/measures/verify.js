@@ -1,5 +1,6 @@
 // What a consumer with --verify found of the values that it read: right, or what else, each with what speaks against it. It is
 // judged as it is read and a little later, so the last second has what was still open.
+import { count, facts } from '../base/units.js'
 import { amount, some } from './fields.js'
 import { sectionOf } from './fold.js'
 import { metric } from './measure.js'
@@ -52,4 +53,20 @@ export const verify = {
         metric(`values ${name}`, 'count', name === 'checked' ? 'neither' : 'less'),
       ]),
   ),
+  answers: {
+    found: ({ verify: found, plan }) => ({
+      label: 'verified',
+      text: found ? wordsOf(found, plan.knowsBytes) : '',
+    }),
+  },
+}
+
+/** @param {any} verified @param {boolean} knowsBytes */
+function wordsOf({ examples, checked, ...found }, knowsBytes) {
+  const seen = Object.entries(found).filter(([, n]) => n > 0)
+  const right = checked > 0 ? 'all right' : knowsBytes ? '' : 'only whether values are there'
+  return facts([
+    checked > 0 ? `${count(checked)} compared byte by byte` : 'nothing compared',
+    ...(seen.length > 0 ? seen.map(([what, n]) => `${count(n)} ${what}`) : [right]),
+  ])
 }

@@ -1,9 +1,10 @@
 // What a run answers, a row for each question: what it cost, which node worked hardest and why, what other clients
 // noticed, whether the client was the limit, how long things took and how to make it shorter.
 
-import { percentileOf, tooFewWords } from '../base/samples.js'
-import { bytes, count, micros, percent, period, plainText, rate } from '../base/units.js'
+import { tooFewWords } from '../base/samples.js'
+import { bytes, count, micros, percent, period, plainText } from '../base/units.js'
 import { answersIn } from '../measures/index.js'
+import { timesText } from '../measures/measure.js'
 import { busiestNode } from '../result/nodes.js'
 import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
@@ -13,6 +14,7 @@ import * as words from './words.js'
 import { workerRows } from './work-words.js'
 
 /**
+ * @import { Part } from '../measures/measure.js'
  * @import { NodeFigures } from '../result/document.js'
  * @import { PassResult } from '../workloads/declare.js'
  *
@@ -24,17 +26,6 @@ import { workerRows } from './work-words.js'
 const unevenBy = 1.2
 // A wait for the rest of a burst that is shorter needs no advice.
 const burstUs = 1000
-
-const names = { p50: 'p50', p90: 'p90', p99: 'p99', p999: 'p99.9', max: 'max' }
-
-/** @param {Record<string, any> | null | undefined} times @param {(keyof typeof names)[]} wanted @param {number} [us] of their unit */
-const timesWords = (times, wanted, us = 1) =>
-  wanted
-    .flatMap((name) => {
-      const value = percentileOf(times, name)
-      return value === null ? [] : [`${names[name]} ${micros(value * us)}`]
-    })
-    .join(', ')
 
 /** @param {Run} run @returns {Row[]} */
 const costRows = ({ server, plan }) => {
@@ -97,7 +88,7 @@ const busiestRow = (run) => {
   ]
 }
 
-/** What measures say. @param {Run} run @param {'beside' | 'reads'} part @returns {Row[]} */
+/** What measures say. @param {Run} run @param {Part} part @returns {Row[]} */
 const measureRows = (run, part) => answersIn(part, run, words.unitOf(run.plan))
 
 /** Items of a batch are due at the same moment, and wait for each other. @param {Run} run */
@@ -114,13 +105,13 @@ const burstWords = ({ plan, latency_us: latency }) => {
 /** @param {Run} run @returns {Row[]} */
 const latencyRows = (run) => {
   const { intended, service } = run.latency_us
-  const times = timesWords(intended, ['p50', 'p90', 'p99', 'max'])
+  const times = timesText(intended, 1, ['p50', 'p90', 'p99', 'max'])
   if (!times) return []
-  const own = timesWords(service, ['p50', 'p99'])
+  const own = timesText(service, 1, ['p50', 'p99'])
   const scheduled = run.plan.rate !== 'max' && run.rate.nominal !== null
   const text = scheduled
     ? `${times} from the due time${own ? ` (service time ${own})` : ''}`
-    : `${timesWords(service, ['p50', 'p90', 'p99', 'max'])} (service time)`
+    : `${timesText(service, 1, ['p50', 'p90', 'p99', 'max'])} (service time)`
   const why = burstWords(run)
   const few = tooFewWords(intended, 'p99')
   return [
@@ -219,38 +210,21 @@ const writerRows = (run) => [
   ...busiestRow(run),
   ...measureRows(run, 'beside'),
   ...latencyRows(run),
-  ...(run.readers ? fetchRows(run.readers, 'reads') : []),
+  ...(run.readers ? readRows(run.readers, 'reads') : []),
   ...boxesRow(run),
 ]
 
-/** What fetches came to, of one process or of all readers of a fleet. @param {Run} run @param {string} label @returns {Row[]} */
-const fetchRows = (run, label) => {
-  const { fetches, plan } = run
-  const whole = timesWords(fetches.duration_ms, ['p50', 'p90', 'p99', 'max'], 1000)
-  const parts = [
-    `ids p50 ${micros((fetches.ids_ms?.p50 ?? 0) * 1000)}`,
-    ...(plan.values && fetches.values_ms?.p50 != null
-      ? [`values p50 ${micros(fetches.values_ms.p50 * 1000)}`]
-      : []),
-  ]
-  const replicas = timesWords(run.replication_ms, ['p50', 'p99', 'max'], 1000)
-  const found = run.live ? `, ${rate(run.live.share * 100)} % of the items that are alive by the plan` : ''
-  return [
-    { label, text: words.rateWords(run) },
-    { label: 'fetches', text: words.fetchWords(run) + found },
-    { label: 'verified', text: words.verifyWords(run) },
-    {
-      label: label === 'rate' ? 'latency' : 'fetch time',
-      text: whole && `${whole} for a whole fetch (${parts.join(', ')})`,
-    },
+/** What consumers read, of one process or of all readers of a fleet. @param {Run} run @param {string} label of its rate @returns {Row[]} */
+const readRows = (run, label) =>
+  [
+    ...measureRows(run, 'rate').map((row) => ({ ...row, label })),
+    ...measureRows(run, 'found'),
     ...measureRows(run, 'reads'),
-    { label: 'replicas', text: replicas && `behind their masters by ${replicas}` },
   ].filter(({ text }) => text)
-}
 
 /** @param {Run} run @returns {Row[]} */
 const readerRows = (run) =>
-  [...fetchRows(run, 'rate'), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
+  [...readRows(run, 'rate'), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
 
 /** @param {Run} run @returns {Row[]} */
 const eventsRow = ({ events }) => {

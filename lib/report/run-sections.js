@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
 import { at } from '../measures/fold.js'
-import { factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
+import { answersIn, factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
 import { highlightsOf } from '../result/chief-metrics.js'
 import { kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
@@ -158,8 +158,7 @@ const writerFacts = (run) => [
 
 /** @param {any} run */
 const readerFacts = (run) => [
-  { label: 'fetches', text: words.fetchWords(run) },
-  { label: 'rate', text: words.rateWords(run) },
+  ...answersIn('details', run, words.unitOf(run.plan)),
   { label: 'served', text: words.servedWords(run) },
 ]
 

@@ -1,7 +1,8 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
-import { bytes, count, micros, period, plainText, rate, several, share } from '../base/units.js'
+import { bytes, count, facts, micros, period, plainText, rate, several, share } from '../base/units.js'
 import { fetchTimesWords, rhythmWords } from '../plan/rhythm.js'
+import { kindOf } from '../result/kind.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
@@ -11,17 +12,9 @@ import { chunksWords } from './chunk-words.js'
 import { queriesWords } from './query-words.js'
 import { workersPlanWords } from './work-words.js'
 
-/**
- * @import { FlowName, ReadingFlowName } from '../workloads/flows.js'
- *
- * @typedef {Record<string, any>} Run run.json
- */
+/** @typedef {Record<string, any>} Run run.json */
 
-/** Between facts; a line may break here. */
-export const gap = ' · '
-
-/** @param {Array<string | false | null | undefined>} words what is not so is left out */
-export const facts = (words) => words.filter(Boolean).join(gap)
+export { facts, gap } from '../base/units.js'
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
 export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
@@ -71,7 +64,7 @@ const clientsWords = (plan) => {
 }
 
 /** What is fetched, how often, by how many. @param {Run} run */
-const fetchesWords = ({ plan, consumers }) => {
+const readingWords = ({ plan, consumers }) => {
   const every = fetchTimesWords(plan)
   const all = plan.agents.length === plan.totalAgents
   const total = several(plan.totalAgents * plan.consumers, 'consumer')
@@ -79,20 +72,14 @@ const fetchesWords = ({ plan, consumers }) => {
   return `${all ? total : `${consumers} of ${total}`} ${consumers === 1 && all ? 'fetches' : 'fetch'} ${what} ${every}`
 }
 
-/** @type {Record<FlowName | ReadingFlowName, (run: Run) => string>} */
 const loads = {
-  ticks: ({ plan }) => ticksWords(plan),
-  clients: ({ plan }) => clientsWords(plan),
-  jobs: ({ plan }) => clientsWords(plan),
-  fetches: fetchesWords,
+  producer: (/** @type {Run} */ { plan }) => (plan.clients ? clientsWords(plan) : ticksWords(plan)),
+  consumer: readingWords,
   workers: workersPlanWords,
 }
 
-/** Earlier versions name none. @param {Run} run @returns {keyof typeof loads} */
-const flowNameOf = ({ kind, plan }) => plan.flow ?? (kind === 'consumer' ? 'fetches' : 'ticks')
-
 /** The load in a few words. @param {Run} run */
-export const loadWords = (run) => loads[flowNameOf(run)](run)
+export const loadWords = (run) => loads[kindOf(run)](run)
 
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
 const serversWords = ({ target, nodes, versions }) => {
@@ -181,13 +168,10 @@ const writingWords = (plan) => {
   ])
 }
 
-/** @type {Record<FlowName | ReadingFlowName, (plan: Run['plan']) => string>} */
 const plans = {
-  ticks: writingWords,
-  clients: writingWords,
-  jobs: writingWords,
-  fetches: fetchingWords,
-  workers: ({ prefix }) => facts([prefix && `prefix ${prefix}`]),
+  producer: writingWords,
+  consumer: fetchingWords,
+  workers: (/** @type {Run['plan']} */ { prefix }) => facts([prefix && `prefix ${prefix}`]),
 }
 
 /** The plan in plain words. @param {Run} run */
@@ -195,7 +179,7 @@ export const planWords = (run) =>
   facts([
     run.plan.model ? `${run.plan.strategy} (${plainText(run.plan.model.title)})` : run.plan.strategy,
     loadWords(run),
-    plans[flowNameOf(run)](run.plan),
+    plans[kindOf(run)](run.plan),
   ])
 
 /** @param {Run} run */
@@ -231,15 +215,8 @@ const dueWords = (plan, { acked, offered }, nominal) =>
   `${share(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
 
 /** @param {Run} run */
-export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind, items, fleet }) => {
-  const most = kind === 'consumer' ? 1 : Number.POSITIVE_INFINITY
-  const part = nominal && typeof achieved === 'number' ? share(Math.min(most, achieved / nominal)) : null
-  if (kind === 'consumer')
-    return facts([
-      `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
-      `${rate(read.items)} items/s`,
-      `${bytes(read.value_bytes)}/s of values`,
-    ])
+export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fleet }) => {
+  const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
   return facts([
     `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${isUneven(plan) ? dueWords(plan, items, nominal) : `${part} of the target rate`}` : ''}`,
     fleet?.absent.items > 0 && `${share(items.acked / items.offered)} of the items of all boxes written`,
@@ -283,32 +260,6 @@ export const commandWords = ({ server }) =>
           calls > 0 && `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`,
       ),
   )
-
-/** @param {Run} run */
-export const fetchWords = ({ fetches }) =>
-  facts([
-    `${count(fetches.count)} whole`,
-    fetches.failed > 0 && `${count(fetches.failed)} failed`,
-    `${count(fetches.overrun)} missed`,
-    fetches.items_p50 !== null && `${count(fetches.items_p50)} items at the median`,
-    fetches.nils > 0 && `${count(fetches.nils)} ids without a value`,
-    fetches.duplicates > 0 && `${count(fetches.duplicates)} ids twice`,
-    .../** @type {[string, any][]} */ (Object.entries(fetches.numbers)).map(
-      ([name, { last }]) => `${name.replaceAll('_', ' ')} ${count(last)}`,
-    ),
-  ])
-
-/** @param {Run} run */
-export const verifyWords = ({ verify, plan }) => {
-  if (!verify) return ''
-  const { examples, checked, ...found } = verify
-  const seen = Object.entries(found).filter(([, n]) => n > 0)
-  const right = checked > 0 ? 'all right' : plan.knowsBytes ? '' : 'only whether values are there'
-  return facts([
-    checked > 0 ? `${count(checked)} compared byte by byte` : 'nothing compared',
-    ...(seen.length > 0 ? seen.map(([what, n]) => `${count(n)} ${what}`) : [right]),
-  ])
-}
 
 /** Which nodes answered reads of values, from any client. @param {Run} run */
 export const servedWords = ({ commands, plan }) => {

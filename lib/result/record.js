@@ -18,7 +18,9 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
- * @typedef {object} Second a line of intervals.ndjson; what was not measured is null or absent
+ * @typedef {OwnSecond & Record<string, any>} Second a line of intervals.ndjson, with what measures have; what was not
+ *   measured is null or absent
+ * @typedef {object} OwnSecond
  * @property {number} at_ms
  * @property {number} over_ms since the line before
  * @property {string} phase
@@ -28,15 +30,8 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @property {SecondLatency | null} [bystander_us]
  * @property {Record<string, number | null>} [client]
  * @property {NodeRow[]} [nodes]
- * @property {number | null} [items_per_s] of a consumer, as are these
  * @property {number | null} [backlog] of workers: jobs that wait
  * @property {number | null} [between] of two stages: jobs that wait for the second
- * @property {SecondLatency | null} [duration_us]
- * @property {SecondLatency | null} [ids_us]
- * @property {SecondLatency | null} [values_us]
- * @property {SecondLatency | null} [freshness_us]
- *
- * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us'} FetchTime
  *
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution
@@ -164,7 +159,7 @@ const heatOf = (seconds) =>
 
 /**
  * @param {RunDocument} run
- * @param {Omit<Second, 'over_ms'>[]} lines
+ * @param {Omit<OwnSecond, 'over_ms'>[]} lines
  * @returns {RunRecord}
  */
 export const runRecord = (run, lines) => {

@@ -10,16 +10,15 @@ import { isLive } from './plan-watch.js'
  * @import { ReaderSettings } from '../../settings.js'
  * @import { PlanCard } from '../plan/plan-card.js'
  * @import { Target } from '../servers/open.js'
- * @import { ReadingFlowName } from '../workloads/flows.js'
  */
 
 /**
  * What a consumer is about to do, with a plan in the target and without one.
- * @type {Record<ReadingFlowName, {
+ * @type {Record<'readers' | 'workers', {
  *   known: (card: PlanCard, isLive: boolean) => string, unknown: (plan: any) => string }>}
  */
 const beginnings = {
-  fetches: {
+  readers: {
     known: (card, live) =>
       `reads what is written: ${cardWords(card)}${live ? '' : ' (its writer has stopped)'}`,
     unknown: ({ strategy, ttlS }) =>
@@ -55,7 +54,7 @@ export const findPlan = async ({ settings, target, say }) => {
   const plan = hasWorkers(strategy)
     ? workPlanOf(settings, { ...facts, cores: availableParallelism() })
     : readPlanOf(settings, { ...facts, agents: [] })
-  const words = beginnings[plan.flow]
+  const words = beginnings[hasWorkers(strategy) ? 'workers' : 'readers']
   say(
     card
       ? words.known(card, isLive(card, nowMs))

@@ -1,7 +1,6 @@
 // How operations meet connections, as data: what each flow counts, and what planning, running and reporting need to know
 // of it. A strategy's role names one. What differs in kind is in tables by flow, whose type wants a line for each:
-// lib/options/conflicts.js (its options), lib/plan/plan.js (its plan), lib/run/flows.js (how it is run); for consumers
-// lib/run/find-plan.js (how they begin), and for both lib/report/words.js.
+// lib/options/conflicts.js (its options), lib/plan/plan.js (its plan), lib/run/flows.js (how it is run).
 
 /**
  * @typedef {object} Flow
@@ -15,7 +14,6 @@
  */
 
 /** @typedef {keyof typeof flows} FlowName of writers */
-/** @typedef {keyof typeof readingFlows} ReadingFlowName */
 
 export const flows = Object.freeze({
   /** Batches at absolute deadlines. */
