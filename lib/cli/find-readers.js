@@ -145,7 +145,7 @@ export const startReaders = async ({ words, model, settings, target, folder, sto
     (error) => !isEnding && onGone(`the consumers of --with-read: ${plainText(error.message)}`),
   )
   const path = join(program.folder, 'intervals.ndjson')
-  const isFetching = async () => (await linesOf(path)).some(({ fetches }) => fetches.count > 0)
+  const isFetching = async () => (await linesOf(path)).some(({ duration_us: times }) => times)
   const limit = Date.now() + firstFetchMs
   while (!(await isFetching()) && !program.isOver() && !stop.aborted && Date.now() < limit)
     await sleep(lookMs)

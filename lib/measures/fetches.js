@@ -174,6 +174,23 @@ export const fetches = {
     'rate.value_bytes': metric('bytes read a second', 'bytes', 'more'),
     ...percentileMetrics('freshness_ms', 'age of the newest item', undefined, 'ms'),
   },
+  metricsOfBoxes: {
+    'readers.rate.items': metric('items read by all boxes', 'rate', 'more'),
+    'readers.fetches.failed': metric('fetches of all boxes that failed', 'count'),
+    ...percentileMetrics('readers.fetches.duration_ms', 'fetch of all boxes', undefined, 'ms'),
+    ...percentileMetrics(
+      'readers.freshness_ms',
+      'age of the newest item, all boxes',
+      ['p50', 'p99', 'max'],
+      'ms',
+    ),
+  },
+  highlights: ['rate.items', 'fetches.duration_ms.p50', 'fetches.duration_ms.p99', 'freshness_ms.p50'],
+  compared: ['fetches.duration_ms.p50', 'rate.items'],
+  live({ fetches: { count: done }, freshness_us: age }, sofar) {
+    const { failed, overrun } = sectionOf(sofar, 'fetches')
+    return { lost: { failed, missed: overrun }, reading: { done, unit: 'fetches', ageUs: age?.p50 ?? null } }
+  },
   prometheus: [
     ...Object.entries({ whole: 'count', failed: 'failed', overrun: 'overrun' }).map(([outcome, name]) =>
       counter(

@@ -33,7 +33,9 @@ export const ofWriters = Object.freeze([
 export const ofWorkers = Object.freeze([latency, client, collection, jobs, backlog, nodes, jobCosts])
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
-export const ofReaders = Object.freeze([client, collection, fetches, replication, verify, nodes])
+/** What consumers alone have. */
+export const ofReading = Object.freeze([fetches, replication, verify])
+export const ofReaders = Object.freeze([client, collection, ...ofReading, nodes])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
 const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
@@ -42,7 +44,7 @@ const applying = (measures, plan) => measures.filter(({ applies = () => true }) 
 export const measuresOfRun = ({ kind, plan }) =>
   applying(kind === 'producer' ? ofWriters : plan.flow === 'workers' ? ofWorkers : ofReaders, plan)
 
-/** @param {readonly Measure[]} measures @param {(measure: Measure) => Fields | undefined} of @returns {Fields} */
+/** @template T @param {readonly Measure[]} measures @param {(measure: Measure) => T | undefined} of @returns {T} */
 const together = (measures, of) => Object.assign({}, ...measures.map((measure) => of(measure) ?? {}))
 
 /** Fields of a second, by their paths. @param {readonly Measure[]} [measures] */
@@ -174,11 +176,14 @@ export const schemasOf = ({ times, number }) => ({
   run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result)), 'object'),
 })
 
-/** Rows of the table of metrics. @returns {[name: string, title: string, unit: Unit, better: Metric['better']][]} */
-export const metricRows = () =>
-  MEASURES.flatMap(({ metrics }) =>
-    Object.entries(metrics).map(([name, { title, unit, better }]) => [name, title, unit, better]),
-  )
+/**
+ * Rows of the table of metrics.
+ * @param {(measure: Measure) => Measure['metricsOfBoxes']} [of]
+ * @param {readonly Measure[]} [measures]
+ * @returns {[name: string, title: string, unit: Unit, better: Metric['better']][]}
+ */
+export const metricRows = (of = ({ metrics }) => metrics, measures = MEASURES) =>
+  Object.entries(together(measures, of)).map(([name, { title, unit, better }]) => [name, title, unit, better])
 
 /** A metric whose name a model gave. @param {string} name */
 export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).find(Boolean) ?? null
@@ -262,6 +267,8 @@ export const instrumentsOf = async (measures, needs) => {
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
     /** What its seconds come to so far. */
     sofar: whole.sum,
+    /** Of the live line. @param {any} line @returns {Record<string, any>} */
+    live: (line) => Object.assign({}, ...wanted.map(({ live }) => live?.(line, whole.sum))),
     /** And those that are measured. */
     window: () => window.sum,
     /**

@@ -5,6 +5,7 @@ import { micros } from '../base/units.js'
 
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Snapshot } from '../report/live.js'
  * @import { Fields, Folded } from './fold.js'
  *
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -59,6 +60,10 @@ import { micros } from '../base/units.js'
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
  * @property {(name: string) => Metric | null} [named] a metric whose name is not known before the run
  * @property {(run: any) => string[]} [namesIn] those that a run has
+ * @property {Readonly<Record<string, Metric>>} [metricsOfBoxes] the same of all boxes of a fleet that read
+ * @property {readonly string[]} [highlights] those on top of its report, and in a comparison with a verdict
+ * @property {readonly string[]} [compared]
+ * @property {(line: any, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
  * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report

@@ -31,6 +31,7 @@ export const replication = {
   summary: ({ window }) => ({ replication_ms: percentilesIn(window.replication_us, 1000) }),
   result: { replication_ms: { ...percentiles, type: 'object' } },
   metrics: percentileMetrics('replication_ms', 'replication delay', undefined, 'ms'),
+  highlights: ['replication_ms.p99'],
   prometheus: [
     histogram(
       'replication_delay_seconds',

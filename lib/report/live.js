@@ -16,7 +16,7 @@ import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
  * @property {number | null} [masterCpuPct] the busiest engine, of one core; not there where another box samples the nodes
  * @property {number | null} replicaCpuPct
  * @property {Record<string, number>} lost so far, by what became of it; errors are of commands without items
- * @property {{ fetches: number, ageUs: number | null, checked: number | null }} [reading] fetches of the second, the
+ * @property {{ done: number, unit: string, ageUs: number | null, checked?: number | null }} [reading] of the second, the
  *   median age of the newest item, and how many values were verified so far (null: none are)
  *
  * A part of the line, in full and in short; the lower its rank, the sooner it gets room.
@@ -66,14 +66,14 @@ const liveFields = (snapshot) => {
   const well =
     reading === undefined
       ? 'none lost'
-      : reading.checked === null
+      : reading.checked == null
         ? 'on time'
         : `${count(reading.checked)} right`
   return [
     { rank: 2, long: time, short: time },
     ...(reading ? [] : [{ rank: steady ? 6 : 3, long: phase.padEnd(9), short: steady ? '' : phase }]),
     { rank: 0, long: `${achieved} items/s`, short: `${achieved}/s` },
-    ...(reading ? [{ rank: 6, long: `${String(reading.fetches).padStart(4)} fetches`, short: '' }] : []),
+    ...(reading ? [{ rank: 6, long: `${String(reading.done).padStart(4)} ${reading.unit}`, short: '' }] : []),
     { rank: 4, long: `${reading ? 'fetch ' : ''}p50 ${p50}  p99 ${p99}`, short: `p99 ${p99}` },
     ...(reading ? [{ rank: 5, long: `age ${us(reading.ageUs)}`, short: '' }] : []),
     ...(samples
@@ -123,7 +123,7 @@ const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading,
   master_cpu_pct: seen.masterCpuPct,
   replica_cpu_pct: seen.replicaCpuPct,
   ...lost,
-  ...(reading && { fetches: reading.fetches, age_us: reading.ageUs, checked: reading.checked }),
+  ...(reading && { [reading.unit]: reading.done, age_us: reading.ageUs, checked: reading.checked ?? null }),
 })
 
 /**

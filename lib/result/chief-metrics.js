@@ -1,4 +1,5 @@
 // The metrics that come first: on top of a report, with a verdict in a comparison, and in the table of every experiment.
+import { ofReading } from '../measures/index.js'
 import { grossCost, netCost } from './measures.js'
 
 /** On top of the report of a run, by its kind. */
@@ -11,10 +12,7 @@ export const highlightsOf = Object.freeze({
     ...['rate.achieved', 'latency.intended.p50', 'latency.intended.p99', 'server.cpu_us_per_job'],
     ...['jobs.account.lost', 'hottest_master.cpu_pct'],
   ],
-  consumer: [
-    ...['rate.items', 'fetches.duration_ms.p50', 'fetches.duration_ms.p99', 'freshness_ms.p50'],
-    ...['replication_ms.p99', 'replica.cpu_pct'],
-  ],
+  consumer: [...ofReading.flatMap(({ highlights = [] }) => highlights), 'replica.cpu_pct'],
 })
 
 /**
@@ -28,8 +26,7 @@ export const comparedMetrics = Object.freeze([
   ['hottest_master.cpu_pct'],
   ['bystander.p99'],
   ['rate.achieved'],
-  ['fetches.duration_ms.p50'],
-  ['rate.items'],
+  ...ofReading.flatMap(({ compared = [] }) => compared.map((name) => [name])),
 ])
 
 // What another application feels is what averages over a minute cannot show.

@@ -31,7 +31,7 @@ import { validityOf } from './validity.js'
 /** @typedef {Omit<Items, 'failed_by'> & { agent: number }} AgentItems */
 /**
  * What a run recorded. The sections of a kind have the names that they have in run.json: writers and clients have
- * items, commands, ticks and server, consumers have fetches, reads and commands by role.
+ * items, commands, ticks and server, consumers have what they read and commands by role.
  * @typedef {object} Head
  * @property {'producer' | 'consumer'} kind
  * @property {string} run
@@ -50,7 +50,7 @@ import { validityOf } from './validity.js'
  * @property {Warning[]} [warnings] what was noticed on the way
  *
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
- * @typedef {Head & { kind: 'consumer', fetches: Record<string, any>, [section: string]: any }} ReadParts
+ * @typedef {Head & { kind: 'consumer', [section: string]: any }} ReadParts
  *
  * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine' | 'client'> & { schema: 1,
  *   started: string, duration_s: number, measured_s: Figure, warm_up_s: Figure, interrupted: boolean,

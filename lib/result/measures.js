@@ -4,7 +4,7 @@
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
-import { metricNamed, metricRows, metricsNamedIn } from '../measures/index.js'
+import { metricNamed, metricRows, metricsNamedIn, ofReading } from '../measures/index.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -101,13 +101,14 @@ const at = (name, document) => {
 
 /** @typedef {[name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
 
-/** @param {string} name @param {string} title @param {Unit} unit @param {string[]} [which] @returns {Row[]} */
-const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
-  which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'less'])
+/** @param {string} name @param {string} title @param {Unit} unit @param {string[]} which @returns {Row[]} */
+const percentilesOf = (name, title, unit, which) =>
+  which.map((key) => [`${name}.${key}`, `${title} ${key}`, unit, 'less'])
+
+const ofConsumers = new Set(metricRows(undefined, ofReading).map(([name]) => bare(name)))
 
 /** Of what consumers read, not of what is written. @param {string} name */
-export const isOfReaders = (name) =>
-  /^(fetches|freshness|replication|verify|rate\.(items|value_bytes)$)/.test(name)
+export const isOfReaders = (name) => ofConsumers.has(bare(name))
 
 /** What an item costs the servers: without what they use while idle, and with it. */
 export const netCost = 'server.cpu_us_per_item_net'
@@ -303,10 +304,7 @@ const rows = [
       'p99',
     ]),
   ]),
-  ['readers.rate.items', 'items read by all boxes', 'rate', 'more'],
-  ['readers.fetches.failed', 'fetches of all boxes that failed', 'count', 'less'],
-  ...percentilesOf('readers.fetches.duration_ms', 'fetch of all boxes', 'ms'),
-  ...percentilesOf('readers.freshness_ms', 'age of the newest item, all boxes', 'ms', ['p50', 'p99', 'max']),
+  ...metricRows(({ metricsOfBoxes }) => metricsOfBoxes),
 ]
 
 /** @param {Row} row @returns {MeasureRow} */

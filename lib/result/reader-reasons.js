@@ -6,138 +6,118 @@ import { clockNote, gapsNote, notes } from './warnings.js'
 
 /**
  * @import { NodeFigures } from './document.js'
- * @import { Warning } from './warnings.js'
+ * @import { Note, Warning } from './warnings.js'
  *
  * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
 // A tick may be late, and a few items dead while they are read.
 const leastShare = 0.9
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @param {Evidence} run @returns {Note[]} */
 const nothingRead = ({ fetches, plan }) => {
-  if (fetches.count === 0)
-    return [
-      {
-        code: 'no-fetch',
-        message: 'no fetch was completed: run for longer (--duration), or fetch less (--limit)',
-      },
-    ]
-  if (fetches.items > 0) return []
   const stored = fetches.numbers.cardinality?.mean ?? 0
-  if (stored > 0)
-    return [
-      {
-        code: 'no-items',
-        message: `about ${count(Math.round(stored))} items are stored, but none is younger than ${plan.ttlS} s: the writer is that far behind, or has ended; see its result (-q, --max-behind), or give the --ttl it writes with`,
-      },
-    ]
+  const where = plan.prefix ? `prefix ${plan.prefix}` : 'no prefix'
   return [
-    {
-      code: 'no-items',
-      message: `nothing was there to read: no writer of ${plan.strategy} is at work under ${plan.prefix ? `prefix ${plan.prefix}` : 'no prefix'}; start one, or set --strategy, --prefix`,
-    },
+    [
+      fetches.count === 0,
+      'no-fetch',
+      'no fetch was completed: run for longer (--duration), or fetch less (--limit)',
+      true,
+    ],
+    [
+      fetches.count !== 0 && !(fetches.items > 0),
+      'no-items',
+      stored > 0
+        ? `about ${count(Math.round(stored))} items are stored, but none is younger than ${plan.ttlS} s: the writer is that far behind, or has ended; see its result (-q, --max-behind), or give the --ttl it writes with`
+        : `nothing was there to read: no writer of ${plan.strategy} is at work under ${where}; start one, or set --strategy, --prefix`,
+      true,
+    ],
   ]
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
-const failures = ({ fetches }) => {
-  if (fetches.failed === 0) return []
-  const causes = Object.entries(fetches.failed_by).map(([cause, n]) => `${plainText(cause)} ${count(n)}`)
-  const gone = ['CLOSED', 'CONNECT', 'UNSETTLED'].some((cause) => cause in fetches.failed_by)
+/** @param {Evidence} run @returns {Note} */
+const failures = ({ fetches: { failed, failed_by: by, count: whole } }) => {
+  const causes = Object.entries(by).map(([cause, n]) => `${plainText(cause)} ${count(n)}`)
+  const gone = ['CLOSED', 'CONNECT', 'UNSETTLED'].some((cause) => cause in by)
   const words = gone
     ? ': servers were gone or did not answer, see the events (local ones end with their writer)'
     : ''
-  return [
-    {
-      code: 'failed',
-      message: `${count(fetches.failed)} of ${count(fetches.failed + fetches.count)} fetches failed (${causes.join(', ')})${words}`,
-      cause: Object.keys(fetches.failed_by)[0],
-    },
-  ]
+  const message = `${count(failed)} of ${count(failed + whole)} fetches failed (${causes.join(', ')})${words}`
+  return [failed !== 0, 'failed', message, true, { cause: Object.keys(by)[0] }]
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
-const overruns = ({ fetches, client, plan }) => {
-  if (fetches.overrun === 0) return []
+/** @param {Evidence} run */
+const overrunWords = ({ client, plan }) => {
   const why = {
     saturated: `this process was ${percent(client.busy_pct)} busy: read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`,
     contended: `this process was ${contendedWords(client)}: other processes took the CPU; end them`,
     none: 'the servers or the network were not fast enough: read less (--limit) or less often (-p)',
   }
-  const own = client.stopped_ms ? 'this process did not run' : why[clientLimit(client) ?? 'none']
-  return [
-    {
-      code: 'overrun',
-      message: `${several(fetches.overrun, 'deadline')} passed while the previous fetch was still running; ${own}`,
-    },
-  ]
+  return client.stopped_ms ? 'this process did not run' : why[clientLimit(client) ?? 'none']
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
-const tooFew = ({ live, fetches, plan }) => {
-  if (!live || live.share >= leastShare || fetches.items === 0) return []
-  return [
-    {
-      code: 'too-few',
-      message: `fetches found about ${share(live.share)} of the ${count(Math.floor(live.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
-    },
-  ]
-}
-
-/** @param {Evidence} run @returns {Warning[]} */
+/** @param {Evidence} run @returns {Note[]} */
 const wrongValues = ({ verify, plan, fetches }) => {
   if (!verify) return []
   const { missing, corrupt, unexpected, stale, unjudged, examples } = verify
   const wrong = { missing, corrupt, unexpected, stale }
-  const found = Object.entries(wrong).filter(([, n]) => n > 0)
-  /** @type {Warning[]} */
-  const warnings = []
-  if (found.length > 0)
-    warnings.push({
-      code: 'verify',
-      message: `not everything read is right: ${found.map(([what, n]) => `${count(n)} ${what}`).join(', ')}; for example ${examples.slice(0, 3).map(plainText).join('; ')}`,
-    })
-  if (!plan.knowsBytes)
-    warnings.push({
-      code: 'verify-limited',
-      message:
-        'the target had no plan at the start, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) define them',
-      invalidates: false,
-    })
-  else if (verify.checked === 0 && found.length === 0)
-    warnings.push({
-      code: 'verify-nothing',
-      message:
-        fetches.values > 0
-          ? 'no value was verified: those read may be of an earlier plan until this one is a --ttl old; run for longer (--duration)'
-          : 'no value was verified: there was none to read',
-    })
-  if (unjudged > 0)
-    warnings.push({
-      code: 'verify-unjudged',
-      message: `${count(unjudged)} missing values could not be read again, so they are not judged`,
-      invalidates: false,
-    })
-  return warnings
+  const found = Object.entries(wrong).flatMap(([what, n]) => (n > 0 ? [`${count(n)} ${what}`] : []))
+  return [
+    [
+      found.length > 0,
+      'verify',
+      `not everything read is right: ${found.join(', ')}; for example ${examples.slice(0, 3).map(plainText).join('; ')}`,
+      true,
+    ],
+    [
+      !plan.knowsBytes,
+      'verify-limited',
+      'the target had no plan at the start, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) define them',
+    ],
+    [
+      plan.knowsBytes && verify.checked === 0 && found.length === 0,
+      'verify-nothing',
+      fetches.values > 0
+        ? 'no value was verified: those read may be of an earlier plan until this one is a --ttl old; run for longer (--duration)'
+        : 'no value was verified: there was none to read',
+      true,
+    ],
+    [
+      unjudged > 0,
+      'verify-unjudged',
+      `${count(unjudged)} missing values could not be read again, so they are not judged`,
+    ],
+  ]
 }
 
-/** A writer whose clock is ahead of the servers'. @param {Evidence} run @returns {Warning[]} */
-const fromFuture = ({ fetches: { count: all, from_future: future } }) =>
-  future
-    ? [
-        {
-          code: 'clock-writer',
-          message: `the newest item of ${count(future.fetches)} of ${count(all)} fetches was from up to ${(future.max_ms / 1000).toFixed(1)} s in the future: the clock of its writer is ahead of the servers', so its age is unknown and not in the freshness`,
-          invalidates: future.max_ms > clockLimitMs,
-        },
-      ]
-    : []
-
-/** @param {Evidence} run @returns {Warning[]} */
-const observations = (run) => {
-  const { fetches, client, clocks, plan, nodes } = run
+/** @param {Evidence} run @returns {Note[]} */
+const reasonsOf = (run) => {
+  const { fetches, client, clocks, plan, nodes, live } = run
+  const { fetches: future, max_ms: aheadMs } = fetches.from_future ?? { fetches: 0, max_ms: 0 }
   const limit = clientLimit(client)
-  const rows = /** @type {Parameters<typeof notes>[0]} */ ([
+  return [
+    ...nothingRead(run),
+    failures(run),
+    [
+      fetches.overrun !== 0,
+      'overrun',
+      `${several(fetches.overrun, 'deadline')} passed while the previous fetch was still running; ${overrunWords(run)}`,
+      true,
+    ],
+    [
+      live && live.share < leastShare && fetches.items !== 0,
+      'too-few',
+      `fetches found about ${share(live?.share)} of the ${count(Math.floor(live?.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
+      true,
+    ],
+    ...wrongValues(run),
+    // A writer whose clock is ahead of the servers'.
+    [
+      future > 0,
+      'clock-writer',
+      `the newest item of ${count(future)} of ${count(fetches.count)} fetches was from up to ${(aheadMs / 1000).toFixed(1)} s in the future: the clock of its writer is ahead of the servers', so its age is unknown and not in the freshness`,
+      aheadMs > clockLimitMs,
+    ],
     [
       limit === 'saturated' && fetches.overrun === 0,
       'client-saturated',
@@ -155,17 +135,11 @@ const observations = (run) => {
       `${count(fetches.nils)} of ${count(fetches.items)} ids had no value any more; --verify shows why`,
     ],
     gapsNote(nodes),
-  ])
-  return notes(rows, /** @type {any} */ (run))
+  ]
 }
 
+/** @type {((run: Evidence) => Warning[])[]} */
 export const readerReasons = [
-  (/** @type {Evidence} */ { client }) => clientStopped(client),
-  nothingRead,
-  failures,
-  overruns,
-  tooFew,
-  wrongValues,
-  fromFuture,
-  observations,
+  ({ client }) => clientStopped(client),
+  (run) => notes(reasonsOf(run), /** @type {any} */ (run)),
 ]

@@ -33,7 +33,7 @@ export const stateBy = (codes) => {
   return codes.every((code) => code === absentCode || code === absentReadersCode) ? 'partial' : 'not-valid'
 }
 
-/** @typedef {[applies: boolean, code: string, message: string, invalidates?: boolean]} Note */
+/** @typedef {[applies: boolean, code: string, message: string, invalidates?: boolean, more?: object]} Note */
 
 /** @param {{ address: string, offset_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
 export const clockNote = (clocks, words) => {
@@ -64,7 +64,7 @@ export const notes = (rows, { interrupted, duration_s: durationS }) => {
   rows.push([interrupted, 'interrupted', byHand])
   return rows
     .filter(([applies]) => applies)
-    .map(([, code, message, invalidates = false]) => ({ code, message, invalidates }))
+    .map(([, code, message, invalidates = false, more]) => ({ code, message, ...more, invalidates }))
 }
 
 /** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */

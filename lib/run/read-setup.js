@@ -191,16 +191,12 @@ export const setUpReading = async (needs, undo) => {
     ask: async () => uniqueness?.sample(),
     line: (/** @type {any} */ _, /** @type {any} */ line) => line,
     shown: (/** @type {any} */ _, /** @type {any} */ line) => {
-      const { failed, overrun } = sectionOf(instruments.sofar, 'fetches')
+      const { lost, reading } = instruments.live(line)
       const found = sectionOf(instruments.sofar, 'verify')
       return {
         achievedRate: line.items_per_s,
-        lost: { wrong: wrongIn(found), failed, missed: overrun },
-        reading: {
-          fetches: line.fetches.count,
-          ageUs: line.freshness_us?.p50 ?? null,
-          checked: found.checked ?? null,
-        },
+        lost: { wrong: wrongIn(found), ...lost },
+        reading: { ...reading, checked: found.checked },
       }
     },
   }

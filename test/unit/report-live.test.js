@@ -130,7 +130,7 @@ test('what is written above the line leaves it below', () => {
 })
 
 test('the live line of a consumer', () => {
-  const reading = { fetches: 8, ageUs: 532_000, checked: null }
+  const reading = { done: 8, unit: 'fetches', ageUs: 532_000, checked: null }
   const seen = snapshot({ nominalRate: null, reading })
   assert.equal(
     liveLine(seen, 160),

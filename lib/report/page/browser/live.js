@@ -133,7 +133,7 @@ const tilesOf = () => {
     ['last second', rate(latest.achieved ?? latest.items_per_s)],
     [`${what} p50, last second`, micros(times?.p50)],
     [`${what} ${whole.p99 === null ? 'max' : 'p99'}, whole run`, micros(whole.p99 ?? whole.max)],
-    ...(latest.latency_us && latest.fetches
+    ...(latest.latency_us && 'items_per_s' in latest
       ? [
           ['items/s read, last second', rate(latest.items_per_s)],
           ['fetch p50, last second', micros(latest.duration_us?.p50)],
