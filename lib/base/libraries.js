@@ -47,12 +47,14 @@ export const libraries = {
       topologyRefreshOnReconnectionAttempt: 5000,
       answerLimit,
     },
-    lacks: ['reads from replicas only', 'an end of half-open connections (see socketTimeout, pingInterval)'],
+    lacks: ['reads from replicas only', 'an end of half-open connections (see socketTimeout)'],
   },
   'valkey-glide': {
     package: '@valkey/valkey-glide',
     options: {
       inflightRequestsLimit: 1000,
+      // Most commands of a turn in one batch that is not atomic; 0: each by itself.
+      batchCommands: 0,
       requestTimeout: 5000,
       connectionTimeout: 5000,
       tcpNoDelay: true,

@@ -27,6 +27,9 @@ const faultOf = (error) => {
   return { line: null, left: !isUnsent, atOnce: false }
 }
 
+/** As the library's own, which ends the client after a socketTimeout. @param {number} retries */
+const reconnectMs = (retries) => Math.min(2 ** retries * 50, 2000) + Math.floor(Math.random() * 200)
+
 /** @param {LibraryNeeds} needs */
 const optionsOf = ({ target: { access }, bytes, options }) => ({
   RESP: /** @type {2 | 3} */ (bytes ? 2 : 3),
@@ -37,7 +40,10 @@ const optionsOf = ({ target: { access }, bytes, options }) => ({
   pingInterval: Number(options.pingInterval) || undefined,
   socket: /** @type {any} */ ({
     connectTimeout: Number(options.connectTimeout) || undefined,
-    socketTimeout: Number(options.socketTimeout) || undefined,
+    ...(options.socketTimeout && {
+      socketTimeout: Number(options.socketTimeout),
+      reconnectStrategy: reconnectMs,
+    }),
     ...(access.tls && { ...access.tls, tls: true }),
   }),
   commandOptions: {

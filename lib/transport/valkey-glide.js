@@ -12,7 +12,7 @@ import { endpointOf } from '../servers/address.js'
 // By import(), a package without its part for this platform would end the process: Node 20.
 /** @type {typeof import('@valkey/valkey-glide')} */
 const glide = createRequire(import.meta.url)('@valkey/valkey-glide')
-const { Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } = glide
+const { Batch, ClusterBatch, Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } = glide
 
 const kinds = /** @type {Record<string, string>} */ ({
   ResponseError: 'ERR',
@@ -24,6 +24,7 @@ const kinds = /** @type {Record<string, string>} */ ({
 })
 const ofServer = /^An error was signalled by the server: - (\w+): (.*)$/s
 const asServer = /^([A-Z][A-Z_]*): (.*)$/s
+const redirect = /^(MOVED|ASK) /
 const neverSent = /^Reached maximum inflight requests|FatalSendError/
 
 /** The line with which a server refused; null: another fault. @param {string} message */
@@ -38,6 +39,8 @@ const lineOf = (message) => {
 const faultOf = (error) => {
   const { message, name } = /** @type {Error} */ (error)
   const line = name === 'RequestError' ? lineOf(message) : null
+  // It follows redirects by itself; one that it gave up, in a batch, is sent again later.
+  if (line !== null && redirect.test(line)) return { line: null, left: false, atOnce: false }
   return { line, left: !neverSent.test(message), atOnce: false }
 }
 
@@ -86,19 +89,64 @@ const configOf = ({ cluster, target: { topology, access }, address, reads, optio
   }
 }
 
+/**
+ * The commands of a turn of the event loop as batches that are not atomic.
+ * @param {object} needs
+ * @param {boolean} needs.cluster
+ * @param {number} needs.most commands in one
+ * @param {object} [needs.decoder]
+ * @param {() => any} needs.client
+ */
+const batching = ({ cluster, most, decoder, client }) => {
+  const Kind = cluster ? ClusterBatch : Batch
+  /** @typedef {{ resolve: (reply: unknown) => void, reject: (error: unknown) => void }} Waiting */
+  let batch = new Kind(false)
+  /** @type {Waiting[]} */
+  let waiting = []
+
+  const flush = () => {
+    if (waiting.length === 0) return
+    const [sent, all] = [batch, waiting]
+    batch = new Kind(false)
+    waiting = []
+    client()
+      .exec(sent, false, decoder)
+      .then(
+        (/** @type {unknown[]} */ replies) => {
+          for (const [i, { resolve, reject }] of all.entries())
+            if (replies[i] instanceof Error) reject(replies[i])
+            else resolve(replies[i])
+        },
+        (/** @type {unknown} */ error) => {
+          for (const { reject } of all) reject(error)
+        },
+      )
+  }
+  /** @param {(string | Buffer)[]} args @returns {Promise<unknown>} */
+  return (args) =>
+    new Promise((resolve, reject) => {
+      batch.customCommand(args)
+      if (waiting.push({ resolve, reject }) === 1) process.nextTick(flush)
+      else if (waiting.length === most) flush()
+    })
+}
+
 /** @param {LibraryNeeds} needs @returns {Library} */
 export const valkeyGlideLibrary = (needs) => {
-  const { cluster, bytes } = needs
+  const { cluster, bytes, options } = needs
   // Its log would come between our lines.
   Logger.setLoggerConfig('off')
   /** @type {any} */
   let client = null
   const decoder = bytes ? { decoder: Decoder.Bytes } : undefined
-  /** @param {(string | Buffer)[]} args @param {object} [route] */
-  const call = async (args, route) => {
-    const reply = await client.customCommand(args, route ? { ...decoder, route } : decoder)
-    return bytes ? plainReply(/** @type {string[]} */ (args), reply) : reply
-  }
+  const most = Number(options.batchCommands)
+  /** @type {(args: (string | Buffer)[]) => Promise<unknown>} */
+  const send =
+    most > 1
+      ? batching({ cluster, most, decoder, client: () => client })
+      : (args) => client.customCommand(args, decoder)
+  const plain = async (/** @type {any} */ args, /** @type {Promise<unknown>} */ reply) =>
+    bytes ? plainReply(args, await reply) : reply
   const config = configOf(needs)
   return {
     limit: config.inflightRequestsLimit,
@@ -107,8 +155,11 @@ export const valkeyGlideLibrary = (needs) => {
         ? await GlideClusterClient.createClient(config)
         : await GlideClient.createClient(config)
     },
-    send: bytes ? (args) => call(args) : (args) => client.customCommand(args),
-    sendTo: (args, at) => call(args, cluster ? { type: 'routeByAddress', ...endpointOf(at) } : undefined),
+    send: bytes ? (args) => plain(args, send(args)) : send,
+    sendTo: (args, at) => {
+      const route = cluster ? { route: { type: 'routeByAddress', ...endpointOf(at) } } : {}
+      return plain(args, client.customCommand(args, { ...decoder, ...route }))
+    },
     ownerOf: () => undefined,
     faultOf,
     // It asks for the slots by itself.
