@@ -7,7 +7,7 @@ import { libraries, libraryOf } from '../lib/base/libraries.js'
 import { count, dash } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { markdownText } from '../lib/report/markdown.js'
-import { clientFaults, largeReplies, playForClients } from './faults/clients.js'
+import { clientFaults, driverIn, largeReplies, playForClients } from './faults/clients.js'
 
 const usage = `Usage: node scripts/client-faults.js [options] [words of the faults...]
 
@@ -20,7 +20,7 @@ const reply = 'a reply of 50 MB'
 const drivers = ['socket', ...Object.keys(libraries)]
 
 /** @param {string} driver */
-const versionOf = (driver) => libraryOf({ driver, driverOptions: [] })?.version ?? null
+const versionOf = (driver) => libraryOf({ driver: driverIn(driver), driverOptions: [] })?.version ?? null
 
 /** @param {string} fault @param {number} quantity @returns {Promise<any[]>} */
 const played = async (fault, quantity) => {
@@ -33,9 +33,9 @@ const played = async (fault, quantity) => {
 /** @type {[title: string, cell: (line: any) => string][]} */
 const columns = [
   ['fault', ({ fault }) => fault],
-  ['driver', ({ driver, version }) => (version ? `${driver} ${version}` : driver)],
-  ['seconds without service', ({ withoutS }) => String(withoutS ?? dash)],
-  ['seconds below 80 %', ({ shortS }) => String(shortS ?? dash)],
+  ['driver', ({ driver, version }) => (version ? driver.replace(/^\S+/, `$& ${version}`) : driver)],
+  ['seconds without service', ({ withoutS }) => withoutS?.toFixed(1) ?? dash],
+  ['seconds below 80 %', ({ shortS }) => shortS?.toFixed(1) ?? dash],
   ['offered', ({ items }) => (items ? count(items.offered) : dash)],
   ['failed', ({ items }) => (items ? count(items.failed) : dash)],
   ['uncertain', ({ items }) => (items ? count(items.uncertain) : dash)],

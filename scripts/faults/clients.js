@@ -11,21 +11,22 @@ import { wayTo } from './way.js'
  * @typedef {object} ClientFault
  * @property {string} name
  * @property {boolean} cluster
- * @property {readonly string[]} [hangs] drivers whose libraries do not notice it
+ * @property {readonly string[]} [hangs] drivers whose libraries do not notice it as they are by default
+ * @property {readonly string[]} [variants] drivers with an option that makes them notice it: 'node-redis socketTimeout=5000'
  * @property {string} [maxBehind] where nothing may be lost: what is late because of other work on the machine is not dropped
  * @property {(stage: Stage, way: Awaited<ReturnType<typeof wayTo>>) => Promise<unknown>} act
  *
  * @typedef {object} Outcome of a driver in a play
  * @property {string} fault
- * @property {string} driver
+ * @property {string} driver with its option, where it is a variant
  * @property {number} tookMs the fault itself
  * @property {any} items as its run counts them
  * @property {number} acked offered, and not in the ranges of the result that were not acknowledged
  * @property {number} lost acknowledged, and not in the servers
  * @property {number} twice executed more often than once
  * @property {number} unknown neither acknowledged nor given up, and yet in the servers: the account cannot know of them
- * @property {number} withoutS seconds since the fault began in which nothing was acknowledged
- * @property {number} shortS seconds in which less than 80 % of a second's items was acknowledged
+ * @property {number} withoutS intervals since the fault began in which nothing was acknowledged, in seconds
+ * @property {number} shortS those in which less than 80 % of their items was acknowledged
  * @property {boolean} goesOn items were acknowledged again before the run was ended
  * @property {boolean} crashed its process ended by itself, or without a result
  * @property {number | null} code
@@ -69,6 +70,7 @@ export const clientFaults = [
   {
     name: 'a master dies',
     cluster: true,
+    variants: ['valkey-glide batchCommands=1000'],
     act: async (stage) => {
       const { master } = await stage.shard(1)
       await caughtUpReplicas(stage.control(master))
@@ -79,6 +81,7 @@ export const clientFaults = [
   {
     name: 'connections hang half-open',
     hangs: ['node-redis', 'valkey-glide'],
+    variants: ['node-redis socketTimeout=5000'],
     cluster: false,
     act: async (_, way) => {
       way.forget()
@@ -105,6 +108,9 @@ export const clientFaults = [
     },
   },
 ]
+
+/** Without its option. @param {string} variant */
+export const driverIn = (variant) => variant.split(' ')[0]
 
 /** How often the servers have executed the writing of each item. @param {Stage} stage @param {string} prefix */
 const timesWritten = async (stage, prefix) => {
@@ -145,18 +151,31 @@ const againstServers = ({ written, items }, times) => {
 const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
-/** @param {Writer} writer @param {number} fromMs by the clock @param {number} quantity */
-const service = (writer, fromMs, quantity) => {
-  const seconds = writer
-    .intervals()
-    .filter(({ epoch_ms: atMs, phase }) => phase === 'measuring' && atMs > fromMs + 500)
-  const acked = seconds.map(({ items }) => items.acked)
+/**
+ * Intervals are a second, and longer where the machine was busy: their lengths count, not how many they are.
+ * @param {readonly any[]} intervals of a run
+ * @param {number} fromMs epoch
+ * @param {number} quantity items a second
+ */
+export const serviceOf = (intervals, fromMs, quantity) => {
+  const seconds = intervals
+    .map(({ epoch_ms: epochMs, phase, items, at_ms: atMs }, i) => ({
+      isAfter: phase === 'measuring' && epochMs > fromMs + 500,
+      acked: Number(items.acked),
+      lengthS: (atMs - (intervals[i - 1]?.at_ms ?? 0)) / 1000,
+    }))
+    .filter(({ isAfter }) => isAfter)
+  /** @param {(second: typeof seconds[number]) => boolean} holds */
+  const lengthOf = (holds) =>
+    Math.round(10 * seconds.filter(holds).reduce((sum, { lengthS }) => sum + lengthS, 0)) / 10
   return {
-    withoutS: acked.filter((n) => n === 0).length,
-    shortS: acked.filter((n) => n < short * quantity).length,
-    goesOn: acked.slice(-3).some((n) => n > 0),
+    withoutS: lengthOf(({ acked }) => acked === 0),
+    shortS: lengthOf(({ acked, lengthS }) => acked < short * quantity * lengthS),
+    goesOn: seconds.slice(-3).some(({ acked }) => acked > 0),
   }
 }
+/** @param {Writer} writer @param {number} fromMs @param {number} quantity */
+const service = (writer, fromMs, quantity) => serviceOf(writer.intervals(), fromMs, quantity)
 
 /** Items are acknowledged, and no more are under way than a second has. @param {Writer} writer @param {number} fromMs @param {number} quantity */
 const caughtUp = (writer, fromMs, quantity) => {
@@ -175,14 +194,19 @@ export const playForClients = async (fault, drivers, { quantity }) => {
   const way = await wayTo(stage.embedded.endpoints[0])
   const line = `-q ${quantity} -c ${batchesAS} --once --guard off --allow memory --idle-cost never --no-report`
   const behind = fault.maxBehind ? ` --max-behind ${fault.maxBehind}` : ''
-  const runs = drivers.map((driver) => ({
-    driver,
-    writer: stage.startWriter(
-      `${line}${behind} --driver ${driver} --prefix ${driver}:`,
+  const there = (/** @type {string} */ variant) => drivers.includes(driverIn(variant))
+  const all = [...drivers, ...(fault.variants ?? []).filter(there)]
+  const runs = all.map((driver, i) => {
+    const [name, option] = driver.split(' ')
+    const choice = `--driver ${name}${option ? ` --driver-option ${option}` : ''}`
+    const prefix = `${i}-${name}:`
+    const writer = stage.startWriter(
+      `${line}${behind} ${choice} --prefix ${prefix}`,
       fault.cluster ? undefined : way,
-      { model: 'APPEND item:{n} {value}', own: driver },
-    ),
-  }))
+      { model: 'APPEND item:{n} {value}', own: `${i}-${name}` },
+    )
+    return { driver, prefix, writer }
+  })
   try {
     const writes = (/** @type {(typeof runs)[number]} */ { writer, driver }) => {
       if (!writer.isRunning()) throw new Error(`${driver} does not begin: ${writer.log()}`)
@@ -201,14 +225,14 @@ export const playForClients = async (fault, drivers, { quantity }) => {
     for (const limit = Date.now() + catchUpMs; Date.now() < limit; await sleep(200))
       if (waitedFor.every(isBack)) break
     return await Promise.all(
-      runs.map(async ({ driver, writer }) => {
+      runs.map(async ({ driver, prefix, writer }) => {
         const served = {
           ...service(writer, fromMs, quantity),
           goesOn: service(writer, endMs, quantity).goesOn,
         }
         const crashed = !writer.isRunning()
         const document = await writer.end().catch(() => null)
-        const times = await timesWritten(stage, `${driver}:`)
+        const times = await timesWritten(stage, prefix)
         const found = document
           ? againstServers(document, times)
           : { lost: 0, twice: 0, unknown: times.size, acked: 0 }

@@ -2,7 +2,7 @@
 // outcome, the process goes on, and what the library can notice is over when the fault is.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { clientFaults, playForClients } from '../../scripts/faults/clients.js'
+import { clientFaults, driverIn, playForClients } from '../../scripts/faults/clients.js'
 import { hasDriver, libraryNames } from './peers.js'
 import { outcomesOf } from './programs.js'
 
@@ -49,8 +49,8 @@ export const driverFaults = async (name, more) => {
     before(async () => {
       outcomes = await playForClients(fault, driversThere(drivers), { quantity })
     })
-    for (const [driver, skip] of drivers)
-      test(driver, { skip }, () => {
+    for (const driver of [...drivers.keys(), ...(fault.variants ?? [])])
+      test(driver, { skip: drivers.get(driverIn(driver)) }, () => {
         const outcome = outcomes.find((each) => each.driver === driver)
         assert.ok(outcome)
         assertAccounted(outcome)
