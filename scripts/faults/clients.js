@@ -38,7 +38,8 @@ const pauseMs = 5000
 const refuseMs = 3000
 const silentMs = 12_000 // a connection that has been silent for 5 s is looked at
 const leadMs = 2500
-const heardMs = 11_000 // a library that says nothing of the cluster is looked after each 10 s
+// Where a library reports nothing, the topology is asked for each 10 s: once a second it is looked whether it is time.
+const heardMs = 15_000
 const catchUpMs = 90_000 // on a machine with much other work
 const batchesAS = 10
 const valueBytes = 128

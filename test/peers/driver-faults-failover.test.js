@@ -10,6 +10,5 @@ await driverFaults('a master dies', ({ driver, items, kinds }) => {
     Object.keys(items.failed_by).filter((cause) => cause !== 'CLOSED'),
     [],
   )
-  // It has no events: the new master is found when the topology is asked for next, which may be after the play.
-  if (driver !== 'valkey-glide') assert.ok(kinds.includes('new-master'), `the result tells of it: ${kinds}`)
+  assert.ok(kinds.includes('new-master'), `the result tells of it: ${kinds}`)
 })
