@@ -192,7 +192,7 @@ const readers = object(
     freshness_ms: nullable(percentiles),
     replication_ms: nullable(percentiles),
     verify: measured.run.verify,
-    client: dictionary(figure),
+    client: measured.run.client,
     boxes: list(object({ ...box, readers: list(whole), fetches: number, items: number })),
   },
   ['plan', 'consumers', 'fetches', 'rate', 'boxes'],

@@ -31,6 +31,12 @@ test('a run is what its schema says; without measures, or with a measure of no u
   assert.match(faultIn(wrong, schema) ?? '', /measures\.0\.unit/)
 })
 
+test('readers of a fleet that do not know what their process takes idle say why', () => {
+  const { readers, ...run } = jsonOf('test/data/released/fleet/run.json')
+  const noted = { ...readers, client: { ...readers.client, idle_note: 'it was not idle' } }
+  for (const known of [readers, noted]) assert.equal(faultIn({ ...run, readers: known }, PRODUCER), null)
+})
+
 test('results of before, without measures, are read and have the same measures by the same names', () => {
   const old = jsonOf('docs/data/add-shard.run.json')
   assert.equal(faultIn(old, PRODUCER), null)
