@@ -43,7 +43,7 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @property {RunDocument} run
  * @property {Second[]} seconds
  * @property {Distribution} distribution
- * @property {HeatColumn[]} heat from the due time; of a consumer, whole fetches
+ * @property {HeatColumn[]} heat from the due time; of a consumer, of whole reads
  * @property {ExperimentPhase[]} phases of an experiment's continuous run
  *
  * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null, pages: string[] }} ExperimentRecord pages: runs that have one

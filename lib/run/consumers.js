@@ -8,7 +8,7 @@ import { evenTimeOf } from '../traffic/rates.js'
  *
  * @typedef {object} ConsumerEvents
  * @property {(consumer: number, fetched: Fetched) => void} onFetched
- * @property {(consumer: number, deadlines: number) => void} onOverrun so many fetches could not start on time
+ * @property {(consumer: number, deadlines: number) => void} onOverrun so often a fetch could not start on time
  */
 
 // A fetch at the same moment of each period always finds the items of a writer equally old: the moment goes back and
@@ -16,7 +16,7 @@ import { evenTimeOf } from '../traffic/rates.js'
 const stride = Math.sqrt(5) - 2
 
 /**
- * When the fetches of a consumer are due, after the start; those of all consumers are spread over the period too.
+ * When each fetch of a consumer is due, after the start; those of all consumers are spread over the period too.
  * @param {{ totalAgents: number, consumers: number, periodMs: number }} plan
  * @param {number} consumer of all consumers of the run, from 0
  * @returns {(index: number) => number} one in each period
@@ -48,7 +48,7 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
   let busy = 0
   /** @type {Set<NodeJS.Timeout>} */
   const timers = new Set()
-  // The time is over, or it was stopped; fetches may still be under way.
+  // The time is over, or it was stopped; some may still be under way.
   const { over, finish } = deferred()
   /** @type {unknown} */
   let fault = null
@@ -117,10 +117,10 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
       if (durationMs !== null) at(durationMs, finish)
     },
     stop,
-    /** Fetches under way. */
+    /** How many are under way. */
     busy: () => busy,
     /**
-     * Waits for fetches under way, but not for ever.
+     * Waits for those under way, but not for ever.
      * @param {number} limitMs
      * @param {AbortSignal} atOnce
      */

@@ -1,5 +1,5 @@
-// Fetches of a course: each is begun when it is due by a consumer that has none under way; what is left when a stretch ends and
-// has no consumer is dropped. Times are in milliseconds.
+// Reading of a course: each fetch is begun when it is due by a consumer that has none under way; what is left when a
+// stretch ends and has no consumer is dropped. Times are in milliseconds.
 import { deferred, settledWithin } from '../base/timers.js'
 import { operationsOf } from '../measure/operations.js'
 import { consumersIn } from './consumers.js'
@@ -90,10 +90,10 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
     },
     stop,
     ledger,
-    /** Fetches under way. */
+    /** How many are under way. */
     busy: () => busy,
     /**
-     * Waits for fetches under way, but not for ever.
+     * Waits for those under way, but not for ever.
      * @param {number} limitMs
      * @param {AbortSignal} atOnce
      */

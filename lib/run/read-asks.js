@@ -1,4 +1,4 @@
-// Single questions beside the fetches, through the same driver.
+// Single questions beside what is read, through the same driver.
 
 /**
  * @import { ReadDriver } from '../transport/read-driver.js'

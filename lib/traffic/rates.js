@@ -74,7 +74,7 @@ export const settingsOfRates = (rates) => ({
   durationMs: rates[rates.length - 1].toMs,
 })
 
-/** The same of a consumer's fetches. @param {Rates} rates */
+/** The same of consumers. @param {Rates} rates */
 export const fetchesOfRates = (rates) => {
   const { rate: fetchHz, ...others } = settingsOfRates(rates)
   return { ...others, fetchHz }

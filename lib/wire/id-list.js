@@ -30,7 +30,7 @@ export const scoreIn = (bytes, from, to) => {
 }
 
 /**
- * Grows, is emptied, and is filled again: a consumer needs one for all its fetches. A class, since a literal with
+ * Grows, is emptied, and is filled again: a consumer needs one for all that it reads. A class, since a literal with
  * getters has a hidden class of its own each time: with 32 consumers every access to a list was looked up anew.
  */
 class Ids {

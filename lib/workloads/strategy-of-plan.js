@@ -147,8 +147,8 @@ const consumerNames = (declared, terms, written) => {
   const looking = workers.flatMap(({ alive, leave, backlog, contents }) =>
     namesOf([alive, ...leave, ...backlog, ...contents.flatMap(({ read, each }) => [read, each])]),
   )
-  const fetches = choicesOf({ limit: [0, 1], scores: [false, true] })
-  const reads = fetches.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])
+  const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
+  const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])
   const asking = reads.flatMap(({ asks, value }) => [
     ...commandNames(/** @type {any} */ (asks)),
     ...(value ? [value.name.toLowerCase()] : []),
