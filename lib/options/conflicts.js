@@ -4,7 +4,7 @@ import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
-import { allStrategies, strategyNamed, writerFlow } from '../workloads/index.js'
+import { allStrategies, isStrategy, strategyNamed, writerFlow } from '../workloads/index.js'
 import { trafficRules } from './traffic-rules.js'
 
 /**
@@ -241,6 +241,11 @@ const ticksRules = [
 
 /** @type {readonly ((settings: ReaderSettings, named: (key: AnyKey) => string) => ReturnType<Rule>)[]} */
 const readerRules = [
+  (s, named) =>
+    isStrategy(s.strategy) &&
+    strategyNamed(s.strategy).picks !== null &&
+    `${named('strategy')}: ${s.strategy} has a mix, and its reads are among its commands: millrace write --model or millrace replay sends them`,
+
   (s, named) =>
     highestAgent(s) > s.totalAgents &&
     `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,

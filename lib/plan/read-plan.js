@@ -249,9 +249,7 @@ const checkPlan = (plan) => {
   if (!strategyNamed(strategy).fetch)
     throw new OptionError(
       strategyNamed(strategy).model
-        ? strategyNamed(strategy).picks
-          ? `${strategy} has a mix, and its reads are among its commands: millrace write --model or millrace replay sends them`
-          : `the model ${strategy} does not say how it is read: add read: (YAML) or fetch (JavaScript)`
+        ? `the model ${strategy} does not say how it is read: add read: (YAML) or fetch (JavaScript)`
         : `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by millrace write`,
     )
   const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()

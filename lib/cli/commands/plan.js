@@ -204,12 +204,8 @@ export const command = {
   isPrivate: true,
   work: async ({ settings, typed, env }) => {
     const values = /** @type {Record<string, any>} */ (settings)
-    const asked = askedOf(values)
-    const prices = pricesIn(values)
-    const types = typesLike(prices.nodes.types, values.nodes)
-    if (values.page !== undefined && !values.page.endsWith('.html'))
-      throw new OptionError(`--page ${plainText(values.page)}: must end in .html`)
     const isMade = values.calibration === undefined
+    // What cannot be planned at all is refused before what is missing.
     const request = calibrationRequest(
       {
         ...values,
@@ -218,6 +214,11 @@ export const command = {
       typed,
       env,
     )
+    const asked = askedOf(values)
+    const prices = pricesIn(values)
+    const types = typesLike(prices.nodes.types, values.nodes)
+    if (values.page !== undefined && !values.page.endsWith('.html'))
+      throw new OptionError(`--page ${plainText(values.page)}: must end in .html`)
     const found = isMade
       ? await calibrate(
           { ...request, cells: 12, proofs: 6, limitS: 12, windowS: 3, most: {} },
