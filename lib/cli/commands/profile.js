@@ -115,7 +115,7 @@ const profiled = (settings, redact) =>
         ? `${JSON.stringify(document, null, 2)}\n`
         : sectionsText(profileSections(document, folder), { columns: process.stdout.columns ?? 80 }),
     )
-    return ExitCode.done
+    return stop.aborted ? ExitCode.interrupted : ExitCode.done
   })
 
 const ofTarget = optionsOf('cleanup').filter(({ name }) => !['prefix', 'yes'].includes(name))
