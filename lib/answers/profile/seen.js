@@ -187,6 +187,8 @@ export const clientsOf = (all, infos, seconds, named) => {
   /** @type {Map<string, Group>} */
   const groups = new Map()
   let connections = 0
+  // Where a server does not count what each sends, all that were not idle count alike.
+  const sent = /** @type {number[]} */ ([])
   for (const [i, { begin, end }] of all.entries()) {
     if (end.clients === null) connections += Number(infos[i].fields.connected_clients) || 0
     const before = new Map(linesOf(begin.clients).map((line) => [field(line, 'id'), line]))
@@ -196,18 +198,29 @@ export const clientsOf = (all, infos, seconds, named) => {
       const group = groups.get(name) ?? { connections: 0, known: 0, commands: 0, in: 0, out: 0 }
       groups.set(name, group)
       group.connections++
-      if (field(line, 'tot-cmds') === '') continue
+      if (field(line, 'tot-cmds') === '') {
+        if (
+          Number(field(line, 'idle')) < seconds &&
+          !/^(ping|info|hello|auth|client)/.test(field(line, 'cmd'))
+        )
+          sent.push(1)
+        continue
+      }
       const first = before.get(field(line, 'id'))
       const since = (/** @type {string} */ what) =>
         Math.max(0, Number(field(line, what)) - (first ? Number(field(first, what)) : 0))
       group.known++
+      sent.push(since('tot-cmds'))
       group.commands += since('tot-cmds')
       group.in += since('tot-net-in')
       group.out += since('tot-net-out')
     }
   }
+  const squares = sum(sent.map((n) => n * n))
   return {
     connections,
+    /** So many that send alike would send as these do; null: not known. */
+    busy: squares > 0 ? Math.max(1, Math.round(sum(sent) ** 2 / squares)) : null,
     groups: [...groups]
       .sort(([, a], [, b]) => b.commands - a.commands || b.connections - a.connections)
       .slice(0, 20)

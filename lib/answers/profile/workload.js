@@ -280,6 +280,14 @@ const requestBytes = (command, key) => {
   return 3 + String(lengths.length).length + sum(lengths.map(framed))
 }
 
+/**
+ * Those that send: commands of several connections come at one moment more often, and a server that wakes for several at
+ * once takes less CPU for each.
+ * @param {Pick<Profile, 'clients'>} profile
+ */
+export const connectionsOf = ({ clients: { busy, connections } }) =>
+  Math.max(1, Math.min(1000, busy ?? connections))
+
 /** @param {Profile} profile */
 export const workloadOf = (profile) => {
   const keys = /** @type {WorkloadKey[]} */ ([])
@@ -309,6 +317,7 @@ export const workloadOf = (profile) => {
   const bytesInPerS = sum(
     written.map(({ command, per_s: perS }, i) => perS * requestBytes(command, commands[i].key)),
   )
+  const connections = connectionsOf(profile)
   const several = keys.filter((key) => keys.filter((other) => other.type === key.type).length > 1)
   return {
     keys,
@@ -316,8 +325,8 @@ export const workloadOf = (profile) => {
     left_out: [...unknown, ...leftOut],
     rate: Math.max(1, Math.round(sum(written.map(({ per_s: perS }) => perS)))),
     reply_bytes: bytes,
-    expected: expectedOf(profile, { keys, bytesInPerS, bytesOutPerS }),
-    connections: Math.max(1, Math.min(1000, profile.clients.connections || 1)),
+    expected: expectedOf(profile, { keys, bytesInPerS, bytesOutPerS, connections }),
+    connections,
     assumptions: [
       keys.some(({ use }) => use)
         ? 'How often keys of each size are used is fitted to the bytes that the server sent; keys of one size are used equally often.'
@@ -346,6 +355,11 @@ export const workloadOf = (profile) => {
           ]
         : []),
       'Commands with several keys or elements name one.',
+      ...(connections > 1
+        ? [
+            'Commands of several connections come at one moment as often as the replay makes them: more at once take less CPU each.',
+          ]
+        : []),
       ...(commands.some(({ form }) => form.as) ? ['Blocking commands are those that do not block.'] : []),
     ],
   }
