@@ -69,7 +69,7 @@ export const profileSections = (document, folder) => {
       },
       {
         label: 'looking took',
-        text: `${count(own.commands)} commands, ${share(own.commands_share)} of all; ${share(own.cpu_share)} of a core`,
+        text: `${count(own.commands)} commands, ${share(own.commands_share)} of all; ${share(own.cpu_share)} of a core, ${share(own.server_cpu_share)} of the servers' own CPU`,
       },
       ...(document.not_offered.length > 0
         ? [{ label: 'not offered', text: document.not_offered.join(', ') }]

@@ -19,6 +19,7 @@ import { alignedTable } from '../../lib/base/layout.js'
  * @typedef {object} Cost of a profile
  * @property {number} commands_share of all commands of the server
  * @property {number} cpu_share of a core
+ * @property {number} server_cpu_share of the server's own CPU
  * @property {Pings} before of a bystander without the profile, and with it
  * @property {Pings} with
  *
@@ -104,7 +105,8 @@ export const barsOf = (original, other) => {
 
 /** @param {Side} side @returns {Cost} */
 export const costOf = ({ profile: { own }, pings, before = pings }) => ({
-  ...{ commands_share: own.commands_share, cpu_share: own.cpu_share, before, with: pings },
+  ...{ commands_share: own.commands_share, cpu_share: own.cpu_share },
+  ...{ server_cpu_share: own.server_cpu_share, before, with: pings },
 })
 
 const shown = (/** @type {number} */ n) =>

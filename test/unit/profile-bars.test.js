@@ -18,7 +18,7 @@ const side = (changed, expected = {}) => ({
     ...{ complete: true, keys: 1000, memory_bytes: 1e6, cpu_pct: 10 },
     ...{ bytes_in_per_s: 1e5, bytes_out_per_s: 1e6 },
     workload: { expected },
-    own: { commands_share: 0.008, cpu_share: 0.002 },
+    own: { commands_share: 0.008, cpu_share: 0.002, server_cpu_share: 0.004 },
     ...changed,
   },
   pings: { p50: 100, p99: 400 },

@@ -8,7 +8,8 @@ import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
 import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
 import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
-import { workloadOf } from '../../lib/answers/profile/workload.js'
+import { clientsOf } from '../../lib/answers/profile/seen.js'
+import { connectionsOf, workloadOf } from '../../lib/answers/profile/workload.js'
 import { replaySettings } from '../../lib/cli/commands/replay.js'
 import { profileDocument, profileSections } from '../../lib/cli/profile-files.js'
 import { parseInfo } from '../../lib/wire/info.js'
@@ -182,13 +183,14 @@ const collected = () => {
     end: [info(9000, 200)],
     seconds: 10,
     series: [],
-    own: { calls: { scan: 10 }, used: 10, reads: 10, us: 100, in: 0, out: 0 },
+    own: { calls: { scan: 10 }, used: 10, reads: 10, us: 100, cpu: 0.001, in: 0, out: 0 },
     patterns: [
       {
         pieces: piecesOf(Buffer.from('session:123')),
         of: {
           count: 1000,
           waiting: [],
+          known: new Set(),
           facts: Array.from({ length: 100 }, (_, i) => ({
             ...session,
             leftMs: (i + 1) * 500,
@@ -201,6 +203,7 @@ const collected = () => {
         of: {
           count: 1,
           waiting: [],
+          known: new Set(),
           facts: [
             {
               ...session,
@@ -240,6 +243,7 @@ test('a workload file has the keys and the shares of the profile, and is a model
   )
   assert.deepEqual(profile.clients, {
     connections: 1,
+    busy: 1,
     groups: [
       {
         name: 'web ioredis',
@@ -342,6 +346,7 @@ test('what only some servers say is added up over the time, by pattern, and scal
     ],
   })
   assert.deepEqual(profile.server.replica_addresses, about.replicas)
+  assert.equal(profile.clients.busy, 1)
 
   const hidden = profileDocument(profileOf(said, { ...about, isAnonymous: true }))
   const shown = [
@@ -379,6 +384,26 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   const uneven = even.map((_, s) => look(s, s * 100 + (s % 2) * 50))
   assert.ok(Number(noiseOf(uneven).commands) > 0.2)
   assert.equal(noiseOf(even.slice(0, 3)).commands, null)
+})
+
+test('connections that send are played, and none that is idle or seldom sends', () => {
+  const busyOf = (/** @type {string[]} */ begin, /** @type {string[]} */ end) => {
+    const [one] = readings()
+    const list = (/** @type {string[]} */ lines) =>
+      lines.map((line, id) => `id=${id} addr=1.2.3.4:${id} name= flags=N ${line}`).join('\n')
+    const all = [
+      { ...one, begin: { ...one.begin, clients: list(begin) }, end: { ...one.end, clients: list(end) } },
+    ]
+    return clientsOf(all, [parseInfo('connected_clients:3')], 10, (name) => name).busy
+  }
+  // Servers before 8 say how long a connection was idle, and what it sent last.
+  const old = ['idle=0 cmd=get', 'idle=10 cmd=get', 'idle=0 cmd=ping', 'idle=9 cmd=set']
+  assert.equal(busyOf(old, old), 2)
+  const from = ['tot-cmds=5', 'tot-cmds=5', 'tot-cmds=5']
+  assert.equal(busyOf(from, ['tot-cmds=20005', 'tot-cmds=505', 'tot-cmds=5']), 1)
+  assert.equal(busyOf(from, ['tot-cmds=1005', 'tot-cmds=1005', 'tot-cmds=1005']), 3)
+  assert.equal(busyOf(from, from), null)
+  assert.equal(connectionsOf(/** @type {any} */ ({ clients: { busy: null, connections: 4 } })), 4)
 })
 
 test('sizes that are used more are fitted to the bytes that the server sent', () => {

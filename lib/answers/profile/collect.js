@@ -4,32 +4,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { count } from '../../base/units.js'
 import { parseInfo } from '../../wire/info.js'
 import { asking } from './ask.js'
+import { budgetOf, total } from './budget.js'
 import { amountsOf } from './noise.js'
 import { readings } from './readings.js'
-import { sampling } from './sample.js'
+import { mostAsked, sampling } from './sample.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
  * @import { Master } from './ask.js'
  */
 
-// Less sees too few keys of a server that has little to do.
-const leastPerS = 10
-// A server's CPU that looking may take.
-const cpuShare = 0.005
+// Where INFO alone takes too much it is asked more rarely: at most so many times, or once in so long.
+const fewestInfos = 10
+const longestInfoMs = 10_000
 
-/** @param {readonly Info[]} infos @param {string} field */
-export const total = (infos, field) =>
-  infos.reduce((sum, { fields }) => sum + (Number(fields[field]) || 0), 0)
-
-/** What commands of these names took of the servers' CPU: ours at most. @param {readonly Info[]} begin @param {readonly Info[]} end @param {Record<string, number>} calls */
-const usedUs = (begin, end, calls) => {
-  let sum = 0
-  for (const [i, { commands }] of end.entries())
-    for (const name of Object.keys(calls))
-      sum += (commands[name]?.usec ?? 0) - (begin[i].commands[name]?.usec ?? 0)
-  return sum
-}
+/** What changes in a second; servers before 7.0 take one section at a time. @param {Info} info @returns {string[]} */
+const changing = ({ fields }) =>
+  Number.parseInt(fields.redis_version, 10) >= 7 ? ['stats', 'cpu', 'commandstats'] : ['all']
 
 /**
  * @param {object} needs
@@ -53,73 +44,70 @@ export const collected = async ({
   const questions = asking(masters)
   const sample = sampling(questions)
   const others = readings(questions, { durationMs })
-  const infos = () =>
+  const infos = (/** @type {string[]} */ ...sections) =>
     Promise.all(
       masters.map(async (master) => {
-        const [{ error, reply }] = await questions.ask(master, [['INFO', 'all']])
+        const [{ error, reply }] = await questions.ask(master, [['INFO', ...sections]])
         if (error) throw error
         return parseInfo(String(reply))
       }),
     )
+  const waited = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {})
 
-  const began = { bytes: questions.bytes(), commands: 0, writes: 0 }
-  const begin = await infos()
+  const bytesBefore = questions.bytes()
+  const begin = await infos('all')
   const startMs = clock()
-  const perS = total(begin, 'instantaneous_ops_per_sec')
-  const floor = leastPerS * masters.length
-  if (perS * budget < floor)
-    say?.(`the servers have ${count(perS)} commands/s: looking sends ${count(floor)}/s, more than --budget`)
-  Object.assign(began, { commands: questions.count(), writes: questions.writes() })
+  const limits = budgetOf({ begin, questions, budget, durationS: durationMs / 1000 })
+  if (!limits.isEnough)
+    say?.(
+      `the servers have ${count(total(begin, 'instantaneous_ops_per_sec'))} commands/s: looking sends ${count(limits.floor)}/s, more than --budget`,
+    )
   await others.begin(begin)
-  let latest = begin
+  limits.keepForEnd()
+  const series = [amountsOf(begin, 0)]
   let isDone = false
   /** Looks within what may be used until the second is over. @param {number} seconds @param {number} secondMs */
   const lookAround = async (seconds, secondMs) => {
-    const theirs =
-      total(latest, 'total_commands_processed') - total(begin, 'total_commands_processed') - questions.count()
-    const perS = Math.max(leastPerS * masters.length, (Math.max(0, theirs) / seconds) * budget)
-    const isDear = usedUs(begin, latest, questions.calls) > seconds * 1e6 * cpuShare * masters.length
     const isOver = () => stop.aborted || clock() - secondMs >= 1000
-    while (!isDone && !isDear && !isOver() && questions.count() - began.commands < perS * (seconds + 1)) {
+    while (!isDone && !isOver() && limits.isLeft(seconds + 1, mostAsked)) {
+      const before = limits.used()
       isDone = !(await sample.step())
       // Evenly over the second.
-      const wait = (1000 * 6) / perS - 1
-      if (wait > 1) await sleep(Math.min(wait, 200))
+      const wait = (1000 * (limits.used() - before)) / limits.perS() - 1
+      if (wait > 1) await waited(Math.min(wait, 1000 - (clock() - secondMs)))
     }
   }
-  const series = [amountsOf(begin, 0)]
-  while (!stop.aborted && clock() - startMs < durationMs) {
+  const rarely = Math.min(longestInfoMs, durationMs / fewestInfos) / 1000
+  for (let latestS = 0; !stop.aborted && clock() - startMs < durationMs; ) {
     const secondMs = clock()
-    latest = await infos()
-    const seconds = Math.max(0.001, (clock() - startMs) / 1000)
-    series.push(amountsOf(latest, seconds))
+    const seconds = (secondMs - startMs) / 1000
+    if (seconds - latestS >= rarely || !limits.isDear(seconds)) {
+      const latest = await infos(...changing(begin[0]))
+      latestS = (clock() - startMs) / 1000
+      limits.note(latest, latestS)
+      series.push(amountsOf(latest, latestS))
+    }
     await lookAround(seconds, secondMs)
     onSecond?.(Math.round(seconds))
     const restMs = Math.min(1000 - (clock() - secondMs), durationMs - (clock() - startMs))
-    if (restMs > 0) await sleep(restMs, undefined, { signal: stop }).catch(() => {})
+    if (restMs > 0) await waited(restMs)
   }
-  const used = questions.count() - began.commands
-  const end = await infos()
+  const read = await others.end(begin)
+  const [calls, cost] = [{ ...questions.calls }, limits.cost()]
+  const end = await infos('all')
   const seconds = (clock() - startMs) / 1000
   const bytes = questions.bytes()
-  const read = await others.end(end)
+  const { remarks, ...own } = cost(end)
   return {
     begin,
     end,
     seconds,
     series,
-    own: {
-      calls: { ...questions.calls },
-      used,
-      reads: questions.writes() - began.writes,
-      us: usedUs(begin, latest, questions.calls),
-      in: bytes.in - began.bytes.in,
-      out: bytes.out - began.bytes.out,
-    },
+    own: { ...own, calls, in: bytes.in - bytesBefore.in, out: bytes.out - bytesBefore.out },
     patterns: sample.patterns(),
     complete: sample.isComplete(),
     read,
-    remarks: [...others.remarks],
+    remarks: [...others.remarks, ...remarks],
     refused: [...questions.refused],
     unknown: [...questions.unknown],
   }

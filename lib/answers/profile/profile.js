@@ -1,7 +1,7 @@
 // A profile: what the counters and the sample say of a server's keys and commands. Pure.
 import { reading } from '../../measure/node-figures.js'
 import { typeOfCommand } from '../../workloads/own/commands.js'
-import { total } from './collect.js'
+import { total } from './budget.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
 import { noiseOf } from './noise.js'
 import { clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js'
@@ -294,6 +294,7 @@ export const profileOf = (
       commands: own.used,
       commands_share: own.used / seconds / Math.max(1e-9, perS(collected, 'total_commands_processed')),
       cpu_share: own.us / 1e6 / seconds,
+      server_cpu_share: own.cpu,
     },
     key_sizes: keySizesOf(end),
     log: logOf(read, names.ofKey),

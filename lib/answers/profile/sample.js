@@ -13,15 +13,27 @@ import { patternsOf } from './fold.js'
  * @property {number | null} idleS since it was used
  * @property {number | null} size bytes of a string, else elements
  *
- * @typedef {{ count: number, waiting: { name: Buffer, master: Master }[], facts: KeyFacts[] }} Found keys of one pattern
+ * @typedef {{ count: number, waiting: { name: Buffer, master: Master }[], known: Set<string>, facts: KeyFacts[] }} Found keys of
+ *   one pattern; known: those that were asked about
  * @typedef {{ pieces: string[], of: Found }} FoundPattern
  */
 
-const scanCount = 200
+const scanCount = 400
 // Of the default of 5 the memory of a list of some hundreds is wrong by several percent.
 const memorySamples = 20
-const mostWaiting = 400
+const mostWaiting = 100
 const mostFacts = 400
+// Longer names are counted, and not asked about.
+const longestName = 1024
+// What tells names apart that were asked about.
+const ending = 64
+// Of a pattern of one type, so many are asked for all; of others, which tell of lifetimes and sizes alone, less is asked.
+const enough = 60
+// Keys that are asked about at once: no other client waits for more than these.
+const batch = 4
+// A look after so many pages, and later a page of names that are seen again after so many looks.
+const pagesALook = 5
+const looksAPage = 7
 const sizeBy = /** @type {Record<string, string>} */ ({
   string: 'STRLEN',
   list: 'LLEN',
@@ -36,12 +48,24 @@ const merge = (into, from) => {
   into.count += from.count
   into.waiting.push(...from.waiting.slice(0, mostWaiting - into.waiting.length))
   into.facts.push(...from.facts)
+  for (const name of from.known) into.known.add(name)
 }
+
+const endOf = (/** @type {Buffer} */ name) => name.toString('latin1', Math.max(0, name.length - ending))
 
 const number = (/** @type {unknown} */ reply) => (typeof reply === 'number' ? reply : null)
 
+/** The most commands of a step. */
+export const mostAsked = 6 * batch
+
+/** The type of a pattern of which enough is known. @param {Found} found */
+const knownType = ({ facts }) =>
+  facts.length >= enough && facts.every(({ type }) => type === facts[0].type) && facts[0].type in sizeBy
+    ? facts[0].type
+    : null
+
 /** How long a key was not used comes first, since STRLEN and the like use it. @param {Buffer} name @returns {Question[]} */
-const questionsOf = (name) => [
+const allOf = (name) => [
   ['OBJECT', 'IDLETIME', name],
   ['TYPE', name],
   ['PTTL', name],
@@ -49,12 +73,60 @@ const questionsOf = (name) => [
   ['MEMORY', 'USAGE', name, 'SAMPLES', memorySamples],
 ]
 
+/** Asks about some keys of a master, and of one pattern. @param {Asking} asking @param {Found} found @param {Found['waiting']} keys */
+const look = async ({ ask, may }, found, keys) => {
+  const [{ master }] = keys
+  const known = knownType(found)
+  const questions = keys.map(({ name }) =>
+    (known ? /** @type {Question[]} */ ([['PTTL', name]]) : allOf(name)).filter(may),
+  )
+  const replies = await ask(master, questions.flat())
+  let from = 0
+  const seen = keys.flatMap(({ name }, i) => {
+    const own = replies.slice(from, from + questions[i].length)
+    from += questions[i].length
+    const said = (/** @type {string} */ called, /** @type {string} */ sub = '') =>
+      own[questions[i].findIndex(([one, two]) => one === called && (sub === '' || two === sub))]?.reply
+    const type = known ?? String(said('TYPE') ?? 'none')
+    const leftMs = number(said('PTTL')) ?? -1
+    // -2: it has gone.
+    if (type === 'none' || leftMs === -2) return []
+    const encoding = said('OBJECT', 'ENCODING')
+    const fact = {
+      type,
+      nameBytes: name.length,
+      leftMs,
+      encoding: encoding ? String(encoding).slice(0, 20) : null,
+      memory: number(said('MEMORY')),
+      idleS: number(said('OBJECT', 'IDLETIME')),
+      size: /** @type {number | null} */ (null),
+    }
+    return [{ name, fact }]
+  })
+  const sized = seen.filter(({ fact: { type } }) => sizeBy[type] && may([sizeBy[type]]))
+  const sizes =
+    sized.length > 0
+      ? await ask(
+          master,
+          sized.map(({ name, fact: { type } }) => [sizeBy[type], name]),
+        )
+      : []
+  for (const [i, { fact }] of sized.entries()) fact.size = number(sizes[i].reply)
+  // Of another type after all: nothing is known of it.
+  found.facts.push(...seen.flatMap(({ fact }) => (known && fact.size === null ? [] : [fact])))
+}
+
 /** @param {Asking} asking */
-export const sampling = ({ masters, ask, may }) => {
-  const patterns = patternsOf(() => /** @type {Found} */ ({ count: 0, waiting: [], facts: [] }), merge)
+export const sampling = (asking) => {
+  const { masters, ask } = asking
+  const patterns = patternsOf(
+    () => /** @type {Found} */ ({ count: 0, waiting: [], known: new Set(), facts: [] }),
+    merge,
+  )
   /** @type {Set<Found>} */
   const asked = new Set()
   const scans = masters.map((master) => ({ master, cursor: '0', isOver: false }))
+  const isComplete = () => scans.every(({ isOver }) => isOver)
 
   /** One page of names. @param {typeof scans[number]} scan */
   const page = async (scan) => {
@@ -64,37 +136,17 @@ export const sampling = ({ masters, ask, may }) => {
     const [cursor, names] = /** @type {[Buffer, Buffer[]]} */ (reply)
     for (const name of names) {
       const found = patterns.of(name)
-      found.count++
-      const { waiting } = found
-      if (waiting.length < mostWaiting) waiting.push({ name, master })
-      else if (Math.random() * found.count < mostWaiting)
-        waiting[Math.floor(Math.random() * mostWaiting)] = { name, master }
+      // Names that are seen again are not counted again.
+      if (!scan.isOver) found.count++
+      const { waiting, known } = found
+      if (name.length > longestName || known.has(endOf(name))) continue
+      // The last ones are asked for first: of keys that wait, those with little time left would go.
+      waiting.push({ name: Buffer.from(name), master })
+      if (waiting.length > mostWaiting) waiting.shift()
       asked.add(found)
     }
     scan.cursor = String(cursor)
-    scan.isOver = scan.cursor === '0'
-  }
-
-  /** @param {Found} found @param {Found['waiting'][number]} key */
-  const look = async (found, { name, master }) => {
-    const questions = questionsOf(name).filter(may)
-    const replies = await ask(master, questions)
-    const said = (/** @type {string} */ called, /** @type {string} */ sub = '') =>
-      replies[questions.findIndex(([one, two]) => one === called && (sub === '' || two === sub))]?.reply
-    const type = String(said('TYPE') ?? 'none')
-    if (type === 'none') return
-    const command = sizeBy[type]
-    const sizes = command && may([command]) ? await ask(master, [[command, name]]) : []
-    const encoding = said('OBJECT', 'ENCODING')
-    found.facts.push({
-      type,
-      nameBytes: name.length,
-      leftMs: number(said('PTTL')) ?? -1,
-      encoding: encoding ? String(encoding).slice(0, 20) : null,
-      memory: number(said('MEMORY')),
-      idleS: number(said('OBJECT', 'IDLETIME')),
-      size: number(sizes[0]?.reply),
-    })
+    scan.isOver ||= scan.cursor === '0'
   }
 
   /** The pattern of which least is known. */
@@ -110,19 +162,36 @@ export const sampling = ({ masters, ask, may }) => {
   return {
     /** One thing to look at; false: there is nothing left. */
     step: async () => {
-      const open = scans.filter(({ isOver }) => !isOver)
       const found = nextAsked()
-      const scan = open[turn++ % Math.max(1, open.length)]
-      if (scan && (found === null || turn % 3 !== 0)) {
-        await page(scan)
+      turn++
+      const all = isComplete()
+      const open = scans.filter(({ isOver }) => all || !isOver)
+      // All names were seen: some are seen again, so that keys are asked for that are there now.
+      const isPage = all
+        ? turn % (looksAPage + 1) === 0 && found !== null
+        : found === null || turn % (pagesALook + 1) !== 0
+      if (isPage) {
+        await page(open[turn % open.length])
         return true
       }
       if (found === null) return false
-      const [key] = found.waiting.splice(Math.floor(Math.random() * found.waiting.length), 1)
-      await look(found, key)
+      const { waiting, known } = found
+      const keys = /** @type {Found['waiting']} */ ([])
+      while (
+        keys.length < batch &&
+        waiting.length > 0 &&
+        waiting.at(-1)?.master === (keys[0] ?? waiting.at(-1)).master
+      ) {
+        const [key] = waiting.splice(-1)
+        if (known.has(endOf(key.name))) continue
+        known.add(endOf(key.name))
+        keys.push(key)
+      }
+      if (keys.length === 0) return true
+      await look(asking, found, keys)
       return true
     },
     patterns: () => /** @type {FoundPattern[]} */ (patterns.all()),
-    isComplete: () => scans.every(({ isOver }) => isOver),
+    isComplete,
   }
 }

@@ -65,6 +65,7 @@ export const profileSchema = {
     commands_per_read: number,
     clients: object({
       connections: number,
+      busy: { ...figure, description: 'so many that send alike send as these do' },
       groups: list(
         object({
           name: text,
@@ -110,7 +111,12 @@ export const profileSchema = {
       }),
     ),
     patterns_left_out: number,
-    own: object({ commands: number, commands_share: number, cpu_share: number }),
+    own: object({
+      commands: number,
+      commands_share: number,
+      cpu_share: { ...number, description: 'of a core' },
+      server_cpu_share: { ...number, description: "of the servers' own CPU" },
+    }),
     key_sizes: {
       ...list(
         object({

@@ -1,0 +1,98 @@
+// What looking may take of the servers: a share of their commands, and of their CPU. Pure.
+import { share } from '../../base/units.js'
+
+/**
+ * @import { Info } from '../../wire/info.js'
+ * @import { Asking } from './ask.js'
+ */
+
+// Less sees too few keys of a server that has little to do.
+const leastPerS = 10
+// Of the servers' own CPU: 0.5 % at a budget of 1 %.
+const cpuPart = 0.5
+// Commands may become fewer: so much of the budget is kept.
+const kept = 0.02
+// What the end may ask of a master beside what the beginning asked.
+const endQuestions = 6
+// Rates of less are not known.
+const leastS = 0.5
+
+/** @param {readonly Info[]} infos @param {string} field */
+export const total = (infos, field) =>
+  infos.reduce((sum, { fields }) => sum + (Number(fields[field]) || 0), 0)
+
+/** @param {readonly Info[]} infos */
+const cpuUs = (infos) => (total(infos, 'used_cpu_user') + total(infos, 'used_cpu_sys')) * 1e6
+
+/**
+ * What our questions took of the servers' CPU, at most: commands of these names, and as much of what the servers take
+ * beside commands as we have of what they read.
+ * @param {readonly Info[]} begin
+ * @param {readonly Info[]} end
+ * @param {Record<string, number>} calls
+ * @param {number} writes
+ */
+const usedUs = (begin, end, calls, writes) => {
+  let [ours, all] = [0, 0]
+  for (const [i, { commands }] of end.entries())
+    for (const [name, { usec }] of Object.entries(commands)) {
+      const took = usec - (begin[i].commands[name]?.usec ?? 0)
+      all += took
+      if (Object.hasOwn(calls, name)) ours += took
+    }
+  const reads = total(end, 'total_reads_processed') - total(begin, 'total_reads_processed')
+  return ours + Math.max(0, cpuUs(end) - cpuUs(begin) - all) * Math.min(1, writes / Math.max(1, reads))
+}
+
+/** @param {{ begin: readonly Info[], questions: Asking, budget: number, durationS: number }} needs */
+export const budgetOf = ({ begin, questions, budget, durationS }) => {
+  const floor = leastPerS * begin.length
+  const cpuShare = budget * cpuPart
+  const before = { commands: questions.count(), writes: questions.writes() }
+  const used = () => questions.count() - before.commands
+  const ourUs = (/** @type {readonly Info[]} */ infos) =>
+    usedUs(begin, infos, questions.calls, questions.writes() - before.writes)
+  // At first those that the servers say themselves, and CPU as since they started.
+  const uptimeS = Math.max(1, total(begin, 'uptime_in_seconds') / begin.length)
+  let theirs = { perS: total(begin, 'instantaneous_ops_per_sec'), cpuUs: cpuUs(begin) / uptimeS }
+  let latest = begin
+  let latestUsed = 0
+  let reserve = 0
+  /** All that was asked took more of the servers' CPU than it may until then. @param {number} seconds */
+  const isDear = (seconds) =>
+    ourUs(latest) * Math.max(1, used() / Math.max(1, latestUsed)) > theirs.cpuUs * cpuShare * seconds
+  const budgetPerS = () => Math.max(0, theirs.perS) * budget * (1 - kept)
+  return {
+    floor,
+    isEnough: theirs.perS * budget >= floor,
+    used,
+    isDear,
+    perS: () => Math.max(floor, budgetPerS()),
+    /** The end asks what the beginning asked, and more. */
+    keepForEnd: () => {
+      reserve = used() + endQuestions * begin.length
+    },
+    /** @param {readonly Info[]} infos @param {number} s since the beginning */
+    note: (infos, s) => {
+      latest = infos
+      latestUsed = used()
+      const commands = total(infos, 'total_commands_processed') - total(begin, 'total_commands_processed')
+      if (s > leastS) theirs = { perS: (commands - used()) / s, cpuUs: (cpuUs(infos) - cpuUs(begin)) / s }
+    },
+    /** So many questions may be asked more. @param {number} untilS @param {number} most */
+    isLeft: (untilS, most) => {
+      const s = Math.min(untilS, durationS)
+      return used() < floor * s || (used() + most <= budgetPerS() * s - reserve && !isDear(s))
+    },
+    /** What was used until now, by the counters of a moment later. */
+    cost: () => {
+      const [asked, writes, calls] = [used(), questions.writes() - before.writes, { ...questions.calls }]
+      return (/** @type {readonly Info[]} */ end) => {
+        const us = usedUs(begin, end, calls, writes)
+        const cpu = us / Math.max(1, cpuUs(end) - cpuUs(begin))
+        const said = `looking took ${share(cpu)} of the servers' own CPU, more than ${share(cpuShare)}: they have little to do, and less than this would see nothing; a longer --duration takes a smaller share`
+        return { used: asked, reads: writes, us, cpu, remarks: cpu > cpuShare ? [said] : [] }
+      }
+    },
+  }
+}
