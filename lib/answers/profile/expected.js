@@ -26,6 +26,8 @@ const wakes = { one: 0.15, several: 0.5 }
 // Elements are made as large as their key's memory says, less what servers keep beside them: an allocator rounds it up.
 const elements = 0.05
 const bucketBytes = 16
+// Tables of keys, and what Millrace keeps beside: of a few keys it is much of all.
+const besideBytes = 16_384
 const unknownNoise = 0.1
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
@@ -85,7 +87,7 @@ const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
   return {
     value: each * number.value,
     low: each * number.low * (1 - part),
-    high: each * number.high * (1 + part),
+    high: each * number.high * (1 + part) + besideBytes,
   }
 }
 
