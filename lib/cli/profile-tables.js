@@ -181,8 +181,10 @@ export const profileTables = (profile) => [keysTable(profile), ...usesTables(pro
 
 const signed = (/** @type {number} */ part) => `${part > 0 ? '+' : '−'}${share(Math.abs(part))}`
 /** @param {(n: number) => string} words @param {Effect} effect */
-const changeCell = (words, { now, other, change: { value, low, high } }) =>
-  cell(`${words(now)} to ${words(other)}: ${signed(value)} (${signed(low)} to ${signed(high)})`, value)
+const changeCell = (words, { now, other, change: { value, low, high } }) => ({
+  ...cell(`${words(now)} to ${words(other)}: ${signed(value)}`, value),
+  detail: `${signed(low)} to ${signed(high)}`,
+})
 
 /** @param {{ advice: Advice[], silent: { pattern: string, title: string }[], plays: number } | null} found @returns {Table[]} */
 export const adviceTables = (found) => {
@@ -196,17 +198,14 @@ export const adviceTables = (found) => {
   ]
   const rows = advice.map((one) => [
     shown(one.pattern),
-    cell(one.title),
     changeCell(bytes, one.memory_bytes),
     changeCell(micros, one.cpu_us),
-    cell(one.when),
+    { ...cell(one.title), detail: `if ${one.when}` },
   ])
-  const none = [
-    [cell('–'), cell('nothing that was played surely costs less'), cell('–'), cell('–'), cell('–')],
-  ]
+  const none = [[cell('–'), cell('–'), cell('–'), cell('nothing that was played surely costs less')]]
   return tableOf(
     'What costs less',
-    ['pattern', 'form', 'memory', 'CPU of making and reading', 'if'],
+    ['pattern', 'memory', 'CPU of making and reading', 'form'],
     [],
     rows.length > 0 ? rows : none,
     { answer: true, note: rest.filter(Boolean).join(' ') },

@@ -245,10 +245,24 @@ test('small strings are advised to be in hashes, with a figure; large ones are n
   assert.equal(lines.length, 2)
   assert.equal(advice.length + silent.length, 2)
   const [table] = adviceTables({ advice: [small], silent: [], plays: 1 })
-  assert.match(table.rows[0][2].text, /^[\d.]+ B to [\d.]+ B: −[\d.]+ % \(−[\d.]+ % to −[\d.]+ %\)$/)
+  assert.match(table.rows[0][1].text, /^[\d.]+ B to [\d.]+ B: −[\d.]+ %$/)
+  assert.match(String(table.rows[0][1].detail), /^−[\d.]+ % to −[\d.]+ %$/)
 
   stop.abort()
   const none = await advised({ patterns }, { client: redis, stop: stop.signal })
   assert.deepEqual([none.advice, none.silent], [[], []])
-  assert.match(adviceTables(none)[0].rows[0][1].text, /nothing that was played/)
+  assert.match(adviceTables(none)[0].rows[0][3].text, /nothing that was played/)
+})
+
+test('one large sorted set is advised to be on several shards, with what the busiest has', async (t) => {
+  const { redis } = await startServer(t)
+  const board = { pattern: 'board', type: 'zset', encodings: { skiplist: 1 }, size: exactly(50_000) }
+  const { advice } = await advised(
+    { patterns: [patternWith({ ...board, keys: exactly(1) })] },
+    { client: redis, stop: new AbortController().signal },
+  )
+  assert.match(advice[0].title, /3 shards/)
+  const { low, high } = advice[0].memory_bytes.change
+  assert.ok(low > -0.75 && high < -0.55, JSON.stringify(advice))
+  assert.ok(advice[0].cpu_us.change.value < 0)
 })

@@ -13,7 +13,7 @@ import { fixedRounds } from '../../result/rounds-plan.js'
  * @typedef {object} Form
  * @property {Record<string, number>} [settings] of the server, beside its defaults
  * @property {(n: number) => Line[]} fill makes item n
- * @property {(n: number) => Line} use reads it
+ * @property {(n: number) => Line | null} use reads it; null: another shard does
  *
  * @typedef {object} Rule
  * @property {string} title
@@ -33,6 +33,7 @@ const mostPlays = 12
 const bucket = 100
 // Larger keys than a play makes several of would be others than those of the pattern.
 const mostElements = 1000
+const shards = 3
 // What a test server of the defaults has, so that each play begins alike. The older names are known to all versions.
 const defaults = {
   'hash-max-ziplist-entries': 128,
@@ -125,6 +126,23 @@ const inListpacks = (pattern) => {
   return { items: itemsOf(150), now: form, other: { ...form, settings } }
 }
 
+/** A large sorted set, and what the busiest shard has of it when there is one on each. @param {ProfilePattern} pattern */
+const onShards = (pattern) => {
+  const key = namesOf(pattern)(0)
+  const member = valuesOf(Math.max(6, elementBytes(pattern)))
+  const isHere = (/** @type {number} */ n) => n % shards === 0
+  const fill = (/** @type {number} */ n) => [['ZADD', key, String(n), member(n)]]
+  const use = (/** @type {number} */ n) => ['ZSCORE', key, member(n)]
+  return {
+    items: itemsOf(150),
+    now: { fill, use },
+    other: {
+      fill: (/** @type {number} */ n) => (isHere(n) ? fill(n) : []),
+      use: (/** @type {number} */ n) => (isHere(n) ? use(n) : null),
+    },
+  }
+}
+
 /** @type {readonly Rule[]} */
 const rules = [
   {
@@ -154,6 +172,13 @@ const rules = [
         pattern.encodings && meanSize(pattern) <= mostElements,
     forms: inListpacks,
   },
+  {
+    title: `${shards} sorted sets, one on each of ${shards} shards: of the busiest shard`,
+    when: 'a range may be read from each and merged',
+    fits: ({ type, keys, size }) =>
+      type === 'zset' && keys.value < shards && (size?.value ?? 0) > mostElements,
+    forms: onShards,
+  },
 ]
 
 /** @param {Redis} client @param {readonly Line[]} lines in pipelines */
@@ -181,7 +206,10 @@ const played = async (client, { settings, fill, use }, items) => {
   const memory = () => levels(client, 'memory', ['used_memory'])
   const [memoryBefore, cpuBefore] = [await memory(), await cpu()]
   await send(client, numbers.flatMap(fill))
-  await send(client, numbers.map(use))
+  await send(
+    client,
+    numbers.map(use).filter((line) => line !== null),
+  )
   const [memoryAfter, cpuAfter] = [await memory(), await cpu()]
   return { memory: (memoryAfter - memoryBefore) / items, cpu: ((cpuAfter - cpuBefore) * 1e6) / (2 * items) }
 }

@@ -1,0 +1,50 @@
+// The page of a profile with advice, in a window of 1200 pixels: no table of it scrolls sideways.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { adviceTables } from '../../lib/cli/profile-tables.js'
+import { pageOf } from '../../lib/report/page/page.js'
+import { launched, openedPage, skip } from '../helpers/browser.js'
+import { ownFolder } from '../helpers/programs.js'
+
+const effect = {
+  ...{ now: 111.4, other: 19.42, is_cheaper: true },
+  change: { value: -0.8256, low: -0.8281, high: -0.8231 },
+}
+const form = { rounds: 6, memory_bytes: effect, cpu_us: effect }
+const advice = [
+  {
+    ...{
+      ...form,
+      pattern: 'session:{uuid}:basket:items',
+      title: 'in hashes of 100 each, which expire as one',
+    },
+    when: 'keys that are written together may expire together',
+  },
+  {
+    ...{ ...form, pattern: 'board:global' },
+    title: '3 sorted sets, one on each of 3 shards: of the busiest shard',
+    when: 'a range may be read from each and merged',
+  },
+]
+
+test('what costs less fits into 1200 pixels', { skip }, async (t) => {
+  const sections = {
+    ...{ title: 'Profile of a server', question: 'Which keys are there?', highlights: [], warnings: [] },
+    verdict: { good: true, neutral: true, word: 'Seen', sentence: '3 keys' },
+    facts: [{ label: 'servers', text: '1 master' }],
+    tables: adviceTables({ advice, silent: [], plays: 2 }),
+  }
+  const file = join(ownFolder(t, 'page'), 'profile.html')
+  writeFileSync(file, await pageOf(/** @type {any} */ (sections), [], '1.0.0'))
+  const browser = await launched()
+  t.after(() => browser.close())
+  const page = await openedPage(t, browser, `file://${file}`, (url) => url.startsWith('file:'))
+  const [inside, whole] = await page
+    .locator('.scroll')
+    .first()
+    .evaluate((box) => [box.clientWidth, box.scrollWidth])
+  assert.ok(whole <= inside, `${whole} in ${inside}`)
+  assert.match(await page.locator('.scroll').first().innerText(), /if a range may be read from each/)
+})
