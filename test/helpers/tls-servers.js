@@ -80,13 +80,14 @@ const tlsConfig = ({ ca, serverCert, serverKey }, port, clients) => [
 ]
 
 /**
- * One server, or a cluster of masters without replicas.
+ * One server, or a cluster.
  * @param {Scope} t
  * @param {Certificates} certificates
- * @param {{ clients?: boolean, shards?: number }} [options] shards: a cluster
+ * @param {{ clients?: boolean, shards?: number, replicas?: number }} [options] shards: a cluster; replicas of each
  */
-export async function startTlsServers(t, certificates, { clients = false, shards } = {}) {
-  const count = shards ?? 1
+export async function startTlsServers(t, certificates, { clients = false, shards, replicas = 0 } = {}) {
+  const masters = shards ?? 1
+  const count = masters * (1 + replicas)
   const { group, result } = await inServerGroup(findServerBinary(), async (servers) => {
     const ports = await freePorts(count, shards ? 'any' : 'none')
     const launched = ports.map(({ port, busPort }, i) => {
@@ -105,8 +106,8 @@ export async function startTlsServers(t, certificates, { clients = false, shards
       return {
         ...servers.launch(`tls-${i}`, port, config),
         busPort,
-        role: /** @type {const} */ ('master'),
-        shard: i + 1,
+        role: /** @type {'master' | 'replica'} */ (i < masters ? 'master' : 'replica'),
+        shard: (i % masters) + 1,
       }
     })
     const members = launched.map((server) => {
