@@ -27,10 +27,10 @@ const mostFacts = 400
 const longestName = 1024
 // What tells names apart that were asked about.
 const ending = 64
-// Of a pattern of one type, so many are asked for all; of others, which tell of lifetimes and sizes alone, less is asked.
+// Keys that are asked about at once: no other client waits for more than these, and a server wakes for them once.
+const batch = 8
+// Of a pattern of one type, the first of them is asked for all, and after so many none: lifetimes and sizes are left.
 const enough = 60
-// Keys that are asked about at once: no other client waits for more than these.
-const batch = 4
 // A look after so many pages, and later a page of names that are seen again after so many looks.
 const pagesALook = 5
 const looksAPage = 7
@@ -58,9 +58,9 @@ const number = (/** @type {unknown} */ reply) => (typeof reply === 'number' ? re
 /** The most commands of a step. */
 export const mostAsked = 6 * batch
 
-/** The type of a pattern of which enough is known. @param {Found} found */
+/** The type that all keys of a pattern had so far. @param {Found} found */
 const knownType = ({ facts }) =>
-  facts.length >= enough && facts.every(({ type }) => type === facts[0].type) && facts[0].type in sizeBy
+  facts.length > 0 && facts.every(({ type }) => type === facts[0].type) && facts[0].type in sizeBy
     ? facts[0].type
     : null
 
@@ -77,9 +77,13 @@ const allOf = (name) => [
 const look = async ({ ask, may }, found, keys) => {
   const [{ master }] = keys
   const known = knownType(found)
-  const questions = keys.map(({ name }) =>
-    (known ? /** @type {Question[]} */ ([['PTTL', name]]) : allOf(name)).filter(may),
-  )
+  const asked = keys.map(({ name }, i) => {
+    if (!known || (i === 0 && found.facts.length < enough)) return allOf(name)
+    return allOf(name).filter(([one, two]) =>
+      found.facts.length < enough ? two === 'IDLETIME' || one === 'PTTL' || one === 'MEMORY' : one === 'PTTL',
+    )
+  })
+  const questions = asked.map((some) => some.filter(may))
   const replies = await ask(master, questions.flat())
   let from = 0
   const seen = keys.flatMap(({ name }, i) => {
@@ -87,7 +91,7 @@ const look = async ({ ask, may }, found, keys) => {
     from += questions[i].length
     const said = (/** @type {string} */ called, /** @type {string} */ sub = '') =>
       own[questions[i].findIndex(([one, two]) => one === called && (sub === '' || two === sub))]?.reply
-    const type = known ?? String(said('TYPE') ?? 'none')
+    const type = String(said('TYPE') ?? known ?? 'none')
     const leftMs = number(said('PTTL')) ?? -1
     // -2: it has gone.
     if (type === 'none' || leftMs === -2) return []
@@ -112,8 +116,10 @@ const look = async ({ ask, may }, found, keys) => {
         )
       : []
   for (const [i, { fact }] of sized.entries()) fact.size = number(sizes[i].reply)
-  // Of another type after all: nothing is known of it.
-  found.facts.push(...seen.flatMap(({ fact }) => (known && fact.size === null ? [] : [fact])))
+  // Of another type than was asked for: nothing is known of it.
+  const isKnown = (/** @type {KeyFacts} */ { type, size }) =>
+    type !== known || size !== null || !may([sizeBy[type]])
+  found.facts.push(...seen.map(({ fact }) => fact).filter(isKnown))
 }
 
 /** @param {Asking} asking */
