@@ -1,17 +1,25 @@
 // The seconds of a run in a fixed number of points, however long it lasts: older seconds are merged with their
-// neighbours. Counts are summed, rates weighted by time, percentiles read off merged buckets, never averaged.
+// neighbours, by the fold of measures. Percentiles are read off merged buckets, never averaged.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
-import { sums } from '../base/sums.js'
 import { bucketsIn } from '../measure/latency.js'
+import { amount, counts, each } from '../measures/fields.js'
+import { folded, put } from '../measures/fold.js'
 import { TIMES } from '../measures/index.js'
 
 /**
  * @import { Buckets } from '../base/buckets.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Field } from '../measures/fields.js'
+ * @import { Folded } from '../measures/fold.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Buckets }} Times
  *
- * @typedef {object} Point one second, or several that were merged; what was not measured is null or absent
+ * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us' | 'bystander_us'} TimesOfSecond
+ *
+ * @typedef {PointOfRun & Partial<Record<TimesOfSecond, Times | null>>} Point one second, or several that were merged; what was
+ *   not measured is null or absent
+ *
+ * @typedef {object} PointOfRun
  * @property {number} at_ms its end
  * @property {number} over_ms
  * @property {string} [phase]
@@ -19,11 +27,6 @@ import { TIMES } from '../measures/index.js'
  * @property {number | null} [achieved]
  * @property {number | null} [items_per_s]
  * @property {{ intended: Times | null, service: { samples: number } | null }} [latency_us]
- * @property {Times | null} [bystander_us]
- * @property {Times | null} [duration_us]
- * @property {Times | null} [ids_us]
- * @property {Times | null} [values_us]
- * @property {Times | null} [freshness_us]
  * @property {Pick<NodeRow, 'address' | 'shard' | 'role' | 'gap' | 'over_ms' | 'engine_cpu_pct' | 'memory_bytes'>[]} nodes
  */
 
@@ -76,76 +79,58 @@ const mergedTimes = (a, b) => {
   }
 }
 
-/**
- * @param {number | null | undefined} a
- * @param {number | null | undefined} b
- * @param {[number, number]} weights
- */
-const weighted = (a, b, [ofA, ofB]) => {
-  if (typeof a !== 'number') return b
-  return typeof b === 'number' ? (a * ofA + b * ofB) / (ofA + ofB) : a
+/** @type {Field} */
+const bucketed = {
+  ...{ kind: 'times', unit: 'us', inAnyOrder: true },
+  ...{ overTime: mergedTimes, acrossSources: mergedTimes, inASecond: mergedTimes },
+}
+const fields = {
+  over_ms: amount('ms'),
+  ...{ items: counts(), achieved: counts(), items_per_s: counts() },
+  'latency_us.intended': bucketed,
+  'latency_us.service': counts(),
+  ...Object.fromEntries(times.map((name) => [name, bucketed])),
+  nodes: each(({ role, address }) => `${role} ${address}`, { over_ms: amount('ms'), cpu: amount('ms') }),
 }
 
-/** @param {Point['nodes'][number]} a @param {Point['nodes'][number]} b */
-const mergedNode = (a, b) => {
-  if (a.gap || b.gap) return a.gap ? b : a
-  const weights = /** @type {[number, number]} */ ([a.over_ms ?? 0, b.over_ms ?? 0])
+/** Rates times how long they were measured, which add up. @param {Point} point @param {number} [ms] of time besides */
+const amountsIn = (point, ms = point.over_ms) => {
+  const amountOf = (/** @type {number | null | undefined} */ perS) =>
+    typeof perS === 'number' ? { n: perS * point.over_ms, ms } : null
   return {
-    ...b,
-    over_ms: (a.over_ms ?? 0) + (b.over_ms ?? 0) || undefined,
-    engine_cpu_pct: weighted(a.engine_cpu_pct, b.engine_cpu_pct, weights),
-  }
-}
-
-/** @param {Point['nodes']} a @param {Point['nodes']} b */
-const mergedNodes = (a, b) => {
-  const keyOf = (/** @type {Point['nodes'][number]} */ { address, role }) => `${role} ${address}`
-  const rows = new Map(a.map((row) => [keyOf(row), row]))
-  for (const row of b) {
-    const earlier = rows.get(keyOf(row))
-    rows.set(keyOf(row), earlier ? mergedNode(earlier, row) : row)
-  }
-  return [...rows.values()]
-}
-
-/** Two neighbours as one. @param {Point} a @param {Point} b @returns {Point} */
-export const mergedPoints = (a, b) => {
-  const weights = /** @type {[number, number]} */ ([a.over_ms, b.over_ms])
-  return {
-    ...b,
-    over_ms: a.over_ms + b.over_ms,
-    ...(a.items && b.items && { items: sums([a.items, b.items]) }),
-    ...(b.achieved !== undefined && { achieved: weighted(a.achieved, b.achieved, weights) }),
-    ...(b.items_per_s !== undefined && { items_per_s: weighted(a.items_per_s, b.items_per_s, weights) }),
-    ...(b.latency_us && {
-      latency_us: {
-        intended: mergedTimes(a.latency_us?.intended, b.latency_us.intended),
-        service: {
-          samples: (a.latency_us?.service?.samples ?? 0) + (b.latency_us.service?.samples ?? 0),
-        },
-      },
-    }),
-    ...Object.fromEntries(
-      times.filter((name) => b[name] !== undefined).map((name) => [name, mergedTimes(a[name], b[name])]),
+    ...{ ...point, over_ms: ms },
+    ...{ achieved: amountOf(point.achieved), items_per_s: amountOf(point.items_per_s) },
+    nodes: point.nodes.map(({ engine_cpu_pct: pct, over_ms: overMs = 0, gap, ...row }) =>
+      gap
+        ? { address: row.address, shard: row.shard, role: row.role, gap }
+        : { ...row, over_ms: overMs, cpu: typeof pct === 'number' ? pct * overMs : null },
     ),
-    nodes: mergedNodes(a.nodes, b.nodes),
   }
 }
+
+/** A node that was asked in any of the seconds has no gap. @param {Folded} row */
+const nodeIn = ({ gap, over_ms, cpu, ...row }) =>
+  over_ms === null
+    ? { ...row, gap }
+    : { ...row, over_ms, engine_cpu_pct: cpu === null ? null : cpu / over_ms }
+
+/** What was measured in the later of two. @param {Point} later @param {Folded} sum @returns {Point} */
+const pointIn = ({ at_ms, phase, ...later }, { achieved, items_per_s, nodes, ...sum }) => {
+  const rateOf = (/** @type {any} */ found) => found && found.n / (found.ms || sum.over_ms)
+  const rates = { achieved: rateOf(achieved), items_per_s: rateOf(items_per_s) }
+  const point = /** @type {any} */ ({ at_ms, ...(phase !== undefined && { phase }) })
+  for (const [path, value] of Object.entries({ ...sum, ...rates }))
+    if (path.split('.')[0] in later) put(point, path, value)
+  return { ...point, nodes: Object.values(nodes).map(nodeIn) }
+}
+
+/** Two neighbours as one. @param {Point} a @param {Point} b */
+export const mergedPoints = (a, b) => pointIn(b, folded(fields, [amountsIn(a), amountsIn(b)]))
 
 /** A point with what other boxes did in the same time. @param {Point} a @param {Point} late @returns {Point} */
 const withLate = (a, late) => {
-  const part = late.over_ms / a.over_ms
-  const achieved = (a.achieved ?? 0) + (late.achieved ?? 0) * part
-  return {
-    ...mergedPoints(a, late),
-    at_ms: a.at_ms,
-    over_ms: a.over_ms,
-    ...(a.achieved !== undefined && { achieved }),
-    ...Object.fromEntries(
-      times.filter((name) => name in late).map((name) => [name, mergedTimes(a[name], late[name])]),
-    ),
-    nodes: a.nodes,
-  }
+  const { at_ms, nodes } = a
+  return { ...pointIn({ ...late, ...a }, folded(fields, [amountsIn(a), amountsIn(late, 0)])), at_ms, nodes }
 }
 
 /**

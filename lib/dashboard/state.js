@@ -1,6 +1,7 @@
 // All that the live page shows, kept up to date second by second: lines of intervals.ndjson and events in, messages for
 // the page out. Its size does not depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { sums as total } from '../base/sums.js'
 import { bucketsIn } from '../measure/latency.js'
 import { TIMES } from '../measures/index.js'
 import { historyOf, pointOf } from './history.js'
@@ -85,11 +86,6 @@ const latestOf = ({ latency_us: latency, ...line }) => ({
   nodes: (line.nodes ?? []).map((/** @type {any} */ { commands, ...row }) => row),
 })
 
-/** @param {Record<string, number>} sums @param {Record<string, number>} more */
-const addTo = (sums, more) => {
-  for (const [name, n] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + Number(n)
-}
-
 /** @param {{ limit?: number, recent?: number }} [size] of the history */
 export const stateOf = (size) => {
   const history = historyOf(size)
@@ -103,7 +99,7 @@ export const stateOf = (size) => {
   /** @type {string[]} */
   const warnings = []
   /** @type {Record<string, number>} */
-  const sums = {}
+  let sums = {}
   /** @type {any} */
   let latest = null
   /** @type {object[]} */
@@ -145,11 +141,11 @@ export const stateOf = (size) => {
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)
       service.add(line.latency_us?.service)
-      addTo(sums, line.items ?? line.fetches ?? {})
+      sums = total([sums, line.items ?? line.fetches ?? {}])
       // Of a fleet that reads too, the outcomes of its fetches are beside those of its items.
       if (line.items && line.fetches) {
         const { failed = 0, overrun = 0 } = line.fetches
-        addTo(sums, { fetches_failed: failed, fetches_missed: overrun })
+        sums = total([sums, { fetches_failed: failed, fetches_missed: overrun }])
       }
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]

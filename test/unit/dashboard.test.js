@@ -88,6 +88,24 @@ test('merged seconds: counts are summed, rates weighted by time, percentiles nev
   assert.equal(merged.nodes[0].engine_cpu_pct, 20)
 })
 
+test('points that are merged: what one lacks the other has, and what other boxes did comes later', () => {
+  const gap = { ...{ address: 'a:1', shard: 1, role: 'master' }, gap: 'silent' }
+  const seen = pointOf(lineOf(1), 0)
+  const silent = pointOf(lineOf(2, { nodes: [gap], achieved: null }), 1000)
+  const asSent = (/** @type {any} */ nodes) => JSON.parse(JSON.stringify(nodes))
+  for (const merged of [mergedPoints(seen, silent), mergedPoints(silent, seen)]) {
+    assert.equal(merged.achieved, 490)
+    assert.deepEqual(asSent(merged.nodes), asSent(seen.nodes))
+  }
+  assert.deepEqual(asSent(mergedPoints(silent, silent).nodes), [gap])
+  const history = historyOf()
+  history.add(seen)
+  history.add(pointOf(lineOf(2), 1000))
+  const { at, count, point } = history.addLate(pointOf(lineOf(2, { at_ms: 1990, achieved: 10 }), 990))
+  assert.deepEqual([at, count, point.at_ms, point.over_ms, point.achieved], [1, 1, 2000, 1000, 500])
+  assert.deepEqual([point.items?.acked, point.nodes[0].engine_cpu_pct], [980, 30])
+})
+
 test('a day has as many points as an hour, the last two minutes as they came, and nothing is lost', () => {
   const history = historyOf()
   for (let second = 1; second <= 86_400; second++) {
