@@ -1,10 +1,9 @@
 // The fold of a run's stream: intervals of boxes in, seconds of the whole fleet and one checkpoint out. Pure but for its
 // histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
 import { sums as total } from '../base/sums.js'
-import { histogramSum } from '../measure/latency.js'
 import { foldOf as secondsOf } from '../measures/fold.js'
 import { ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
-import { mergedSecond, secondOf } from './interval.js'
+import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
 
 /**
  * @import { Folded } from '../measures/fold.js'
@@ -88,12 +87,7 @@ export const foldOf = (from = null) => {
   let closedTo = from?.closed_to ?? -1
   /** @type {Record<string, BoxFold>} */
   const boxes = { ...from?.boxes }
-  const sums = new Map(
-    TIMES.map((name) => {
-      const known = from?.sums[name]
-      return [name, { sum: histogramSum(known?.hdr ?? null), samples: known?.samples ?? 0 }]
-    }),
-  )
+  const sums = timesIn(Object.fromEntries(TIMES.map((path) => [path, from?.sums[path] ?? null])))
   /** @type {Map<number, ReturnType<typeof mergedSecond>>} */
   const open = new Map(
     Object.entries(from?.open ?? {}).map(([second, kept]) => [Number(second), mergedSecond(kept)]),
@@ -112,6 +106,13 @@ export const foldOf = (from = null) => {
     merged?.close()
     return line ?? null
   }
+
+  const linesOf = (/** @type {(second: number) => boolean} */ isDue) =>
+    [...open.keys()]
+      .filter(isDue)
+      .sort((a, b) => a - b)
+      .map(take)
+      .filter((line) => line !== null)
 
   return {
     /**
@@ -141,22 +142,13 @@ export const foldOf = (from = null) => {
      * came of it since.
      * @param {number} expected boxes that are at work
      */
-    closed(expected) {
-      return [...open.keys()]
-        .filter((second) => {
-          const isWhole = (open.get(second)?.boxes() ?? 0) >= expected && newest > second
-          return second <= closedTo || isWhole || newest - second >= patienceSeconds
-        })
-        .sort((a, b) => a - b)
-        .map(take)
-        .filter((line) => line !== null)
-    },
+    closed: (expected) =>
+      linesOf((second) => {
+        const isWhole = (open.get(second)?.boxes() ?? 0) >= expected && newest > second
+        return second <= closedTo || isWhole || newest - second >= patienceSeconds
+      }),
     /** All that are left, at the end of the run. */
-    rest: () =>
-      [...open.keys()]
-        .sort((a, b) => a - b)
-        .map(take)
-        .filter((line) => line !== null),
+    rest: () => linesOf(() => true),
     boxes: () => boxes,
     /** Of the last entry folded. */
     checkpointId: () => last,
@@ -165,15 +157,13 @@ export const foldOf = (from = null) => {
       v: 1,
       last,
       boxes: { ...boxes },
-      sums: Object.fromEntries(
-        [...sums].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
-      ),
+      sums: storedIn(sums),
       open: Object.fromEntries([...open].map(([second, merged]) => [second, merged.kept()])),
       sampler,
       closed_to: closedTo,
     }),
     close() {
-      for (const { sum } of sums.values()) sum.close()
+      for (const { buckets } of Object.values(sums)) buckets.close()
       for (const merged of open.values()) merged.close()
     },
   }

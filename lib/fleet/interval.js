@@ -2,15 +2,16 @@
 // so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
 // histograms are encoded and merge bucket by bucket.
 import { sums } from '../base/sums.js'
-import { histogramSum } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
-import { at, secondOfSources } from '../measures/fold.js'
-import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
+import { storedTimes, timesOf } from '../measures/fields.js'
+import { secondOfSources } from '../measures/fold.js'
+import { lineOf, ownOfBoxes, recordOf, TIMES, upgraded } from '../measures/index.js'
 
 /**
  * @import { Counts } from '../measure/ledger.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { SecondLatency as Latency } from '../result/record.js'
+ * @import { Folded } from '../measures/fold.js'
+ * @import { Second, SecondLatency as Latency } from '../result/record.js'
  *
  * @typedef {object} Sums of a box since it began
  * @property {Counts} whole
@@ -22,19 +23,10 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
  * @property {Record<string, number>} repeated_by
  * @property {{ count: number, late: number, next: number }} ticks next: of the schedule, the first not offered
  *
- * @typedef {object} Line as intervals.ndjson of one box, or merged of all
- * @property {number} at_ms end of the second
- * @property {number} epoch_ms
- * @property {string} phase
- * @property {Counts} items
- * @property {number | null} achieved
- * @property {{ intended: Latency | null, service: Latency | null }} latency_us
- * @property {Latency | null} bystander_us from the leader alone
- * @property {Record<string, number | null>} client of a fleet: the busiest thread, the sum of the CPU
- * @property {number | null} writers at work
- * @property {NodeRow[]} nodes from the leader alone
- * @property {Record<string, number>} [fetches] of all readers, as are the times of fetches and the items they read
- * @property {number | null} [items_per_s]
+ * @typedef {Omit<Second, 'over_ms' | 'items' | 'client'> & { epoch_ms: number, items: Counts, achieved: number | null,
+ *   latency_us: { intended: Latency | null, service: Latency | null }, client: Record<string, number | null>,
+ *   writers: number | null, nodes: NodeRow[], fetches?: Record<string, number> }} Line as intervals.ndjson of one box, or
+ *   merged of all: the nodes of the leader alone, the client of the busiest thread with the sum of the CPU
  *
  * @typedef {{ v: 1, box: string, seq: number, lateness_us: Latency | null, sampler?: object } & Line & Sums} Interval
  *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
@@ -64,6 +56,16 @@ export const decodeInterval = (text) => {
   }
 }
 
+const record = recordOf()
+
+/** Histograms from what was stored of them. @param {Readonly<Record<string, any>>} stored */
+export const timesIn = (stored) =>
+  Object.fromEntries(Object.entries(stored).map(([path, one]) => [path, timesOf(one)]))
+
+/** @param {Folded} sums @param {readonly string[]} [paths] */
+export const storedIn = (sums, paths = TIMES) =>
+  Object.fromEntries(paths.map((path) => [path, storedTimes(sums[path])]))
+
 /**
  * One second of all boxes, which come one at a time and in any order.
  * @param {any} [kept] what `kept()` gave
@@ -80,18 +82,15 @@ export const mergedSecond = (kept = null) => {
     boxes: 0,
     nodes: [],
   }
-  const measured = secondOfSources(ownOfBoxes, kept?.measured)
-  /** @type {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} */
-  const series = new Map()
-  for (const [name, { hdr, samples }] of Object.entries(kept?.sums ?? {}))
-    series.set(name, { sum: histogramSum(hdr), samples })
+  const measured = secondOfSources(record, { ...kept?.measured, ...timesIn(kept?.sums ?? {}) })
+  const series = () => TIMES.filter((path) => measured.sum[path])
+  const own = () => Object.fromEntries(Object.entries(measured.sum).filter(([path]) => path in ownOfBoxes))
 
-  /** @param {string} name @returns {Latency | null} */
-  const latencyIn = (name) => {
-    const known = series.get(name)
-    const found = known?.sum.percentiles()
-    if (!known || !found) return null
-    return { ...found, count: known.sum.count(), samples: known.samples, hdr: String(known.sum.encoded()) }
+  /** @param {string} path @returns {Latency | null} */
+  const latencyIn = (path) => {
+    const { buckets, samples } = measured.sum[path]
+    const found = buckets.percentiles()
+    return found && { ...found, count: buckets.count(), samples, hdr: String(buckets.encoded()) }
   }
   return {
     /** @param {Record<string, any>} interval of a box, or a merged line */
@@ -106,43 +105,28 @@ export const mergedSecond = (kept = null) => {
       measured.add(interval.kind === 'consumer' ? rest : { ...rest, client })
       line.writers += interval.writers ?? 0
       line.boxes += interval.boxes ?? 1
-      for (const path of TIMES) {
-        const one = at(interval, path)
-        if (!one) continue
-        const known = series.get(path) ?? { sum: histogramSum(), samples: 0 }
-        known.sum.add(one.hdr)
-        known.samples += one.samples ?? 0
-        series.set(path, known)
-      }
     },
     boxes: () => line.boxes,
-    /** Its histograms, added to those of the whole run. @param {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} whole */
+    /** Its histograms, added to those of the whole run. @param {Folded} whole */
     addTo(whole) {
-      for (const [name, { sum, samples }] of series) {
-        const known = whole.get(name)
-        if (!known) continue
-        known.sum.addSum(sum)
-        known.samples += samples
-      }
+      for (const path of series()) record[path].inASecond(whole[path], measured.sum[path])
     },
     /** A line of intervals.ndjson. @returns {Line & { boxes: number }} */
     line: () => ({
       ...line,
       ...lineOf({
-        ...measured.sum,
-        ...Object.fromEntries(TIMES.map((path) => [path, latencyIn(path)])),
+        ...own(),
+        ...Object.fromEntries(TIMES.map((path) => [path, measured.sum[path] ? latencyIn(path) : null])),
       }),
     }),
     /** Plain data that the second can be taken up from. */
     kept: () => ({
       line,
-      measured: measured.sum,
-      sums: Object.fromEntries(
-        [...series].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
-      ),
+      measured: own(),
+      sums: storedIn(measured.sum, series()),
     }),
     close() {
-      for (const { sum } of series.values()) sum.close()
+      for (const path of series()) measured.sum[path].buckets.close()
     },
   }
 }

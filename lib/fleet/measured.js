@@ -1,5 +1,5 @@
 // The sections of run.json that measures make, of one box and of all of a fleet.
-import { histogramSum } from '../measure/latency.js'
+import { timesOf } from '../measures/fields.js'
 import { foldOf, sumOfSources } from '../measures/fold.js'
 import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measures/index.js'
 
@@ -71,7 +71,7 @@ export const measuredOfBoxes = (
   const times = Object.fromEntries(
     Object.keys(recordOf(measures)).flatMap((path) => {
       const sum = checkpoint.sums[path]
-      return sum?.hdr ? [[path, { buckets: histogramSum(sum.hdr), samples: sum.samples }]] : []
+      return sum?.hdr ? [[path, timesOf(sum)]] : []
     }),
   )
   const facts = factsBeside(boxes.map((box) => sumsOf(box).facts))
