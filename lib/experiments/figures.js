@@ -1,13 +1,10 @@
 // What is taken from a run for an experiment's table.
+import { isOfWorkers } from '../measures/index.js'
 import { isOfReaders, MEASURES } from '../result/measures.js'
 
 /** @import { Document } from '../result/measures.js' */
 
 export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
-
-// Of the workers of a queue also what a producer has under the same names.
-const ofWorkers =
-  /^(rate\.achieved|latency|jobs|backlog|workers|stages|waiting|work|take|confirm|client|server\.(cpu_us|net_bytes)_per_job)(\.|$)/
 
 /**
  * What was measured, by name.
@@ -18,7 +15,7 @@ const ofWorkers =
 export const figuresOf = (run, reader) =>
   Object.fromEntries(
     MEASURES.flatMap(({ name, value }) => {
-      const document = isOfReaders(name) || (reader?.jobs && ofWorkers.test(name)) ? reader : run
+      const document = isOfReaders(name) || (reader?.jobs && isOfWorkers(name)) ? reader : run
       const found = document && value(document)
       return typeof found === 'number' ? [[name, found]] : []
     }),

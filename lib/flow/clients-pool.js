@@ -13,7 +13,7 @@ import { clientConnection } from './client-connection.js'
  * @import { ClientConnection, ClientEvents } from './client-connection.js'
  */
 
-// Not more at once than a server's backlog holds.
+// Not more at once than a server's queue of new connections holds.
 const mostAtOnce = 100
 
 /**

@@ -49,7 +49,7 @@ import { addressOf } from '../servers/address.js'
  *   upperBound: threads that wait in a loop were at work, so that the CPU is what was used at most
  */
 
-// 7.0 splits the replicas' shared buffer into what exceeds the backlog (mem_clients_slaves) and the rest, so
+// 7.0 splits the replicas' shared buffer into what exceeds mem_replication_backlog (mem_clients_slaves) and the rest, so
 // that these add up there as in 6.2; mem_total_replication_buffers would count the same bytes twice.
 const besidesData = [
   'used_memory_startup',

@@ -1,4 +1,5 @@
 // Jobs that wait: for workers, and of two stages between them; and the memory of the queue. Asked for once a second.
+import { bytes, count } from '../base/units.js'
 import { level } from './fields.js'
 import { figure, metric } from './measure.js'
 
@@ -7,19 +8,29 @@ import { figure, metric } from './measure.js'
 /** @param {any} sum */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
+/** Of both stages; null: the server did not say. @param {any} line */
+export const waitingIn = ({ backlog: first = null, between }) =>
+  first === null ? null : first + (between ?? 0)
+
+/** @param {Record<string, any>} span */
+const wordsOf = ({ first, last, max, queue_bytes_max: most = 0 }) =>
+  first === null || first === undefined
+    ? ''
+    : `${count(first)} jobs at first, ${count(last)} at the end, ${count(max)} at most${most > 0 ? ` (${bytes(most)})` : ''}`
+
 /** @type {Measure} */
 export const backlog = {
   name: 'backlog',
   record: { backlog: level('count'), between: level('count'), queue_bytes: level('bytes') },
   by: 'one',
 
-  /** @param {{ backlogs: () => Promise<number[]>, queueBytes: () => Promise<number | null> }} needs backlogs: by stage */
-  open: ({ backlogs, queueBytes }) => ({
+  /** @param {{ waiting: () => Promise<number[]>, queueBytes: () => Promise<number | null> }} needs waiting: by stage */
+  open: ({ waiting, queueBytes }) => ({
     second: () => ({}),
     async sample() {
-      const [waiting, bytes] = await Promise.all([backlogs().catch(() => []), queueBytes().catch(() => null)])
-      const [first = null, between] = waiting
-      return { backlog: first, ...(between !== undefined && { between }), queue_bytes: bytes }
+      const [found, size] = await Promise.all([waiting().catch(() => []), queueBytes().catch(() => null)])
+      const [first = null, between] = found
+      return { backlog: first, ...(between !== undefined && { between }), queue_bytes: size }
     },
   }),
 
@@ -41,5 +52,12 @@ export const backlog = {
     'backlog.max': metric('longest queue', 'count'),
     'backlog.last': metric('queue at the end', 'count'),
     'backlog.queue_bytes_max': metric('memory of the longest queue', 'bytes'),
+  },
+
+  answers: {
+    queue: ({ backlog: span, stages }) => [
+      { label: 'backlog', text: wordsOf(span) },
+      { label: 'between', text: stages ? wordsOf(stages.output.backlog) : '' },
+    ],
   },
 }

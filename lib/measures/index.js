@@ -1,5 +1,5 @@
 // All measures, and what is made of their list.
-import { backlog } from './backlog.js'
+import { backlog, waitingIn } from './backlog.js'
 import { bystander } from './bystander.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
@@ -20,6 +20,8 @@ import { verify } from './verify.js'
  * @import { Measure, Metric, Part, Summing, Unit } from './measure.js'
  */
 
+export { waitingIn }
+
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
   ...[latency, bystander, client, collection, reconnects, replies],
@@ -31,6 +33,14 @@ export const ofWriters = Object.freeze([
   ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
 ])
 export const ofWorkers = Object.freeze([latency, client, collection, jobs, backlog, nodes, jobCosts])
+/** What a run of workers has under the names of a run of writers. */
+const namesOfWorkers = new Set(
+  ofWorkers.filter((one) => one !== nodes).flatMap(({ metrics }) => Object.keys(metrics)),
+)
+/** @param {string} name of a metric */
+export const isOfWorkers = (name) =>
+  namesOfWorkers.has(name) ||
+  /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
 /** What consumers alone have. */

@@ -12,7 +12,7 @@ import { micros } from '../base/units.js'
  *
  * @typedef {{ label: string, text: string }} Row of the report
  *
- * @typedef {'beside' | 'rate' | 'found' | 'reads' | 'details'} Part of the report; those of consumers are in this order
+ * @typedef {'beside' | 'rate' | 'found' | 'reads' | 'details' | 'queue'} Part of the report; those of consumers are in this order
  *
  * @typedef {object} Source what takes a measure in one process
  * @property {() => unknown} [start] before the load

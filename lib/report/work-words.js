@@ -1,5 +1,6 @@
 // The workers of a queue in plain words.
-import { bytes, count, micros, percent, plainText, rate, several } from '../base/units.js'
+import { count, micros, percent, plainText, rate, several } from '../base/units.js'
+import { answersIn } from '../measures/index.js'
 
 /** @typedef {Record<string, any>} Run run.json */
 
@@ -90,18 +91,6 @@ const stageRows = ({ workers, stages, plan: { work } }) =>
     : [{ label: 'workers', text: busyWords(workers, work) }]
 
 /** @param {Run} run */
-const backlogRows = ({ backlog, stages }) => [
-  { label: 'backlog', text: backlogWords(backlog) },
-  { label: 'between', text: stages ? backlogWords(stages.output.backlog) : '' },
-]
-
-/** @param {Run['backlog']} backlog */
-const backlogWords = ({ first, last, max, queue_bytes_max: most = 0 }) =>
-  first === null || first === undefined
-    ? ''
-    : `${count(first)} jobs at first, ${count(last)} at the end, ${count(max)} at most${most > 0 ? ` (${bytes(most)})` : ''}`
-
-/** @param {Run} run */
 const costWords = ({ server }) => {
   if (server.cpu_us_per_job === null) return ''
   const commands = Object.entries(server.commands ?? {})
@@ -146,7 +135,7 @@ export const workerRows = (run) => [
   { label: 'latency', text: latencyWords(run) },
   ...stageRows(run),
   { label: 'reconnects', text: reconnectWords(run) },
-  ...backlogRows(run),
+  ...answersIn('queue', run, 'job'),
   { label: 'cost of a job', text: costWords(run) },
 ]
 

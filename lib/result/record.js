@@ -30,8 +30,6 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @property {SecondLatency | null} [bystander_us]
  * @property {Record<string, number | null>} [client]
  * @property {NodeRow[]} [nodes]
- * @property {number | null} [backlog] of workers: jobs that wait
- * @property {number | null} [between] of two stages: jobs that wait for the second
  *
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution

@@ -58,7 +58,7 @@ const workMs = (document, lines) => {
 
 /**
  * Items a second, counted as those of a whole run. A burst that an edge of the window cuts is not late; only what was lost
- * is not stored, and a backlog of more than a tick.
+ * is not stored, and what waits for more than a tick.
  * @param {Document} document
  * @param {readonly Line[]} lines
  */

@@ -42,7 +42,7 @@ const settleMs = 3000
 const lookMs = 3
 // A step that is tried goes on if it has not failed so long before its second ends.
 const decidedMs = 8
-// A median that is so much later than that of the second before at the same rate comes of a backlog: the rate is 1 % too high.
+// A median that is so much later than that of the second before at the same rate comes of work that was left: the rate is 1 % too high.
 const growingMs = 10
 const growingRatio = 1.2
 const [intendedPath, servicePath] = ['latency_us.intended', 'latency_us.service']

@@ -7,7 +7,7 @@ import { ownerOf } from '../servers/topology.js'
 import { parseInfo } from '../wire/info.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { untilStopped } from './start-up.js'
-import { backlogOf } from './work-contents.js'
+import { waitingOf } from './work-contents.js'
 
 /**
  * @import { Plan } from '../plan/plan.js'
@@ -40,7 +40,7 @@ export const workersHaveLeft = async (target, plan, { say, stop }) => {
   }
   let leftAtMs = performance.now()
   const hasJobs = async () => {
-    if ((await backlogOf(client, strategy)) > 0) leftAtMs = performance.now()
+    if ((await waitingOf(client, strategy)) > 0) leftAtMs = performance.now()
     return performance.now() - leftAtMs < idleLimitMs
   }
   const isNeeded = async () => (await areThere()) && (await hasJobs())
@@ -74,7 +74,7 @@ export const producing = ({ plan, strategy, target, elapsed, failedBy, onEvent }
     const { fields } = parseInfo(await client().info('memory'))
     const [used, most] = [Number(fields.used_memory), Number(fields.maxmemory)]
     const byMemory = most > 0 ? used / most : 0
-    return Math.max(byMemory, limit === null ? 0 : (await backlogOf(client(), strategy)) / limit)
+    return Math.max(byMemory, limit === null ? 0 : (await waitingOf(client(), strategy)) / limit)
   }
   const account = makerAccount(client, strategy.accounts(), maker, acked)
   /** @type {NodeJS.Timeout | undefined} */

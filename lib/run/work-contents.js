@@ -96,10 +96,10 @@ export const contentsOf = async (client, strategy) => {
 }
 
 /** How many jobs wait now. @param {Redis} client @param {Strategy} strategy */
-export const backlogOf = async (client, strategy) => {
-  const { backlog = [] } = strategy.workers() ?? {}
+export const waitingOf = async (client, strategy) => {
+  const { waiting = [] } = strategy.workers() ?? {}
   const numbers = await Promise.all(
-    backlog.map(async ({ sign, ...work }) => {
+    waiting.map(async ({ sign, ...work }) => {
       const reply = await asked(client, strategy.boundWork(work), {})
       return sign * Number(Array.isArray(reply) ? reply[0] : reply)
     }),

@@ -7,7 +7,7 @@ import { alarm, deferred } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
 import { onesIn } from '../measure/bits.js'
 import { steadyClock } from '../measure/clocks.js'
-import { ofWorkers } from '../measures/index.js'
+import { ofWorkers, waitingIn } from '../measures/index.js'
 import { accountsBeside, boxAccount, signs } from '../servers/queue-accounts.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { watchedClocks } from './clock.js'
@@ -113,8 +113,6 @@ const secondsOf = (plan, { elapsed }, stages, account, look) => {
   const { records } = stages[stages.length - 1]
   // Of two stages, what the first has done too.
   const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
-  const waitingIn = (/** @type {any} */ { backlog, between }) =>
-    backlog === null ? null : backlog + (between ?? 0)
   return {
     totalMs: plan.durationMs,
     moment: changesOf(() => records.jobs.counts, 'done', elapsed),
@@ -162,7 +160,7 @@ const setUp = async (needs, undo) => {
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const instruments = await frame.measure(ofWorkers, {
     ...{ plan, stages },
-    backlogs: () => crew.backlogs(client()),
+    waiting: () => crew.waiting(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     records: { latency: { intended: last.times.whole, service: last.times.service } },
   })

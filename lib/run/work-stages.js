@@ -3,7 +3,7 @@
 import { stepsPerUs } from '../flow/labour.js'
 import { stagesOf } from '../plan/work-plan.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { backlogOf } from './work-contents.js'
+import { waitingOf } from './work-contents.js'
 import { crewOf } from './work-crew.js'
 import { workRecords } from './work-records.js'
 import { crewsOf } from './worker-groups.js'
@@ -84,7 +84,7 @@ export const openStages = async (needs) => {
   return {
     stages,
     /** Jobs that wait, by stage. @param {Redis} client */
-    backlogs: (client) => Promise.all(stages.map(({ strategy }) => backlogOf(client, strategy))),
+    waiting: (client) => Promise.all(stages.map(({ strategy }) => waitingOf(client, strategy))),
     start() {
       for (const crew of crews) crew.start()
     },

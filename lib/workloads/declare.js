@@ -123,7 +123,7 @@
  * @property {Work | null} alive each second
  * @property {Work | null} reclaim brings back, or takes over, the jobs of a worker that is silent
  * @property {readonly Work[]} leave by a worker that ends in order
- * @property {readonly (Work & { sign: 1 | -1 })[]} backlog numbers whose sum is how many jobs wait
+ * @property {readonly (Work & { sign: 1 | -1 })[]} waiting numbers whose sum is how many jobs wait
  * @property {readonly Contents[]} contents where jobs may be
  *
  * @typedef {object} Contents

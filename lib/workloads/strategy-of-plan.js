@@ -144,8 +144,8 @@ const consumerNames = (declared, terms, written) => {
     takesMany: [false, true],
   })
   const workers = kinds.flatMap((kind) => declared.workers?.({ ...terms, ...kind }, keys) ?? [])
-  const looking = workers.flatMap(({ alive, leave, backlog, contents }) =>
-    namesOf([alive, ...leave, ...backlog, ...contents.flatMap(({ read, each }) => [read, each])]),
+  const looking = workers.flatMap(({ alive, leave, waiting, contents }) =>
+    namesOf([alive, ...leave, ...waiting, ...contents.flatMap(({ read, each }) => [read, each])]),
   )
   const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
   const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])

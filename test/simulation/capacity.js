@@ -92,7 +92,7 @@ export const simulatedTarget = (name, seed) => {
         state.sick--
       } else if (over > 0) state.sick = c.recovers
     }
-    return { passed, achieved: rate > most ? most * c.collapse : rate, backlog: state.backlog > 0.01 }
+    return { passed, achieved: rate > most ? most * c.collapse : rate, leaves: state.backlog > 0.01 }
   }
   let t = 0
   const state = fresh()

@@ -7,7 +7,7 @@ import { boundOf } from './bound.js'
  * @typedef {object} Verdict on a second
  * @property {boolean} passed it met all objectives
  * @property {number} achieved items a second
- * @property {boolean} [backlog] it leaves one to the next second
+ * @property {boolean} [leaves] work to the next second
  *
  * @typedef {'warm-up' | 'limit' | 'bracket' | 'measure' | 'recover' | 'confirm'} Phase
  *
@@ -39,7 +39,7 @@ const lowestSeconds = 12
  * @param {number} needs.max
  * @param {number} needs.hint items a second that the target achieved at the limit
  * @param {Played} needs.one a second
- * @param {Played} needs.tried seconds of which each begins with the backlog of the one before
+ * @param {Played} needs.tried seconds of which each begins with what the one before left
  * @param {() => boolean} needs.lastPassed
  * @param {() => boolean} needs.isTime
  * @param {(between: [number, number]) => void} needs.onBetween

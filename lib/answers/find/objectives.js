@@ -42,7 +42,11 @@ export const objectivesOf = (slos) => {
   }
 }
 
-export const growingBacklog = 'a growing backlog'
+const growingBacklog = 'a growing backlog'
+
+/** @param {string} missed */
+export const missedAboveWords = (missed) =>
+  missed === growingBacklog ? 'the backlog grows' : `${missed} fails`
 
 /** @param {SecondRecord} second @param {Objectives} objectives @returns the first that was missed, in words; null: all were met */
 export const missedIn = ({ items, ...second }, { bySecond }) => {
@@ -63,7 +67,7 @@ const backlogPart = 0.5
 export const judgeOf = (objectives) => (second) => ({
   passed: missedIn(second, objectives) === null,
   achieved: second.achieved,
-  backlog: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
+  leaves: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
 })
 
 /** A limit of what consumers do. @param {string} text */

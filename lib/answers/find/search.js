@@ -43,8 +43,8 @@ import { shuffle, uniforms } from './random.js'
  */
 
 const limitSeconds = 3
-// At a rate 1 % above the capacity a second that begins without a backlog passes, and one that begins with that of the
-// one before does not.
+// At a rate 1 % above the capacity a second before which nothing waits passes, and one that begins with what the one
+// before left does not.
 const trySeconds = 2
 // What was seen long ago says less about where the knee is now.
 const memory = 0.985
@@ -196,7 +196,7 @@ export function* search({
   confirm = 30,
   warmUpRate = Math.min(max, (leastRate ?? 1) * 20),
 }) {
-  /** A pass that left the backlog by which the next second failed does not count. @type {(Second & { rate: number, counts: boolean })[]} */
+  /** A pass that left work by which the next second failed does not count. @type {(Second & { rate: number, counts: boolean })[]} */
   const log = []
   /** @type {[number, number] | null} */
   let between = null
@@ -205,7 +205,7 @@ export function* search({
     const tries = phase === 'bracket' || phase === 'measure'
     const verdicts = yield { rate, seconds: n, phase, tries, between }
     const isWhole = verdicts.length === n && verdicts.every(({ passed }) => passed)
-    const counts = !tries || isWhole || !verdicts.some(({ backlog }) => backlog)
+    const counts = !tries || isWhole || !verdicts.some(({ leaves }) => leaves)
     for (const { passed } of verdicts)
       log.push({ t: log.length, x: Math.log(rate), rate, passed, counts: counts || !passed })
     return verdicts

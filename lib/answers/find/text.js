@@ -1,7 +1,7 @@
 // The answer of `millrace find` as text. Pure.
 import { blocksText, wrapped } from '../../base/layout.js'
 import { micros, rate as perSecond, plainText, several } from '../../base/units.js'
-import { growingBacklog } from './objectives.js'
+import { missedAboveWords } from './objectives.js'
 
 /** @typedef {import('./answer.js').FindAnswer & { unit?: string }} FindAnswer */
 
@@ -21,7 +21,7 @@ const shareWords = (share) => `${+(share * 100).toFixed(1)} % of the seconds`
 const limitWords = ({ limit, missed_above: missed }) =>
   missed === null
     ? ''
-    : `; above it ${missed === growingBacklog ? 'the backlog grows' : `${missed} fails`}${limit ? (limit.part === 'unknown' ? `: ${limit.words}` : ` as ${limit.words}`) : ''}`
+    : `; above it ${missedAboveWords(missed)}${limit ? (limit.part === 'unknown' ? `: ${limit.words}` : ` as ${limit.words}`) : ''}`
 
 /** @param {FindAnswer} answer */
 const intervalWords = ({ find: { low, high } }) => `95 % sure between ${rounded(low)} and ${rounded(high)}`

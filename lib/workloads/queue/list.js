@@ -50,7 +50,7 @@ const popping = (t, k) => {
     alive: null,
     reclaim: null,
     leave: [],
-    backlog: [lengthOf(queue)],
+    waiting: [lengthOf(queue)],
     contents: contentsOf(k),
   }
 }
@@ -75,7 +75,7 @@ const moving = (t, k) => {
     alive,
     reclaim: work('EVALSHA', [putBack, 3, queue, workers, taken, worker, reclaimMs]),
     leave: [work('ZREM', [workers, worker])],
-    backlog: [lengthOf(queue)],
+    waiting: [lengthOf(queue)],
     contents: contentsOf(k),
   }
 }

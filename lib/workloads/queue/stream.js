@@ -54,7 +54,7 @@ export const queueStream = strategy({
       alive: null,
       reclaim: work('XAUTOCLAIM', [key, group, worker, reclaimMs, '0', 'COUNT', take], { jobs: 'claimed' }),
       leave: [],
-      backlog: [
+      waiting: [
         { ...work('XLEN', [key]), sign: 1 },
         { ...work('XPENDING', [key, group]), sign: -1 },
       ],

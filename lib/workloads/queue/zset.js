@@ -60,7 +60,7 @@ export const queueZset = strategy({
           ])
         : null,
       leave: [],
-      backlog: [{ ...work('ZCARD', [key]), sign: 1 }],
+      waiting: [{ ...work('ZCARD', [key]), sign: 1 }],
       contents: ofBoth(k, (queue, stage) => [
         placed(stage, 'queued', 'ZRANGE', queue.key),
         placed(stage, 'taken', 'ZRANGE', queue.taken),
