@@ -2,8 +2,9 @@
 import { TargetError } from '../base/errors.js'
 import { stepsOf } from '../fleet/steps.js'
 import { mergedPercentiles } from '../measure/latency.js'
-import { put } from '../measures/fold.js'
-import { TIMES_BY_DUE } from '../measures/index.js'
+import { client, usesOf } from '../measures/client.js'
+import { put, secondOfSources, sectionOf } from '../measures/fold.js'
+import { recordOf, TIMES_BY_DUE } from '../measures/index.js'
 
 /**
  * @import { Step } from '../answers/find/bracket.js'
@@ -20,9 +21,7 @@ const reportMs = 15_000
 // Between two steps the leader computes its fit.
 const nextMs = 60_000
 
-/** The highest that is known. @param {readonly (number | null)[]} values */
-const highest = (values) =>
-  values.reduce((most, value) => (Number(value) > Number(most) ? value : most), null)
+const ofClients = recordOf([client])
 
 /** @param {readonly Played[]} all of one second, of every box @returns {SecondRecord} */
 export const mergedSecond = (all) => {
@@ -31,16 +30,14 @@ export const mergedSecond = (all) => {
   const sum = (/** @type {(second: SecondRecord) => number} */ of) =>
     seconds.reduce((total, second) => total + of(second), 0)
   const { items } = first
+  const clients = secondOfSources(ofClients)
+  for (const played of all) clients.add(played)
   const merged = {
     ...first,
     achieved: sum(({ achieved }) => achieved),
     items: Object.fromEntries(Object.keys(items).map((name) => [name, sum((second) => second.items[name])])),
     latency_us: { intended: null, service: null },
-    client: {
-      busy_pct: highest(seconds.map(({ client }) => client.busy_pct)),
-      thread_cpu_pct: highest(seconds.map(({ client }) => client.thread_cpu_pct)),
-      cpu_pct: highest(seconds.map(({ client }) => client.cpu_pct)),
-    },
+    client: usesOf(sectionOf(clients.sum, 'client')),
     backlog_grows: seconds.some((second) => second.backlog_grows),
     waited_ms: Math.max(...seconds.map(({ waited_ms: ms }) => ms)),
   }

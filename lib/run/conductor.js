@@ -27,7 +27,8 @@ import { sleep } from './settlement.js'
  * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
  * @property {number} waited_ms how long what was answered last in it had waited
  *
- * @typedef {{ second: SecondRecord, hdr: Record<string, string | null> }} Played a second here
+ * @typedef {{ second: SecondRecord, hdr: Record<string, string | null>, client: ReturnType<ReturnType<typeof clientHealth>['sample']> }} Played a
+ *   second here, with the amounts of the client
  *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
@@ -118,7 +119,7 @@ export const playerOf = ({
     now = { fromMs, toMs: fromMs + (isTried ? 1 : n) * 1000, rateHz: rate }
     health.sample()
     course.add(now)
-    /** @type {{ counts: Record<string, number>, waitedMs: number, client: SecondRecord['client'] }[]} */
+    /** @type {{ counts: Record<string, number>, waitedMs: number, client: Played['client'] }[]} */
     const marks = []
     let isBehind = false
     for (let i = 1; i <= n && !isOver && !(isBehind && isTried); i++) {
@@ -131,7 +132,7 @@ export const playerOf = ({
         else if (isTried && !isBehind) now.toMs += 1000
       }
       await wait(overMs - writing.elapsed())
-      marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: usesOf(health.sample()) })
+      marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: health.sample() })
     }
     const isOpen = () => {
       const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
@@ -165,13 +166,13 @@ export const playerOf = ({
         rate: Number.isFinite(rate) ? rate : null,
         achieved: counts.acked - first.acked,
         items: { ...items, open: isLast && isOpen() ? 1 : 0 },
-        client,
+        client: usesOf(client),
         backlog_grows: slower || (isLast && isBehind),
         waited_ms: waitedMs,
         ...{ latency_us: { intended: null, service: null }, bystander_us: null },
       }
       for (const { path, times } of taken) put(second, path, times)
-      return { second, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
+      return { second, client, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
     })
   }
 

@@ -4,6 +4,11 @@ import { test } from 'node:test'
 import { series } from '../../lib/measure/latency.js'
 import { mergedSecond } from '../../lib/run/conductor-fleet.js'
 
+/** Over two seconds. @param {{ busy_pct: number, thread_cpu_pct: number, cpu_pct: number }} client @returns {any} */
+const amountsOf = ({ busy_pct: busy, thread_cpu_pct: thread, cpu_pct: cpu }) => ({
+  ...{ over_s: 2, cpu_s: cpu / 50, thread: { over_s: 2, busy_s: busy / 50, cpu_s: thread / 50 } },
+})
+
 /** @param {readonly number[]} us of items @param {object} [more] */
 const played = (us, more = {}) => {
   const times = series()
@@ -19,10 +24,15 @@ const played = (us, more = {}) => {
     waited_ms: 1,
     ...more,
   }
-  return { second, hdr: { 'latency_us.intended': hdr, 'latency_us.service': hdr, bystander_us: null } }
+  const client = amountsOf(second.client)
+  return {
+    second,
+    client,
+    hdr: { 'latency_us.intended': hdr, 'latency_us.service': hdr, bystander_us: null },
+  }
 }
 
-test('counts are added, histograms merged, and of the client the busiest counts', () => {
+test('counts are added, histograms merged, and of the clients the busiest thread and the CPU of all count', () => {
   const busy = { client: { busy_pct: 95, thread_cpu_pct: 94, cpu_pct: 110 }, waited_ms: 40 }
   const second = mergedSecond([
     played(Array(90).fill(1000)),
@@ -31,6 +41,7 @@ test('counts are added, histograms merged, and of the client the busiest counts'
   assert.deepEqual([second.achieved, second.items.offered, second.items.acked], [100, 100, 100])
   const { intended } = second.latency_us
   assert.ok(Math.abs(Number(intended?.p50) - 1000) < 10 && Math.abs(Number(intended?.p99) - 50_000) < 100)
-  assert.deepEqual([second.client.busy_pct, second.waited_ms, second.backlog_grows], [95, 40, true])
+  assert.deepEqual(second.client, { cpu_pct: 140, thread_cpu_pct: 94, busy_pct: 95 })
+  assert.deepEqual([second.waited_ms, second.backlog_grows], [40, true])
   assert.equal(second.bystander_us, null)
 })
