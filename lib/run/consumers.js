@@ -33,6 +33,48 @@ export const dueTimes = ({ totalAgents, consumers, periodMs }, consumer) => {
 export const consumersIn = ({ agents, consumers }) =>
   agents.flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
 
+/** The time of a load of consumers, and what is under way. @param {() => number} clock @param {() => void} stop */
+export const fetchesUnderWay = (clock, stop) => {
+  // The time is over, or it was stopped; some may still be under way.
+  const { over, finish } = deferred()
+  let startMs = 0
+  let busy = 0
+  /** @type {unknown} */
+  let fault = null
+  return {
+    ...{ over, finish },
+    elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
+    begin: () => {
+      startMs = clock()
+      return startMs
+    },
+    /** A fault of the program ends the load. @param {() => Promise<void>} fetching */
+    async fetch(fetching) {
+      busy++
+      try {
+        await fetching()
+      } catch (error) {
+        fault ??= error
+        stop()
+      } finally {
+        busy--
+      }
+    },
+    /** How many are under way. */
+    busy: () => busy,
+    /**
+     * Waits for those under way, but not for ever.
+     * @param {number} limitMs
+     * @param {AbortSignal} atOnce
+     */
+    async settle(limitMs, atOnce) {
+      const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
+      if (fault) throw fault
+      return whole
+    },
+  }
+}
+
 /**
  * @param {object} needs
  * @param {ReadPlan} needs.plan
@@ -43,17 +85,16 @@ export const consumersIn = ({ agents, consumers }) =>
 export const consumersOf = ({ plan, fetcher, clock, events }) => {
   const { periodMs, durationMs, rates } = plan
   const even = rates ? evenTimeOf(rates) : null
-  let startMs = 0
   let stopped = false
-  let busy = 0
   /** @type {Set<NodeJS.Timeout>} */
   const timers = new Set()
-  // The time is over, or it was stopped; some may still be under way.
-  const { over, finish } = deferred()
-  /** @type {unknown} */
-  let fault = null
+  const stop = () => {
+    stopped = true
+    for (const timer of timers) clearTimeout(timer)
+    finish()
+  }
+  const { over, finish, elapsed, begin, fetch: underWay, busy, settle } = fetchesUnderWay(clock, stop)
 
-  const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
   const isOver = (/** @type {number} */ atMs) => stopped || (durationMs !== null && atMs >= durationMs)
   const at = (/** @type {number} */ ms, /** @type {() => void} */ then) => {
     const waitMs = Math.max(0, ms - elapsed())
@@ -88,46 +129,18 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
     }
     const turn = async (/** @type {number} */ index) => {
       if (isOver(plan.pacing === 'closed' ? elapsed() : dueMs(index))) return
-      busy++
-      try {
-        events.onFetched(consumer, await fetch())
-      } catch (error) {
-        fault ??= error
-        stop()
-      } finally {
-        busy--
-      }
+      await underWay(async () => events.onFetched(consumer, await fetch()))
       if (!stopped) next(index)
     }
     at(dueMs(0), () => turn(0))
   }
 
-  const stop = () => {
-    stopped = true
-    for (const timer of timers) clearTimeout(timer)
-    finish()
-  }
-
   return {
-    over,
-    elapsed,
+    ...{ over, elapsed, stop, busy, settle },
     start() {
-      startMs = clock()
+      begin()
       for (const consumer of consumersIn(plan)) loop(consumer)
       if (durationMs !== null) at(durationMs, finish)
-    },
-    stop,
-    /** How many are under way. */
-    busy: () => busy,
-    /**
-     * Waits for those under way, but not for ever.
-     * @param {number} limitMs
-     * @param {AbortSignal} atOnce
-     */
-    async settle(limitMs, atOnce) {
-      const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
-      if (fault) throw fault
-      return whole
     },
   }
 }

@@ -1,8 +1,7 @@
 // Reading of a course: each fetch is begun when it is due by a consumer that has none under way; what is left when a
 // stretch ends and has no consumer is dropped. Times are in milliseconds.
-import { deferred, settledWithin } from '../base/timers.js'
 import { operationsOf } from '../measure/operations.js'
-import { consumersIn } from './consumers.js'
+import { consumersIn, fetchesUnderWay } from './consumers.js'
 import { coursePacing } from './course-pacing.js'
 
 /**
@@ -28,19 +27,21 @@ const begun = { next: () => true, giveUp: () => {} }
 export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, clock, events }) => {
   const ledger = operationsOf({ isMeasured: () => true })
   const free = consumersIn(plan).map((consumer) => ({ consumer, fetch: fetcher(consumer) }))
-  const { over, finish } = deferred()
+  const stop = () => {
+    pacing.stop()
+    finish()
+  }
+  const { over, finish, elapsed, begin, fetch: underWay, busy, settle } = fetchesUnderWay(clock, stop)
   let startMs = 0
-  let busy = 0
-  /** @type {unknown} */
-  let fault = null
-  const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
 
   /** @param {typeof free[number]} one @param {number} dueMs */
   const turn = async (one, dueMs) => {
     const sentMs = clock()
-    busy++
-    try {
-      const fetched = await one.fetch()
+    await underWay(async () => {
+      const fetched = await one.fetch().catch((error) => {
+        ledger.lost('failed', 'FAULT', true)
+        throw error
+      })
       const [cause] = Object.keys(fetched.failedBy)
       if (cause) ledger.lost('failed', cause, true)
       else {
@@ -48,14 +49,8 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
         tap.answered(startMs + dueMs, sentMs, clock(), 1)
       }
       events.onFetched(one.consumer, fetched)
-    } catch (error) {
-      ledger.lost('failed', 'FAULT', true)
-      fault ??= error
-      stop()
-    } finally {
-      busy--
-      free.push(one)
-    }
+    })
+    free.push(one)
     pacing.more()
   }
   const pacing = coursePacing({
@@ -76,31 +71,12 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
     },
     timers: { setTimeout, clearTimeout },
   })
-  const stop = () => {
-    pacing.stop()
-    finish()
-  }
 
   return {
-    over,
-    elapsed,
+    ...{ over, elapsed, stop, ledger, busy, settle },
     start() {
-      startMs = clock()
+      startMs = begin()
       pacing.start()
-    },
-    stop,
-    ledger,
-    /** How many are under way. */
-    busy: () => busy,
-    /**
-     * Waits for those under way, but not for ever.
-     * @param {number} limitMs
-     * @param {AbortSignal} atOnce
-     */
-    async settle(limitMs, atOnce) {
-      const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
-      if (fault) throw fault
-      return whole
     },
   }
 }
