@@ -1,10 +1,16 @@
 // Whose a key is: the names, ranges and types that a plan card covers, and nothing beside them.
-import { headsOf } from '../workloads/key-prefixes.js'
+import { anyPlan } from '../workloads/any-plan.js'
+import { familiesOf, headOf } from '../workloads/derive.js'
+import { allStrategies } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { typesOfPatterns } from '../workloads/own/patterns.js'
+import { termsOf } from '../workloads/plan-fields.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
-/** @import { PlanCard } from './plan-card.js' */
+/**
+ * @import { Family } from '../workloads/declare.js'
+ * @import { PlanCard } from './plan-card.js'
+ */
 
 const dayMinutes = 24 * 60
 const longestPrefix = 100
@@ -14,6 +20,20 @@ const prefixShape = /^[^{}\s]*$/
 
 /** The prefix of a plan that has this key; null: it is no plan's. @param {string} key */
 export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -planName.length) : null)
+
+/** Of all keys of ours: names without a variable, and the texts before the first variable of the others. */
+const headsOf = () => {
+  // Those of a user's model may be any text: its keys are known by their plan alone.
+  const ours = allStrategies().filter(({ model }) => model === null)
+  const families = ours.flatMap((declared) =>
+    familiesOf(declared.keys(termsOf({ ...anyPlan, strategy: declared.name }))),
+  )
+  const isWhole = (/** @type {Family} */ { parts }) => parts.length === 1
+  return {
+    whole: ['latest-ids', ...new Set(families.filter(isWhole).map(headOf))],
+    begun: [...new Set(families.filter((family) => !isWhole(family)).map(headOf))],
+  }
+}
 
 /**
  * Returns the prefix that a key of a built-in strategy with such a name would have; null when it cannot be one.

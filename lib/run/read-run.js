@@ -3,7 +3,7 @@
 import { atMost, longestTimerMs } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
 import { fetches } from '../measures/fetches.js'
-import { resultOf } from './read-result.js'
+import { commandsOf } from '../measures/nodes.js'
 import { setUpReading } from './read-setup.js'
 import { patienceMs, sleep } from './settlement.js'
 import { unlessInterrupted } from './start-up.js'
@@ -57,6 +57,30 @@ const conductedOf = (reading) => ({
   records: { ledger: /** @type {any} */ (reading.ledger), restart: () => {} },
   window: { reopen: async () => {} },
 })
+
+/**
+ * What was counted, timed and sampled, under the names of run.json.
+ * @param {ReadRun} run
+ * @param {{ startedEpochMs: number, durationS: number, interrupted: boolean }} ending
+ */
+const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
+  const { plan, card, clocks, uniqueness, driver, instruments, journal, liveShare } = run
+  const { nodes } = instruments.sofar
+  return {
+    kind: /** @type {const} */ ('consumer'),
+    ...{ startedEpochMs, durationS, interrupted },
+    plan,
+    writing: card,
+    consumers: plan.agents.length * plan.consumers,
+    clocks: clocks.figures(),
+    live: liveShare.summary(),
+    uniqueness: uniqueness?.rows() ?? null,
+    reads: driver.figures(),
+    commands: { master: commandsOf(nodes, 'master'), replica: commandsOf(nodes, 'replica') },
+    events: journal.events,
+    ...instruments.result({ stored: 0, overS: durationS }),
+  }
+}
 
 /** @param {ReadNeeds} needs @param {Undo} undo */
 const played = async (needs, undo) => {

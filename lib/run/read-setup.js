@@ -17,7 +17,6 @@ import { courseFetching } from './course-fetching.js'
 import { fetcherOf } from './fetch.js'
 import { frameOf } from './frame.js'
 import { planWatch } from './plan-watch.js'
-import { masterReader, numberFrom } from './read-asks.js'
 import { momentsOf } from './second.js'
 import { sleep } from './settlement.js'
 
@@ -30,6 +29,7 @@ import { sleep } from './settlement.js'
  * @import { IdList } from '../wire/id-list.js'
  * @import { Fetched } from './fetch.js'
  * @import { Reader } from '../workloads/bind-reader.js'
+ * @import { ValueCommand } from '../workloads/declare.js'
  * @import { RunClock } from './clock.js'
  * @import { Conductor } from './conductor.js'
  * @import { FrameNeeds, Undo } from './frame.js'
@@ -68,6 +68,35 @@ const openDriver = async (options) => {
   const { libraryReadDriver } = await import('../transport/library-reader.js')
   return libraryReadDriver(options)
 }
+
+/** One reply as a number; null: no number came. @param {ReadDriver} driver */
+const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
+  let found = /** @type {number | null} */ (null)
+  const sink = {
+    open: nothing,
+    bulk: nothing,
+    nil: nothing,
+    error: nothing,
+    number: (/** @type {number} */ n) => {
+      found = n
+    },
+  }
+  await driver.ask(args, args[1], sink, 0).catch(nothing)
+  return found
+}
+
+/** The value of an id on its master, or null. @param {ReadDriver} driver @param {ValueCommand} command */
+const masterReader =
+  (driver, command) =>
+  async (/** @type {string} */ id, /** @type {(value: Buffer | null) => void} */ sink) => {
+    await driver.askMaster([command.name, id, ...command.after], id, {
+      open: nothing,
+      number: nothing,
+      error: nothing,
+      bulk: (bytes, from, to) => sink(bytes.subarray(from, to)),
+      nil: () => sink(null),
+    })
+  }
 
 /**
  * Who judges what is read, as long as the plan that it is judged by is the one being written.
