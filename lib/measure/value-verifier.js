@@ -56,23 +56,12 @@ const noCounts = () => ({
 })
 
 /**
- * @param {object} needs
- * @param {ReadPlan} needs.plan
- * @param {Declaration} needs.reader
- * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
- * @param {((id: string, sink: (value: Buffer | null) => void) => Promise<void>) | null} needs.readAtMaster null: an id
- *   and its value are one, so that neither can be without the other, or older
- * @param {(sinceMs: number) => Promise<boolean>} needs.wasRewritten every item has been written again since then,
- *   as far as the plan's signs of life tell
- * @param {(ms: number) => Promise<void>} needs.sleep
+ * What a plan owes its readers.
+ * @param {ReadPlan} plan
+ * @param {Declaration} reader
  */
-export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
+const owedBy = (plan, reader) => {
   const { quantity, once, startedMs, writePeriodMs } = plan
-  const stamp = plan.stamp && readAtMaster !== null
-  const place = plan.masters === 1 ? 'one' : 'several'
-  const counts = noCounts()
-  /** @type {string[]} */
-  const examples = []
   const { itemNumberOf: numberOf } = strategyOf(plan)
   const matches = plan.knowsBytes ? payloadMatcher(plan) : () => true
   const itemIn = itemOfValue(plan)
@@ -82,22 +71,28 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const mayBeOver =
     once || isDrawn(plan) || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
   // Undated items may be of the plan before this one until they have been written anew.
-  const settledMs = reader.dated ? startedMs : startedMs + Math.max(plan.ttlS * 1000, plan.writePeriodMs ?? 0)
-  let suspects = 0
-  /** @type {Set<Promise<void>>} */
-  const open = new Set()
-
+  const settledMs = reader.dated ? startedMs : startedMs + Math.max(plan.ttlS * 1000, writePeriodMs ?? 0)
   const isItem = (/** @type {number} */ n) =>
     n >= 1 && (once || Boolean(plan.churn) || !plan.knowsItems || n <= quantity)
-  const example = (/** @type {string} */ text) => {
-    if (examples.length < shownExamples) examples.push(text)
-  }
   const isOver = (/** @type {number} */ n, /** @type {number} */ score, /** @type {number} */ nowMs) =>
     nowMs >= score + ttlMs(n) - clockSlackMs
 
   /** Whether the stamp says that the value is older than it may be. @param {number} n @param {number} stampMs @param {number} score @param {number} nowMs */
   const isStale = (n, stampMs, score, nowMs) =>
     Number.isNaN(score) ? stampMs < nowMs - ttlMs(n) - clockSlackMs : stampMs < score
+  return { numberOf, matches, itemIn, ttlMs, mayBeOver, settledMs, isItem, isOver, isStale }
+}
+
+/**
+ * Asks again for what may be wrong, until it is clear what it is.
+ * @param {Parameters<typeof judgeOf>[0]} needs
+ * @param {ReturnType<typeof owedBy>} owed
+ * @param {{ counts: VerifyCounts, example: (text: string) => void }} found
+ * @returns {(list: Suspect[], server: string) => Promise<void>}
+ */
+const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example }) => {
+  const { plan, nowAt, readAtMaster, wasRewritten, sleep } = needs
+  const place = plan.masters === 1 ? 'one' : 'several'
 
   /** @param {Suspect} suspect @param {number} nowMs @returns {Promise<boolean>} whether it is settled */
   const askAgain = async (suspect, nowMs) => {
@@ -113,7 +108,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         counts.corrupt++
         example(`${id}: other bytes on its master`)
         settled = true
-      } else if (!stamp || !isStale(n, scoreIn(value, 0, stampBytes), score, nowMs)) {
+      } else if (!plan.stamp || !isStale(n, scoreIn(value, 0, stampBytes), score, nowMs)) {
         if (wasAway(suspect)) missing(suspect, 'had no value for a while, on its master either')
         else counts.lagging++
         settled = true
@@ -133,8 +128,20 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
     example(`${id}: ${words}`)
   }
 
-  /** @param {Suspect[]} list @param {string} server */
-  const recheck = async (list, server) => {
+  /** Without a date only a writer that lives owes a value. @param {Suspect[]} list */
+  const undated = async (list) => {
+    if (list.length === 0) return
+    const sinceMs = Math.max(...list.map(({ seenMs }) => seenMs))
+    if (!(await wasRewritten(sinceMs))) {
+      counts.expired += list.length
+      return
+    }
+    const settled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
+    for (const suspect of list.filter((_, i) => !settled[i]))
+      missing(suspect, 'no value, though its writer lives')
+  }
+
+  return async (list, server) => {
     let left = list
     for (const waitMs of againAfterMs) {
       if (waitMs > 0) await sleep(waitMs)
@@ -164,38 +171,34 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
     }
     await undated(left.filter(({ stale, score }) => !stale && Number.isNaN(score)))
   }
+}
 
-  /** Without a date only a writer that lives owes a value. @param {Suspect[]} list */
-  const undated = async (list) => {
-    if (list.length === 0) return
-    const sinceMs = Math.max(...list.map(({ seenMs }) => seenMs))
-    if (!(await wasRewritten(sinceMs))) {
-      counts.expired += list.length
-      return
-    }
-    const settled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
-    for (const suspect of list.filter((_, i) => !settled[i]))
-      missing(suspect, 'no value, though its writer lives')
-  }
-
+/**
+ * Ids to be asked for again, each time those of a fetch together.
+ * @param {ReturnType<typeof recheckOf>} recheck
+ * @param {(ms: number) => Promise<void>} sleep
+ * @param {VerifyCounts} counts
+ */
+const suspectsOf = (recheck, sleep, counts) => {
+  let asking = 0
+  /** @type {Set<Promise<void>>} */
+  const open = new Set()
   return {
-    counts,
-    examples,
-    /** @type {(list: IdList, server: string) => ValueSink} */
-    inspect(list, server) {
+    /** @param {IdList} list @param {string} server */
+    of(list, server) {
       /** @type {Suspect[]} */
       let found = []
-      const suspect = (
+      return (
         /** @type {number} */ i,
         /** @type {number} */ n,
         /** @type {boolean} */ stale,
         /** @type {number} */ nowMs,
       ) => {
-        if (suspects >= mostSuspects) {
+        if (asking >= mostSuspects) {
           counts.unjudged++
           return
         }
-        suspects++
+        asking++
         found.push({
           id: list.text(i),
           n,
@@ -210,32 +213,67 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         const all = sleep(20).then(() => {
           const asked = found
           found = []
-          return recheck(asked, server).then(
-            () => {
-              suspects -= asked.length
-            },
-            () => {
-              suspects -= asked.length
+          return recheck(asked, server)
+            .catch(() => {
               counts.unjudged += asked.length
-            },
-          )
+            })
+            .finally(() => {
+              asking -= asked.length
+            })
         })
         open.add(all)
         all.finally(() => open.delete(all))
       }
+    },
+    /** Everything that was to be asked again has its answer. */
+    settle: async () => {
+      while (open.size > 0) await Promise.all(open)
+    },
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {ReadPlan} needs.plan
+ * @param {Declaration} needs.reader
+ * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
+ * @param {((id: string, sink: (value: Buffer | null) => void) => Promise<void>) | null} needs.readAtMaster null: an id
+ *   and its value are one, so that neither can be without the other, or older
+ * @param {(sinceMs: number) => Promise<boolean>} needs.wasRewritten every item has been written again since then,
+ *   as far as the plan's signs of life tell
+ * @param {(ms: number) => Promise<void>} needs.sleep
+ */
+export const judgeOf = (needs) => {
+  const { plan, reader, nowAt, sleep } = needs
+  const counts = noCounts()
+  /** @type {string[]} */
+  const examples = []
+  const example = (/** @type {string} */ text) => {
+    if (examples.length < shownExamples) examples.push(text)
+  }
+  const owed = owedBy(plan, reader)
+  const { numberOf, matches, itemIn, mayBeOver, settledMs, isItem, isOver, isStale } = owed
+  const suspects = suspectsOf(recheckOf(needs, owed, { counts, example }), sleep, counts)
+  const stamp = plan.stamp && needs.readAtMaster !== null
+  const unexpected = (/** @type {string} */ text) => {
+    counts.unexpected++
+    example(`${text}: no item of the plan`)
+  }
+
+  return {
+    counts,
+    examples,
+    /** @type {(list: IdList, server: string) => ValueSink} */
+    inspect(list, server) {
+      const suspect = suspects.of(list, server)
       const isSettled = nowAt(server) >= settledMs
 
       return {
         value(i, bytes, from, to) {
           if (!isSettled) return
           const n = i < 0 ? itemIn(bytes, from, to) : numberOf(list.bytes, list.startOf(i), list.endOf(i))
-          if (!isItem(n)) {
-            counts.unexpected++
-            example(
-              `${i < 0 ? bytes.toString('latin1', from, Math.min(to, from + 20)) : list.text(i)}: no item of the plan`,
-            )
-            return
-          }
+          if (!isItem(n))
+            return unexpected(i < 0 ? bytes.toString('latin1', from, Math.min(to, from + 20)) : list.text(i))
           if (plan.knowsBytes) counts.checked++
           if (!matches(n, bytes, from, to)) {
             counts.corrupt++
@@ -250,22 +288,14 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         nil(i) {
           if (!isSettled) return
           const n = numberOf(list.bytes, list.startOf(i), list.endOf(i))
-          if (!isItem(n)) {
-            counts.unexpected++
-            example(`${list.text(i)}: no item of the plan`)
-            return
-          }
+          if (!isItem(n)) return unexpected(list.text(i))
           const nowMs = nowAt(server)
           const score = list.scoreOf(i)
-          if (isOver(n, score, nowMs)) counts.expired++
-          else if (Number.isNaN(score) && mayBeOver) counts.expired++
+          if (isOver(n, score, nowMs) || (Number.isNaN(score) && mayBeOver)) counts.expired++
           else suspect(i, n, false, nowMs)
         },
       }
     },
-    /** Everything that was to be asked again has its answer. */
-    settle: async () => {
-      while (open.size > 0) await Promise.all(open)
-    },
+    settle: suspects.settle,
   }
 }
