@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { LIVE_CHARTS } from '../../charts/live.js'
+import { millraceVersion } from '../base/version.js'
 import { canDraw, libraryPath } from '../report/draw.js'
-import { livePage } from './page.js'
+import { html } from '../report/page/html.js'
 
 /** @typedef {Map<string, { type: string, text: string }>} Files by their path behind the token */
 
@@ -21,6 +23,53 @@ const addModule = (path, files) => {
   for (const [, one, two, three] of text.matchAll(imported))
     addModule(posix.join(posix.dirname(path), one ?? two ?? three), files)
 }
+
+/** @param {(typeof LIVE_CHARTS)[number]} chart */
+const figureOf = ({
+  name,
+  title,
+  note,
+}) => html`<figure class="wide" id="figure-${name}" hidden><figcaption><h2>${title}</h2><p class="note">${note}</p></figcaption>
+<div class="legend" role="group" aria-label="Series of ${title}"></div>
+<div class="chart" role="img" aria-label="${title}: ${note}"></div></figure>`
+
+/** @param {string} id @param {string} title @param {string} [note] */
+const tableOf = (
+  id,
+  title,
+  note,
+) => html`<section id="${id}" hidden><h2>${title}</h2>${note && html`<p class="note">${note}</p>`}
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table><thead></thead><tbody></tbody></table></div></section>`
+
+/** The page before its first message: places that its script fills. @param {{ script: string, draws: boolean }} page draws: the library of the charts is installed */
+const livePage = ({ script, draws }) => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Millrace, live</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+${draws && html`<script src="echarts.js" defer></script>`}
+<script type="module" src="${script}"></script>
+</head>
+<body>
+<header><div><h1 id="title">Millrace, live</h1><p class="question" id="question"></p></div><button id="theme" type="button">Dark</button></header>
+<main>
+<noscript><p class="note">This page needs scripts.</p></noscript>
+<p class="verdict neutral" id="state" role="status"><strong>Connecting.</strong> <span></span></p>
+<ul class="warnings" id="warnings" hidden></ul>
+<dl class="highlights" id="tiles" hidden></dl>
+${draws ? html`<div class="charts">${LIVE_CHARTS.map(figureOf)}</div>` : html`<p class="note">No pictures: echarts is not installed, which is optional.</p>`}
+${tableOf('boxes', 'Boxes', 'The processes that make the load. CPU and the sending thread are in percent of one core.')}
+${tableOf('nodes', 'Nodes', 'Of the last second. CPU in percent of one core: engine is the main thread, process all threads.')}
+${tableOf('events', 'Events')}
+</main>
+<footer>Millrace ${millraceVersion()} · read only · older seconds are merged; percentiles of merged seconds are at most 4.5 % too high</footer>
+</body>
+</html>
+`
 
 /** @returns {Files} */
 export const dashboardFiles = () => {

@@ -1,11 +1,10 @@
 // A box of a fleet, as its run sees it: joins, is given numbers, waits for the start, sends its seconds, leads when it is
 // its turn, and has the result of all at the end.
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { TargetError } from '../base/errors.js'
 import { disconnect } from '../servers/disconnect.js'
 import { boxOf } from './box.js'
-import { cardOf } from './box-description.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { factsOf } from './facts.js'
@@ -56,6 +55,38 @@ import { stoppingOf } from './stopping.js'
  * @property {AbortSignal} stopNow nothing is waited for any more
  * @property {boolean} stopsAll the box that is stopped stops all
  */
+
+/**
+ * What a box says of itself, to all that look at the run.
+ * @param {{ kind: 'producer' | 'consumer', version: string }} about version of Millrace
+ * @param {string} id
+ * @param {{ offsetMs: () => number, uncertaintyMs: () => number }} clock
+ */
+const cardOf = ({ kind, version }, id, clock) => {
+  /** @type {readonly number[]} */
+  let agents = []
+  let ready = false
+  let shown = { offset_ms: 0, uncertainty_ms: 0 }
+  return {
+    measured() {
+      const [offset, uncertainty] = [clock.offsetMs(), clock.uncertaintyMs()]
+      shown = { offset_ms: Number(offset.toFixed(3)), uncertainty_ms: Number(uncertainty.toFixed(3)) }
+    },
+    /** @param {readonly number[]} numbers */
+    named(numbers) {
+      agents = numbers
+    },
+    ready() {
+      ready = true
+    },
+    agents: () => agents,
+    text: () =>
+      JSON.stringify({
+        ...{ id, kind, agents, host: hostname(), pid: process.pid, version },
+        ...{ cores: availableParallelism(), ...shown, ready },
+      }),
+  }
+}
 
 /** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Pulse} pulse */
 const secondsOf = (box, pulse) => {

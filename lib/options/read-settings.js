@@ -8,7 +8,6 @@ import { nearest } from '../base/nearest.js'
 import { millraceVersion } from '../base/version.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { strategyNamed, writerFlow } from '../workloads/index.js'
-import { cautionsIn } from './cautions.js'
 import { refuseWords, typedLine } from './command-line.js'
 import { conflictIn } from './conflicts.js'
 import { helpText, programs } from './help.js'
@@ -34,6 +33,43 @@ import { shown, VALUE_TYPES } from './values.js'
 
 /** @type {Origin[]} strongest first */
 const ORIGINS = ['command line', 'file', 'earlier run', 'environment', '.env', 'default']
+
+// Ports that people type, as -p without a unit; beside a --host without --port any uneven number may be one.
+const isPort = (/** @type {string} */ text, /** @type {boolean} */ lacksPort) =>
+  /^(63[789]\d|26379)$/.test(text) ||
+  (lacksPort && /^\d{4,5}$/.test(text) && Number(text) % 50 !== 0 && Number(text) < 65_536)
+
+/**
+ * Letters that mean something else here than in redis-cli, redis-benchmark and memtier are obeyed, with a warning.
+ * @param {Typed} typed
+ * @returns {string[]} a sentence each
+ */
+const cautionsIn = ({ options }) => {
+  const text = (/** @type {string} */ name) => options.get(name)?.text
+  const isShort = (/** @type {string} */ name) => /^-[^-]/.test(options.get(name)?.named ?? '')
+  const period = text('period') ?? ''
+  const agents = Number(text('total-agents') ?? 1)
+  // The other boxes of a fleet are there too.
+  const isAlone = !options.has('control')
+  const hasAddress = ['host', 'url', 'port'].some((name) => options.has(name))
+  return [
+    isShort('period') && isPort(period, options.has('host') && !options.has('port'))
+      ? [
+          `-p ${period} is a period of ${Number(period) / 1000} s; the port is --port ${period} (-p ${period}ms means the period, without this warning)`,
+        ]
+      : [],
+    isAlone &&
+    hasAddress &&
+    isShort('chunks') &&
+    isShort('total-agents') &&
+    agents > 1 &&
+    !options.has('agent')
+      ? [
+          `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c are not threads and clients here`,
+        ]
+      : [],
+  ].flat()
+}
 
 /** @type {ReturnType<typeof optionsIn>} */
 const noFile = { origin: 'file', texts: {} }
