@@ -35,24 +35,3 @@ export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
     return first ? `${plainText(first.address)} ${first.words}` : null
   }
 }
-
-/**
- * Looks at each second's rows until the first limit is passed, which ends the run.
- * @param {object} needs
- * @param {(rows: NodeRow[]) => string | null} needs.guard
- * @param {() => boolean} needs.isEnding nothing new is offered any more
- * @param {(reason: string) => void} needs.end told once
- */
-export const onGuard = ({ guard, isEnding, end }) => {
-  let hasEnded = false
-  return {
-    /** @param {NodeRow[]} rows */
-    look(rows) {
-      const reason = isEnding() || hasEnded ? null : guard(rows)
-      if (reason === null) return
-      hasEnded = true
-      end(reason)
-    },
-    hasEnded: () => hasEnded,
-  }
-}
