@@ -96,6 +96,19 @@ const linkedByRatios = ({ experiment, cells }) => {
     )
 }
 
+/** @param {Awaited<ReturnType<typeof runCell>>['legs'][number]} leg @param {string} inFolder */
+const resultOfLeg = ({ leg, document: run, reader, folder, span }, inFolder) => ({
+  row: leg.row,
+  folder: relative(inFolder, folder),
+  figures: figuresOf(run, reader),
+  valid: run.valid && (reader?.valid ?? true),
+  reasons: [...run.warnings, ...(reader?.warnings ?? [])]
+    .filter(({ invalidates }) => invalidates)
+    .map(({ code }) => code),
+  clientLimited: clientWasTheLimit(run) || (reader !== null && clientWasTheLimit(reader)),
+  span,
+})
+
 /**
  * The turns of a matrix that are left, until there are enough.
  * @param {object} needs
@@ -164,17 +177,7 @@ export const runTurns = async ({
         factor,
         servers: legs[0].document.versions.servers,
         timeline: timeline && relative(store.folder, timeline),
-        legs: legs.map(({ leg, document: run, reader, folder: own, span }) => ({
-          row: leg.row,
-          folder: relative(store.folder, own),
-          figures: figuresOf(run, reader),
-          valid: run.valid && (reader?.valid ?? true),
-          reasons: [...run.warnings, ...(reader?.warnings ?? [])]
-            .filter(({ invalidates }) => invalidates)
-            .map(({ code }) => code),
-          clientLimited: clientWasTheLimit(run) || (reader !== null && clientWasTheLimit(reader)),
-          span,
-        })),
+        legs: legs.map((leg) => resultOfLeg(leg, store.folder)),
       }
     } finally {
       await give()

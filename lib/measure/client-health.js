@@ -56,6 +56,91 @@ const wakeMs = 250
 export const stoppedMs = (pauseMs, cpuMs) =>
   pauseMs >= stoppedFromMs && cpuMs < pauseMs * stoppedShare ? Math.round(pauseMs) : 0
 
+/** Use of the processor since the last restart. @param {() => number} clock */
+const meter = (clock) => {
+  const read = () => ({
+    atMs: clock(),
+    cpuS: seconds(process.cpuUsage()),
+    threadS: threadCpuS(),
+    loop: performance.eventLoopUtilization(),
+  })
+  let start = read()
+  return {
+    restart: () => {
+      start = read()
+    },
+    read: () => {
+      const now = read()
+      const overS = (now.atMs - start.atMs) / 1000
+      return {
+        over_s: overS,
+        cpu_s: now.cpuS - start.cpuS,
+        thread: {
+          over_s: overS,
+          busy_s: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
+          cpu_s: known(now.threadS - start.threadS),
+        },
+      }
+    },
+  }
+}
+
+/** Both monitors wake together, so the second costs next to nothing; they count from wake to wake. @param {number} resolutionMs */
+const delays = (resolutionMs) => {
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
+  histogram.enable()
+  return {
+    reset: () => histogram.reset(),
+    disable: () => histogram.disable(),
+    p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
+  }
+}
+
+/**
+ * The longest time between two turns of the loop. Taking it counts as a turn: after a pause the caller's timer may
+ * be the first to fire, and a monitor that is reset then has not seen the pause.
+ * @param {() => number} clock
+ */
+const pauses = (clock) => {
+  let lastMs = clock()
+  let longestMs = 0
+  const wake = () => {
+    const nowMs = clock()
+    longestMs = Math.max(longestMs, nowMs - lastMs)
+    lastMs = nowMs
+  }
+  const timer = setInterval(wake, wakeMs).unref()
+  return {
+    longestMs() {
+      wake()
+      return longestMs
+    },
+    restart() {
+      lastMs = clock()
+      longestMs = 0
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** Percent of a core that all threads take in seconds without any load; null: there was none. @param {() => number} clock */
+const idling = (clock) => {
+  const use = meter(clock)
+  let isFree = false
+  /** @type {number | null} */
+  let pct = null
+  return {
+    /** Between two of these is a second. @param {boolean} isIdle whether from now on nothing else is done */
+    look(isIdle) {
+      const { cpu_s: cpuS, over_s: overS } = use.read()
+      if (isFree && overS > 0) pct = Math.min(pct ?? Number.POSITIVE_INFINITY, (100 * cpuS) / overS)
+      isFree = isIdle
+      use.restart()
+    },
+    pct: () => pct,
+  }
+}
+
 /**
  * @param {object} needs
  * @param {() => number} needs.clock ms
@@ -63,92 +148,9 @@ export const stoppedMs = (pauseMs, cpuMs) =>
  *   at 1 ms 2 % (measured on an idle loop)
  */
 export const clientHealth = ({ clock, resolutionMs = 20 }) => {
-  /** Use of the processor since the last restart. */
-  const meter = () => {
-    const read = () => ({
-      atMs: clock(),
-      cpuS: seconds(process.cpuUsage()),
-      threadS: threadCpuS(),
-      loop: performance.eventLoopUtilization(),
-    })
-    let start = read()
-    return {
-      restart: () => {
-        start = read()
-      },
-      read: () => {
-        const now = read()
-        const overS = (now.atMs - start.atMs) / 1000
-        return {
-          over_s: overS,
-          cpu_s: now.cpuS - start.cpuS,
-          thread: {
-            over_s: overS,
-            busy_s: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
-            cpu_s: known(now.threadS - start.threadS),
-          },
-        }
-      },
-    }
-  }
-  /** Both monitors wake together, so the second costs next to nothing; they count from wake to wake. */
-  const delays = () => {
-    const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
-    histogram.enable()
-    return {
-      reset: () => histogram.reset(),
-      disable: () => histogram.disable(),
-      p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
-    }
-  }
-
-  /**
-   * The longest time between two turns of the loop. Taking it counts as a turn: after a pause the caller's timer may
-   * be the first to fire, and a monitor that is reset then has not seen the pause.
-   */
-  const pauses = () => {
-    let lastMs = clock()
-    let longestMs = 0
-    const wake = () => {
-      const nowMs = clock()
-      longestMs = Math.max(longestMs, nowMs - lastMs)
-      lastMs = nowMs
-    }
-    const timer = setInterval(wake, wakeMs).unref()
-    return {
-      longestMs() {
-        wake()
-        return longestMs
-      },
-      restart() {
-        lastMs = clock()
-        longestMs = 0
-      },
-      stop: () => clearInterval(timer),
-    }
-  }
-
-  /** Percent of a core that all threads take in seconds without any load; null: there was none. */
-  const idling = () => {
-    const use = meter()
-    let isFree = false
-    /** @type {number | null} */
-    let pct = null
-    return {
-      /** Between two of these is a second. @param {boolean} isIdle whether from now on nothing else is done */
-      look(isIdle) {
-        const { cpu_s: cpuS, over_s: overS } = use.read()
-        if (isFree && overS > 0) pct = Math.min(pct ?? Number.POSITIVE_INFINITY, (100 * cpuS) / overS)
-        isFree = isIdle
-        use.restart()
-      },
-      pct: () => pct,
-    }
-  }
-
-  const idle = idling()
-  const second = { use: meter(), delay: delays(), pause: pauses() }
-  const windowDelay = delays()
+  const idle = idling(clock)
+  const second = { use: meter(clock), delay: delays(resolutionMs), pause: pauses(clock) }
+  const windowDelay = delays(resolutionMs)
 
   return {
     /** What came before is no part of the first second. */

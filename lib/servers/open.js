@@ -218,6 +218,20 @@ const scriptLoader = (control) => {
   }
 }
 
+/** What a server is asked beside the load. @param {ReturnType<typeof controlConnections>} control */
+const questionsTo = (control) => ({
+  /** @param {string} at @param {number} [db] */
+  control: (at, db) => control.of(endpointOf(at), db),
+  /** @param {string} at @param {number} db another one than our own */
+  leave: (at, db) => control.leave(endpointOf(at), db),
+  info: async (/** @type {string} */ at) =>
+    String(await control.of(endpointOf(at)).call('INFO', 'everything')),
+  /** Seconds and microseconds by its clock. */
+  time: async (/** @type {string} */ at) =>
+    /** @type {[number, number]} */ (await control.of(endpointOf(at)).time()),
+  loadScripts: scriptLoader(control),
+})
+
 /**
  * @param {Settings} settings
  * @param {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} options say: one line where the target
@@ -286,15 +300,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         return topology()
       },
       sentinels,
-      /** @param {string} at @param {number} [db] */
-      control: (at, db) => control.of(endpointOf(at), db),
-      /** @param {string} at @param {number} db another one than our own */
-      leave: (at, db) => control.leave(endpointOf(at), db),
-      info: async (/** @type {string} */ at) =>
-        String(await control.of(endpointOf(at)).call('INFO', 'everything')),
-      /** Seconds and microseconds by its clock. */
-      time: async (/** @type {string} */ at) =>
-        /** @type {[number, number]} */ (await control.of(endpointOf(at)).time()),
+      ...questionsTo(control),
       dial: (
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
@@ -315,7 +321,6 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()
       },
-      loadScripts: scriptLoader(control),
       /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
         const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))

@@ -157,6 +157,12 @@ const ranOf = ({ turns }, sides, counted) =>
 /** @param {Store} store */
 const serversOf = ({ turns }) => [...new Set(turns.flatMap(({ servers = [] }) => servers))]
 
+/** @param {Store} store */
+const serverWords = (store) =>
+  serversOf(store)
+    .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
+    .join(', ')
+
 /** @param {ReturnType<typeof ranOf>} ran @param {ReturnType<typeof requestOf>['sides']} sides */
 const roundsData = (ran, sides) =>
   ran.map(({ round, runs }) =>
@@ -275,9 +281,7 @@ const compare = async ({ settings: values, typed, env }) => {
   const facts = {
     command,
     method: methodWords(rounds.length, values, plan.looks, sides.length),
-    where: `${serversOf(store)
-      .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
-      .join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
+    where: `${serverWords(store)} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
     rounds,
     isValid,
   }

@@ -12,6 +12,50 @@ import { sortKeyOf } from './queries.js'
  * @typedef {{ may: boolean, must: boolean }} Doubt whether some version, and each, of a document matches
  */
 
+/** @param {Query} query @param {number} code @param {number} cents */
+const isMatch = ({ status: name, min, max }, code, cents) =>
+  statuses[code] === name && cents >= min && cents <= max
+
+/** As they were loaded. @param {Columns} columns @param {Query} query @returns {(n: number) => boolean} */
+const loadedIn = (columns, query) => (n) => isMatch(query, columns.status[n], columns.price[n])
+
+/** Documents in order, and the place of each; equal ones share it. @param {number} count @param {ReturnType<typeof sortKeyOf>} keyOf */
+const orderOf = (count, keyOf) => {
+  const sorted = Uint32Array.from({ length: count }, (_, i) => i + 1).sort((a, b) => {
+    const [x, y] = [keyOf(a), keyOf(b)]
+    return x < y ? -1 : x > y ? 1 : a - b
+  })
+  const rank = new Uint32Array(count + 1)
+  for (let i = 1; i < count; i++)
+    rank[sorted[i]] = rank[sorted[i - 1]] + (keyOf(sorted[i]) === keyOf(sorted[i - 1]) ? 0 : 1)
+  return { sorted, rank }
+}
+
+/**
+ * Documents of more than one version within a time.
+ * @param {readonly Write[]} writes
+ * @param {Documents} documents
+ * @param {Query} query
+ * @param {number} fromMs
+ * @param {number} toMs
+ */
+const doubtsIn = (writes, documents, query, fromMs, toMs) => {
+  /** @type {Map<number, Doubt>} */
+  const doubts = new Map()
+  for (const { n, version, sentMs, ackedMs } of writes) {
+    if (ackedMs < fromMs || sentMs > toMs) continue
+    for (const one of [version - 1, version]) {
+      const matches = isMatch(query, documents.statusOf(n, one), documents.priceOf(n, one))
+      const known = doubts.get(n)
+      doubts.set(n, {
+        may: matches || known?.may === true,
+        must: matches && known?.must !== false,
+      })
+    }
+  }
+  return doubts
+}
+
 /**
  * @param {object} terms
  * @param {Documents} terms.documents
@@ -24,52 +68,18 @@ import { sortKeyOf } from './queries.js'
  */
 export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
   const { count } = documents
-  const keyOf = sortKeyOf(columns, sortBy)
-  const sorted = Uint32Array.from({ length: count }, (_, i) => i + 1).sort((a, b) => {
-    const [x, y] = [keyOf(a), keyOf(b)]
-    return x < y ? -1 : x > y ? 1 : a - b
-  })
-  // The place of each document in order; equal ones share it.
-  const rank = new Uint32Array(count + 1)
-  for (let i = 1; i < count; i++)
-    rank[sorted[i]] = rank[sorted[i - 1]] + (keyOf(sorted[i]) === keyOf(sorted[i - 1]) ? 0 : 1)
-  const status = columns.status.slice()
-  const price = columns.price.slice()
+  const { sorted, rank } = orderOf(count, sortKeyOf(columns, sortBy))
+  const [status, price] = [columns.status.slice(), columns.price.slice()]
   /** @type {Write[]} in the order they were sent */
   let writes = []
   let isChanged = false
   /** @type {({ loaded: Uint32Array, came: Set<number> } | null)[]} of each query that was judged */
   const matching = queries.map(() => null)
 
-  /** @param {Query} query @param {number} code @param {number} cents */
-  const isMatch = ({ status: name, min, max }, code, cents) =>
-    statuses[code] === name && cents >= min && cents <= max
-
-  /** As it was loaded. @param {Query} query @returns {(n: number) => boolean} */
-  const wasLoaded = (query) => (n) => isMatch(query, columns.status[n], columns.price[n])
-
-  /** Documents of more than one version within a time. @param {Query} query @param {number} fromMs @param {number} toMs */
-  const doubtsIn = (query, fromMs, toMs) => {
-    /** @type {Map<number, Doubt>} */
-    const doubts = new Map()
-    for (const { n, version, sentMs, ackedMs } of writes) {
-      if (ackedMs < fromMs || sentMs > toMs) continue
-      for (const one of [version - 1, version]) {
-        const matches = isMatch(query, documents.statusOf(n, one), documents.priceOf(n, one))
-        const known = doubts.get(n)
-        doubts.set(n, {
-          may: matches || known?.may === true,
-          must: matches && known?.must !== false,
-        })
-      }
-    }
-    return doubts
-  }
-
   /** What a query matched as it was loaded, whether it still does or not, and what it matches since. @param {number} at of the query */
   const matchesOf = (at) => {
     const query = queries[at]
-    const isLoaded = wasLoaded(query)
+    const isLoaded = loadedIn(columns, query)
     matching[at] ??= {
       loaded: sorted.filter(isLoaded),
       came: new Set(
@@ -88,18 +98,18 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
    */
   const judge = (q, ids, fromMs, toMs) => {
     const query = queries[q - 1]
-    const doubts = isChanged ? doubtsIn(query, fromMs, toMs) : new Map()
+    const doubts = isChanged ? doubtsIn(writes, documents, query, fromMs, toMs) : new Map()
     const matches = (/** @type {number} */ n) => isMatch(query, status[n], price[n])
     const may = (/** @type {number} */ n) => doubts.get(n)?.may ?? matches(n)
     const must = (/** @type {number} */ n) => doubts.get(n)?.must ?? matches(n)
     const given = new Set(ids)
     if (given.size !== ids.length || ids.length > limit) return 'wrong'
-    if (ids.some((n) => !Number.isInteger(n) || n < 1 || n > count || !may(n))) return 'wrong'
-    if (ids.some((n, i) => i > 0 && rank[n] < rank[ids[i - 1]])) return 'wrong'
+    const isUnordered = (/** @type {number} */ n, /** @type {number} */ i) => rank[n] < rank[ids[i - 1]]
+    if (ids.some((n) => !Number.isInteger(n) || n < 1 || n > count || !may(n)) || ids.some(isUnordered))
+      return 'wrong'
 
-    const none = ids.length === 0
-    const first = none ? Number.POSITIVE_INFINITY : rank[ids[0]]
-    const last = none ? Number.POSITIVE_INFINITY : rank[ids[ids.length - 1]]
+    const first = rank[ids[0]] ?? Number.POSITIVE_INFINITY
+    const last = rank[ids[ids.length - 1]] ?? Number.POSITIVE_INFINITY
     const isFull = ids.length === limit
     let skipped = 0 // surely before the page
     let able = 0 // perhaps before it
@@ -116,7 +126,7 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
       return isSure && (at < last || !isFull)
     }
     const { loaded, came } = matchesOf(q - 1)
-    const isLoaded = wasLoaded(query)
+    const isLoaded = loadedIn(columns, query)
     for (const n of loaded) {
       if (rank[n] > last && isFull) break
       if (isMissing(n)) return 'partial'
@@ -124,7 +134,7 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
     for (const n of came) if (isMissing(n)) return 'partial'
     for (const n of doubts.keys()) if (!came.has(n) && !isLoaded(n) && isMissing(n)) return 'partial'
     if (skipped > offset) return 'partial'
-    return none || able >= offset ? 'right' : 'wrong'
+    return ids.length === 0 || able >= offset ? 'right' : 'wrong'
   }
 
   return {
@@ -138,8 +148,7 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
       return write
     },
     /** It was acknowledged. @param {Write} write @param {number} nowMs */
-    written(write, nowMs) {
-      const { n, version } = write
+    written({ n, version }, nowMs) {
       // Those of the same document that were lost before it are over as well: they came from the same client.
       for (const one of writes)
         if (one.n === n && one.version <= version && one.ackedMs > nowMs) one.ackedMs = nowMs
@@ -147,7 +156,7 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
       price[n] = documents.priceOf(n, version)
       for (const [at, known] of matching.entries()) {
         if (known === null) continue
-        if (isMatch(queries[at], status[n], price[n]) && !wasLoaded(queries[at])(n)) known.came.add(n)
+        if (isMatch(queries[at], status[n], price[n]) && !loadedIn(columns, queries[at])(n)) known.came.add(n)
         else known.came.delete(n)
       }
     },
