@@ -2,6 +2,7 @@
 import { InterruptedError } from '../base/errors.js'
 import { withUndo } from '../base/undo.js'
 import { isScheduled } from '../plan/pacer.js'
+import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { heldIn, outliveEarlier } from './held.js'
 import { sleep } from './settlement.js'
@@ -19,6 +20,8 @@ import { setUpWriting } from './write-setup.js'
  */
 
 const sampleAheadMs = 300
+// Of items that live less than this, many die while a run takes its last second.
+const briefS = 10
 
 /**
  * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, of items that
@@ -132,11 +135,13 @@ const played = async (needs, undo) => {
 
   instruments.end()
   const endMs = endOf(run, offeredMs, stop.aborted)
+  const asked = async () =>
+    fleet?.leads() === false ? notHeld : heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
+  const held = () => untilStopped(stopNow, asked(), notHeld)
+  const early = shortestS(run.plan) < briefS ? await held() : null
   await frame.endSeconds()
   instruments.warnings().forEach(needs.remark ?? warn)
-  const isSampling = !fleet || fleet.leads()
-  const held = () => heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
-  const after = isSampling ? await untilStopped(stopNow, held(), notHeld) : notHeld
+  const after = early ?? (await held())
   const chunks = await untilStopped(stopNow, run.finish(), null)
   await untilStopped(stopNow, run.dropIndexes(), undefined)
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
