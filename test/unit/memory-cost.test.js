@@ -97,6 +97,13 @@ describe('what gathers the items is taken apart', () => {
     const drawn = memory({ order: 'uniform', strategy: 'list' }, third, { holders: [0] })
     assert.notEqual(drawn.memory_bytes_per_item, bytes)
   })
+  test('of another box whose values are written and whose ids are not yet', () => {
+    const underWay = { data: 3_666_700, keys: 10_002, ids: [6667], holders: [666_700] }
+    const third = memory({ totalAgents: 3 }, underWay, { holders: [0] }, { agents: [1] })
+    assert.ok(Math.abs(Number(third.memory_bytes_per_item) - 400) < 0.1, String(third.memory_bytes_per_item))
+    // Nobody else writes: a limit keeps no more ids.
+    assert.ok(Math.abs(Number(memory({}, underWay, { holders: [0] }).memory_bytes_per_item) - 366.7) < 0.1)
+  })
   test('not where the keys hold other ids than those of the items', () => {
     const before = { keys: 2, ids: [10_000], holders: [1_000_000] }
     const end = { ...full, ids: [5000], holders: [500_000] }
