@@ -16,6 +16,9 @@ const workShare = 0.2
 const timerUs = 2000
 const starvedShare = 0.5
 const leastRenewed = 0.9
+// Workers do not all find a job at once; what --workers takes.
+const spare = 1.3
+const mostWorkers = 1000
 
 /** Each job in one place. @param {Evidence} run @returns {Warning[]} */
 const accounting = ({ jobs: { account, settled } }) => {
@@ -185,19 +188,16 @@ const limits = (run) => {
   return []
 }
 
+/** How many would do, where their process is not the limit. @param {Evidence} run @param {number} grown */
+const moreWorkers = ({ workers, jobs, client }, grown) => {
+  const needed = Math.ceil((spare * workers.count * (jobs.done + grown)) / jobs.done)
+  return clientLimit(client) === null && needed <= mostWorkers ? `; set --workers ${needed}` : ''
+}
+
 /** @param {Evidence} run @returns {Warning[]} */
-const observations = ({
-  jobs,
-  clocks,
-  nodes,
-  backlog,
-  interrupted,
-  duration_s: durationS,
-  workers,
-  server,
-  plan,
-  connections,
-}) => {
+const observations = (run) => {
+  const { jobs, clocks, nodes, backlog, interrupted, workers, server, plan, connections } = run
+  const { duration_s: durationS } = run
   const grown = (backlog.last ?? 0) - (backlog.first ?? 0)
   const { from_future: future } = jobs
   const passed = plan.work.outputs ? 0 : (jobs.account?.passed ?? 0)
@@ -207,7 +207,7 @@ const observations = ({
     [
       grown > workers.count * 2 && durationS > 0,
       'backlog',
-      `the queue grew by ${count(grown)} jobs: these workers do not sustain the producers' rate, and latencies grow with the length of the run`,
+      `the queue grew by ${count(grown)} jobs: these workers do not sustain the producers' rate, and latencies grow with the length of the run${moreWorkers(run, grown)}`,
     ],
     [
       Boolean(future),
