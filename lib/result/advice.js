@@ -1,7 +1,7 @@
 // What the causes of errors mean, and what to do about them.
 
 /** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
-const adviceByCause = new Map(
+export const adviceByCause = new Map(
   Object.entries({
     OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten lifetimes or write less',
     MOVED: 'slots moved faster than commands could be retried; wait for the resharding to end and repeat',

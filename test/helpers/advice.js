@@ -1,0 +1,124 @@
+// Advice that is typed: a run that gets a reason is played on real servers, what the reason says to set is typed, and the
+// run is repeated: it is accepted, and the reason is gone or the metric is clearly better.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { delayProxy } from '../../lib/servers/delay.js'
+import { startHere } from './here.js'
+import { at, startProducer, until } from './programs.js'
+import { startCluster, startServer } from './servers.js'
+
+/** @typedef {import('./servers.js').TestServer} TestServer */
+/**
+ * @typedef {object} Case
+ * @property {string} line command and options of the run that gets the reason
+ * @property {string} [code] of the reason or note; none: it is why there is no memory per item
+ * @property {RegExp} says the advice in it
+ * @property {string[]} [typed] what is typed then, each by itself; $1 as the advice says
+ * @property {Record<string, (server: TestServer, played: (line: string) => Promise<unknown>) => Promise<unknown>>} [done] each by
+ *   itself, as the advice says
+ * @property {'server' | 'far' | 'cluster'} [on] far: round trips of 20 ms, so that no busy machine is the limit
+ * @property {string} [written] a run before, of the same keys
+ * @property {string} [beside] options of a writer in a process of its own, at work from a second before the run on
+ * @property {(server: TestServer) => Promise<unknown>} [during] to the server, once the run has stored or read something
+ * @property {string} [unless] code of a reason with which this one cannot be had: others took the CPU
+ * @property {(server: TestServer) => Promise<unknown>} [prepare]
+ * @property {(document: any, of: any) => void} [check] instead of: the reason is gone
+ */
+
+const farMs = 20
+
+/** @param {any} document @param {Case} of */
+const reasonIn = ({ warnings, server }, { code }) =>
+  code
+    ? warnings.find((/** @type {any} */ warning) => warning.code === code)?.message
+    : (server.memory_note ?? undefined)
+
+/** The option is replaced where the run has it already. @param {string} line @param {string} typed */
+const lineWith = (line, typed) => {
+  const options = typed.split(' ').filter((word) => word.startsWith('-'))
+  const words = line.split(' ')
+  const kept = words.filter(
+    (word, i) => !options.includes(word) && !(options.includes(words[i - 1]) && !word.startsWith('-')),
+  )
+  return [...kept, ...typed.split(' ')].join(' ')
+}
+
+/** The reason is gone, or the rate that it is about is far higher. @param {any} document @param {any} of @param {Case} one @param {string} typed */
+const assertHelps = (document, of, one, typed) => {
+  if (one.check) return one.check(document, of)
+  if (one.code === 'rate' && document.rate.achieved > 1.5 * of.rate.achieved) return
+  assert.equal(reasonIn(document, one), undefined, `${typed} does not help`)
+}
+
+/** @param {Case} one @param {import('node:test').TestContext} t @returns {Promise<{ server: TestServer, env: NodeJS.ProcessEnv }>} */
+const placeOf = async ({ on }, t) => {
+  if (on === 'cluster') {
+    const { nodes, access } = await startCluster(t, { replicas: 0 })
+    return { server: /** @type {any} */ (nodes[0]), env: at({ ...nodes[0], ...access }) }
+  }
+  const server = await startServer(t)
+  if (on !== 'far') return { server, env: at(server) }
+  const proxy = await delayProxy({ delayMs: farMs, loseEvery: null, access: server })
+  t.after(() => proxy.close())
+  await proxy.measure(server)
+  return { server, env: at({ ...server, ...(await proxy.placeOf(server)) }) }
+}
+
+/** @param {Record<string, Case>} cases */
+export const adviceHelps = (cases) =>
+  describe('advice that is typed is accepted, and helps', { concurrency: 2 }, () => {
+    for (const [name, one] of Object.entries(cases))
+      test(name, async (t) => {
+        const { server, env } = await placeOf(one, t)
+        const started = (/** @type {string} */ line) => {
+          const [command, ...words] = line.split(' ')
+          return startHere(t, command === 'read' ? 'read' : 'write', words, {
+            env: words.includes('--url') ? {} : env,
+          })
+        }
+        const ended = (/** @type {string} */ line) => started(line).ended
+        /** On an empty server. @param {string} line @param {NonNullable<Case['done']>[string]} [act] */
+        const played = async (line, act) => {
+          // A case may have made a replica of it.
+          await server.redis?.replicaof('NO', 'ONE')
+          await server.redis?.flushall()
+          if (one.written) await ended(one.written)
+          await one.prepare?.(server)
+          await act?.(server, ended)
+          const beside = one.beside ? startProducer(t, one.beside, { env }) : null
+          if (beside) await until('a second of the run beside', () => beside.intervals().length > 0)
+          const run = started(line)
+          const acted =
+            one.during &&
+            until('the first second', () => run.intervals().length > 0).then(() => one.during?.(server))
+          const result = await run.ended
+          await acted
+          beside?.kill('SIGINT')
+          await beside?.ended
+          return result
+        }
+        const before = await played(one.line)
+        assert.ok(before.document, before.stderr)
+        if (one.unless && reasonIn(before.document, { ...one, code: one.unless }))
+          return t.skip('other processes took the CPU')
+        const said = reasonIn(before.document, one)
+        assert.ok(said, JSON.stringify([before.document.warnings, before.document.server]))
+        const advice = one.says.exec(said)
+        assert.ok(advice, said)
+        const master = one.typed?.some((typed) => typed.includes('$master')) && (await startServer(t))
+        const url = master ? `redis://:${master.password}@${master.host}:${master.port}` : ''
+        for (const template of one.typed ?? []) {
+          const typed = template
+            .replace(/\$(\d)/g, (/** @type {string} */ _, n) => String(advice[Number(n)]))
+            .replace('$master', url)
+          const { code, document, stderr } = await played(lineWith(one.line, typed))
+          assert.ok(code !== 2 && document, `${typed}: ${stderr}`)
+          assertHelps(document, before.document, one, typed)
+        }
+        for (const [what, act] of Object.entries(one.done ?? {})) {
+          const { document, stderr } = await played(one.line, act)
+          assert.ok(document, `${what}: ${stderr}`)
+          assertHelps(document, before.document, one, what)
+        }
+      })
+  })

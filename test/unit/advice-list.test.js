@@ -1,0 +1,151 @@
+// Every option that a reason or note advises has a case in which it is typed (test/helpers/advice.js), or a line here that says why
+// it needs none. So has every cause of errors.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { adviceByCause } from '../../lib/result/advice.js'
+
+const busy = 'none: a process is at its limit only on a machine whose cores are free'
+
+/** @type {Record<string, Record<string, string>>} by module and option: the name of the case, or 'none: ' and why */
+const advised = {
+  'lib/result/writer-reasons.js': {
+    '--window': 'a window smaller than a batch',
+    '--pipeline': 'few commands in flight',
+    '--duration': 'few operations beside those in flight',
+    '--warm-up': 'none: a run has a tick in its window unless it is stopped in its warm-up',
+    '--period': 'none: a run has a tick in its window unless it is stopped in its warm-up',
+    '-a': 'writers that are not here',
+    '-t': busy,
+    '--driver': busy,
+    '--prefix': 'a key of another type',
+    '--query-timeout': 'a query that takes longer than it may',
+    '--update-writers': 'few writers of updates',
+    '--update-rate': 'few writers of updates',
+    '--delay': 'none: the proxy adds what it is asked for, unless others take the CPU',
+  },
+  'lib/result/reader-reasons.js': {
+    '--duration':
+      'none: a fetch that has begun is waited for, and a plan that replaced another is soon a --ttl old',
+    '--limit': 'fetches more often than they take',
+    '-p': 'fetches more often than they take',
+    '-q': 'none: it is looked up in the result of the writer, whose own reasons say what to set',
+    '--max-behind': 'none: it is looked up in the result of the writer, whose own reasons say what to set',
+    '--ttl':
+      'none: it is said where a HyperLogLog counts items that the list has lost, and the writer has to be repaired',
+    '--strategy': 'a consumer of another strategy',
+    '--prefix': 'a consumer of what nobody writes',
+    '-t': 'none: it is looked up in the result of the writer, whose own reasons say what to set',
+    '--driver': busy,
+    '--payload': 'values of an unknown plan',
+    '--value-size': 'values of an unknown plan',
+    '--seed': 'values of an unknown plan',
+    '--verify': 'values that are gone',
+  },
+  'lib/result/worker-reasons.js': {
+    '--take': 'jobs in hand at the end',
+    '--confirm': 'none: test/integration/queue-kills.test.js kills workers with it and without it',
+    '--strategy': 'workers of another queue',
+    '--prefix': 'workers of a queue that nobody fills',
+    '--workers': 'fewer workers than the jobs need',
+    '--processes': busy,
+    '--outputs': 'none: it is named as what drains a second queue, which only a run with it fills',
+    '--reconnects': 'connections of workers that are at work',
+  },
+  'lib/result/in-flight.js': {
+    '--connections': 'lookups in open loop: connections',
+    '--pipeline': 'lookups in open loop: operations in flight',
+    '-q': 'an item that is due again before it is stored',
+    '--period': 'an item that is due again before it is stored',
+    '--window': 'a window smaller than a batch',
+  },
+  'lib/result/advice.js': {
+    '--spread': 'none: a cluster refuses a plan whose commands would cross slots before its first write',
+    '--same-slot': 'none: a cluster refuses a plan whose commands would cross slots before its first write',
+    '--url': 'a master that becomes a replica',
+    '--cluster': 'none: test/integration/producer.test.js types it where a server is part of a cluster',
+    '--driver-option': 'none: test/integration/answer-limit.test.js types it',
+    '--username': 'none: test/integration/acl.test.js types it',
+    '--password': 'none: test/integration/acl.test.js types it',
+    '--prefix': 'a key of another type',
+    '--strategy': 'none: it takes an older server; test/peers has them',
+    '--query-timeout': 'a query that takes longer than it may',
+  },
+  'lib/run/placement.js': {
+    '--ns': 'fewer sorted sets than shards',
+    '--spread': 'sorted sets that lie unevenly',
+  },
+  'lib/measure/memory-cost.js': {
+    '--ttl': 'memory of items that die before they are written again',
+    '--period': 'memory of items that die before they are written again',
+    '--once': 'memory of new items',
+    '--duration': 'memory of new items',
+    '--prefix': 'ids of an earlier run',
+  },
+  'lib/measures/reconnects.js': {
+    '--reconnects': 'connections of clients that are all being opened again',
+    '--connections': 'connections of clients that are all being opened again',
+  },
+}
+
+const waits = 'none: it says what to wait for or to repair, and no option'
+/** @type {Record<string, string>} */
+const causes = {
+  OOM: 'a server at its memory limit',
+  ...Object.fromEntries(
+    ['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN', 'NOSCRIPT'].map((cause) => [cause, waits]),
+  ),
+  ...Object.fromEntries(
+    ['LOADING', 'MASTERDOWN', 'NOREPLICAS', 'BUSY', 'MISCONF'].map((cause) => [cause, waits]),
+  ),
+  CROSSSLOT: advised['lib/result/advice.js']['--spread'],
+  READONLY: 'a master that becomes a replica',
+  NOAUTH: 'none: test/integration/acl.test.js types it',
+  WRONGPASS: 'none: test/integration/acl.test.js types it',
+  NOPERM: 'none: test/integration/acl.test.js extends the ACL',
+  WRONGTYPE: 'a key of another type',
+  ERR: 'none: it names the log of the server',
+  'ERR unknown command': advised['lib/result/advice.js']['--strategy'],
+  'ERR max clients': waits,
+  TIMEOUT: 'a query that takes longer than it may',
+  UNANSWERED: 'none: test/integration/answer-limit.test.js types it',
+  CLOSED: waits,
+}
+
+const root = new URL('../../', import.meta.url)
+const textOf = (/** @type {string} */ path) => readFileSync(new URL(path, root), 'utf8')
+const withoutComments = (/** @type {string} */ text) =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+/** Modules whose messages are reasons and notes. */
+const modules = [
+  ...readdirSync(new URL('lib/result', root)).map((name) => `lib/result/${name}`),
+  ...readdirSync(new URL('lib/measures', root)).map((name) => `lib/measures/${name}`),
+  ...['lib/run/placement.js', 'lib/measure/memory-cost.js'],
+].filter((path) =>
+  /(reasons|warnings|advice|in-flight|placement|memory-cost)\.js$|^lib\/measures\//.test(path),
+)
+
+test('every option that is advised is typed by a test, or needs none', () => {
+  const found = modules.flatMap((path) => {
+    const options = withoutComments(textOf(path)).match(/(?<![\w-])--?[a-z][a-z-]*\b/g) ?? []
+    return [...new Set(options)].map((option) => `${path} ${option}`)
+  })
+  const listed = Object.entries(advised).flatMap(([path, options]) =>
+    Object.keys(options).map((option) => `${path} ${option}`),
+  )
+  assert.deepEqual(found.toSorted(), listed.toSorted())
+  assert.deepEqual([...adviceByCause.keys()].toSorted(), Object.keys(causes).toSorted())
+})
+
+test('every case that is named is there', () => {
+  const tests = readdirSync(new URL('test/integration', root)).filter((name) => /^advice-/.test(name))
+  const all = tests.map((name) => textOf(`test/integration/${name}`)).join('\n')
+  const named = [
+    ...Object.values(advised).flatMap((options) => Object.values(options)),
+    ...Object.values(causes),
+  ]
+  for (const name of named)
+    if (!name.startsWith('none: ')) assert.ok(all.includes(`'${name}': {`), `there is no case '${name}'`)
+    else for (const [path] of name.matchAll(/test\/\S+\.js/g)) assert.ok(textOf(path), path)
+})
