@@ -23,6 +23,7 @@ const advice = {
     ['choose another --prefix', 'write --strategy counter-loop', '--prefix b:'],
     ['another --strategy', 'write --strategy hash-ttl', '--strategy hash'],
     ['within --query-timeout', 'write --strategy query-scan', '--query-timeout 30s'],
+    ['answerLimit of --driver-option', 'write --driver ioredis', '--driver-option answerLimit=60000'],
   ],
   'result/in-flight.js': [
     [
@@ -80,6 +81,7 @@ const advice = {
     ],
     ['more cores (--processes', 'read --strategy queue-list --workers 4 --work cpu:1ms', '--processes 2'],
     ['which only --outputs drains', 'read --strategy queue-stream --workers 4', '--outputs 2'],
+    ['set --workers ', 'read --strategy queue-list --workers 4', '--workers 20'],
     ['lower --reconnects', 'read --strategy queue-stream --workers 4 --reconnects 50', '--reconnects 5'],
   ],
   'result/writer-reasons.js': [
