@@ -16,9 +16,8 @@ const workShare = 0.2
 const timerUs = 2000
 const starvedShare = 0.5
 const leastRenewed = 0.9
-// Workers do not all find a job at once; what --workers takes.
+// Workers do not all find a job at once.
 const spare = 1.3
-const mostWorkers = 1000
 
 /** Each job in one place. @param {Evidence} run @returns {Warning[]} */
 const accounting = ({ jobs: { account, settled } }) => {
@@ -191,7 +190,7 @@ const limits = (run) => {
 /** How many would do, where their process is not the limit. @param {Evidence} run @param {number} grown */
 const moreWorkers = ({ workers, jobs, client }, grown) => {
   const needed = Math.ceil((spare * workers.count * (jobs.done + grown)) / jobs.done)
-  return clientLimit(client) === null && needed <= mostWorkers ? `; set --workers ${needed}` : ''
+  return clientLimit(client) === null && needed <= 1000 ? `; set --workers ${needed}` : ''
 }
 
 /** @param {Evidence} run @returns {Warning[]} */

@@ -63,7 +63,8 @@ const behindAdvice = (run) => {
     achieved: rate.achieved,
     meanUs: latency?.service?.mean,
   })
-  const again = plan.clients ? '' : againWords(plan, rate, latency?.service)
+  const isCut = plan.windowCommands && plan.windowCommands < plan.items / plan.chunks
+  const again = plan.clients || isCut ? '' : againWords(plan, rate, latency?.service)
   if (inFlight || again) return `; ${inFlight || again}`
   return busiestPct(run) >= limits.nearPct
     ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
