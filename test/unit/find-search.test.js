@@ -32,6 +32,22 @@ test('a limit that always passes, or none that does, is said at once and without
   assert.ok(never.seconds <= 45 && always.seconds <= 45)
 })
 
+test('where no second passes until the time is over, there is no rate at or above the lowest that was tried', () => {
+  const most = Number.POSITIVE_INFINITY
+  const machine = search({ max: most, warmUpRate: most, seconds: 60, warmUp: 5, confirm: 10 })
+  let lowest = Number.POSITIVE_INFINITY
+  let next = machine.next()
+  while (!next.done) {
+    const { rate, seconds, tries } = next.value
+    lowest = Math.min(lowest, rate)
+    const failed = { passed: false, achieved: Math.min(rate, 100_000) }
+    next = machine.next(Array(tries ? 1 : seconds).fill(failed))
+  }
+  const { state, low } = next.value
+  assert.equal(state, 'none')
+  assert.ok(Math.abs(low - lowest) < 1e-6 && low > 100 && low < 90_000, `${low}, ${lowest}`)
+})
+
 test('a second that failed at the highest rate does not hide that it is sustained', () => {
   const machine = search({ min: 1000, max: 8000, seconds: 60, warmUp: 5, confirm: 10 })
   let played = 0
