@@ -89,12 +89,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
 const leastFull = 8
 const notablyFaster = 1.15
 
-/**
- * What a command cost in the seconds in which a main thread was full: at a constant load that is the speed of the machine.
- * @param {readonly Line[]} lines
- * @param {readonly SecondRecord[]} seconds
- * @returns {string | null} in words, where it differed
- */
+/** What a command cost while a main thread was full: at a constant load that is the speed of the machine. @param {readonly Line[]} lines @param {readonly SecondRecord[]} seconds */
 export const speedWords = (lines, seconds) => {
   const costsUs = linesIn(lines, seconds)
     .flatMap(({ nodes }) => nodes)

@@ -244,7 +244,6 @@ export function* search({
       between = rates
     },
   })
-  // Out of time on the way down, and not one second has passed.
   if (bracket.state === 'unsteady' && log.every(({ passed }) => !passed))
     return without('none', Math.min(...log.slice(warmUp).map(({ rate }) => rate)), log.length)
   if (bracket.state !== 'between') return without(bracket.state, bracket.rate, log.length)
