@@ -15,10 +15,9 @@ import { workerRows } from './work-words.js'
 
 /**
  * @import { Part } from '../measures/measure.js'
- * @import { NodeFigures } from '../result/document.js'
+ * @import { NodeFigures, RunDocument as Run } from '../result/document.js'
  * @import { PassResult } from '../workloads/declare.js'
  *
- * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Run run.json
  * @typedef {{ label: string, text: string }} Row
  */
 
@@ -55,7 +54,7 @@ const costRows = ({ server, plan }) => {
 
 /** Why the busiest node does more than the others of its role. @param {Run} run @param {any} busiest @param {number | null} others */
 const whyBusiest = ({ target, nodes }, busiest, others) => {
-  const peers = nodes.filter((/** @type {any} */ { role }) => role === busiest.role)
+  const peers = nodes.filter(({ role }) => role === busiest.role)
   if (peers.length < 2 || others === null) return ''
   if (busiest.engine_cpu_pct < others * unevenBy) return `; the others do about as much (${percent(others)})`
   const shared = (target?.shared_keys ?? []).filter((/** @type {any} */ { shard }) => shard === busiest.shard)
@@ -74,8 +73,8 @@ const busiestRow = (run) => {
   const busiest = busiestNode(run)
   if (!busiest || busiest.engine_cpu_pct === null) return []
   const others = run.nodes
-    .filter((/** @type {any} */ node) => node.role === busiest.role && node.address !== busiest.address)
-    .map((/** @type {any} */ node) => node.engine_cpu_pct ?? 0)
+    .filter((node) => node.role === busiest.role && node.address !== busiest.address)
+    .map((node) => node.engine_cpu_pct ?? 0)
   const mean =
     others.length > 0
       ? others.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0) / others.length

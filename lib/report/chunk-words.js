@@ -1,7 +1,7 @@
 // A run in chunks, in words: how it sends, where the client's time went, the delay of the proxy, and the sum.
 import { count, micros, percent, period } from '../base/units.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/** @import { RunDocument as Run } from '../result/document.js' */
 
 /** @type {Record<string, (size: string) => string>} */
 const sent = {

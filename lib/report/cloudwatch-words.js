@@ -2,11 +2,11 @@
 import { count, percent } from '../base/units.js'
 import { facts } from './words.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/** @import { RunDocument as Run } from '../result/document.js' */
 
 /** The CPU of a node's host, over all its vCPUs. @param {Run} run @param {string} address */
 export const hostCpu = ({ cloudwatch }, address) =>
-  cloudwatch?.nodes.find((/** @type {any} */ node) => node.address === address)?.means.CPUUtilization
+  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
 
 /** @param {Run} run */
 export const hasHostCpu = ({ cloudwatch, nodes }) =>

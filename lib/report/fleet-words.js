@@ -4,7 +4,10 @@ import { rangesText } from '../base/ranges.js'
 import { count, micros, percent, several } from '../base/units.js'
 import { cell } from './cells.js'
 
-/** @import { Table } from './sections.js' */
+/**
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Table } from './sections.js'
+ */
 
 /** More boxes than this are folded away. */
 const mostShown = 16
@@ -21,7 +24,7 @@ export const aheadText = (ms) => `${ms < 0 ? '−' : '+'}${micros(Math.abs(ms) *
 /** @param {any} box */
 const timeOf = ({ from_s: fromS, to_s: toS }) => `${fromS.toFixed(0)}–${toS.toFixed(0)} s`
 
-/** `8 boxes on 8 hosts; clocks ±0.3 ms, event loops up to 2.1 ms at the start` @param {any} run @returns {{ label: string, text: string }[]} */
+/** `8 boxes on 8 hosts; clocks ±0.3 ms, event loops up to 2.1 ms at the start` @param {RunDocument} run @returns {{ label: string, text: string }[]} */
 export const boxesRow = ({ fleet, readers }) => {
   if (!fleet) return []
   const { boxes, start } = fleet
@@ -39,7 +42,7 @@ export const boxesRow = ({ fleet, readers }) => {
   return [{ label: 'fleet', text: parts.join(' · ') }]
 }
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 export const boxesTable = ({ fleet }) => {
   if (!fleet) return []
   return [
@@ -76,7 +79,7 @@ export const boxesTable = ({ fleet }) => {
   ]
 }
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 export const readerBoxesTable = ({ readers }) => {
   if (!readers) return []
   return [

@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { bytes, count, micros, percent, rate, several, share } from '../base/units.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/** @import { RunDocument as Run } from '../result/document.js' */
 
 const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'index' : 'indexes'}`
 const gap = ' · '

@@ -27,7 +27,7 @@ import { workerFacts } from './work-words.js'
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 
-/** The cost of an item without the idle cost, where that is known. @param {string} name @param {any} run */
+/** The cost of an item without the idle cost, where that is known. @param {string} name @param {RunDocument} run */
 const leading = (name, run) => {
   const net = name === grossCost ? measureNamed(netCost) : null
   return net && net.value(run) !== null ? net : measureNamed(name)
@@ -61,7 +61,7 @@ const timesTable = (title, rows) => {
   ]
 }
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const nodesTable = (run) => {
   if (run.nodes.length === 0) return []
   const told = hasHostCpu(run)
@@ -101,7 +101,7 @@ const nodesTable = (run) => {
   ]
 }
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const eventsTable = ({ events }) =>
   events.length === 0
     ? []
@@ -118,7 +118,7 @@ const eventsTable = ({ events }) =>
         },
       ]
 
-/** Every measure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
+/** Every measure by the name that thresholds and comparisons use. @param {RunDocument} run @returns {Table} */
 const measuresTable = (run) => ({
   title: 'All measures',
   note: 'By the names that --threshold takes.',
@@ -132,7 +132,7 @@ const measuresTable = (run) => ({
   ]),
 })
 
-/** @param {any} run @returns {Table} */
+/** @param {RunDocument} run @returns {Table} */
 const planTable = ({ plan }) => ({
   title: 'The plan, word for word',
   fold: 'The plan, word for word',
@@ -147,7 +147,7 @@ const planTable = ({ plan }) => ({
   ]),
 })
 
-/** @param {any} run */
+/** @param {RunDocument} run */
 const writerFacts = (run) => [
   { label: 'items', text: words.itemWords(run) },
   { label: 'rate', text: words.rateWords(run) },
@@ -156,20 +156,20 @@ const writerFacts = (run) => [
   { label: 'commands', text: words.commandWords(run) },
 ]
 
-/** @param {any} run */
+/** @param {RunDocument} run */
 const readerFacts = (run) => [
   ...answersIn('details', run, words.unitOf(run.plan)),
   { label: 'served', text: words.servedWords(run) },
 ]
 
-/** @param {any} run */
+/** @param {RunDocument} run */
 const measureFacts = (run) =>
   factsIn(run, words.unitOf(run.plan)).map(({ label, texts }) => ({
     label,
     text: words.facts(texts),
   }))
 
-/** @param {readonly Measure[]} measures @param {any} run */
+/** @param {readonly Measure[]} measures @param {RunDocument} run */
 const timesOfMeasures = (measures, run) =>
   measures.flatMap(({ times = [] }) =>
     times.map(({ name, path, unit }) => ({ name, unit, figures: at(run, path) })),
@@ -177,7 +177,7 @@ const timesOfMeasures = (measures, run) =>
 
 const factsOfKind = { producer: writerFacts, consumer: readerFacts, workers: workerFacts }
 
-/** @param {any} run */
+/** @param {RunDocument} run */
 const factsOf = (run) =>
   [
     { label: 'run', text: run.run },
@@ -190,7 +190,7 @@ const factsOf = (run) =>
     ...cacheRows(run),
   ].filter(({ text }) => text)
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const timesOfWorkers = (run) =>
   timesTable('Times', [
     { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
@@ -201,20 +201,20 @@ const timesOfWorkers = (run) =>
     ),
   ])
 
-/** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */
+/** Of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */
 const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
 
 /** Of each command of a batch, from its last send. @param {{ commands?: Record<string, any> }} latencies */
 const timesOfCommands = ({ commands = {} }) =>
   Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const timesOf = (run) =>
   run.kind === 'consumer'
     ? timesOfReads('Times', run)
     : timesTable('Latency', [...timesOfMeasures(ofWriters, run), ...timesOfCommands(run.latency_us)])
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const countsTable = ({ uniqueness }) => {
   const error = (/** @type {number | null} */ pct) =>
     cell(pct === null ? dash : `${pct < 0 ? '' : '+'}${pct.toFixed(2)} %`, pct)
@@ -243,7 +243,7 @@ const countsTable = ({ uniqueness }) => {
   ]
 }
 
-/** @param {any} run @returns {Table[]} */
+/** @param {RunDocument} run @returns {Table[]} */
 const thresholdsTable = ({ thresholds = [] }) =>
   thresholds.length === 0
     ? []
@@ -270,9 +270,9 @@ const titleOf = ({ name, title }, plan) =>
     ` per ${name.startsWith('server.memory') ? words.storedUnitOf(plan) : words.unitOf(plan)}`,
   )
 
-/** Whether the run counts, with its first reason where it does not. @param {any} run */
+/** Whether the run counts, with its first reason where it does not. @param {RunDocument} run */
 const verdictOf = (run) => {
-  const reason = run.warnings.find((/** @type {any} */ { invalidates }) => invalidates)
+  const reason = run.warnings.find(({ invalidates }) => invalidates)
   const { plan, rate: rates } = run
   const kept = words.isUneven(plan) ? ', all that was due' : ', target rate sustained'
   const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : kept
@@ -291,7 +291,7 @@ const verdictOf = (run) => {
   }
 }
 
-/** What became of the limits. @param {any} run */
+/** What became of the limits. @param {RunDocument} run */
 const limitsOf = (run) =>
   (run.thresholds ?? []).map((/** @type {Judged} */ { threshold, name, value, passed }) => {
     const found =
@@ -301,15 +301,12 @@ const limitsOf = (run) =>
     return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
   })
 
-/** The first reason is in the verdict. @param {any} run */
+/** The first reason is in the verdict. @param {RunDocument} run */
 const warningsOf = ({ warnings, valid }) => {
-  const first = valid ? -1 : warnings.findIndex((/** @type {any} */ { invalidates }) => invalidates)
+  const first = valid ? -1 : warnings.findIndex(({ invalidates }) => invalidates)
   return warnings
-    .filter((/** @type {any} */ one, /** @type {number} */ at) => at !== first && !toldBeside.has(one.code))
-    .map((/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
-      text: message,
-      serious: invalidates,
-    }))
+    .filter((one, at) => at !== first && !toldBeside.has(one.code))
+    .map(({ message, invalidates }) => ({ text: message, serious: invalidates === true }))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { count, micros, percent, plainText, rate, several } from '../base/units.js'
 import { answersIn } from '../measures/index.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/** @import { RunDocument as Run } from '../result/document.js' */
 
 /** @param {{ us: number, kind: 'cpu' | 'sleep' }} work */
 const labourWords = ({ us, kind }) =>
@@ -12,7 +12,7 @@ const labourWords = ({ us, kind }) =>
 const outputsWords = ({ workers, us, kind }) =>
   `handed over to ${several(workers, 'output worker')}, ${labourWords({ us, kind })}`
 
-/** 'takes up to 50 jobs at once' @param {Run} run */
+/** 'takes up to 50 jobs at once' @param {Record<string, any>} run of which the plan */
 export const workersPlanWords = ({ plan: { work } }) => {
   const { workers, outputs, take, kind, us, confirm } = work
   const labour = labourWords({ us, kind })
