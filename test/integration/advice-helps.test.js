@@ -22,11 +22,6 @@ adviceHelps({
     line: 'write -q 400 -t 4 -a 1 --duration 2s --warm-up 500ms',
     ...{ code: 'absent-writers', says: /add (-a all)/, typed: ['$1'] },
   },
-  'few operations beside those in flight': {
-    line: `write ${lookups} --connections 200 --pipeline 20 --duration 700ms --warm-up 500ms`,
-    ...{ code: 'few-operations', says: /measure for longer \((--duration)\)/, typed: ['$1 3s'], on: 'far' },
-    check: ({ items }, of) => assert.ok(items.acked > 2 * of.items.acked, JSON.stringify(items)),
-  },
   'memory of items that die before they are written again': {
     line: 'write -q 2000 --ttl 1s --period 2s --duration 4s --warm-up 0s',
     ...{ says: /(--ttl) is shorter than (--period)/, typed: ['$1 60s', '$2 500ms'] },
@@ -64,10 +59,5 @@ adviceHelps({
     written: 'write --strategy queue-list --rate 100 --duration 1s --prefix other:',
     line: 'read --strategy queue-list --workers 2 --duration 1s',
     ...{ code: 'no-jobs', says: /set --strategy, (--prefix)/, typed: ['$1 other:'] },
-  },
-  'connections of workers that are at work': {
-    written: 'write --strategy queue-list --rate 200 --duration 1s',
-    line: 'read --strategy queue-list --workers 1 --work sleep:300ms --reconnects 50 --duration 2s',
-    ...{ code: 'reconnects', says: /lower (--reconnects)/, typed: ['$1 1'] },
   },
 })

@@ -12,7 +12,8 @@ const advised = {
   'lib/result/writer-reasons.js': {
     '--window': 'a window smaller than a batch',
     '--pipeline': 'few commands in flight',
-    '--duration': 'few operations beside those in flight',
+    '--duration':
+      'none: how many operations are few depends on the machine; test/simulation/advice.test.js plays it',
     '--warm-up': 'none: a run has a tick in its window unless it is stopped in its warm-up',
     '--period': 'none: a run has a tick in its window unless it is stopped in its warm-up',
     '-a': 'writers that are not here',
@@ -50,7 +51,7 @@ const advised = {
     '--workers': 'fewer workers than the jobs need',
     '--processes': busy,
     '--outputs': 'none: it is named as what drains a second queue, which only a run with it fills',
-    '--reconnects': 'connections of workers that are at work',
+    '--reconnects': 'none: whether a run of workers has the reason depends on the machine',
   },
   'lib/result/in-flight.js': {
     '--connections': 'lookups in open loop: connections',

@@ -87,7 +87,7 @@ test('a consumer that finds fewer is not valid, and says of how many', () => {
     validityOf(
       /** @type {any} */ ({
         kind: 'consumer',
-        fetches: { count: 9, failed: 0, overrun: 0, items: 9, failed_by: {} },
+        fetches: { count: 9, failed: 0, overrun: 0, items: 9, failed_by: {}, numbers: {} },
         live: { fetches: 9, expected: 10_000, share },
         plan: { strategy: 'stream', ttlS: 5 },
         client: { busy_pct: 1 },
