@@ -34,7 +34,7 @@ const askingOf = ({ library, plan, clock }) => {
   })
   return {
     watch: answers.watch,
-    hasOverdue: answers.hasOverdue,
+    hasOverdue: () => answers.hasOverdue(),
     /** @param {() => Promise<unknown>} send @returns {Promise<Answered>} */
     ask: (send) => new Promise((done) => answers.ask({ sentMs: 0, done }, send)),
   }
