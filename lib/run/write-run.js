@@ -20,7 +20,8 @@ import { setUpWriting } from './write-setup.js'
  */
 
 const sampleAheadMs = 300
-// Of items that live less than this, many die while a run takes its last second.
+// Of items that live less than this and are written once, many die while a run takes its last second. The questions that count them are
+// part of that second's traffic, so that it is done for no others.
 const briefS = 10
 
 /**
@@ -138,7 +139,7 @@ const played = async (needs, undo) => {
   const asked = async () =>
     fleet?.leads() === false ? notHeld : heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
   const held = () => untilStopped(stopNow, asked(), notHeld)
-  const early = shortestS(run.plan) < briefS ? await held() : null
+  const early = run.plan.once && shortestS(run.plan) < briefS ? await held() : null
   await frame.endSeconds()
   instruments.warnings().forEach(needs.remark ?? warn)
   const after = early ?? (await held())

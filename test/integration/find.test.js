@@ -139,7 +139,7 @@ test('the rate of fetches is searched: of what was written before', async (t) =>
 test('bench:find refuses a bad argument in one line, with exit code 2', () => {
   const bench = fileURLToPath(new URL('../../scripts/bench-find.js', import.meta.url))
   for (const [line, why] of [
-    ['', /^a kind is missing: simulated, virtual or real\n$/],
+    ['', /^a kind is missing: simulated, compared, virtual or real\n$/],
     ['7', /^'7': simulated, virtual or real\n$/],
     ['simulated none', /^SEARCHES none: must be a whole number from 1 to 10000\n$/],
     ['simulated 1 flat', /^no target is called 'flat': steep, [^\n]+\n$/],
