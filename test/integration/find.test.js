@@ -140,7 +140,7 @@ test('bench:find refuses a bad argument in one line, with exit code 2', () => {
   const bench = fileURLToPath(new URL('../../scripts/bench-find.js', import.meta.url))
   for (const [line, why] of [
     ['', /^a kind is missing: simulated, compared, virtual or real\n$/],
-    ['7', /^'7': simulated, virtual or real\n$/],
+    ['7', /^'7': simulated, compared, virtual or real\n$/],
     ['simulated none', /^SEARCHES none: must be a whole number from 1 to 10000\n$/],
     ['simulated 1 flat', /^no target is called 'flat': steep, [^\n]+\n$/],
     ['virtual 1 60 0', /^LIMIT_MS 0: must be a whole number from 2 to 1000\n$/],
