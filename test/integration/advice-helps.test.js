@@ -30,7 +30,7 @@ adviceHelps({
     line: 'write -q 1000 --once --ttl 2s --duration 1s --warm-up 0s',
     ...{ says: /run for longer \((--duration)\)/, typed: ['$1 4s'] },
   },
-  'a consumer of what nobody writes': {
+  'a consumer without a writer': {
     written: 'write --strategy list -q 100 --ttl 60s --duration 1s --prefix other:',
     line: 'read --strategy list --duration 1s',
     ...{ code: 'no-items', says: /set --strategy, (--prefix)/, typed: ['$1 other:'] },
@@ -55,7 +55,7 @@ adviceHelps({
     ...{ code: 'verify-limited', says: /\(--payload, (--value-size), (--seed)\)/ },
     typed: ['$1 100 $2 7 --payload random'],
   },
-  'workers of a queue that nobody fills': {
+  'workers of a queue without a producer': {
     written: 'write --strategy queue-list --rate 100 --duration 1s --prefix other:',
     line: 'read --strategy queue-list --workers 2 --duration 1s',
     ...{ code: 'no-jobs', says: /set --strategy, (--prefix)/, typed: ['$1 other:'] },

@@ -89,5 +89,5 @@ for (const model of models) {
   })
 }
 
-test('the command that stands in for one that is refused is played at the rates of a search', (t) =>
+test('the command named instead of a refused model is played at the rates of a search', (t) =>
   searched(t, ['--command', 'INCR counter:{n}']))

@@ -10,5 +10,5 @@ await driverFaults('a master dies', ({ driver, items, kinds }) => {
     Object.keys(items.failed_by).filter((cause) => cause !== 'CLOSED'),
     [],
   )
-  assert.ok(kinds.includes('new-master'), `the result tells of it: ${kinds}`)
+  assert.ok(kinds.includes('new-master'), `the result names it: ${kinds}`)
 })

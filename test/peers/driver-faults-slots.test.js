@@ -4,5 +4,5 @@ import { driverFaults } from '../helpers/driver-faults.js'
 
 await driverFaults('a slot moves', ({ items, kinds }) => {
   assert.equal(items.failed + items.uncertain + items.dropped, 0)
-  assert.ok(kinds.includes('slots-moved'), `the result tells of it: ${kinds}`)
+  assert.ok(kinds.includes('slots-moved'), `the result names it: ${kinds}`)
 })

@@ -35,7 +35,7 @@ const advised = {
     '--ttl':
       'none: it is said where a HyperLogLog counts items that the list has lost, and the writer has to be repaired',
     '--strategy': 'a consumer of another strategy',
-    '--prefix': 'a consumer of what nobody writes',
+    '--prefix': 'a consumer without a writer',
     '-t': 'none: it is looked up in the result of the writer, whose own reasons say what to set',
     '--driver': busy,
     '--payload': 'values of an unknown plan',
@@ -47,7 +47,7 @@ const advised = {
     '--take': 'jobs in hand at the end',
     '--confirm': 'none: test/integration/queue-kills.test.js kills workers with it and without it',
     '--strategy': 'workers of another queue',
-    '--prefix': 'workers of a queue that nobody fills',
+    '--prefix': 'workers of a queue without a producer',
     '--workers': 'fewer workers than the jobs need',
     '--processes': busy,
     '--outputs': 'none: it is named as what drains a second queue, which only a run with it fills',

@@ -101,7 +101,7 @@ describe('what gathers the items is taken apart', () => {
     const underWay = { data: 3_666_700, keys: 10_002, ids: [6667], holders: [666_700] }
     const third = memory({ totalAgents: 3 }, underWay, { holders: [0] }, { agents: [1] })
     assert.ok(Math.abs(Number(third.memory_bytes_per_item) - 400) < 0.1, String(third.memory_bytes_per_item))
-    // Nobody else writes: a limit keeps no more ids.
+    // There is no other writer: a limit keeps no more ids.
     assert.ok(Math.abs(Number(memory({}, underWay, { holders: [0] }).memory_bytes_per_item) - 366.7) < 0.1)
   })
   test('not where the keys hold other ids than those of the items', () => {

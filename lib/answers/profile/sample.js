@@ -25,7 +25,7 @@ const mostWaiting = 100
 const mostFacts = 400
 // Longer names are counted, and not asked about.
 const longestName = 1024
-// What tells names apart that were asked about.
+// What distinguishes names that were asked about.
 const ending = 64
 // Keys that are asked about at once: no other client waits for more than these, and a server wakes for them once.
 const batch = 8
