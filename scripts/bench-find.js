@@ -130,7 +130,7 @@ const real = async (searchesInAll, together, seconds, first) => {
     const limit = { seed, hz: 1000, sd: 0.01 }
     const { port, startEpochMs } = await limitedServer(t, { ...limit, behind })
     const own = join(out, String(seed))
-    const options = `lookup-get --items 100 --connections 8 --pipeline 8 --slo latency.p99<${realLimitMs}ms --time ${seconds}s --host 127.0.0.1 --port ${port} --seed ${seed} --prefix ${seed}: --quiet --out ${own}`
+    const options = `lookup-get --items 100 --fill none --connections 8 --pipeline 8 --slo latency.p99<${realLimitMs}ms --time ${seconds}s --host 127.0.0.1 --port ${port} --seed ${seed} --prefix ${seed}: --quiet --out ${own}`
     const child = spawn(process.execPath, [program, 'find', ...options.split(' ')], { stdio: 'ignore' })
     await new Promise((resolve) => child.once('close', resolve))
     const [run] = readdirSync(own)

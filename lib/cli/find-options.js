@@ -5,7 +5,7 @@ import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { settingsOf } from '../options/read-settings.js'
-import { strategyNamed } from '../workloads/index.js'
+import { readsKeys, strategyNamed } from '../workloads/index.js'
 import { readersWordsIn, settingsOfFetches } from './find-readers.js'
 
 /**
@@ -44,6 +44,11 @@ const otherwise = {
     otherwise: '100k',
     help: 'number of different items or keys, which are written or read repeatedly: the rate depends on it',
     brief: 'different items (100k): the rate depends on it',
+  },
+  fill: {
+    otherwise: 'keys, where keys are read',
+    help: 'how the keys that commands read are written before the search; none: they are there. A command costs less where its key is missing',
+    brief: 'how keys are written before the search',
   },
 }
 /** Options of the producer that a search takes as they are. */
@@ -277,7 +282,8 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const plain = settingsOf(withOptions(passed, fixed), producing, from)
   refuseOthers(plain)
   refuseOnFleet(plain, objectives, read !== undefined)
-  const isTicks = strategyNamed(plain.strategy).roles.writer.flow === 'ticks'
+  const declared = strategyNamed(plain.strategy)
+  const isTicks = declared.roles.writer.flow === 'ticks'
   const items = plain.given.quantity === 'default' ? usualItems : plain.quantity
   const rate = (range ? Math.min(1, Math.sqrt(range[0] * range[1]) / 20_000) : 1) * batchItems * 200
   const settings = isTicks
@@ -286,7 +292,9 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
         producing,
         from,
       )
-    : plain
+    : plain.given.fill === 'default' && readsKeys(declared)
+      ? settingsOf(withOptions(passed, { ...fixed, fill: 'keys' }), producing, from)
+      : plain
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
   const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)
   if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)

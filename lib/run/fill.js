@@ -1,7 +1,7 @@
 // What is written before clients begin: every key of a key space, or what a strategy prepares.
 
 import { TargetError } from '../base/errors.js'
-import { count } from '../base/units.js'
+import { count, several } from '../base/units.js'
 import { clientsFlow } from '../flow/clients.js'
 import { told } from '../measure/memory-cost.js'
 import { operationsOf } from '../measure/operations.js'
@@ -11,6 +11,7 @@ import { eachOnce } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { payloadMatcher } from '../traffic/payload.js'
 import { noTally } from '../wire/decode.js'
+import { readsKeys, strategyNamed } from '../workloads/index.js'
 import { dataBytesIn } from './baseline.js'
 import { indexingOf } from './indexing.js'
 
@@ -18,6 +19,7 @@ import { indexingOf } from './indexing.js'
  * @import { Exchange, Played } from '../flow/clients.js'
  * @import { Plan } from '../plan/plan.js'
  * @import { Target } from '../servers/open.js'
+ * @import { Warning } from '../result/warnings.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Indexed } from './indexing.js'
  *
@@ -38,6 +40,19 @@ const fillers = 2
 const fillPipeline = 500
 const progressMs = 1000
 const settleLimitMs = 10_000
+
+/**
+ * What clients read has to be there: without a fill, and with few keys on the servers, they read what is not.
+ * @param {Plan} plan
+ * @param {number} keys on the servers before the run
+ * @returns {Warning[]}
+ */
+export const unfilledWarnings = (plan, keys) => {
+  const isRead = readsKeys(strategyNamed(plan.strategy))
+  if (plan.clients?.fill !== 'none' || !isRead || keys * 2 >= plan.quantity) return []
+  const message = `the servers had ${several(keys, 'key')} of the ${count(plan.quantity)} that the commands are about, so most of them met none; --fill writes them first`
+  return [{ code: 'not-filled', message, invalidates: false }]
+}
 
 /**
  * An operation for each number up to a count.

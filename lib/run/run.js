@@ -21,6 +21,7 @@ import {
 } from './agents.js'
 import { clockOf } from './clock.js'
 import { factsOf } from './facts.js'
+import { unfilledWarnings } from './fill.js'
 import { findPlan } from './find-plan.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
@@ -160,6 +161,7 @@ const written = async (settings, needs, undo) => {
   if (wholeMs !== null && plan.durationMs !== null && wholeMs > plan.durationMs)
     say(`lasts ${period(wholeMs)}: ticks are not cut short`)
   placementWarnings(plan, target.topology).forEach(warn)
+  unfilledWarnings(plan, found.keys).forEach(warn)
   if (fleet) {
     const everybody = planOf(settings, { ...facts, agents: allOf(settings.totalAgents) })
     const about = { found, shared_keys: sharedKeysOf(everybody, target.topology) }

@@ -112,6 +112,10 @@ export const allStrategies = () => [...registry.values()]
 /** How its writer's operations meet connections. @param {string} strategy */
 export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]
 
+/** Whether its commands read keys that a fill writes. @param {Pick<Declaration, 'fill' | 'fills' | 'roles' | 'options'>} strategy */
+export const readsKeys = ({ fill, fills, roles, options }) =>
+  options.includes('fill') && (Boolean(fills) || roles.writer.play.some((play) => play !== fill))
+
 /** @param {FlowName} [flow] only those that a writer plays so */
 export const strategyNames = (flow) =>
   allStrategies()

@@ -48,6 +48,22 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.equal(await cli(server, 'KEYS', 'p:*'), '')
 })
 
+test('lookups of keys that nothing has written are told, those of keys that are there are not', async (t) => {
+  const server = await startServer(t)
+  const warned = async (/** @type {string} */ line) =>
+    (
+      await writeHere(t, `${line} --rate 500 --duration 1s --warm-up 0`, { env: at(server) })
+    ).document.warnings
+      .filter((/** @type {{ code: string }} */ { code }) => code === 'not-filled')
+      .map((/** @type {{ message: string }} */ { message }) => message)
+  const message =
+    'the servers had 0 keys of the 3,000 that the commands are about, so most of them met none; --fill writes them first'
+  assert.deepEqual(await warned(lookup('lookup-get')), [message])
+  assert.deepEqual(await warned(`${lookup('lookup-get')} --fill`), [])
+  assert.deepEqual(await warned(lookup('lookup-get')), [])
+  assert.deepEqual(await warned(`${lookup('lookup-set')} --prefix own:`), [])
+})
+
 test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
   const server = await startServer(t)
   const { document, ...ended } = await writeHere(

@@ -213,6 +213,14 @@ test('options of a workload go with it, however it is named', () => {
   assert.equal(requested(`--model docs/examples/shop.yaml --fill ${slo}`).settings.fill, 'keys')
 })
 
+test('keys that commands read are written before a search, where nothing else is asked for', () => {
+  const fillOf = (/** @type {string} */ line) => requested(`${line} --slo latency.p99<2ms`).settings.fill
+  for (const read of ['lookup-get', 'lookup-mix', '--model docs/examples/shop.yaml'])
+    assert.deepEqual([fillOf(read), fillOf(`${read} --fill none`)], ['keys', 'none'], read)
+  for (const written of ['lookup-set', 'sorted-set', '--model docs/examples/session-store.yaml'])
+    assert.equal(fillOf(written), 'none', written)
+})
+
 test('fetches are searched with the settings of consumers', () => {
   const slo = '--slo latency.p99<20ms'
   const { isOfFetches, settings } = requested(`list --read consumers=7,limit=100 --seed 5 ${slo}`)
