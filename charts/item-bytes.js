@@ -13,7 +13,7 @@ export const itemBytes = {
   note: 'Memory of the data set on the masters; bytes in and out of the masters, the feed of their replicas included.',
   fold: 'cost',
   option: ({ run }) => {
-    const { memory_bytes_per_item: memory, net_bytes_per_item: net } = run.server ?? {}
+    const { memory_bytes_per_item: memory, net_bytes_per_item: net } = 'items' in run ? run.server : {}
     if (typeof memory !== 'number' && typeof net !== 'number') return null
     const value = typeof memory === 'number' ? Math.min(memory, run.plan.valueBytes ?? 0) : null
     return stackedBars({

@@ -1,4 +1,5 @@
-// What `import 'millrace'` offers. npm run readme writes the options of RunOptions, from settings.js.
+// What `import 'millrace'` offers. npm run readme writes the options of RunOptions, from settings.js, and the files of a run,
+// from their schemas.
 
 /** Options by their names, in camel case: docs/options.md explains them. Durations and sizes may have units. */
 export interface RunOptions {
@@ -246,11 +247,21 @@ export interface RunOptions {
   threshold?: string | readonly string[]
 }
 
+// results
+
+/** What was noticed in a run. */
+export interface Warning {
+  code: string
+  message: string
+  invalidates: boolean
+  cause?: string
+}
+
 /** A measure by its name: docs/reports.md lists them. */
 export interface Measure {
   name: string
   value: number
-  unit: 'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'
+  unit: 'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'
   better: 'less' | 'more' | 'neither'
   /** independent samples behind it; null: not counted */
   count: number | null
@@ -258,39 +269,441 @@ export interface Measure {
   spread: number | null
 }
 
-export interface Warning {
-  /** stable, for programs */
-  code: string
-  message: string
-  /** whether the run is not valid for it */
-  invalidates: boolean
+/** null: there were too few samples */
+export interface Percentiles {
+  p50?: number | null
+  p90?: number | null
+  p99?: number | null
+  p999?: number | null
+  max?: number | null
 }
 
-/** run.json: docs/schemas/run.schema.json has every field. */
-export interface RunResult {
+/** What was asked for; what a kind of load has of its own is in it too. */
+export interface RunPlan {
+  strategy: string
+  quantity?: number
+  periodMs?: number
+  spacingMs?: number
+  chunks?: number
+  totalAgents?: number
+  agents?: ({ agent: number; first: number; count: number } | number)[]
+  items?: number
+  nominalHz?: number | null
+  rate?: string | null
+  pacing?: string
+  driver?: string
+  ttlS?: number
+  valueBytes?: number
+  valueSizes?: string | null
+  payload?: string
+  stamp?: boolean
+  once?: boolean
+  prefix?: string
+  placement?: string
+  sets?: string[]
+  extraSets?: string[]
+  maxMembers?: number | null
+  scriptMembers?: number | null
+  warmUpMs?: number | null
+  limit?: number
+}
+
+/** What the process itself took. */
+export interface ClientResult {
+  cpu_s?: number | null
+  cpu_pct?: number | null
+  cpu_us_per_item?: number | null
+  rss_mb_max?: number | null
+  loop_delay_ms_p99?: number | null
+  busy_pct?: number | null
+  thread_cpu_pct?: number | null
+  stopped_ms?: number | null
+  idle_pct?: number | null
+  cpu_us_per_item_net?: number | null
+  idle_note?: string | null
+  gc_s?: number | null
+  gc_pct?: number | null
+}
+
+/** What a node did. */
+export interface NodeResult {
+  address: string
+  role: 'master' | 'replica'
+  shard: number
+  engine_cpu_pct: number | null
+  cpu_pct: number | null
+  commands_per_s: number | null
+  memory_bytes: number | null
+  gaps: number | null
+  sampled_s?: number
+  cpu_upper_bound?: boolean
+}
+
+/** Percentiles of a second; hdr is the encoded histogram that they are of. */
+export interface Histogram {
+  p50?: number | null
+  p90?: number | null
+  p99?: number | null
+  p999?: number | null
+  max?: number | null
+  count?: number | null
+  hdr?: string
+}
+
+/** What each kind of run has in its run.json. */
+export interface Result {
   schema: 1
-  kind: 'producer' | 'consumer'
   run: string
   started: string
   duration_s: number
-  interrupted: boolean
+  plan: RunPlan
+  versions: { millrace: string; node: string; servers: string[] }
+  rate: { nominal?: number | null; achieved?: number | null; items?: number | null; value_bytes?: number | null }
+  client: ClientResult
+  nodes: NodeResult[]
+  events: { at_ms: number; kind: string; text: string }[]
+  warnings: Warning[]
+  measured_s?: number | null
+  warm_up_s?: number | null
   valid: boolean
   state: 'valid' | 'partial' | 'not-valid'
-  warnings: Warning[]
-  measures: Measure[]
+  interrupted: boolean
+  target?: { kind: string; origin: string; shared_keys?: { key: string; shard: number }[] } | null
   thresholds?: { threshold: string; name: string; value: number | null; passed: boolean }[]
-  plan: Record<string, unknown>
-  nodes: { address: string; shard: number; role: 'master' | 'replica' }[]
-  events: { at_ms: number; kind: string; text: string }[]
-  [section: string]: unknown
+  cloudwatch?: {
+    region: string
+    period_s: number
+    from: string
+    to: string
+    settled: boolean
+    read_at: string
+    nodes: { id: string; kind: 'node' | 'serverless'; address: string | null; role: 'master' | 'replica' | null; means: Record<string, number>; points: Record<string, [number, number][]> }[]
+    notes: string[]
+  }
+  bystander_us?: Percentiles | null
+  clocks?: { address: string; offset_ms: number; rtt_ms: number }[]
+  command_line?: string
+  measures: Measure[]
 }
+
+/** Of writers and of clients. */
+export interface WriteResult extends Result {
+  commands: { sent?: number; repeated?: number; errors_by?: Record<string, number> }
+  items: { offered: number; acked: number; failed?: number; uncertain?: number; dropped?: number; unsettled?: number; failed_by: Record<string, number> }
+  latency_us: { intended: Percentiles | null; service: Percentiles | null; commands?: Record<string, Percentiles> }
+  ticks: { count: number; late?: number | null; lateness_us: Percentiles }
+  server: {
+    share?: number | null
+    cpu_us_per_item?: number | null
+    memory_bytes_per_item?: number | null
+    evicted?: number | null
+    net_bytes_per_item?: number | null
+    net_bytes_per_item_net?: number | null
+    cpu_us_per_item_net?: number | null
+    cpu_us_per_item_net_uncertainty?: number | null
+    fixed_cpu_share?: number | null
+    commands?: Record<string, { calls: number; usec: number }> | null
+    memory_note?: string | null
+    foreign_calls?: { command: string; calls: number; by?: 'consumers' } | null
+    idle?: null | { why: string; net_bytes_per_s?: number | null } | { cpu_pct: number; uncertainty_pct: number; by_node: Record<string, number> }
+  }
+  written?: { agents: { agent: number; ticks: number }[]; not_acked: [number, number][]; complete: boolean } | null
+  fleet?: {
+    control: string
+    boxes: {
+      box: number
+      host: string
+      state: 'done' | 'interrupted' | 'lost'
+      clock: { offset_ms: number; uncertainty_ms: number }
+      from_s: number
+      to_s: number
+      intervals_lost: number
+      busy_pct?: number | null
+      cpu_pct?: number | null
+      writers: number[]
+      offered: number
+      acked: number
+      achieved?: number | null
+      latency_us?: Percentiles
+    }[]
+    start: { clock_skew_ms: number; loop_skew_ms: number }
+    absent: { items: number; share: number }
+  }
+  readers?: {
+    plan: RunPlan
+    consumers: number
+    fetches: {
+      count: number | null
+      failed?: number | null
+      overrun?: number | null
+      items?: number | null
+      values?: number | null
+      nils?: number | null
+      bytes?: number | null
+      duplicates?: number | null
+      items_p50?: number | null
+      failed_by: Record<string, number>
+      duration_ms: Percentiles | null
+      ids_ms: Percentiles | null
+      values_ms: Percentiles | null
+      numbers: Record<string, Record<string, unknown>>
+    }
+    rate: { nominal?: number | null; achieved?: number | null; items?: number | null; value_bytes?: number | null }
+    freshness_ms?: Percentiles | null
+    replication_ms?: Percentiles | null
+    verify?: { checked?: number; examples?: string[] } | null
+    client?: ClientResult
+    boxes: {
+      box: number
+      host: string
+      state: 'done' | 'interrupted' | 'lost'
+      clock: { offset_ms: number; uncertainty_ms: number }
+      from_s: number
+      to_s: number
+      intervals_lost: number
+      busy_pct?: number | null
+      cpu_pct?: number | null
+      readers: number[]
+      fetches: number
+      items: number
+      items_per_s?: number | null
+      duration_ms?: Percentiles
+    }[]
+  }
+  traffic?: Record<string, Record<string, unknown> | number> | null
+  chunks?: {
+    delivery: 'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'
+    size: number
+    calls: number
+    time_ms?: { whole?: number | null; waiting?: number | null; preparing?: number | null; sending?: number | null; parsing?: number | null; other?: number | null } | null
+    delay?: { asked: number; direct: number; proxy: number; added: number; busy_ms: number; lost: number } | null
+    sum?: { before: number; after: number; acked: number; uncertain: number; different: number } | null
+  } | null
+  load?: { keys: number; seconds: number; indexes?: number; index_when?: 'before' | 'after'; data_bytes?: number | null; index_seconds?: number | null; index_bytes?: number | null }
+  queries?: {
+    checked: number
+    right: number
+    wrong: number
+    partial: number
+    busy: number
+    timeout: number
+    selectivity?: number | null
+    min_us?: number | null
+    avg_us?: number | null
+    max_us?: number | null
+    examples?: { query: number; verdict: 'wrong' | 'partial'; ids: string[] }[]
+  }
+  updates?: { writers: number; offered: number; acked: number; rate?: number | null; failed_by: Record<string, number>; latency_us?: { intended: Percentiles | null; service: Percentiles | null } }
+  documents?: { count: number; updates: number; uncertain: number; conflicts: number; survived?: number | null; lost?: number | null; may_lose: boolean }
+  counts?: Record<string, number> | null
+  passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null
+  encodings?: Record<string, number> | null
+  snapshot?: {
+    masters: number
+    keys: number
+    data_bytes: number | null
+    save: { total_ms: number; longest_ms: number; bystander_max_us: number }
+    flush: { total_ms: number; longest_ms: number; bystander_max_us: number }
+    load: { total_ms: number; longest_ms: number; bystander_max_us: number }
+  } | null
+  queue?: { limit?: number | null; refused?: number | null; predicted_ms?: number | null; predicted_at_ms?: number | null; full_ms?: number | null } | null
+  kind: 'producer'
+}
+
+/** Of consumers. */
+export interface ReadResult extends Result {
+  commands: { master?: Record<string, { calls: number; usec: number }>; replica?: Record<string, { calls: number; usec: number }> }
+  fetches: {
+    count: number | null
+    failed?: number | null
+    overrun?: number | null
+    items?: number | null
+    values?: number | null
+    nils?: number | null
+    bytes?: number | null
+    duplicates?: number | null
+    items_p50?: number | null
+    failed_by: Record<string, number>
+    duration_ms: Percentiles
+    ids_ms: Percentiles
+    values_ms: Percentiles
+    numbers: Record<string, Record<string, unknown>>
+  }
+  freshness_ms: Percentiles
+  replication_ms: Percentiles
+  consumers?: number
+  verify?: { checked?: number; examples?: string[] } | null
+  uniqueness?: { structure: string; nature: string; samples: number; empty: number; last: number; truth: number | null; error_pct: number | null; error_pct_worst: number | null }[] | null
+  reads?: Record<string, Record<string, unknown>>
+  kind: 'consumer'
+}
+
+/** Of the workers of a queue. */
+export interface WorkResult extends Result {
+  commands: { refused_by: Record<string, number>; lost_replies: Record<string, number> }
+  jobs: {
+    taken: number
+    done: number
+    duplicates: number
+    reclaimed?: number
+    settled?: boolean
+    first_ms?: number
+    last_ms?: number
+    promise: 'at-most-once' | 'at-least-once'
+    account: {
+      produced: number
+      done: number
+      done_elsewhere: number
+      queued: number
+      in_flight: number
+      passed: number
+      lost: number
+      unacknowledged: number
+      unconfirmed: number
+      duplicates: number
+      foreign: number
+      makers_at_work: number
+      boxes_at_work: number
+      unknown?: number
+      boxes_silent?: number
+      examples: string[]
+      boxes?: { host: string; done: number }[]
+    } | null
+  }
+  latency_us: { intended: Percentiles | null; service: Percentiles | null }
+  waiting_us?: Percentiles | null
+  work_us?: Percentiles | null
+  take_us?: Percentiles | null
+  confirm_us?: Percentiles | null
+  backlog?: { first?: number | null; last?: number | null; max?: number | null; queue_bytes_max?: number | null } | null
+  workers: {
+    count: number
+    busy_share?: number | null
+    jobs_a_take?: number | null
+    work_us_mean?: number | null
+    fewest?: number | null
+    most?: number | null
+    fairness?: number | null
+    busiest?: number | null
+    rate?: number | null
+    boxes_fairness?: number | null
+  }
+  stages?: {
+    filter: {
+      count: number
+      busy_share?: number | null
+      jobs_a_take?: number | null
+      work_us_mean?: number | null
+      fewest?: number | null
+      most?: number | null
+      fairness?: number | null
+      busiest?: number | null
+      rate: number | null
+      done: number | null
+      duplicates?: number | null
+      reclaimed?: number | null
+      latency_us?: Percentiles | null
+      backlog?: { first?: number | null; last?: number | null; max?: number | null }
+    }
+    output: {
+      count: number
+      busy_share?: number | null
+      jobs_a_take?: number | null
+      work_us_mean?: number | null
+      fewest?: number | null
+      most?: number | null
+      fairness?: number | null
+      busiest?: number | null
+      rate: number | null
+      done: number | null
+      duplicates?: number | null
+      reclaimed?: number | null
+      latency_us?: Percentiles | null
+      backlog?: { first?: number | null; last?: number | null; max?: number | null }
+    }
+  } | null
+  connections?: { stated: string; renewed: number; connect_us: Percentiles | null } | null
+  server?: { cpu_us_per_job?: number | null; net_bytes_per_job?: number | null; evicted?: number | null; commands?: Record<string, { calls: number; usec: number }> | null }
+  kind: 'consumer'
+}
+
+/** run.json: docs/schemas/run.schema.json is its schema. */
+export type RunResult = WriteResult | ReadResult | WorkResult
+
+/** A line of intervals.ndjson. */
+export interface Second {
+  at_ms: number
+  phase?: string
+  items?: Record<string, number>
+  achieved?: number | null
+  latency_us?: { intended?: Histogram | null; service?: Histogram | null } | null
+  bystander_us?: Histogram | null
+  client: {
+    over_s?: number | null
+    cpu_s?: number | null
+    thread?: Record<string, unknown> | unknown[] | null
+    rss_mb?: number | null
+    waiting_bytes?: number | null
+    loop_delay_ms_p99?: number | null
+    stopped_ms?: number | null
+    gc_s?: number | null
+    cpu_pct?: number | null
+    thread_cpu_pct?: number | null
+    busy_pct?: number | null
+  } | null
+  reconnects?: { asked?: number | null; missed?: number | null; connect_us?: Histogram | null } | null
+  replies?: { counts?: Record<string, unknown> | unknown[] | null; numbers?: Record<string, unknown> | unknown[] | null } | null
+  fetches?: { count?: number | null; failed?: number | null; overrun?: number | null; items?: number | null; values?: number | null; nils?: number | null; bytes?: number | null; duplicates?: number | null } | null
+  duration_us?: Histogram | null
+  ids_us?: Histogram | null
+  values_us?: Histogram | null
+  freshness_us?: Histogram | null
+  future?: { fetches?: number | null; max_ms?: number | null } | null
+  numbers?: Record<string, unknown> | unknown[] | null
+  reading?: { numbers?: Record<string, unknown> | unknown[] | null; failed_by?: Record<string, unknown> | unknown[] | null; sizes?: Record<string, unknown> | unknown[] | null; over_s?: number | null } | null
+  replication_us?: Histogram | null
+  verify?: {
+    checked?: number | null
+    missing?: number | null
+    expired?: number | null
+    lagging?: number | null
+    stale?: number | null
+    corrupt?: number | null
+    unexpected?: number | null
+    unjudged?: number | null
+  } | null
+  lateness_us?: Histogram | null
+  jobs?: { taken?: number | null; done?: number | null; duplicates?: number | null; foreign?: number | null; reclaimed?: number | null } | null
+  waiting_us?: Histogram | null
+  work_us?: Histogram | null
+  take_us?: Histogram | null
+  confirm_us?: Histogram | null
+  ahead?: { jobs?: number | null; max_us?: number | null } | null
+  backlog?: number | null
+  between?: number | null
+  queue_bytes?: number | null
+  nodes: { address: string; role?: string; gap?: string; commands?: Record<string, { calls: number; usec: number }> }[]
+  items_per_s?: number | null
+  run: string
+  epoch_ms: number
+}
+
+/** A line of events.ndjson. */
+export interface RunEvent {
+  run: string
+  epoch_ms: number
+  at_ms: number
+  kind: string
+  text: string
+}
+
+// end of results
 
 export type ProgressEvent =
   | { type: 'message'; text: string }
   | { type: 'warning'; code: string; message: string }
-  | { type: 'event'; run: string; epoch_ms: number; at_ms: number; kind: string; text: string }
-  /** a line of intervals.ndjson: docs/schemas/intervals.schema.json */
-  | { type: 'second'; run: string; epoch_ms: number; at_ms: number; [field: string]: unknown }
+  | ({ type: 'event' } & RunEvent)
+  | ({ type: 'second' } & Second)
 
 export interface RunHooks {
   /** ends the load; what is under way settles, and the result says that it was interrupted */

@@ -201,7 +201,7 @@ console.log(
       result_s: (madeMs - ledMs) / 1000,
       after_the_leader_was_killed_s: (madeMs - killedMs) / 1000,
       rss_mb_max: (process.resourceUsage().maxRSS * 1024) / 1e6,
-      items: made?.document.items.acked,
+      items: made && 'items' in made.document ? made.document.items.acked : undefined,
       expected: writers * seconds * 1000,
     },
     null,

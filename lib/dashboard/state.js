@@ -8,6 +8,8 @@ import { historyOf, pointOf } from './history.js'
 
 /**
  * @import { Buckets } from '../base/buckets.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { ClientUse } from '../measures/client-limit.js'
  * @import { Point } from './history.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
@@ -24,7 +26,18 @@ import { historyOf, pointOf } from './history.js'
  * @property {number} warmUpS
  * @property {string} box this process
  *
- * @typedef {object} Latest the last second as it came, without its histograms
+ * @typedef {{ at_ms: number, phase?: string, achieved?: number | null, items_per_s?: number | null, nodes: NodeRow[],
+ *   client?: ClientUse, latency_us?: { intended: LatestTimes | null, service: LatestTimes | null },
+ *   duration_us?: LatestTimes | null, bystander_us?: LatestTimes | null }} Latest the last second as it came, without its histograms
+ * @typedef {{ p50: number | null, max: number | null }} LatestTimes
+ *
+ * @typedef {ClientUse & { name: string, role?: string, state?: string, health?: string, trouble?: string, last_s?: number | null,
+ *   achieved?: number | null, p99_us?: number | null, loop_delay_ms_p99?: number | null, clock_ms?: number,
+ *   waiting_bytes?: number, rss_mb?: number, stopped_ms?: number }} BoxRow a box, or this process
+ *
+ * @typedef {ReturnType<ReturnType<typeof stateOf>['all']>} Whole what a page needs that is opened now
+ * @typedef {Omit<Whole, 'kind'>} Shown
+ * @typedef {Whole | ReturnType<ReturnType<typeof stateOf>['about' | 'second' | 'boxes' | 'event' | 'warning' | 'end']>} Message
  */
 
 const mostEvents = 200
@@ -77,7 +90,7 @@ const shownPoint = (point) => ({
   ),
 })
 
-/** @param {any} line */
+/** @param {any} line @returns {Latest} */
 const latestOf = ({ latency_us: latency, ...line }) => ({
   ...Object.fromEntries(
     Object.entries(line).map(([key, value]) => [key, key.endsWith('_us') ? bare(value) : value]),
@@ -100,9 +113,9 @@ export const stateOf = (size) => {
   const warnings = []
   /** @type {Record<string, number>} */
   let sums = {}
-  /** @type {any} */
+  /** @type {Latest | null} */
   let latest = null
-  /** @type {object[]} */
+  /** @type {readonly BoxRow[]} */
   let boxes = []
   /** @type {Verdict | null} */
   let verdict = null
@@ -119,14 +132,15 @@ export const stateOf = (size) => {
   return {
     /** What a page needs that is opened now. */
     all: () => ({
-      ...{ kind: 'whole', about, events, earlierEvents, warnings, verdict },
+      kind: /** @type {const} */ ('whole'),
+      ...{ about, events, earlierEvents, warnings, verdict },
       points: history.points.map(shownPoint),
       ...now(),
     }),
     /** @param {About} given */
     about(given) {
       about = given
-      return { kind: 'about', about }
+      return { kind: /** @type {const} */ ('about'), about }
     },
     /** @param {any} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
     second(line) {
@@ -150,16 +164,16 @@ export const stateOf = (size) => {
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]
       return {
-        kind: 'second',
+        kind: /** @type {const} */ ('second'),
         point: late ? null : shownPoint(point),
         merged: merged && { ...merged, point: shownPoint(merged.point) },
         ...now(),
       }
     },
-    /** Boxes of a fleet, before its first second too. @param {object[]} given */
+    /** Boxes of a fleet, before its first second too. @param {readonly BoxRow[]} given */
     boxes(given) {
       boxes = given
-      return { kind: 'boxes', boxes }
+      return { kind: /** @type {const} */ ('boxes'), boxes }
     },
     /** @param {Event} event */
     event(event) {
@@ -168,18 +182,18 @@ export const stateOf = (size) => {
         events = events.slice(-mostEvents)
         earlierEvents++
       }
-      return { kind: 'event', event, earlierEvents }
+      return { kind: /** @type {const} */ ('event'), event, earlierEvents }
     },
     /** @param {string} text */
     warning(text) {
       if (warnings.length < mostEvents) warnings.push(text)
-      return { kind: 'warning', text }
+      return { kind: /** @type {const} */ ('warning'), text }
     },
     hasEnded: () => verdict !== null,
     /** @param {Verdict} given */
     end(given) {
       verdict = given
-      return { kind: 'end', verdict }
+      return { kind: /** @type {const} */ ('end'), verdict }
     },
   }
 }

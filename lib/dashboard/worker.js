@@ -7,9 +7,9 @@ import { stateOf } from './state.js'
  * @import { MessagePort } from 'node:worker_threads'
  * @import { Place } from '../fleet/control.js'
  * @import { DashboardService, Listener } from './service.js'
- * @import { About, Event, Verdict } from './state.js'
+ * @import { About, BoxRow, Event, Verdict } from './state.js'
  *
- * @typedef {{ about: About } | { second: object } | { boxes: object[] } | { event: Event }
+ * @typedef {{ about: About } | { second: object } | { boxes: readonly BoxRow[] } | { event: Event }
  *   | { warning: string } | { end: Verdict } | 'close'} Order
  */
 

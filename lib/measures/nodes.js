@@ -93,6 +93,7 @@ export const nodes = {
           ...{ address: { type: 'string' }, role: { type: 'string' }, shard: { type: 'number' } },
           ...{ engine_cpu_pct: figure, cpu_pct: figure, commands_per_s: figure },
           ...{ memory_bytes: figure, gaps: figure },
+          ...{ sampled_s: { type: 'number' }, cpu_upper_bound: { type: 'boolean' } },
         },
         required: ['address', 'role'],
       },

@@ -5,6 +5,7 @@ import { tooFewWords } from '../base/samples.js'
 import { bytes, count, micros, percent, period, plainText } from '../base/units.js'
 import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
+import { hasWorkers } from '../result/kind.js'
 import { busiestNode } from '../result/nodes.js'
 import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
@@ -15,9 +16,9 @@ import { workerRows } from './work-words.js'
 
 /**
  * @import { Part } from '../measures/measure.js'
- * @import { NodeFigures, RunDocument as Run } from '../result/document.js'
- * @import { PassResult } from '../workloads/declare.js'
+ * @import { NodeFigures, ReadRun, RunDocument as Run, WriteRun } from '../result/document.js'
  *
+ * @typedef {NonNullable<WriteRun['readers']>} Readers of a fleet
  * @typedef {{ label: string, text: string }} Row
  */
 
@@ -26,7 +27,7 @@ const unevenBy = 1.2
 // A wait for the rest of a burst that is shorter needs no advice.
 const burstUs = 1000
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const costRows = ({ server, plan }) => {
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net, net_bytes_per_item_net: netBytes } = server
   const each = `per ${words.unitOf(plan)}`
@@ -52,12 +53,13 @@ const costRows = ({ server, plan }) => {
   ]
 }
 
-/** Why the busiest node does more than the others of its role. @param {Run} run @param {any} busiest @param {number | null} others */
+/** Why the busiest node does more than the others of its role. @param {Run} run @param {NodeFigures} busiest @param {number | null} others */
 const whyBusiest = ({ target, nodes }, busiest, others) => {
   const peers = nodes.filter(({ role }) => role === busiest.role)
   if (peers.length < 2 || others === null) return ''
-  if (busiest.engine_cpu_pct < others * unevenBy) return `; the others do about as much (${percent(others)})`
-  const shared = (target?.shared_keys ?? []).filter((/** @type {any} */ { shard }) => shard === busiest.shard)
+  if ((busiest.engine_cpu_pct ?? 0) < others * unevenBy)
+    return `; the others do about as much (${percent(others)})`
+  const shared = (target?.shared_keys ?? []).filter(({ shard }) => shard === busiest.shard)
   const all = target?.shared_keys?.length ?? 0
   const keys =
     shared.length === 1
@@ -87,10 +89,10 @@ const busiestRow = (run) => {
   ]
 }
 
-/** What measures say. @param {Run} run @param {Part} part @returns {Row[]} */
+/** What measures say. @param {Run | Readers} run @param {Part} part @returns {Row[]} */
 const measureRows = (run, part) => answersIn(part, run, words.unitOf(run.plan))
 
-/** Items of a batch are due at the same moment, and wait for each other. @param {Run} run */
+/** Items of a batch are due at the same moment, and wait for each other. @param {WriteRun} run */
 const burstWords = ({ plan, latency_us: latency }) => {
   const { pacing, items, chunks, spacingMs, clients } = plan
   const burst = items / chunks
@@ -101,11 +103,11 @@ const burstWords = ({ plan, latency_us: latency }) => {
   return `${count(burst)} items are due at once every ${period(spacingMs)}, so most of it is the wait for the rest of the burst: --pacing smooth spaces them evenly`
 }
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const latencyRows = (run) => {
   const { intended, service } = run.latency_us
   const times = timesText(intended, 1, ['p50', 'p90', 'p99', 'max'])
-  if (!times) return []
+  if (!intended || !times) return []
   const own = timesText(service, 1, ['p50', 'p99'])
   const scheduled = run.plan.rate !== 'max' && run.rate.nominal !== null
   const text = scheduled
@@ -120,13 +122,13 @@ const latencyRows = (run) => {
   ]
 }
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const lostRow = (run) =>
   run.items.acked === run.items.offered
     ? []
     : [{ label: `${words.unitOf(run.plan)}s`, text: words.itemWords(run) }]
 
-/** What a queue had no room for. @param {Run} run @returns {Row[]} */
+/** What a queue had no room for. @param {WriteRun} run @returns {Row[]} */
 const queueRow = ({ queue }) =>
   queue?.full_ms == null
     ? []
@@ -135,23 +137,23 @@ const queueRow = ({ queue }) =>
           label: 'queue',
           text: words.facts([
             `full after ${period(queue.full_ms)}`,
-            queue.predicted_ms !== null &&
-              `predicted for ${period(queue.predicted_ms)} when ${period(queue.predicted_at_ms)} had passed`,
+            queue.predicted_ms != null &&
+              `predicted for ${period(queue.predicted_ms)} when ${period(queue.predicted_at_ms ?? 0)} had passed`,
             `${count(queue.refused)} jobs refused`,
           ]),
         },
       ]
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const repliesRow = ({ counts }) => {
   const seen = Object.entries(counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
   return seen.length > 0 ? [{ label: 'replies', text: words.facts(seen) }] : []
 }
 
-/** Passes over all numbers, and what the first of them left. @param {Run} run @returns {Row[]} */
-const passRows = ({ passes, encodings = {}, plan }) => {
+/** Passes over all numbers, and what the first of them left. @param {WriteRun} run @returns {Row[]} */
+const passRows = ({ passes, encodings, plan }) => {
   if (!passes?.length) return []
-  const rows = passes.map((/** @type {PassResult} */ pass) => ({
+  const rows = passes.map((pass) => ({
     label: pass.name,
     text: words.facts([
       `${count(pass.operations)} operations`,
@@ -161,7 +163,7 @@ const passRows = ({ passes, encodings = {}, plan }) => {
     ]),
   }))
   const [{ memory_bytes: grown }] = passes
-  const kinds = Object.keys(encodings)
+  const kinds = Object.keys(encodings ?? {})
   return [
     ...rows,
     {
@@ -176,10 +178,13 @@ const passRows = ({ passes, encodings = {}, plan }) => {
   ]
 }
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const snapshotRows = ({ snapshot }) => {
   if (!snapshot) return []
-  const stepWords = (/** @type {string} */ name, /** @type {any} */ step) =>
+  const stepWords = (
+    /** @type {string} */ name,
+    /** @type {{ total_ms: number, bystander_max_us: number }} */ step,
+  ) =>
     `${name} ${micros(step.total_ms * 1000)} (another client waits ${micros(step.bystander_max_us)} at most)`
   const { masters, keys, data_bytes: data, save, flush, load } = snapshot
   return [
@@ -195,7 +200,7 @@ const snapshotRows = ({ snapshot }) => {
   ]
 }
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {WriteRun} run @returns {Row[]} */
 const writerRows = (run) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
@@ -213,7 +218,7 @@ const writerRows = (run) => [
   ...boxesRow(run),
 ]
 
-/** What consumers read, of one process or of all readers of a fleet. @param {Run} run @param {string} label of its rate @returns {Row[]} */
+/** What consumers read, of one process or of all readers of a fleet. @param {ReadRun | Readers} run @param {string} label of its rate @returns {Row[]} */
 const readRows = (run, label) =>
   [
     ...measureRows(run, 'rate').map((row) => ({ ...row, label })),
@@ -221,7 +226,7 @@ const readRows = (run, label) =>
     ...measureRows(run, 'reads'),
   ].filter(({ text }) => text)
 
-/** @param {Run} run @returns {Row[]} */
+/** @param {ReadRun} run @returns {Row[]} */
 const readerRows = (run) =>
   [...readRows(run, 'rate'), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
 
@@ -236,7 +241,7 @@ const eventsRow = ({ events }) => {
 
 /** @param {Run} run @returns {Row[]} */
 const rowsOf = (run) => {
-  if (run.jobs)
+  if (hasWorkers(run))
     return [...workerRows(run), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
   return run.kind === 'consumer' ? readerRows(run) : writerRows(run)
 }

@@ -1,7 +1,7 @@
 // A run in chunks, in words: how it sends, where the client's time went, the delay of the proxy, and the sum.
 import { count, micros, percent, period } from '../base/units.js'
 
-/** @import { RunDocument as Run } from '../result/document.js' */
+/** @import { WriteRun as Run } from '../result/document.js' */
 
 /** @type {Record<string, (size: string) => string>} */
 const sent = {
@@ -19,15 +19,16 @@ export const chunksWords = ({ quantity, clients, driver }) => {
   return `${count(quantity)} operations, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
 }
 
-/** @param {Run['chunks']['time_ms']} time */
-const timeWords = ({ whole, ...parts }) => {
-  const shares = Object.entries(parts)
-    .filter(([, ms]) => ms !== null)
-    .map(([name, ms]) => `${percent(/** @type {number} */ (ms / whole) * 100)} ${name}`)
+/** @param {NonNullable<NonNullable<Run['chunks']>['time_ms']>} time */
+const timeWords = ({ whole: measured, ...parts }) => {
+  const whole = measured ?? 0
+  const shares = Object.entries(parts).flatMap(([name, ms]) =>
+    ms === null ? [] : `${percent((ms / whole) * 100)} ${name}`,
+  )
   return `${micros(whole * 1000)}: ${shares.join(', ')}`
 }
 
-/** @param {Run['chunks']['delay']} delay */
+/** @param {NonNullable<NonNullable<Run['chunks']>['delay']>} delay */
 const delayWords = ({ asked, direct, proxy, added, lost }) =>
   [
     `${micros(added * 1000)} added by the proxy (${period(asked)} asked for)`,
@@ -36,7 +37,7 @@ const delayWords = ({ asked, direct, proxy, added, lost }) =>
     ...(lost > 0 ? [`${count(lost)} replies lost by it`] : []),
   ].join(' · ')
 
-/** @param {Run['chunks']['sum']} sum */
+/** @param {NonNullable<NonNullable<Run['chunks']>['sum']>} sum */
 const sumWords = ({ before, after, acked, uncertain }) => {
   const grown = after - before
   const whole = `the counters grew by ${count(grown)}`

@@ -10,17 +10,13 @@ export const hostCpu = ({ cloudwatch }, address) =>
 
 /** @param {Run} run */
 export const hasHostCpu = ({ cloudwatch, nodes }) =>
-  nodes.some((/** @type {any} */ { address }) =>
-    cloudwatch?.nodes.some((/** @type {any} */ cache) => cache.address === address),
-  )
+  nodes.some(({ address }) => cloudwatch?.nodes.some((cache) => cache.address === address))
 
 /** Caches that are no node by their address. @param {Run} run @returns {{ label: string, text: string }[]} */
 export const cacheRows = ({ cloudwatch, nodes }) =>
   (cloudwatch?.nodes ?? [])
-    .filter((/** @type {any} */ cache) =>
-      nodes.every((/** @type {any} */ { address }) => address !== cache.address),
-    )
-    .map((/** @type {any} */ { id, kind, role, means }) => ({
+    .filter((cache) => nodes.every(({ address }) => address !== cache.address))
+    .map(({ id, kind, role, means }) => ({
       label: 'CloudWatch',
       text: facts([
         `${id}${role ? ` (${role})` : ''}`,

@@ -60,9 +60,9 @@ const nodesCsv = ({ seconds }) =>
 // Nodes have rows of their own; how often there was each value is no column a value.
 const notInRows = new Set(['hdr', 'nodes', 'over_ms', 'sizes', 'of'])
 
-/** What of a second is a number, under its path; histograms and nodes are left out. @param {any} part @param {string} [path] @returns {[string, Value][]} */
+/** What of a second is a number, under its path; histograms and nodes are left out. @param {object} part @param {string} [path] @returns {[string, Value][]} */
 const leaves = (part, path = '') =>
-  Object.entries(part ?? {}).flatMap(([key, value]) => {
+  Object.entries(part).flatMap(([key, value]) => {
     if (notInRows.has(key)) return []
     const name = path ? `${path}.${key}` : key
     if (value !== null && typeof value === 'object') return leaves(value, name)

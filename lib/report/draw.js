@@ -4,7 +4,10 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { drawn, placedLabels } from '../chart/theme.js'
 
-/** @import { LookName } from '../chart/theme.js' */
+/**
+ * @import { Option } from '../chart/parts.js'
+ * @import { LookName } from '../chart/theme.js'
+ */
 
 const require = createRequire(import.meta.url)
 /** @param {string} path from here */
@@ -61,13 +64,13 @@ export const libraryPath = () => /** @type {string} */ (library())
  * @typedef {object} Picture
  * @property {string} title
  * @property {string} note
- * @property {Record<string, any>} option
+ * @property {Option} option
  * @property {true} [wide] bars that take the whole width of a page
  * @property {string} [fold] the title under which the page folds it away
  * @property {true} [inOverview] what the overview of a run has too: a file of its own, and no part of the page
  */
 
-/** Rows that the names of a legend take. @param {Record<string, any>} legend @param {number} width */
+/** Rows that the names of a legend take. @param {Option['legend']} legend @param {number} width */
 const legendRows = ({ data = [], itemWidth, itemGap }, width) => {
   let rows = 1
   let x = 0
@@ -84,7 +87,7 @@ const legendRows = ({ data = [], itemWidth, itemGap }, width) => {
 
 const leastRowPx = 60
 
-/** What the longest name takes, broken into lines. @param {{ data: string[], axisLabel: Record<string, any> }} axis */
+/** What the longest name takes, broken into lines. @param {{ data: string[], axisLabel: Option['yAxis'] }} axis */
 const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
   // A word that does not fit leaves a part of its line empty.
   const linesOf = (/** @type {string} */ text) => Math.ceil((1.15 * measureText(text).width) / width)
@@ -95,15 +98,15 @@ const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
 const titlePx = 30
 const edgesPx = 90
 
-/** Bars need what their rows need; panels say what they need. @param {Record<string, any>} option @param {number} below */
+/** Bars need what their rows need; panels say what they need. @param {Option} option @param {number} below */
 const heightOf = ({ yAxis, height }, below) => {
   if (height) return height + below
   return yAxis.type === 'category' ? 150 + yAxis.data.length * rowPx(yAxis) : 420
 }
 
-/** Below the title and the legend. @param {Record<string, any>} option @param {number} below */
+/** Below the title and the legend. @param {Option} option @param {number} below */
 const gridBelow = ({ grid, panels }, below) => {
-  if (panels) return grid.map((/** @type {any} */ one) => ({ ...one, top: one.top + below }))
+  if (panels) return grid.map((/** @type {Option['grid']} */ one) => ({ ...one, top: one.top + below }))
   // Several grids without panels have places of their own.
   if (Array.isArray(grid)) return grid
   return { ...grid, left: 12, top: grid.top + below, bottom: grid.bottom + 8 }
@@ -120,7 +123,7 @@ export const svgOf = (
 ) => {
   /** @type {typeof import('echarts')} */
   const echarts = require(by)
-  echarts.setPlatformAPI({ measureText: /** @type {any} */ (measureText) })
+  echarts.setPlatformAPI({ measureText: /** @type {Option['measureText']} */ (measureText) })
   const below = titlePx + (legendRows(option.legend, width - 20) - 1) * 26
   const whole = height ?? heightOf(option, below)
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height: whole })

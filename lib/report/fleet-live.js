@@ -5,7 +5,10 @@ import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
 import { aheadText, whoIs } from './fleet-words.js'
 
-/** @import { Status } from '../fleet/status.js' */
+/**
+ * @import { Status } from '../fleet/status.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ */
 
 // The boxes that need a look come first.
 const order = ['silent', 'lost', 'joining', 'ready', 'writing', 'reading', 'done']
@@ -20,10 +23,10 @@ const stateWords = ({ state, refused, stopped_by: by, boxes, writers }) => {
   return by ? `${state}, stopped by ${plainText(by)}` : state
 }
 
-/** The hardest-worked node of a role. @param {readonly any[]} nodes @param {string} role */
+/** The hardest-worked node of a role. @param {readonly Pick<NodeRow, 'role' | 'engine_cpu_pct'>[]} nodes @param {string} role */
 const busiestOf = (nodes, role) => {
-  const all = nodes.filter((node) => node.role === role && node.engine_cpu_pct != null)
-  return all.length === 0 ? null : Math.max(...all.map((node) => node.engine_cpu_pct))
+  const all = nodes.flatMap((node) => (node.role === role ? (node.engine_cpu_pct ?? []) : []))
+  return all.length === 0 ? null : Math.max(...all)
 }
 
 /** @param {Status} status */

@@ -5,13 +5,13 @@ import { count, micros, percent, several } from '../base/units.js'
 import { cell } from './cells.js'
 
 /**
- * @import { RunDocument } from '../result/document.js'
+ * @import { WriteRun } from '../result/document.js'
  * @import { Table } from './sections.js'
  */
 
 /** More boxes than this are folded away. */
 const mostShown = 16
-const isAnswer = (/** @type {any[]} */ boxes) =>
+const isAnswer = (/** @type {readonly unknown[]} */ boxes) =>
   boxes.length <= mostShown ? { answer: /** @type {true} */ (true) } : { fold: 'Boxes' }
 
 /** `writer 1-4`, of a box that reads `reader 2` @param {{ writers: readonly number[], readers: readonly number[] }} box */
@@ -21,17 +21,15 @@ export const whoIs = ({ writers, readers }) =>
 /** How far another clock is ahead: `+0.3 ms`, `−21 µs` @param {number} ms */
 export const aheadText = (ms) => `${ms < 0 ? '−' : '+'}${micros(Math.abs(ms) * 1000)}`
 
-/** @param {any} box */
+/** @param {{ from_s: number, to_s: number }} box */
 const timeOf = ({ from_s: fromS, to_s: toS }) => `${fromS.toFixed(0)}–${toS.toFixed(0)} s`
 
-/** `8 boxes on 8 hosts; clocks ±0.3 ms, event loops up to 2.1 ms at the start` @param {RunDocument} run @returns {{ label: string, text: string }[]} */
+/** `8 boxes on 8 hosts; clocks ±0.3 ms, event loops up to 2.1 ms at the start` @param {WriteRun} run @returns {{ label: string, text: string }[]} */
 export const boxesRow = ({ fleet, readers }) => {
   if (!fleet) return []
   const { boxes, start } = fleet
-  const hosts = new Set(boxes.map((/** @type {any} */ { host }) => host)).size
-  const trouble = boxTrouble(
-    boxes.map((/** @type {any} */ { state, to_s: lastS }) => ({ state, last_s: lastS })),
-  )
+  const hosts = new Set(boxes.map(({ host }) => host)).size
+  const trouble = boxTrouble(boxes.map(({ state, to_s: lastS }) => ({ state, last_s: lastS })))
   const skew = `began within ${micros((start.clock_skew_ms + start.loop_skew_ms) * 1000)} of each other (clocks ${micros(start.clock_skew_ms * 1000)}, event loops ${micros(start.loop_skew_ms * 1000)})`
   const parts = [
     `${boxes.length === 1 ? '1 box' : `${count(boxes.length)} boxes`} on ${several(hosts, 'host')}`,
@@ -42,7 +40,7 @@ export const boxesRow = ({ fleet, readers }) => {
   return [{ label: 'fleet', text: parts.join(' · ') }]
 }
 
-/** @param {RunDocument} run @returns {Table[]} */
+/** @param {WriteRun} run @returns {Table[]} */
 export const boxesTable = ({ fleet }) => {
   if (!fleet) return []
   return [
@@ -61,12 +59,12 @@ export const boxesTable = ({ fleet }) => {
         { title: 'clock' },
         { title: 'there', left: true },
       ],
-      rows: fleet.boxes.map((/** @type {any} */ box) => [
+      rows: fleet.boxes.map((box) => [
         cell(String(box.box), box.box),
         cell(box.host),
         cell(rangesText(box.writers), box.writers[0]),
-        cell(box.achieved === null ? '–' : count(Math.round(box.achieved)), box.achieved),
-        cell(micros(box.latency_us.p99), box.latency_us.p99),
+        cell(box.achieved == null ? '–' : count(Math.round(box.achieved)), box.achieved),
+        cell(micros(box.latency_us?.p99), box.latency_us?.p99),
         cell(percent(box.busy_pct), box.busy_pct),
         cell(percent(box.cpu_pct), box.cpu_pct),
         cell(
@@ -79,7 +77,7 @@ export const boxesTable = ({ fleet }) => {
   ]
 }
 
-/** @param {RunDocument} run @returns {Table[]} */
+/** @param {WriteRun} run @returns {Table[]} */
 export const readerBoxesTable = ({ readers }) => {
   if (!readers) return []
   return [
@@ -98,15 +96,14 @@ export const readerBoxesTable = ({ readers }) => {
         { title: 'busy' },
         { title: 'there', left: true },
       ],
-      rows: readers.boxes.map((/** @type {any} */ box) => [
+      rows: readers.boxes.map((box) => [
         cell(String(box.box), box.box),
         cell(box.host),
         cell(rangesText(box.readers), box.readers[0]),
         cell(count(box.fetches), box.fetches),
-        cell(box.items_per_s === null ? '–' : count(Math.round(box.items_per_s)), box.items_per_s),
-        ...['p50', 'p99'].map((key) => {
-          const ms = box.duration_ms[key]
-          return cell(micros(ms === null ? null : ms * 1000), ms)
+        cell(box.items_per_s == null ? '–' : count(Math.round(box.items_per_s)), box.items_per_s),
+        ...[box.duration_ms?.p50, box.duration_ms?.p99].map((ms) => {
+          return cell(micros(ms == null ? null : ms * 1000), ms)
         }),
         cell(percent(box.busy_pct), box.busy_pct),
         cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),

@@ -4,7 +4,7 @@ import { painter } from '../base/layout.js'
 import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
 
 /**
- * What a second of any run came to.
+ * What a second of a run came to, of each kind.
  * @typedef {object} Snapshot
  * @property {number} elapsedMs
  * @property {number | null} totalMs null: until interrupted

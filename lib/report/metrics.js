@@ -5,6 +5,7 @@ import { at } from '../measures/fold.js'
 import { MEASURES, ofReaders, ofWorkers, ofWriters } from '../measures/index.js'
 
 /**
+ * @import { Histogram } from 'prom-client'
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { Measure } from '../measures/measure.js'
  * @import { Second } from '../result/record.js'
@@ -42,7 +43,7 @@ const mergedHistogram = (registry, { name, help }) => {
     get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
     reset: () => series.clear(),
   }
-  registry.registerMetric(/** @type {any} */ (metric))
+  registry.registerMetric(/** @type {Histogram} */ (/** @type {unknown} */ (metric)))
   return {
     /** @param {Record<string, string>} labels @param {{ hdr: string } | null | undefined} second */
     add(labels, second) {
@@ -79,25 +80,25 @@ const measureMetrics = (registry, ofKind) => {
     const name = `millrace_${own}`
     if (type === 'histogram') {
       histograms[name] ??= mergedHistogram(registry, { name, help })
-      return (/** @type {any} */ second) => histograms[name].add(labels, at(second, path))
+      return (/** @type {Second} */ second) => histograms[name].add(labels, at(second, path))
     }
     const about = { name, help, labelNames: by ? [by] : Object.keys(labels), registers: [registry] }
     const gauge = type === 'gauge' ? new Gauge(about) : null
     if (!gauge) counters[name] ??= new Counter(about)
     if (!gauge && !by && begun.has(row)) counters[name].inc(labels, 0)
     if (by)
-      return (/** @type {any} */ second) => {
+      return (/** @type {Second} */ second) => {
         for (const [key, value] of Object.entries(at(second, path) ?? {}))
           counters[name].inc({ [by]: key }, of ? value[of] : value)
       }
-    return (/** @type {any} */ second) => {
+    return (/** @type {Second} */ second) => {
       const value = at(second, path)
       if (typeof value !== 'number') return
       if (gauge) gauge.set(value * scale)
       else if (value > 0) counters[name].inc(labels, value * scale)
     }
   })
-  return (/** @type {any} */ second) => {
+  return (/** @type {Second} */ second) => {
     for (const take of takers) take(second)
   }
 }

@@ -5,6 +5,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metrics'
 
 /**
+ * @import { ResourceMetrics } from '@opentelemetry/sdk-metrics'
+ *
  * @typedef {{ value: number, labels: Record<string, string | number>, metricName?: string }} Value
  * @typedef {{ name: string, help: string, type: string, values: Value[] }} Metric as prom-client gives it
  * @typedef {[seconds: number, nanoseconds: number]} HrTime
@@ -99,8 +101,9 @@ export const otlpOf = ({ url, run, version, metrics, epochMs }) => {
       const data = (await metrics()).map((metric) => metricData(metric, span))
       const scopeMetrics = [{ scope: { name: 'millrace', version }, metrics: data.filter(hasPoints) }]
       return new Promise((resolve) => {
-        exporter.export(/** @type {any} */ ({ resource, scopeMetrics }), ({ error }) =>
-          resolve(error ?? null),
+        exporter.export(
+          /** @type {ResourceMetrics} */ (/** @type {unknown} */ ({ resource, scopeMetrics })),
+          ({ error }) => resolve(error ?? null),
         )
       })
     },

@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { bytes, count, micros, percent, rate, several, share } from '../base/units.js'
 
-/** @import { RunDocument as Run } from '../result/document.js' */
+/** @import { WriteRun as Run } from '../result/document.js' */
 
 const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'index' : 'indexes'}`
 const gap = ' · '
@@ -23,15 +23,16 @@ export const queriesWords = ({ quantity, nominalHz, clients, own }) => {
 const loadWords = ({ keys, seconds, data_bytes: data, ...indexed }) =>
   facts([
     `${count(keys)} documents in ${micros(seconds * 1e6)}`,
-    data !== null && `${bytes(data)}, ${bytes(data / keys)} each`,
+    data != null && `${bytes(data)}, ${bytes(data / keys)} each`,
     indexed.indexes !== undefined && indexWords(indexed),
   ])
 
-/** @param {Record<string, any>} indexed */
+/** @param {Omit<NonNullable<Run['load']>, 'keys' | 'seconds' | 'data_bytes'>} indexed */
 const indexWords = ({ indexes, index_when: when, index_seconds: seconds, index_bytes: size }) => {
-  const what = indexesWords(indexes)
-  if (when === 'before') return `${what} built with them, ready ${micros(seconds * 1e6)} later`
-  return `${what} built after it in ${micros(seconds * 1e6)}${size === null ? '' : `, ${bytes(size)}`}`
+  const what = indexesWords(indexes ?? 0)
+  const us = (seconds ?? 0) * 1e6
+  if (when === 'before') return `${what} built with them, ready ${micros(us)} later`
+  return `${what} built after it in ${micros(us)}${size == null ? '' : `, ${bytes(size)}`}`
 }
 
 /** @param {NonNullable<Run['queries']>} queries @param {number} offered */
@@ -43,16 +44,16 @@ const answerWords = ({ checked, right, wrong, partial, busy, timeout, selectivit
     partial > 0 && `${count(partial)} partial`,
     busy > 0 && `${count(busy)} BUSY (${percent((busy / offered) * 100)})`,
     timeout > 0 && `${count(timeout)} timed out (${percent((timeout / offered) * 100)})`,
-    selectivity !== null && `${share(selectivity)} of the documents match`,
+    selectivity != null && `${share(selectivity)} of the documents match`,
   ])
 
 /** @param {NonNullable<Run['updates']>} updates */
 const updateWords = ({ writers, acked, offered, rate: aSecond, latency_us: latency }) => {
-  const [p50, p99] = [percentileOf(latency.service, 'p50'), percentileOf(latency.service, 'p99')]
+  const [p50, p99] = [percentileOf(latency?.service, 'p50'), percentileOf(latency?.service, 'p99')]
   return facts([
     `${several(writers, 'writer')}`,
     `${count(acked)} updates${acked < offered ? ` of ${count(offered)}` : ''}`,
-    aSecond !== null && `${rate(aSecond)}/s`,
+    aSecond != null && `${rate(aSecond)}/s`,
     p50 !== null && `p50 ${micros(p50)}`,
     p99 !== null && `p99 ${micros(p99)}`,
   ])
@@ -64,12 +65,13 @@ const loadRow = (load) => (load ? [{ label: 'loaded', text: loadWords(load) }] :
 /** Documents that change, and what is left of the updates. @param {Pick<Run, 'load' | 'documents'>} run */
 const documentRows = ({ load, documents }) => {
   if (!documents) return []
-  const { updates, uncertain, survived, lost, conflicts } = documents
+  const { updates, uncertain, survived, lost: gaps, conflicts } = documents
+  const lost = gaps ?? 0
   const part = lost > 0 ? ` (${percent((lost / updates) * 100)})` : ''
   const gone = lost > 0 ? `${uncertain > 0 ? 'at least ' : ''}${count(lost)} lost${part}` : 'none lost'
   const text = facts([
     `${count(updates)} acknowledged`,
-    survived === null ? 'the documents could not be read' : gone,
+    survived == null ? 'the documents could not be read' : gone,
     conflicts > 0 && `${count(conflicts)} transactions not executed, and tried again`,
   ])
   return [...loadRow(load), { label: 'updates', text }]
@@ -82,7 +84,7 @@ export const queryRows = ({ load, queries, updates, documents, items }) => {
   return [
     ...loadRow(load),
     { label: 'answers', text: answerWords(queries, items.offered) },
-    ...(avg === null
+    ...(avg == null
       ? []
       : [{ label: 'query time', text: `min ${micros(min)}, avg ${micros(avg)}, max ${micros(max)}` }]),
     ...(updates ? [{ label: 'updates', text: updateWords(updates) }] : []),

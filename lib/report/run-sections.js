@@ -5,7 +5,7 @@ import { bytes, count, dash, micros, percent, plainData } from '../base/units.js
 import { at } from '../measures/fold.js'
 import { answersIn, factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
 import { highlightsOf } from '../result/chief-metrics.js'
-import { kindOf } from '../result/kind.js'
+import { hasWorkers, kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/warnings.js'
 import { flowOf } from '../workloads/flows.js'
@@ -18,10 +18,8 @@ import * as words from './words.js'
 import { workerFacts } from './work-words.js'
 
 /**
- * @import { CountRow } from '../measure/uniqueness.js'
  * @import { Measure } from '../measures/measure.js'
- * @import { NodeFigures, RunDocument } from '../result/document.js'
- * @import { Judged } from '../result/thresholds.js'
+ * @import { ReadRun, RunDocument, WorkRun, WriteRun } from '../result/document.js'
  * @import { Sections, Table } from './sections.js'
  */
 
@@ -83,7 +81,7 @@ const nodesTable = (run) => {
         { title: 'gaps' },
         ...(told ? [{ title: 'CPUUtilization' }] : []),
       ],
-      rows: run.nodes.map((/** @type {NodeFigures} */ node) => {
+      rows: run.nodes.map((node) => {
         const hostPct = hostCpu(run, node.address)
         return [
           cell(node.address),
@@ -110,7 +108,7 @@ const eventsTable = ({ events }) =>
           title: 'Events',
           fold: 'Events',
           columns: [{ title: 'at' }, { title: 'kind', left: true }, { title: 'what', left: true }],
-          rows: events.map((/** @type {{ at_ms: number, kind: string, text: string }} */ event) => [
+          rows: events.map((event) => [
             cell(`${(event.at_ms / 1000).toFixed(1)} s`, event.at_ms),
             cell(event.kind),
             cell(event.text),
@@ -147,7 +145,7 @@ const planTable = ({ plan }) => ({
   ]),
 })
 
-/** @param {RunDocument} run */
+/** @param {WriteRun} run */
 const writerFacts = (run) => [
   { label: 'items', text: words.itemWords(run) },
   { label: 'rate', text: words.rateWords(run) },
@@ -156,7 +154,7 @@ const writerFacts = (run) => [
   { label: 'commands', text: words.commandWords(run) },
 ]
 
-/** @param {RunDocument} run */
+/** @param {ReadRun} run */
 const readerFacts = (run) => [
   ...answersIn('details', run, words.unitOf(run.plan)),
   { label: 'served', text: words.servedWords(run) },
@@ -175,7 +173,11 @@ const timesOfMeasures = (measures, run) =>
     times.map(({ name, path, unit }) => ({ name, unit, figures: at(run, path) })),
   )
 
-const factsOfKind = { producer: writerFacts, consumer: readerFacts, workers: workerFacts }
+/** @param {RunDocument} run */
+const factsOfKind = (run) => {
+  if (hasWorkers(run)) return workerFacts(run)
+  return run.kind === 'consumer' ? readerFacts(run) : writerFacts(run)
+}
 
 /** @param {RunDocument} run */
 const factsOf = (run) =>
@@ -184,13 +186,13 @@ const factsOf = (run) =>
     { label: 'plan', text: words.planWords(run) },
     { label: 'target', text: words.targetWords(run) },
     { label: 'time', text: words.timeWords(run) },
-    ...factsOfKind[kindOf(run)](run),
+    ...factsOfKind(run),
     { label: 'clocks', text: words.clockWords(run) },
     ...measureFacts(run),
     ...cacheRows(run),
   ].filter(({ text }) => text)
 
-/** @param {RunDocument} run @returns {Table[]} */
+/** @param {WorkRun} run @returns {Table[]} */
 const timesOfWorkers = (run) =>
   timesTable('Times', [
     { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
@@ -204,7 +206,7 @@ const timesOfWorkers = (run) =>
 /** Of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */
 const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
 
-/** Of each command of a batch, from its last send. @param {{ commands?: Record<string, any> }} latencies */
+/** Of each command of a batch, from its last send. @param {WriteRun['latency_us']} latencies */
 const timesOfCommands = ({ commands = {} }) =>
   Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
 
@@ -214,7 +216,7 @@ const timesOf = (run) =>
     ? timesOfReads('Times', run)
     : timesTable('Latency', [...timesOfMeasures(ofWriters, run), ...timesOfCommands(run.latency_us)])
 
-/** @param {RunDocument} run @returns {Table[]} */
+/** @param {ReadRun} run @returns {Table[]} */
 const countsTable = ({ uniqueness }) => {
   const error = (/** @type {number | null} */ pct) =>
     cell(pct === null ? dash : `${pct < 0 ? '' : '+'}${pct.toFixed(2)} %`, pct)
@@ -231,7 +233,7 @@ const countsTable = ({ uniqueness }) => {
         { title: 'worst' },
         { title: 'nature', left: true },
       ],
-      rows: uniqueness.map((/** @type {CountRow} */ row) => [
+      rows: uniqueness.map((row) => [
         cell(row.structure),
         cell(count(row.last), row.last),
         cell(count(row.truth), row.truth),
@@ -251,7 +253,7 @@ const thresholdsTable = ({ thresholds = [] }) =>
         {
           title: 'Thresholds',
           columns: [{ title: 'limit', left: true }, { title: 'measured' }, { title: '', left: true }],
-          rows: thresholds.map((/** @type {Judged} */ { threshold, name, value, passed }) => [
+          rows: thresholds.map(({ threshold, name, value, passed }) => [
             cell(threshold),
             figureCell(name, value),
             cell(passed ? 'passed' : 'FAILED'),
@@ -262,7 +264,7 @@ const thresholdsTable = ({ thresholds = [] }) =>
 /**
  * A measure is of items; what clients do is counted in operations, and what they leave in keys.
  * @param {{ name: string, title: string }} measure
- * @param {any} plan
+ * @param {RunDocument['plan']} plan
  */
 const titleOf = ({ name, title }, plan) =>
   title.replace(
@@ -276,12 +278,13 @@ const verdictOf = (run) => {
   const { plan, rate: rates } = run
   const kept = words.isUneven(plan) ? ', all that was due' : ', target rate sustained'
   const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : kept
-  const right = run.verify && plan.knowsBytes ? ', every value right' : ''
+  const right = 'verify' in run && run.verify && plan.knowsBytes ? ', every value right' : ''
   const good = {
     consumer: `every fetch on time and whole${right}`,
-    producer: run.queue?.refused
-      ? 'every job stored, or refused by a full queue'
-      : `every ${words.unitOf(plan)} acknowledged${sustained}`,
+    producer:
+      'queue' in run && run.queue?.refused
+        ? 'every job stored, or refused by a full queue'
+        : `every ${words.unitOf(plan)} acknowledged${sustained}`,
     workers: 'every job has one place',
   }[kindOf(run)]
   return {
@@ -293,7 +296,7 @@ const verdictOf = (run) => {
 
 /** What became of the limits. @param {RunDocument} run */
 const limitsOf = (run) =>
-  (run.thresholds ?? []).map((/** @type {Judged} */ { threshold, name, value, passed }) => {
+  (run.thresholds ?? []).map(({ threshold, name, value, passed }) => {
     const found =
       value === null
         ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`

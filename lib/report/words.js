@@ -12,29 +12,31 @@ import { chunksWords } from './chunk-words.js'
 import { queriesWords } from './query-words.js'
 import { workersPlanWords } from './work-words.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/** @import { ReadRun, RunDocument, WriteRun } from '../result/document.js' */
+/** @typedef {RunDocument['plan']} Plan */
+/** @typedef {{ kind: RunDocument['kind'], plan: Plan, consumers?: number }} Loaded what is known of a run before its result */
 
 export { facts, gap } from '../base/units.js'
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
 export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 
-/** What is counted: an item that is stored, or an operation of a client. @param {Run['plan']} plan */
+/** What is counted: an item that is stored, or an operation of a client. @param {Plan} plan */
 export const unitOf = (plan) => flowOf(plan).unit
 
-/** What takes memory: an item, a key that operations are about, or a job. @param {Run['plan']} plan */
+/** What takes memory: an item, a key that operations are about, or a job. @param {Plan} plan */
 export const storedUnitOf = (plan) => flowOf(plan).stored
 
-/** Which of the writers this process is; empty where it is the only one. @param {Run['plan']} plan */
+/** Which of the writers this process is; empty where it is the only one. @param {Plan} plan */
 const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity }) => {
   if (agents.length === totalAgents) return totalAgents > 1 ? `by ${several(totalAgents, 'writer')}` : ''
-  const numbers = agents.map((/** @type {any} */ { agent }) => agent)
+  const numbers = agents.map((/** @type {{ agent: number }} */ { agent }) => agent)
   const inRow = numbers.length > 1 && numbers.at(-1) - numbers[0] === numbers.length - 1
   const own = inRow ? `${numbers[0]}-${numbers.at(-1)}` : numbers.join(', ')
   return `by ${numbers.length === 1 ? 'writer' : 'writers'} ${own} of ${count(totalAgents)} (${count(items)} of ${count(quantity)} items)`
 }
 
-/** What a writer's plan sends, and how often. @param {Run['plan']} plan */
+/** What a writer's plan sends, and how often. @param {Plan} plan */
 const ticksWords = (plan) => {
   const { quantity, items = quantity } = plan
   const writers = writersWords(plan)
@@ -45,7 +47,7 @@ const ticksWords = (plan) => {
   return [rhythm, writers].filter(Boolean).join(', ')
 }
 
-/** @param {Run['plan']} plan */
+/** @param {Plan} plan */
 const clientsWords = (plan) => {
   if (plan.clients.isChecked) return queriesWords(plan)
   const { quantity, nominalHz, clients, queue, arrivals = 'constant' } = plan
@@ -63,7 +65,7 @@ const clientsWords = (plan) => {
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}${over}`
 }
 
-/** What is fetched, how often, by how many. @param {Run} run */
+/** What is fetched, how often, by how many. @param {Loaded} run */
 const readingWords = ({ plan, consumers }) => {
   const every = fetchTimesWords(plan)
   const all = plan.agents.length === plan.totalAgents
@@ -73,20 +75,18 @@ const readingWords = ({ plan, consumers }) => {
 }
 
 const loads = {
-  producer: (/** @type {Run} */ { plan }) => (plan.clients ? clientsWords(plan) : ticksWords(plan)),
+  producer: (/** @type {Loaded} */ { plan }) => (plan.clients ? clientsWords(plan) : ticksWords(plan)),
   consumer: readingWords,
   workers: workersPlanWords,
 }
 
-/** The load in a few words. @param {Run} run */
+/** The load in a few words. @param {Loaded} run */
 export const loadWords = (run) => loads[kindOf(run)](run)
 
-/** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
+/** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {RunDocument} run */
 const serversWords = ({ target, nodes, versions }) => {
   // One that died in the run was a master, as its successor is: a shard has one.
-  const masters = new Set(
-    nodes.flatMap((/** @type {any} */ { role, shard }) => (role === 'master' ? [shard] : [])),
-  ).size
+  const masters = new Set(nodes.flatMap(({ role, shard }) => (role === 'master' ? [shard] : []))).size
   const replicas = nodes.length - masters
   const local = target && target.origin !== 'address' ? 'local ' : ''
   const sizes = `${several(masters, 'master')}${replicas ? ` and ${several(replicas, 'replica')}` : ''}`
@@ -94,17 +94,15 @@ const serversWords = ({ target, nodes, versions }) => {
     target?.kind === 'cluster'
       ? `${local}cluster of ${sizes}`
       : `${local}server${replicas ? ` with ${several(replicas, 'replica')}` : ''}`
-  const names = versions.servers.map((/** @type {string} */ name) =>
-    /^\d/.test(name) ? `Redis ${name}` : name,
-  )
+  const names = versions.servers.map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
   return `a ${what}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
 }
 
-/** The plan and the target in one sentence. @param {Run} run */
+/** The plan and the target in one sentence. @param {RunDocument} run */
 export const sentenceOf = (run) =>
   `${run.plan.strategy}: ${loadWords(run)}, for ${period(run.duration_s * 1000)} on ${serversWords(run)}`
 
-/** @param {Run['plan']} plan */
+/** @param {Plan} plan */
 const setsWords = ({ sets = [], extraSets = [], placement }) => {
   const where = new Map([
     ['same-slot', ' in one slot'],
@@ -117,7 +115,7 @@ const setsWords = ({ sets = [], extraSets = [], placement }) => {
   ])
 }
 
-/** The driver, and a library's settings, by which its figures are to be read. @param {Run['plan']} plan */
+/** The driver, and a library's settings, by which its figures are to be read. @param {Plan} plan */
 const driverWords = ({ driver, library }) => {
   if (!library) return `driver ${driver}`
   const { version, options, lacks } = library
@@ -126,7 +124,7 @@ const driverWords = ({ driver, library }) => {
   return `driver ${driver} ${plainText(version)} (${plainText(set.join(', '))}${plainText(without)})`
 }
 
-/** @param {Run['plan']} plan */
+/** @param {Plan} plan */
 const fetchingWords = (plan) =>
   facts([
     plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
@@ -138,7 +136,7 @@ const fetchingWords = (plan) =>
     plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
 
-/** @param {Run['plan']} plan */
+/** @param {Plan} plan */
 const writingWords = (plan) => {
   const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, settles, pacing, prefix, clients } =
     plan
@@ -171,10 +169,10 @@ const writingWords = (plan) => {
 const plans = {
   producer: writingWords,
   consumer: fetchingWords,
-  workers: (/** @type {Run['plan']} */ { prefix }) => facts([prefix && `prefix ${prefix}`]),
+  workers: (/** @type {Plan} */ { prefix }) => facts([prefix && `prefix ${prefix}`]),
 }
 
-/** The plan in plain words. @param {Run} run */
+/** The plan in plain words. @param {RunDocument} run */
 export const planWords = (run) =>
   facts([
     run.plan.model ? `${run.plan.strategy} (${plainText(run.plan.model.title)})` : run.plan.strategy,
@@ -182,11 +180,11 @@ export const planWords = (run) =>
     plans[kindOf(run)](run.plan),
   ])
 
-/** @param {Run} run */
+/** @param {RunDocument} run */
 export const targetWords = (run) =>
   facts([serversWords(run), `millrace ${run.versions.millrace}, node ${run.versions.node}`])
 
-/** @param {Run} run */
+/** @param {RunDocument} run */
 export const timeWords = ({ started, duration_s: durationS, measured_s: measuredS }) =>
   facts([
     moment(started),
@@ -194,11 +192,13 @@ export const timeWords = ({ started, duration_s: durationS, measured_s: measured
     typeof measuredS === 'number' && measuredS < durationS && `${period(measuredS * 1000)} measured`,
   ])
 
-/** @param {Run} run */
+const notAcked = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
+
+/** @param {WriteRun} run */
 export const itemWords = ({ items }) => {
   const { offered, acked, failed_by: failedBy } = items
   const causes = Object.entries(failedBy).map(([cause, n]) => `${cause} ${count(n)}`)
-  const lost = ['failed', 'uncertain', 'dropped', 'unsettled'].filter((outcome) => items[outcome] !== 0)
+  const lost = notAcked.filter((outcome) => items[outcome] !== 0)
   return facts([
     `${count(offered)} offered`,
     lost.length === 0 && acked === offered ? 'all acknowledged' : `${count(acked)} acknowledged`,
@@ -207,27 +207,33 @@ export const itemWords = ({ items }) => {
   ])
 }
 
-/** Whether more is due in some seconds than in others. @param {Run['plan']} plan */
+/** Whether more is due in some seconds than in others. @param {Plan} plan */
 export const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
 
-/** A part of the pattern has another rate than the whole. @param {Run['plan']} plan @param {Run['items']} items @param {number} nominal */
+/** A part of the pattern has another rate than the whole. @param {Plan} plan @param {WriteRun['items']} items @param {number} nominal */
 const dueWords = (plan, { acked, offered }, nominal) =>
   `${share(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
 
-/** @param {Run} run */
+/** @param {WriteRun} run */
 export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fleet }) => {
-  const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
+  const part =
+    nominal && typeof achieved === 'number'
+      ? isUneven(plan)
+        ? dueWords(plan, items, nominal)
+        : `${share(achieved / nominal)} of the target rate`
+      : null
+  const isPart = fleet !== undefined && fleet.absent.items > 0
   return facts([
-    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${isUneven(plan) ? dueWords(plan, items, nominal) : `${part} of the target rate`}` : ''}`,
-    fleet?.absent.items > 0 && `${share(items.acked / items.offered)} of the items of all boxes written`,
-    !(fleet?.absent.items > 0) &&
+    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${part}` : ''}`,
+    isPart && `${share(items.acked / items.offered)} of the items of all boxes written`,
+    !isPart &&
       typeof server.share === 'number' &&
       server.share < 0.9995 &&
       `${share(server.share)} of the items of all writers`,
   ])
 }
 
-/** @param {Run} run */
+/** @param {WriteRun} run */
 export const tickWords = ({ ticks, commands, plan }) => {
   const { p50, p99 } = ticks.lateness_us
   // Without a schedule nothing is late.
@@ -236,21 +242,21 @@ export const tickWords = ({ ticks, commands, plan }) => {
     flowOf(plan).inBatches && `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
     !free && `sent p50 ${micros(p50)}, p99 ${micros(p99)} after the due time`,
     `${count(commands.sent)} commands`,
-    commands.repeated > 0 && `${count(commands.repeated)} retried`,
+    (commands.repeated ?? 0) > 0 && `${count(commands.repeated)} retried`,
   ])
 }
 
 /** Idle servers use less than a percent, and its second digit counts. @param {number} pct */
 const smallPercent = (pct) => `${Number(pct.toPrecision(2))} %`
 
-/** What the servers used before the first write, or why that is not known. @param {Run} run */
+/** What the servers used before the first write, or why that is not known. @param {WriteRun} run */
 export const idleWords = ({ server: { idle } }) => {
   if (!idle) return ''
   if ('why' in idle) return `not measured: ${plainText(idle.why)}`
   return `${smallPercent(idle.cpu_pct)} ± ${smallPercent(idle.uncertainty_pct)} of a core before the first write`
 }
 
-/** @param {Run} run */
+/** @param {WriteRun} run */
 export const commandWords = ({ server }) =>
   facts(
     Object.entries(server.commands ?? {})
@@ -261,7 +267,7 @@ export const commandWords = ({ server }) =>
       ),
   )
 
-/** Which nodes answered reads of values, from any client. @param {Run} run */
+/** Which nodes answered reads of values, from every client. @param {ReadRun} run */
 export const servedWords = ({ commands, plan }) => {
   const name = plan.valuesBy
   const [master, replica] = [commands.master?.[name]?.calls ?? 0, commands.replica?.[name]?.calls ?? 0]
@@ -270,12 +276,12 @@ export const servedWords = ({ commands, plan }) => {
     : ''
 }
 
-/** @param {Run} run */
+/** @param {RunDocument} run */
 export const clockWords = ({ clocks = [] }) => {
-  const offsets = clocks.map((/** @type {any} */ { offset_ms: offsetMs }) => offsetMs)
+  const offsets = clocks.map(({ offset_ms: offsetMs }) => offsetMs)
   if (offsets.length === 0) return ''
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
-  const rtt = Math.max(...clocks.map((/** @type {any} */ { rtt_ms: rttMs }) => rttMs))
+  const rtt = Math.max(...clocks.map(({ rtt_ms: rttMs }) => rttMs))
   const apart = [...new Set([low.toFixed(2), high.toFixed(2)])].join(' to ')
   return `clocks of the servers ${apart} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
 }

@@ -2,7 +2,7 @@
 import { count, micros, percent, plainText, rate, several } from '../base/units.js'
 import { answersIn } from '../measures/index.js'
 
-/** @import { RunDocument as Run } from '../result/document.js' */
+/** @import { WorkRun as Run } from '../result/document.js' */
 
 /** @param {{ us: number, kind: 'cpu' | 'sleep' }} work */
 const labourWords = ({ us, kind }) =>
@@ -12,7 +12,7 @@ const labourWords = ({ us, kind }) =>
 const outputsWords = ({ workers, us, kind }) =>
   `handed over to ${several(workers, 'output worker')}, ${labourWords({ us, kind })}`
 
-/** 'takes up to 50 jobs at once' @param {Record<string, any>} run of which the plan */
+/** 'takes up to 50 jobs at once' @param {{ plan: Run['plan'] }} run */
 export const workersPlanWords = ({ plan: { work } }) => {
   const { workers, outputs, take, kind, us, confirm } = work
   const labour = labourWords({ us, kind })
@@ -43,12 +43,12 @@ const accountWords = ({ jobs: { account, duplicates } }) => {
     .join(' · ')
 }
 
-/** @param {Run['waiting_us']} us @param {readonly string[]} which */
+/** @param {Run['waiting_us']} us @param {readonly ('p50' | 'p90' | 'p99' | 'max')[]} which */
 const times = (us, which) =>
-  us && us.max !== null ? which.map((name) => `${name} ${micros(us[name])}`).join(', ') : ''
+  us && us.max != null ? which.map((name) => `${name} ${micros(us[name])}`).join(', ') : ''
 
 /** The promise, as a sentence. @param {Run} run */
-const promiseWords = ({ jobs: { promise, reclaimed }, commands: { lost_replies: replies } }) => {
+const promiseWords = ({ jobs: { promise, reclaimed = 0 }, commands: { lost_replies: replies } }) => {
   const lost = replies.take + replies.confirm
   return [
     promise === 'at-least-once'
@@ -64,16 +64,16 @@ const promiseWords = ({ jobs: { promise, reclaimed }, commands: { lost_replies: 
 /** 'box-a 12,000, box-b 11,900 jobs · fairness 0.999': the first is the one that reports. @param {Run} run */
 const boxesWords = ({ jobs: { account }, workers }) =>
   account?.boxes
-    ? `${account.boxes.map((/** @type {any} */ { host, done }) => `${plainText(host)} ${count(done)}`).join(', ')} jobs · fairness ${workers.boxes_fairness?.toFixed(3) ?? '–'}`
+    ? `${account.boxes.map(({ host, done }) => `${plainText(host)} ${count(done)}`).join(', ')} jobs · fairness ${workers.boxes_fairness?.toFixed(3) ?? '–'}`
     : ''
 
 /** @param {Run['workers']} workers @param {{ take: number, us: number }} work */
 const busyWords = (workers, { take, us }) => {
   const { busy_share: busy, jobs_a_take: each, work_us_mean: mean, fewest, most, count: n } = workers
   return [
-    `${several(n, 'worker')}${busy === null ? '' : `, jobs in hand ${percent(100 * busy)} of the time`}`,
-    each !== null && take > 1 && `${each.toFixed(1)} jobs a take`,
-    us > 0 && mean !== null && `work of a job ${micros(mean)}`,
+    `${several(n, 'worker')}${busy == null ? '' : `, jobs in hand ${percent(100 * busy)} of the time`}`,
+    each != null && take > 1 && `${each.toFixed(1)} jobs a take`,
+    us > 0 && mean != null && `work of a job ${micros(mean)}`,
     n > 1 && `${count(fewest)} to ${count(most)} jobs each`,
     workers.rate && `${rate(workers.rate)} jobs/s`,
   ]
@@ -92,9 +92,9 @@ const stageRows = ({ workers, stages, plan: { work } }) =>
 
 /** @param {Run} run */
 const costWords = ({ server }) => {
-  if (server.cpu_us_per_job === null) return ''
+  if (server?.cpu_us_per_job == null) return ''
   const commands = Object.entries(server.commands ?? {})
-    .filter(([, { calls }]) => /** @type {any} */ (calls) > 0)
+    .filter(([, { calls }]) => calls > 0)
     .toSorted(([, a], [, b]) => b.usec - a.usec)
     .map(([name, { calls, usec }]) => `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`)
   return [
@@ -103,11 +103,14 @@ const costWords = ({ server }) => {
   ].join(' · ')
 }
 
-// A shorter wait is that of any run that begins.
+// A shorter wait is that of every run that begins.
 const shownMs = 100
 
 /** 'the first was taken after 1.20 s': the time that is not in the rate. @param {Run} run */
-const idleWords = ({ jobs: { first_ms: firstMs, last_ms: lastMs }, duration_s: durationS }) =>
+const idleWords = ({
+  duration_s: durationS,
+  jobs: { first_ms: firstMs = 0, last_ms: lastMs = durationS * 1000 },
+}) =>
   [
     firstMs > shownMs && `the first was taken after ${micros(firstMs * 1000)}`,
     durationS * 1000 - lastMs > shownMs &&
@@ -150,7 +153,7 @@ const latencyWords = ({ latency_us: latency, waiting_us: waiting, stages }) => {
   const whole = times(latency.intended, ['p50', 'p90', 'p99', 'max'])
   if (!whole) return ''
   const filtered = stages ? `, to filtered ${times(stages.filter.latency_us, ['p50', 'p99'])}` : ''
-  return `${whole} from production to done${filtered} (${stages ? 'to an output' : 'in the queue'} p50 ${micros(waiting.p50)}, p99 ${micros(waiting.p99)})`
+  return `${whole} from production to done${filtered} (${stages ? 'to an output' : 'in the queue'} p50 ${micros(waiting?.p50)}, p99 ${micros(waiting?.p99)})`
 }
 
 /** @param {Run} run */

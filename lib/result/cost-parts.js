@@ -1,6 +1,9 @@
 // Where the cost of an item lies: the figures of run.json, taken apart.
 
-/** @import { RunDocument } from './document.js' */
+/** @import { RunDocument, WriteRun } from './document.js' */
+
+/** @param {RunDocument} run @returns {Partial<WriteRun['server']>} */
+const serverOf = (run) => ('server' in run ? (run.server ?? {}) : {})
 
 /** Seconds of CPU that the nodes of a role used in the window. @param {RunDocument} run @param {'master' | 'replica'} role */
 const cpuSeconds = ({ nodes, measured_s: measuredS }, role) =>
@@ -9,8 +12,9 @@ const cpuSeconds = ({ nodes, measured_s: measuredS }, role) =>
     .reduce((sum, { cpu_pct: pct }) => sum + ((pct ?? 0) / 100) * (measuredS ?? 0), 0)
 
 /** Seconds of CPU that the nodes of a role would have used while idle. @param {RunDocument} run @param {'master' | 'replica'} role */
-const idleSeconds = ({ nodes, server, measured_s: measuredS }, role) => {
-  const { idle } = server ?? {}
+const idleSeconds = (run, role) => {
+  const { nodes, measured_s: measuredS } = run
+  const { idle } = serverOf(run)
   if (!idle || 'why' in idle) return null
   return nodes
     .filter((node) => node.role === role)
@@ -22,7 +26,7 @@ const idleSeconds = ({ nodes, server, measured_s: measuredS }, role) => {
  * @param {RunDocument} run
  */
 export const costParts = (run) => {
-  const all = run.server?.cpu_us_per_item ?? null
+  const all = serverOf(run).cpu_us_per_item ?? null
   const masters = cpuSeconds(run, 'master')
   const replicas = cpuSeconds(run, 'replica')
   const commands = commandCosts(run)
@@ -40,7 +44,7 @@ export const costParts = (run) => {
 
 /** Items that the servers stored in the window, of all writers. @param {RunDocument} run */
 const itemsStored = (run) => {
-  const perItem = run.server?.cpu_us_per_item
+  const perItem = serverOf(run).cpu_us_per_item
   return perItem ? ((cpuSeconds(run, 'master') + cpuSeconds(run, 'replica')) * 1e6) / perItem : null
 }
 
@@ -52,7 +56,7 @@ const itemsStored = (run) => {
 export const commandCosts = (run) => {
   const items = itemsStored(run)
   if (!items) return []
-  return Object.entries(run.server.commands ?? {})
+  return Object.entries(serverOf(run).commands ?? {})
     .filter(([, { calls }]) => calls > 0)
     .map(([name, { calls, usec }]) => ({
       name: name.toUpperCase(),

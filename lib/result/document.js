@@ -7,6 +7,7 @@ import { validityOf } from './validity.js'
 
 /**
  * @import { CloudWatchSection } from '../cloudwatch/fetch.js'
+ * @import { NodeResult, ReadResult, RunResult, WorkResult, WriteResult } from '../index.js'
  * @import { Found } from '../servers/preflight.js'
  * @import { Measure } from './measures.js'
  * @import { Judged } from './thresholds.js'
@@ -14,19 +15,8 @@ import { validityOf } from './validity.js'
  */
 /** @typedef {number | null} Figure null: not measured */
 /** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
-/**
- * @typedef {object} NodeFigures
- * @property {string} address
- * @property {number} shard
- * @property {'master' | 'replica'} role
- * @property {Figure} engine_cpu_pct
- * @property {Figure} cpu_pct
- * @property {Figure} commands_per_s
- * @property {Figure} memory_bytes
- * @property {number} [sampled_s] the time that its figures cover
- * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
- * @property {Figure} gaps
- */
+/** @typedef {NodeResult} NodeFigures */
+/** The plan is what was asked for, and each kind of load has its own. @template {RunResult} T @typedef {Omit<T, 'plan'> & { plan: any }} Planned */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
 /** @typedef {Omit<Items, 'failed_by'> & { agent: number }} AgentItems */
 /**
@@ -52,11 +42,10 @@ import { validityOf } from './validity.js'
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
  * @typedef {Head & { kind: 'consumer', [section: string]: any }} ReadParts
  *
- * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine' | 'client'> & { schema: 1,
- *   started: string, duration_s: number, measured_s: Figure, warm_up_s: Figure, interrupted: boolean,
- *   measures: Measure[], thresholds?: Judged[],
- *   cloudwatch?: CloudWatchSection, [section: string]: any }
- *   & ReturnType<typeof validityOf>} RunDocument
+ * @typedef {Planned<WriteResult>} WriteRun
+ * @typedef {Planned<ReadResult>} ReadRun
+ * @typedef {Planned<WorkResult>} WorkRun
+ * @typedef {WriteRun | ReadRun | WorkRun} RunDocument
  */
 
 const written = unmeasured(ofWriters)
@@ -152,10 +141,9 @@ const besides = (shape, given) =>
 
 /**
  * The document of run.json, judged; only plain text and finite numbers are in it.
- * @param {RunParts | ReadParts} parts
- * @returns {RunDocument}
+ * @type {{ (parts: RunParts): WriteRun, (parts: RunParts | ReadParts): RunDocument }}
  */
-export const resultDocument = (parts) => {
+export const resultDocument = (/** @type {RunParts | ReadParts} */ parts) => {
   const { kind, run, commandLine, startedEpochMs, durationS, measuredS, warmUpS, interrupted, ...rest } =
     parts
   const { plan, versions, target, nodes, events, warnings, ...sections } = rest

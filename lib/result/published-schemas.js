@@ -1,12 +1,12 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
 import { calibrationSchema, planSchema } from './plan-schemas.js'
-import { CONSUMER, PRODUCER, SECOND, WORKERS } from './schemas.js'
+import { CONSUMER, PRODUCER, SECOND, WORKERS, warningSchema } from './schemas.js'
 
 const number = { type: 'number' }
 const text = { type: 'string' }
 const dialect = 'http://json-schema.org/draft-07/schema#'
 
-const measure = {
+export const measureSchema = {
   type: 'object',
   properties: {
     name: text,
@@ -19,15 +19,38 @@ const measure = {
   required: ['name', 'value', 'unit', 'better', 'count', 'spread'],
 }
 
+const thresholdSchema = {
+  type: 'object',
+  properties: {
+    threshold: text,
+    name: text,
+    value: { type: ['number', 'null'] },
+    passed: { type: 'boolean' },
+  },
+  required: ['threshold', 'name', 'value', 'passed'],
+}
+
+/** @type {any} */
+const { nodes } = PRODUCER.properties
+const { items: node } = nodes
+const nodeSchema = {
+  ...node,
+  properties: { ...node.properties, role: { enum: ['master', 'replica'] } },
+  required: Object.keys(node.properties).filter((name) => name !== 'sampled_s' && name !== 'cpu_upper_bound'),
+}
+
 /** @param {{ properties: object, required: string[] }} document @param {'producer' | 'consumer'} kind */
 const ofKind = (document, kind) => ({
   ...document,
   properties: {
     ...document.properties,
     kind: { const: kind },
+    warnings: { type: 'array', items: { ...warningSchema, required: ['code', 'message', 'invalidates'] } },
+    nodes: { type: 'array', items: nodeSchema },
+    thresholds: { type: 'array', items: thresholdSchema },
     command_line: text,
     state: { enum: ['valid', 'partial', 'not-valid'] },
-    measures: { type: 'array', items: measure },
+    measures: { type: 'array', items: measureSchema },
   },
   required: [...document.required, 'kind', 'valid', 'state', 'interrupted', 'measures'],
 })

@@ -26,7 +26,10 @@ const nullable = (schema) => ({ ...schema, type: [schema.type, 'null'] })
 const measured = schemasOf({ times: {}, number: figure })
 const commands = dictionary(object({ calls: number, usec: number }))
 const versions = object({ millrace: text, node: text, servers: texts })
-const warnings = list(object({ code: text, message: text, invalidates: flag }, ['message']))
+export const warningSchema = object({ code: text, message: text, invalidates: flag, cause: text }, [
+  'message',
+])
+const warnings = list(warningSchema)
 const share = object({ agent: whole, first: whole, count: whole })
 
 const plan = object(
@@ -76,14 +79,33 @@ const run = {
   warnings,
 }
 
+const cloudwatch = object({
+  ...{ region: text, period_s: number, from: text, to: text, settled: flag, read_at: text },
+  nodes: list(
+    object({
+      ...{ id: text, kind: { enum: ['node', 'serverless'] }, address: nullable(text) },
+      role: { enum: ['master', 'replica', null] },
+      means: dictionary(number),
+      points: dictionary(list({ type: 'array', items: number, minItems: 2, maxItems: 2 })),
+    }),
+  ),
+  notes: texts,
+})
+
 const optional = {
   measured_s: figure,
   warm_up_s: figure,
   valid: flag,
   state: { enum: ['valid', 'partial', 'not-valid'] },
   interrupted: flag,
-  target: nullable(object({ kind: text, origin: text })),
+  target: nullable(
+    object({ kind: text, origin: text, shared_keys: list(object({ key: text, shard: number })) }, [
+      'kind',
+      'origin',
+    ]),
+  ),
   thresholds: list({ type: 'object' }),
+  cloudwatch,
   bystander_us: measured.run.bystander_us,
 }
 
@@ -144,6 +166,35 @@ const load = object(
   ['keys', 'seconds'],
 )
 
+/** Of the servers, beside this one. */
+const clocks = list(object({ address: text, offset_ms: number, rtt_ms: number }))
+
+/** Passes over all numbers. */
+const passes = list(
+  object({
+    ...{ name: text, operations: number, duration_s: number, rate: number },
+    ...{ server_cpu_us: figure, memory_bytes: figure, counts: dictionary(number) },
+  }),
+)
+
+const step = numbers(['total_ms', 'longest_ms', 'bystander_max_us'])
+const snapshot = object({
+  masters: number,
+  keys: number,
+  data_bytes: figure,
+  save: step,
+  flush: step,
+  load: step,
+})
+
+/** Structures that count unique items, side by side. */
+const uniqueness = list(
+  object({
+    ...{ structure: text, nature: text, samples: number, empty: number, last: number },
+    ...figures(['truth', 'error_pct', 'error_pct_worst']).properties,
+  }),
+)
+
 const idle = object({ cpu_pct: number, uncertainty_pct: number, by_node: dictionary(number) })
 
 /** The same, where times may be missing as a whole. @param {any} section */
@@ -173,11 +224,21 @@ const box = {
   from_s: number,
   to_s: number,
   intervals_lost: number,
+  ...figures(['busy_pct', 'cpu_pct']).properties,
 }
+const inBox = Object.keys(box).filter((name) => !name.endsWith('_pct'))
 
 const fleet = object({
   control: text,
-  boxes: list(object({ ...box, writers: list(whole), offered: number, acked: number })),
+  boxes: list(
+    object(
+      {
+        ...{ ...box, writers: list(whole), offered: number, acked: number },
+        ...{ achieved: figure, latency_us: percentiles },
+      },
+      [...inBox, 'writers', 'offered', 'acked'],
+    ),
+  ),
   start: numbers(['clock_skew_ms', 'loop_skew_ms']),
   absent: numbers(['items', 'share']),
 })
@@ -193,7 +254,15 @@ const readers = object(
     replication_ms: nullable(percentiles),
     verify: measured.run.verify,
     client: measured.run.client,
-    boxes: list(object({ ...box, readers: list(whole), fetches: number, items: number })),
+    boxes: list(
+      object(
+        {
+          ...{ ...box, readers: list(whole), fetches: number, items: number },
+          ...{ items_per_s: figure, duration_ms: percentiles },
+        },
+        [...inBox, 'readers', 'fetches', 'items'],
+      ),
+    ),
   },
   ['plan', 'consumers', 'fetches', 'rate', 'boxes'],
 )
@@ -219,7 +288,8 @@ export const PRODUCER = object(
     server: object(
       {
         ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'evicted']).properties,
-        ...figures(['net_bytes_per_item', 'net_bytes_per_item_net']).properties,
+        ...figures(['net_bytes_per_item', 'net_bytes_per_item_net', 'cpu_us_per_item_net']).properties,
+        ...figures(['cpu_us_per_item_net_uncertainty', 'fixed_cpu_share']).properties,
         commands: nullable(commands),
         memory_note: nullable(text),
         foreign_calls: nullable(
@@ -238,6 +308,11 @@ export const PRODUCER = object(
     queries,
     updates,
     documents,
+    counts: nullable(dictionary(number)),
+    passes: nullable(passes),
+    encodings: nullable(dictionary(number)),
+    snapshot: nullable(snapshot),
+    clocks,
     queue: nullable(figures(['limit', 'refused', 'predicted_ms', 'predicted_at_ms', 'full_ms'])),
   },
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],
@@ -252,9 +327,10 @@ export const CONSUMER = object(
     fetches: measured.run.fetches,
     freshness_ms: measured.run.freshness_ms,
     replication_ms: measured.run.replication_ms,
-    clocks: list({ type: 'object' }),
+    consumers: number,
+    clocks,
     verify: measured.run.verify,
-    uniqueness: nullable(list({ type: 'object' })),
+    uniqueness: nullable(uniqueness),
     reads: dictionary({ type: 'object' }),
   },
   [...Object.keys(run), 'fetches', 'freshness_ms', 'replication_ms'],
@@ -317,7 +393,8 @@ export const WORKERS = object(
     take_us: nullable(measured.run.take_us),
     confirm_us: nullable(measured.run.confirm_us),
     backlog: measured.run.backlog,
-    workers: object({ ...crew.properties, ...figures(['boxes_fairness']).properties }, ['count']),
+    workers: object({ ...crew.properties, ...figures(['rate', 'boxes_fairness']).properties }, ['count']),
+    clocks,
     stages: nullable(object({ filter: stage, output: stage }, ['filter', 'output'])),
     connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),
     server: object(

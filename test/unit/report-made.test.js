@@ -18,6 +18,7 @@ const hostileRecord = () => {
     versions: { millrace: '0.1.0', node: '20', servers: [hostile] },
   })
   record.run.plan = { ...record.run.plan, prefix: hostile }
+  assert.ok('items' in record.run)
   record.run.server.commands = { [hostile]: { calls: 10, usec: 10 } }
   record.run.items.failed_by = { [hostile]: 1 }
   for (const node of record.run.nodes) node.address = `${hostile}:1`

@@ -61,7 +61,7 @@ test('run.json has the keys of the design in their order', () => {
     Object.keys(run).filter((key) => !extra.includes(key)),
     designed.split(' '),
   )
-  assert.deepEqual(Object.keys(run.latency_us.intended), ['p50', 'p90', 'p99', 'p999', 'max'])
+  assert.deepEqual(Object.keys(run.latency_us.intended ?? {}), ['p50', 'p90', 'p99', 'p999', 'max'])
   assert.deepEqual(Object.keys(run.client).slice(0, 5), [
     'cpu_s',
     'cpu_pct',
@@ -102,7 +102,7 @@ test('what was not measured is null in the document and a dash in the table', ()
     }),
   )
   assert.equal(run.rate.achieved, null)
-  const { mean, ...times } = run.latency_us.service
+  const { mean, ...times } = /** @type {Record<string, unknown>} */ (run.latency_us.service)
   assert.deepEqual([mean, times], [null, { p50: null, p90: null, p99: null, p999: null, max: null }])
   assert.equal(run.server.cpu_us_per_item, null)
   const report = runText(run)

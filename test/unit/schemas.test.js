@@ -1,6 +1,6 @@
 // The schemas that ship with the package, against what is written, and what an earlier version wrote against what is read.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { faultIn } from '../../lib/base/json-schema.js'
@@ -8,6 +8,7 @@ import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/measures.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { PRODUCER } from '../../lib/result/schemas.js'
+import { typesFile } from '../../scripts/readme/types.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 const root = new URL('../..', import.meta.url)
@@ -19,6 +20,29 @@ test('the shipped files are the schemas of the code, and ajv takes them as they 
     assert.deepEqual(shipped, JSON.parse(JSON.stringify(schema)))
     new Ajv({ allowUnionTypes: true, strictRequired: false }).compile(shipped)
   }
+})
+
+test('the report is checked against the types of a result: none of its values has the type any', () => {
+  const folder = new URL('lib/report/', root)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.js$/.test(name),
+  )
+  assert.ok(files.length > 20)
+  const untyped = files.flatMap((name) =>
+    readFileSync(new URL(name, folder), 'utf8')
+      .split('\n')
+      .filter((line) => /[{<|:,(] *any\b/.test(line))
+      .map((line) => `${name}: ${line.trim()}`),
+  )
+  assert.deepEqual(untyped, [])
+})
+
+test('types that ship are those of the schemas: a field more, or of another kind, changes them', () => {
+  const types = readFileSync(new URL('lib/index.d.ts', root), 'utf8')
+  assert.equal(typesFile(types), types)
+  for (const line of ['  duration_s: number\n', '  bystander_us?: Percentiles | null\n', '  readers?: {\n'])
+    assert.ok(types.includes(line), line)
+  assert.equal(typesFile(types.replace('  duration_s: number\n', '  duration_s: string\n')), types)
 })
 
 test('a run is what its schema says; without measures, or with a measure of no unit, it is not', () => {

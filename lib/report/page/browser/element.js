@@ -1,6 +1,6 @@
 // Elements of a page: built of text, never of markup.
 
-/** @param {string} tag @param {Record<string, any>} [given] @param {...(Node | string)} children */
+/** @param {string} tag @param {Record<string, unknown>} [given] @param {...(Node | string)} children */
 export const element = (tag, given = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), given)
   made.append(...children)

@@ -3,8 +3,14 @@ import { drawn, placedLabels } from '../../../chart/theme.js'
 import { element } from './element.js'
 import { theme } from './theme.js'
 
-/** What stands beside the pointer: built of text, never of markup. @param {any} option */
-const tooltipFormatter = (option) => (/** @type {any} */ points) => {
+/**
+ * @import { ECharts } from 'echarts'
+ * @import { Option } from '../../../chart/parts.js'
+ * @typedef {{ init: (place: HTMLElement, theme: null, how: { renderer: 'svg' }) => ECharts }} Library
+ */
+
+/** What stands beside the pointer: built of text, never of markup. @param {Option} option */
+const tooltipFormatter = (option) => (/** @type {Option['points']} */ points) => {
   // One point, or all of an axis.
   const shown = [points]
     .flat()
@@ -34,7 +40,7 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
 const edgesPx = 90
 const narrowPx = 500
 
-/** The option as this page, this theme and this width want it. @param {any} raw @param {number} width */
+/** The option as this page, this theme and this width want it. @param {Option} raw @param {number} width */
 const pageOption = (raw, width) => {
   const { panels, height: _, ...option } = drawn(placedLabels(raw, width - edgesPx), theme())
   const lying = option.yAxis.type === 'category'
@@ -60,7 +66,7 @@ const pageOption = (raw, width) => {
       option.xAxis.splitNumber = 3
       // Of the values beside the picture the first line has room.
       option.grid.right = Math.min(option.grid.right, 60)
-      for (const { label } of option.series.flatMap((/** @type {any} */ { data }) => data.filter(Boolean)))
+      for (const { label } of option.series.flatMap((/** @type {Option} */ { data }) => data.filter(Boolean)))
         if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
     }
   }
@@ -70,7 +76,7 @@ const pageOption = (raw, width) => {
   return option
 }
 
-/** Buttons instead of a drawn legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {any} chart @param {any} raw @param {Set<string>} hidden */
+/** Buttons instead of a drawn legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {ECharts} chart @param {Option} raw @param {Set<string>} hidden */
 const drawLegend = (figure, chart, raw, hidden) => {
   const option = drawn(raw, theme())
   const rows = raw.panels ?? [{ names: option.legend.data }]
@@ -79,7 +85,7 @@ const drawLegend = (figure, chart, raw, hidden) => {
   if (figure.dataset.legend === shown) return
   figure.dataset.legend = shown
   const buttonOf = (/** @type {string} */ name) => {
-    const series = option.series.find((/** @type {any} */ one) => one.name === name)
+    const series = option.series.find((/** @type {Option} */ one) => one.name === name)
     const colour = series.color ?? series.itemStyle.color
     const swatch = element('i', { className: series.type === 'line' ? '' : 'block' })
     if (Array.isArray(series.lineStyle?.type)) swatch.className = 'dashed'
@@ -108,14 +114,14 @@ const drawLegend = (figure, chart, raw, hidden) => {
 
 /**
  * Draws a figure, and again when its width, the theme or its data change; one that is folded away when it is unfolded.
- * @param {any} echarts @param {HTMLElement} figure @param {any} first what it shows
+ * @param {Library} echarts @param {HTMLElement} figure @param {Option} first what it shows
  */
 export const chartIn = (echarts, figure, first) => {
   const place = /** @type {HTMLElement} */ (figure.querySelector('.chart'))
   const fold = figure.closest('details')
   let raw = first
   let drawnFrom = first
-  /** @type {any} */
+  /** @type {ECharts | null} */
   let chart = null
   /** @type {Set<string>} */
   const hidden = new Set()
@@ -143,7 +149,7 @@ export const chartIn = (echarts, figure, first) => {
   })
   return {
     draw,
-    /** @param {any} next the same chart with newer data */
+    /** @param {Option} next the same chart with newer data */
     show(next) {
       raw = next
       if (place.matches(':hover')) return

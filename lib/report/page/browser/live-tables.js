@@ -3,6 +3,8 @@ import { bytes, count, dash, micros, percent, rate } from '../../../base/units.j
 import { clientLimit } from '../../../measures/client-limit.js'
 import { byId, element } from './element.js'
 
+/** @import { BoxRow, Shown } from '../../../dashboard/state.js' */
+
 /**
  * @param {string} id
  * @param {{ title: string, left?: boolean }[]} columns
@@ -33,7 +35,7 @@ const drawTable = (id, columns, rows, inTrouble = []) => {
 const column = (/** @type {string} */ title) => ({ title })
 const leftColumn = (/** @type {string} */ title) => ({ title, left: true })
 
-/** @param {any} box */
+/** @param {BoxRow} box */
 const troubleOf = (box) => {
   if (box.trouble) return box.trouble
   if (box.stopped_ms) return `did not run for ${(box.stopped_ms / 1000).toFixed(1)} s`
@@ -44,10 +46,10 @@ const troubleOf = (box) => {
 const inMs = (/** @type {number | null | undefined} */ ms) =>
   micros(typeof ms === 'number' ? ms * 1000 : null)
 
-/** Of a box; a column that none has is left out. @type {{ title: string, left?: boolean, key: string, text: (box: any) => string }[]} */
+/** Of a box; a column that none has is left out. @type {{ title: string, left?: boolean, key: keyof BoxRow, text: (box: BoxRow) => string }[]} */
 const boxColumns = [
   { title: 'box', left: true, key: 'name', text: ({ name }) => name },
-  { title: 'role', left: true, key: 'role', text: ({ role }) => role },
+  { title: 'role', left: true, key: 'role', text: ({ role = '' }) => role },
   { title: 'health', left: true, key: 'name', text: (box) => troubleOf(box) ?? box.health ?? 'fine' },
   { title: 'items/s', key: 'achieved', text: ({ achieved }) => rate(achieved) },
   { title: 'p99', key: 'p99_us', text: ({ p99_us: us }) => micros(us) },
@@ -57,7 +59,7 @@ const boxColumns = [
   {
     title: 'clock',
     key: 'clock_ms',
-    text: ({ clock_ms: ms }) => `${ms < 0 ? '−' : '+'}${inMs(Math.abs(ms))}`,
+    text: ({ clock_ms: ms = 0 }) => `${ms < 0 ? '−' : '+'}${inMs(Math.abs(ms))}`,
   },
   { title: 'waiting', key: 'waiting_bytes', text: ({ waiting_bytes: waiting }) => bytes(waiting) },
   {
@@ -67,7 +69,7 @@ const boxColumns = [
   },
 ]
 
-/** Boxes in trouble come first. @param {any[]} boxes */
+/** Boxes in trouble come first. @param {readonly BoxRow[]} boxes */
 const drawBoxes = (boxes) => {
   const columns = boxColumns.filter(({ key }) => boxes.some((box) => box[key] !== undefined))
   const sorted = boxes.toSorted((a, b) => Number(troubleOf(b) !== null) - Number(troubleOf(a) !== null))
@@ -79,7 +81,7 @@ const drawBoxes = (boxes) => {
   )
 }
 
-/** @param {any} state of the live page */
+/** @param {Shown | null} state */
 export const drawTables = (state) => {
   if (!state) return
   drawBoxes(state.boxes)
@@ -94,7 +96,7 @@ export const drawTables = (state) => {
       ...['engine', 'process', 'commands/s', 'memory', 'clients'].map(column),
       leftColumn(''),
     ],
-    latest.nodes.map((/** @type {any} */ node) => [
+    latest.nodes.map((node) => [
       node.address,
       String(node.shard),
       node.role,
@@ -112,9 +114,7 @@ export const drawTables = (state) => {
     'events',
     [column('at'), leftColumn('kind'), leftColumn('what')],
     [
-      ...events
-        .map((/** @type {any} */ event) => [`${(event.at_ms / 1000).toFixed(1)} s`, event.kind, event.text])
-        .reverse(),
+      ...events.map((event) => [`${(event.at_ms / 1000).toFixed(1)} s`, event.kind, event.text]).reverse(),
       ...older,
     ],
   )

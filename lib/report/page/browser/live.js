@@ -9,19 +9,30 @@ import { chartIn } from './figures.js'
 import { drawTables } from './live-tables.js'
 import { themed } from './theme.js'
 
-const silentMs = 5000
-const { echarts } = /** @type {any} */ (window)
+/**
+ * @import { About, Latest, Message, Shown } from '../../../dashboard/state.js'
+ * @import { RunRecord } from '../../../result/record.js'
+ * @import { Library } from './figures.js'
+ */
 
-/** @type {any} all that is known of the run */
-let state = null
+const silentMs = 5000
+const { echarts } = /** @type {{ echarts?: Library }} */ (/** @type {unknown} */ (window))
+
+/** All that is known of the run. @type {Shown} */
+let state = {
+  ...{ about: null, verdict: null, latest: null, earlierEvents: 0, sums: {} },
+  ...{ events: [], warnings: [], points: [], boxes: [] },
+  distribution: { intended: [], service: [] },
+  whole: { p99: null, max: null, rate: null },
+}
 let isConnected = false
 let heardMs = 0
 
 /** @type {Map<string, ReturnType<typeof chartIn>>} by the name of the chart */
 const drawnCharts = new Map()
 
-/** What the charts of a report are made of, as far as there is some. @param {any} known */
-const recordOf = ({ about, events, points, distribution }) => ({
+/** What the charts of a report are made of, as far as there is some. @param {About} about @param {Shown} known */
+const recordOf = (about, { events, points, distribution }) => ({
   kind: 'run',
   run: {
     kind: about.kind,
@@ -32,18 +43,16 @@ const recordOf = ({ about, events, points, distribution }) => ({
   },
   seconds: points,
   distribution,
-  heat: points.flatMap(
-    (/** @type {any} */ { at_ms: atMs, over_ms: overMs, latency_us: latency, duration_us: fetch }) => {
-      const found = latency?.intended ?? fetch
-      return found ? [{ fromS: (atMs - overMs) / 1000, toS: atMs / 1000, buckets: found.buckets }] : []
-    },
-  ),
+  heat: points.flatMap(({ at_ms: atMs, over_ms: overMs, latency_us: latency, duration_us: fetch }) => {
+    const found = latency?.intended ?? fetch
+    return found ? [{ fromS: (atMs - overMs) / 1000, toS: atMs / 1000, buckets: found.buckets }] : []
+  }),
   phases: [],
 })
 
 const drawCharts = () => {
-  if (!echarts || !state?.about || state.points.length === 0 || document.hidden) return
-  const record = /** @type {any} */ (recordOf(state))
+  if (!echarts || !state.about || state.points.length === 0 || document.hidden) return
+  const record = /** @type {RunRecord} */ (/** @type {unknown} */ (recordOf(state.about, state)))
   for (const { name, option } of LIVE_CHARTS) {
     const raw = option(record)
     const figure = byId(`figure-${name}`)
@@ -67,7 +76,7 @@ const showState = (word, sentence, look = 'neutral') => {
 /** Elapsed, and what is left. */
 const timeWords = () => {
   const atMs = Math.round((state.latest?.at_ms ?? 0) / 1000) * 1000
-  const { totalMs } = state.about
+  const totalMs = state.about?.totalMs ?? null
   return totalMs === null ? clockTime(atMs) : `${clockTime(atMs)} of ${clockTime(totalMs)}`
 }
 
@@ -83,7 +92,7 @@ const lostWords = () => {
 }
 
 const drawState = () => {
-  if (!state) return
+  if (heardMs === 0) return
   const { verdict, about, latest } = state
   if (verdict) {
     const look = verdict.good ? (verdict.neutral ? 'neutral' : '') : 'bad'
@@ -110,18 +119,15 @@ const drawState = () => {
   )
 }
 
-/** The busiest node of a role. @param {string} role */
-const busiestPct = (role) =>
-  state.latest.nodes
-    .filter((/** @type {any} */ row) => row.role === role && typeof row.engine_cpu_pct === 'number')
-    .reduce(
-      (/** @type {number | null} */ most, /** @type {any} */ row) => Math.max(most ?? 0, row.engine_cpu_pct),
-      null,
-    )
+/** The busiest node of a role. @param {Latest} latest @param {string} role */
+const busiestPct = ({ nodes }, role) =>
+  nodes
+    .flatMap((row) => (row.role === role ? (row.engine_cpu_pct ?? []) : []))
+    .reduce((/** @type {number | null} */ most, pct) => Math.max(most ?? 0, pct), null)
 
-/** @returns {[string, string][]} */
-const tilesOf = () => {
-  const { latest, about, whole } = state
+/** @param {About} about @param {Latest} latest @returns {[string, string][]} */
+const tilesOf = (about, latest) => {
+  const { whole } = state
   const units = { clients: 'operations/s', jobs: 'jobs/s', workers: 'jobs/s' }
   const unit = units[/** @type {keyof typeof units} */ (about.plan.flow)] ?? 'items/s'
   const times = latest.latency_us?.intended ?? latest.duration_us
@@ -139,18 +145,18 @@ const tilesOf = () => {
           ['fetch p50, last second', micros(latest.duration_us?.p50)],
         ]
       : []),
-    ['busiest master', percent(busiestPct('master'))],
+    ['busiest master', percent(busiestPct(latest, 'master'))],
     ...(latest.bystander_us ? [['other clients, max', micros(latest.bystander_us.max)]] : []),
     [`sending thread${limit ? ', the limit' : ''}`, percent(latest.client?.busy_pct)],
   ])
 }
 
 const drawTiles = () => {
-  if (!state?.latest || !state.about) return
+  if (!state.latest || !state.about) return
   const place = byId('tiles')
   place.hidden = false
   place.replaceChildren(
-    ...tilesOf().map(([label, text]) =>
+    ...tilesOf(state.about, state.latest).map(([label, text]) =>
       element('div', {}, element('dt', { textContent: label }), element('dd', { textContent: text })),
     ),
   )
@@ -165,7 +171,7 @@ const drawWarnings = () => {
 }
 
 const drawTitle = () => {
-  if (!state?.about) return
+  if (!state.about) return
   byId('title').textContent = state.about.title
   byId('question').textContent = state.about.question
   document.title = state.about.title
@@ -180,7 +186,7 @@ const drawAll = () => {
   drawCharts()
 }
 
-/** What a message changes. @type {Record<string, (message: any) => void>} */
+/** What a message changes. @type {{ [Kind in Message['kind']]: (message: Extract<Message, { kind: Kind }>) => void }} */
 const taken = {
   whole({ kind, ...given }) {
     state = given
@@ -231,8 +237,10 @@ source.onerror = () => {
 source.onmessage = ({ data }) => {
   isConnected = true
   heardMs = performance.now()
+  /** @type {Message} */
   const message = JSON.parse(data)
-  taken[message.kind](message)
+  const take = /** @type {(message: Message) => void} */ (taken[message.kind])
+  take(message)
   // For those who wait until there is something to see.
   document.documentElement.dataset.points = String(state.points.length)
 }

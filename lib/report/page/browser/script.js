@@ -4,12 +4,14 @@ import { byId, element } from './element.js'
 import { chartIn } from './figures.js'
 import { themed } from './theme.js'
 
-/** echarts lies packed in the page; the policy knows the hash of what comes out. @returns {Promise<any>} */
+/** @import { Library } from './figures.js' */
+
+/** echarts lies packed in the page; the policy knows the hash of what comes out. @returns {Promise<Library>} */
 const unpackedEcharts = async () => {
   const packed = Uint8Array.from(atob(byId('echarts').textContent ?? ''), (sign) => sign.charCodeAt(0))
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   document.head.append(element('script', { textContent: await new Response(stream).text() }))
-  return /** @type {any} */ (window).echarts
+  return /** @type {{ echarts: Library }} */ (/** @type {unknown} */ (window)).echarts
 }
 
 /** Orders a table by the column of its button; once more turns it round. @param {HTMLTableElement} table */
@@ -38,6 +40,8 @@ const sortable = (table) => {
 for (const table of document.querySelectorAll('table')) sortable(table)
 const charts = JSON.parse(byId('charts').textContent ?? '[]')
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('figure')])
-const echarts = figures.length > 0 ? await unpackedEcharts() : null
-themed(figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)]).draw))
+if (figures.length > 0) {
+  const echarts = await unpackedEcharts()
+  themed(figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)]).draw))
+}
 document.documentElement.dataset.ready = 'true'
