@@ -687,12 +687,21 @@ const ofPlan = new Set([
   'sortedSets',
 ])
 
+/** @type {Map<Program, readonly Option[]>} */
+const byProgram = new Map()
+
 /**
  * The options of one program, in the order of the table.
  * @param {Program} program
- * @returns {Option[]}
  */
-export const optionsOf = (program) =>
+export const optionsOf = (program) => {
+  const known = byProgram.get(program) ?? Object.freeze(optionsFor(program))
+  byProgram.set(program, known)
+  return known
+}
+
+/** @param {Program} program @returns {Option[]} */
+const optionsFor = (program) =>
   OPTIONS.filter((option) => option.for.includes(program)).map((option) => ({
     ...option,
     group:

@@ -165,26 +165,32 @@ const partsOf = (experiments) => {
   ]
 }
 
+/** What comes of the data alone: parts of pages, and whole files. */
+export const made = () => {
+  const experiments = documents()
+  return {
+    parts: partsOf(experiments),
+    files: {
+      '.env.example': envExample(),
+      ...schemaFiles(),
+      ...pictureFiles(experiments, runNamed('add-shard')),
+      ...measuredFiles(experiments),
+      ...clientsPicture(experiments.get('clients')),
+    },
+  }
+}
+
 /**
  * Every file with a generated part, as it must be.
  * @param {(file: string) => string} [read]
+ * @param {ReturnType<typeof made>} [from]
  * @returns {Record<string, string>} contents by path
  */
-export const generatedFiles = (read = readProjectFile) => {
-  const experiments = documents()
+export const generatedFiles = (read = readProjectFile, { parts, files } = made()) => {
   /** @type {Record<string, string>} */
   const pages = {}
-  for (const [file, mark, part] of partsOf(experiments))
-    pages[file] = between(pages[file] ?? read(file), mark, part, file)
-  return {
-    ...pages,
-    '.env.example': envExample(),
-    ...schemaFiles(),
-    'lib/index.d.ts': typesFile(read('lib/index.d.ts')),
-    ...pictureFiles(experiments, runNamed('add-shard')),
-    ...measuredFiles(experiments),
-    ...clientsPicture(experiments.get('clients')),
-  }
+  for (const [file, mark, part] of parts) pages[file] = between(pages[file] ?? read(file), mark, part, file)
+  return { ...pages, ...files, 'lib/index.d.ts': typesFile(read('lib/index.d.ts')) }
 }
 
 /** The schemas of a run's files, as they ship. @returns {Record<string, string>} */
@@ -203,8 +209,8 @@ const schemaFiles = () =>
 const readProjectFile = (file) => readFileSync(join(root, file), 'utf8')
 
 /** Paths of what differs from what is generated. */
-export const staleFiles = () =>
-  Object.entries(generatedFiles())
+export const staleFiles = (from = made()) =>
+  Object.entries(generatedFiles(readProjectFile, from))
     .filter(([file, text]) => !existsSync(join(root, file)) || readProjectFile(file) !== text)
     .map(([file]) => file)
 

@@ -1,7 +1,7 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../base/errors.js'
 import { comparedMetrics } from '../result/chief-metrics.js'
-import { MEASURES } from '../result/measures.js'
+import { MEASURES, measureNamed } from '../result/measures.js'
 import { pairedOf } from '../result/paired.js'
 import { smallestEffect } from '../result/verdict.js'
 import { driftIn } from './drift.js'
@@ -81,9 +81,9 @@ const distinct = (rows) => {
  */
 const rowsOf = (label, { a, b }, thresholds, differenceOf) => {
   const first = primaryNames(a, b, thresholds)
-  const names = [...first, ...MEASURES.map(({ name }) => name).filter((name) => !first.includes(name))]
-  const rows = names.flatMap((name) => {
-    const figure = /** @type {Figure} */ (MEASURES.find((each) => each.name === name))
+  const others = MEASURES.filter(({ name }) => !first.includes(name))
+  const rows = [...first.map(measureNamed), ...others].flatMap((figure) => {
+    const { name } = figure
     const [ofA, ofB] = [a[name] ?? [], b[name] ?? []]
     if (ofA.length === 0 || ofB.length === 0) return []
     // Counts of what went wrong are 0 on both sides of a good comparison, and say nothing.

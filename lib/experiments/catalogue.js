@@ -22,8 +22,15 @@ export const ids = () => {
 /** Where the definition of an experiment stands. @param {string} id */
 export const fileOf = (id) => fileURLToPath(new URL(`./${id}.json`, folder))
 
+/** @type {Map<string, Experiment>} */
+const read = new Map()
+
 /** @param {string} id @returns {Experiment} */
-export const experimentById = (id) => experimentIn(readFileSync(fileOf(id), 'utf8'), `${id}.json`)
+export const experimentById = (id) => {
+  const known = read.get(id) ?? experimentIn(readFileSync(fileOf(id), 'utf8'), `${id}.json`)
+  read.set(id, known)
+  return known
+}
 
 /**
  * An id, or the path of a file.

@@ -54,7 +54,7 @@ const ways = {
 }
 
 for (const cluster of [false, true])
-  describe(cluster ? 'a queue in a local cluster' : 'a queue on one server', { concurrency: 3 }, () => {
+  describe(cluster ? 'a queue in a local cluster' : 'a queue on one server', { concurrency: 6 }, () => {
     /** @type {Awaited<ReturnType<typeof sharedServers>>} */
     let address
     const closers = /** @type {(() => any)[]} */ ([])

@@ -22,10 +22,13 @@ test('every strategy has a reader', () => {
   for (const name of strategyNames('ticks')) assert.ok(strategyNamed(name).fetch, name)
 })
 
-describe('on one server with a replica', () => {
+// Each waits for its intervals to pass.
+const at = { concurrency: 3 }
+
+describe('on one server with a replica', at, () => {
   readerContract('server', false, cases, sharedPlace(false))
 })
 
-describe('on a cluster with replicas', () => {
+describe('on a cluster with replicas', at, () => {
   readerContract('cluster', true, cases, sharedPlace(true))
 })
