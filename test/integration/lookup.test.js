@@ -135,7 +135,7 @@ test('a fill that does not fit ends with its cause, and misses after a fill are 
   )
 
   const other = await startServer(t)
-  const run = startProgram(t, 'producer.js', `${lookup('lookup-get')} --fill --duration 6s --connections 2`, {
+  const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --duration 6s --connections 2`, {
     env: at(other),
   })
   await run.says(/filled 3,000 keys/)

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchServer } from '../../scripts/check/witness.js'
-import { at, startProducer } from '../helpers/programs.js'
+import { startHere } from '../helpers/here.js'
+import { at } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 for (const driver of ['socket', 'ioredis'])
@@ -12,9 +13,10 @@ for (const driver of ['socket', 'ioredis'])
     const witness = watchServer(server)
     t.after(() => witness.stop())
     const before = await witness.data()
-    const writer = startProducer(
+    const writer = startHere(
       t,
-      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600 --idle-cost never --quiet`,
+      'write',
+      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600`,
       { env: at(server) },
     )
     const { document } = await writer.ended
@@ -27,7 +29,7 @@ for (const driver of ['socket', 'ioredis'])
 test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
   const server = await startServer(t)
   const box = (/** @type {string} */ line) =>
-    startProducer(t, `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
+    startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
   const bytesOf = (/** @type {any} */ { document: { server: costs } }) => {
     assert.ok(costs.memory_bytes_per_item > 0, costs.memory_note)
     return costs.memory_bytes_per_item
@@ -47,7 +49,7 @@ test('after an earlier run its items are waited for, and three boxes of a run ha
   await server.redis.flushall()
   const boxes = []
   for (const agent of [1, 2, 3]) {
-    boxes.push(box(`-t 3 -a ${agent} --idle-cost never`))
+    boxes.push(box(`-t 3 -a ${agent}`))
     // None begins before the one in front of it has written.
     await boxes[0].says(/writer 1 of 3/)
     await sleep(300)

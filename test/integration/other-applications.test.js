@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { allStrategies } from '../../lib/workloads/index.js'
-import { at, startProgram, until } from '../helpers/programs.js'
+import { startHere } from '../helpers/here.js'
+import { at, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const modules =
@@ -24,17 +25,17 @@ const lines = {
 const chunked = /^counter-(?!loop)/
 
 /** @param {import('node:test').TestContext} t @param {import('../helpers/servers.js').TestServer} server */
-const programsAt = (t, server) => {
+const runsAt = (t, server) => {
   const env = at(server)
   return {
     produce: (/** @type {{ name: string, workload: string }} */ { name, workload }, more = '') =>
-      startProgram(
+      startHere(
         t,
-        'producer.js',
-        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--chunk-size 5' : ''} --idle-cost never ${more}`,
+        'write',
+        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--chunk-size 5' : ''} ${more}`,
         { env },
       ),
-    consume: (/** @type {string} */ line) => startProgram(t, 'consumer.js', `${line} --duration 4s`, { env }),
+    consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 4s`, { env }),
   }
 }
 
@@ -47,7 +48,7 @@ const foreignIn = ({ server, warnings }) => [
 describe('with nobody else on the server, no other application is at work', { concurrency: 3 }, () => {
   for (const strategy of strategies)
     test(strategy.name, async (t) => {
-      const { document, stderr } = await programsAt(t, await startServer(t)).produce(strategy).ended
+      const { document, stderr } = await runsAt(t, await startServer(t)).produce(strategy).ended
       assert.ok(document?.items.acked > 0, stderr)
       assert.deepEqual(foreignIn(document), [null, []])
     })
@@ -66,7 +67,7 @@ describe('consumers beside the writers are no other application', { concurrency:
   for (const [strategy, line] of /** @type {[any, string][]} */ ([...readers, ...workers]))
     test(line, async (t) => {
       const server = await startServer(t)
-      const { produce, consume } = programsAt(t, server)
+      const { produce, consume } = runsAt(t, server)
       const writing = produce(strategy)
       await until('the plan or a job is there', async () => (await server.redis.dbsize()) > 0)
       const reading = consume(line)
@@ -86,7 +87,7 @@ describe('another application is named by what it runs', { concurrency: 3 }, () 
     test(name, async (t) => {
       const server = await startServer(t)
       const strategy = strategies.find((one) => one.name === name)
-      const writing = programsAt(t, server).produce(/** @type {any} */ (strategy), '--allow foreign-keys')
+      const writing = runsAt(t, server).produce(/** @type {any} */ (strategy), '--allow foreign-keys')
       const other = server.redis.duplicate({ db: 5 })
       t.after(() => other.disconnect())
       let isOver = false

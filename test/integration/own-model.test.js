@@ -55,9 +55,9 @@ test('a leaderboard by commands on the command line', async (t) => {
   const best = await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES')
 
   // Its keys are known to it and to others; written again, nothing changes.
-  assertDone(await runProducer(t, load, { env }))
+  assertDone(await writeHere(t, load, { env }))
   assert.equal(await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES'), best)
-  assertDone(await runProducer(t, '-q 100 --prefix other: --duration 1s', { env }))
+  assertDone(await writeHere(t, '-q 100 --prefix other: --duration 1s', { env }))
   await cli(server, 'SET', 'game:player:501', 'of somebody else')
   const cleaned = await startProgram(t, 'scripts/cleanup.js', '--prefix game: --yes', { env, out: false })
     .ended
