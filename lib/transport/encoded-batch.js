@@ -113,6 +113,22 @@ const sharedDigits = (a, b) => {
 }
 
 /**
+ * The loop of patch(), by itself: V8 optimizes a loop while it runs, and where code that has not run yet follows it, gives that up
+ * again at its end, time after time. For seconds the process took up to a third more CPU.
+ * @param {Buffer} bytes
+ * @param {Uint32Array} at places of holes, of which those [from, to) are filled
+ * @param {number} from
+ * @param {number} to
+ * @param {Buffer} digits
+ * @param {number} first of those that are written
+ */
+const putDigits = (bytes, at, from, to, digits, first) => {
+  for (let i = from; i < to; i++) {
+    for (let d = first, place = at[i] + first; d < digits.length; d++) bytes[place++] = digits[d]
+  }
+}
+
+/**
  * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: half the time.
  * @param {Kept} kept
  * @param {number} from
@@ -128,10 +144,7 @@ const patch = (kept, from, to, values, count) => {
     if (first === width) continue
     // Not text.charCodeAt(), which is looked up anew for every digit of every hole: 23 ns a hole instead of 35.
     const digits = Buffer.from(text, 'latin1')
-    const end = lowerBound(at, offsets[to])
-    for (let i = lowerBound(at, offsets[from]); i < end; i++) {
-      for (let d = first, place = at[i] + first; d < width; d++) bytes[place++] = digits[d]
-    }
+    putDigits(bytes, at, lowerBound(at, offsets[from]), lowerBound(at, offsets[to]), digits, first)
   }
   if (kept.pass.values !== values) kept.pass = { values, commands: 0 }
   kept.pass.commands += to - from

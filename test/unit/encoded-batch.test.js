@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { batchOf } from '../../lib/transport/batch.js'
 import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/transport/encoded-batch.js'
@@ -245,4 +246,30 @@ test('lowerBound against a search from the left', () => {
     while (place < to && sorted[place] < value) place++
     assert.equal(lowerBound(sorted, value, from, to), place)
   }
+})
+
+test('V8 optimizes the loop that puts digits, and not what is done behind it', () => {
+  const play = `
+    import { batchOf } from './lib/transport/batch.js'
+    import { cutOf, tapeOf } from './lib/transport/encoded-batch.js'
+    import { time } from './lib/workloads/declare.js'
+    import { gather } from './lib/workloads/step.js'
+    import { valuesAt } from './test/helpers/commands.js'
+    const zadd = gather(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
+    const zeros = valuesAt(0)
+    const tape = tapeOf(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
+    for (let tick = 1; tick <= 10; tick++)
+      for (let from = 0; from < tape.count; ) {
+        const cut = cutOf(tape, from, tape.count, valuesAt(tick * 1e11), null, false)
+        cut.release()
+        from = cut.to
+      }`
+  const args = ['--trace-opt', '--input-type=module', '--eval', play]
+  const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).split('\n')
+  const whileTheyRun = lines.filter((line) => line.includes(' OSR'))
+  assert.notEqual(whileTheyRun.length, 0)
+  assert.deepEqual(
+    whileTheyRun.filter((line) => line.includes(' patch ')),
+    [],
+  )
 })
