@@ -13,6 +13,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @property {number} count commands
  * @property {Uint32Array} members every command's items, one command after the other
  * @property {Uint32Array} from where each command's items begin in members; one more than commands
+ * @property {boolean} inOrder each item is in its own place of members
  * @property {Uint16Array | null} slots ascending; null where there is one server, or the keys move with time
  * @property {boolean} moving its keys hold the minute, so its slots change with it
  * @property {(i: number) => Argument[]} args
@@ -101,6 +102,7 @@ const eachBatch = (step, range, cluster, values) => {
     count,
     members,
     from,
+    inOrder: unsorted === null,
     slots,
     moving: false,
     args: (i) => step.args(numberAt(range, members[i])),
@@ -162,7 +164,8 @@ const keyedBatch = (step, range, cluster, values) => {
     slotOf(String(plainArgument(keys[i], at)))
   const slots = cluster && !moving ? Uint16Array.from(keys, (_, i) => read(i, values)) : null
   const slotAt = !cluster ? () => 0 : slots ? (/** @type {number} */ i) => slots[i] : read
-  return { step, first, count: keys.length, members, from, slots, moving, args, ...bytes, slotAt }
+  const inOrder = members.every((member, place) => member === place)
+  return { step, first, count: keys.length, members, from, inOrder, slots, moving, args, ...bytes, slotAt }
 }
 
 /**

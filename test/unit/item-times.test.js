@@ -1,6 +1,7 @@
 // An item's latency is that of its last answer, once, whatever order its commands are sent and answered in.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { uniforms } from '../../lib/answers/find/random.js'
 import { itemTimesOf } from '../../lib/measure/item-times.js'
 import { latencyOf } from '../../lib/measure/latency.js'
 import { factsBeside, summaryOf } from '../../lib/measures/index.js'
@@ -132,6 +133,36 @@ describe('the latency of an item', () => {
       all.map(([i]) => [1000, 999 - i, 1]),
     )
   })
+})
+
+test('items in order are counted as any others', () => {
+  const uniform = uniforms(7)
+  const below = (/** @type {number} */ n) => Math.floor(n * uniform())
+  for (let round = 0; round < 300; round++) {
+    const count = 1 + below(40)
+    // Commands of some items each, answered in any order; a few in a row are answered at once.
+    const answers = [setex, zadd].flatMap((step) => {
+      const items = Array.from({ length: count }, (_, i) => [i])
+      const tape = tapeOf(step, items)
+      const cuts = [0, ...items.map((_, i) => i).filter((i) => i > 0 && below(3) === 0), count]
+      return cuts
+        .slice(1)
+        .map((to, k) => ({ tape, from: cuts[k], to, write: 1 + below(3), at: uniform(), nowMs: 1100 + k }))
+    })
+    answers.sort((a, b) => a.at - b.at)
+    const [ordered, any] = [true, false].map((inOrder) => {
+      const { times, tick, recorded } = scene([setex, zadd], { count })
+      const stored = answers.map(({ tape, from, to, write, nowMs }) =>
+        times.answered(tick, { ...tape, inOrder }, from, to, write, 1010, nowMs),
+      )
+      return { stored, recorded }
+    })
+    assert.deepEqual(ordered, any)
+    assert.equal(
+      ordered.recorded.reduce((sum, [, , items]) => sum + items, 0),
+      count,
+    )
+  }
 })
 
 test('commands of a name share a histogram, which counts them', (t) => {
