@@ -59,6 +59,7 @@ const besidesData = [
   'mem_replica_full_sync_buffer',
   'mem_cluster_links',
   'mem_aof_buffer',
+  'used_memory_scripts_eval',
 ]
 
 // From 7.0 on a server keeps a histogram for each command that it has run once, which INFO counts nowhere: 24,688

@@ -386,6 +386,20 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   assert.equal(noiseOf(even.slice(0, 3)).commands, null)
 })
 
+test('memory of keys has what connections take now, and no scripts', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  const said = collected()
+  Object.assign(said.end[0].fields, {
+    ...{ used_memory: '1300000', used_memory_startup: '900000' },
+    ...{ mem_clients_normal: '40000', used_memory_scripts_eval: '4000' },
+  })
+  assert.equal(profileOf(said, about).memory_bytes, 356_000)
+  said.read[0].end.clients = [20_000, 1_000]
+    .map((bytes, i) => `id=${i} addr=1.2.3.4:5 flags=N tot-mem=${bytes}`)
+    .join('\n')
+  assert.equal(profileOf(said, about).memory_bytes, 375_000)
+})
+
 test('connections that send are played, and none that is idle or seldom sends', () => {
   const busyOf = (/** @type {string[]} */ begin, /** @type {string[]} */ end) => {
     const [one] = readings()

@@ -181,6 +181,15 @@ const linesOf = (/** @type {string | null} */ list) =>
         !/[SM]/.test(field(line, 'flags')),
     )
 
+/** What connections take; 0: the server does not say it. @param {string | null} list */
+export const clientBytes = (list) =>
+  sum(
+    (list ?? '')
+      .split('\n')
+      .filter((line) => !/[SM]/.test(field(line, 'flags')))
+      .map((line) => Number(field(line, 'tot-mem')) || 0),
+  )
+
 /** Connections by name and library, and what they did meanwhile. @param {readonly Readings[]} all @param {readonly Info[]} infos @param {number} seconds @param {(name: string, library: string) => string} named */
 export const clientsOf = (all, infos, seconds, named) => {
   /** @typedef {{ connections: number, known: number, commands: number, in: number, out: number }} Group */
