@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { Ajv } from 'ajv'
+import { elementBytes } from '../../lib/answers/profile/command-forms.js'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
 import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
 import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
@@ -398,6 +399,17 @@ test('memory of keys has what connections take now, and no scripts', () => {
     .map((bytes, i) => `id=${i} addr=1.2.3.4:5 flags=N tot-mem=${bytes}`)
     .join('\n')
   assert.equal(profileOf(said, about).memory_bytes, 375_000)
+})
+
+test('elements of lists are as long as their memory says', () => {
+  const list = (/** @type {number} */ memory, /** @type {number} */ size) =>
+    elementBytes(
+      /** @type {any} */ ({ type: 'list', name_bytes: 9, memory_of_key: { value: memory } }),
+      'quicklist',
+      size,
+    )
+  // As Redis 7.0 has 500 of 200 bytes.
+  assert.equal(Math.round(list(104_040, 500)), 200)
 })
 
 test('connections that send are played, and none that is idle or seldom sends', () => {

@@ -177,6 +177,12 @@ export const creators = new Set(
 )
 export const removers = new Set(['del', 'unlink'])
 
+// Of lists: a node of 8 kB has its own fields, a header, and what an allocator rounds up.
+const nodePart = 140 / 8192
+
+/** An element of a list has its length before and behind it. @param {number} bytes */
+const entryBytes = (bytes) => Math.max(1, bytes - (bytes < 66 ? 2 : bytes < 132 ? 3 : 4))
+
 /**
  * Bytes of an element's name and value together, by what a key takes: what servers keep beside them is taken off.
  * @param {ProfilePattern} pattern
@@ -187,6 +193,7 @@ export const elementBytes = ({ type, memory_of_key: memory, name_bytes: nameByte
   if (!memory || size === 0) return 16
   const isPacked = /listpack|ziplist/.test(encoding)
   const key = 64 + nameBytes + (type === 'list' ? 100 : isPacked ? 8 : 150)
+  if (type === 'list') return entryBytes(((memory.value - key) / size) * (1 - nodePart))
   const beside =
     type === 'zset'
       ? isPacked
@@ -200,8 +207,6 @@ export const elementBytes = ({ type, memory_of_key: memory, name_bytes: nameByte
           ? isPacked
             ? 2
             : 44
-          : type === 'stream'
-            ? 12
-            : 3
+          : 12
   return Math.max(1, (memory.value - key) / size - beside)
 }
