@@ -412,6 +412,36 @@ test('elements of lists are as long as their memory says', () => {
   assert.equal(Math.round(list(104_040, 500)), 200)
 })
 
+test('names of members are as long as fits the bytes that the server received', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  let memory = 10_400
+  const workload = (/** @type {number} */ bytesInPerS, /** @type {boolean} */ hasScripts) => {
+    const said = collected()
+    said.end[0].fields.total_net_input_bytes = String(bytesInPerS * said.seconds)
+    said.patterns[1].of.facts[0].memory = memory
+    if (!hasScripts) delete said.end[0].commands.eval
+    return workloadOf(profileOf(said, about))
+  }
+  // Without the bytes, by their memory alone; a run of Millrace sends 760 more.
+  const unfitted = workload(0, false)
+  const sent = unfitted.expected.bytes_in_per_s.value - 760
+  const longer = (/** @type {number} */ bytesInPerS, hasScripts = false) =>
+    workload(bytesInPerS, hasScripts).keys[1].element.length - unfitted.keys[1].element.length
+  // Of 20 that are sent in a second.
+  assert.deepEqual(
+    [sent, sent + 20 * 5, sent - 20 * 5, sent + 1e6].map((bytes) => longer(bytes)),
+    [0, 5, -5, 24],
+  )
+  // A server that keeps less beside members than is taken off: their names would have one letter.
+  memory = 9000
+  assert.equal(workload(0, false).keys[1].element, 'e{element}')
+  // A length has one digit or two.
+  assert.ok(Math.abs(longer(sent)) <= 1)
+  memory = 10_400
+  // What scripts send is not known.
+  assert.equal(longer(sent + 1e6, true), 0)
+})
+
 test('connections that send are played, and none that is idle or seldom sends', () => {
   const busyOf = (/** @type {string[]} */ begin, /** @type {string[]} */ end) => {
     const [one] = readings()
