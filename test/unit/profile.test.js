@@ -412,6 +412,33 @@ test('elements of lists are as long as their memory says', () => {
   assert.equal(Math.round(list(104_040, 500)), 200)
 })
 
+test('keys that are read whole have as many elements as fit the bytes sent, within what a sample may be off', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  const workload = (/** @type {number} */ bytesOutPerS) => {
+    const said = collected()
+    const [{ fields, commands }] = said.end
+    fields.total_net_output_bytes = String(bytesOutPerS * said.seconds)
+    said.end[0].commands = { hgetall: commands.get }
+    const { facts } = said.patterns[0].of
+    for (const [i, fact] of facts.entries())
+      Object.assign(fact, { type: 'hash', encoding: 'listpack', size: 5 + (i % 9), memory: 400, leftMs: -1 })
+    const { keys, expected } = workloadOf(profileOf(said, about))
+    const [{ elements }] = keys
+    return {
+      elements: elements.reduce((sum, n) => sum + n, 0) / elements.length,
+      sent: expected.bytes_out_per_s.value - 9350,
+    }
+  }
+  const { elements, sent } = workload(0)
+  assert.ok(Math.abs(workload(sent).elements - elements) < 0.3)
+  const more = workload(sent * 1.05)
+  assert.ok(Math.abs(more.sent / sent - 1.05) < 0.03)
+  assert.ok(more.elements > elements)
+  // Ten times as many bytes have another cause.
+  const most = workload(sent * 10)
+  assert.ok(most.elements > elements * 1.05 && most.elements < elements * 1.3)
+})
+
 test('names of members are as long as fits the bytes that the server received', () => {
   const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
   let memory = 10_400

@@ -42,7 +42,7 @@ const around = (value, part) => ({
 })
 
 /** Half of an interval as a share. @param {Estimate | null} estimate */
-const halfOf = (estimate) =>
+export const halfOf = (estimate) =>
   estimate === null || estimate.value <= 0 ? 0 : (estimate.high - estimate.low) / 2 / estimate.value
 
 /** Both profiles have their noise. @param {number | null} noise @param {number[]} more */

@@ -16,7 +16,7 @@ import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } fr
  * @typedef {Profile['patterns'][number]} ProfilePattern
  */
 
-const z = 1.96
+export const z = 1.96
 const quantiles = 20
 const mostStale = 0.5
 

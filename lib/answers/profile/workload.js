@@ -1,8 +1,8 @@
 // A workload file of a profile: a mix (docs/your-own-model.md) with as many keys, of the same types and sizes, and the same
 // commands at their shares. What no counter says is an assumption, and is in the file as a comment. Pure.
 import { commandForms, creators, elementBytes, removers } from './command-forms.js'
-import { expectedOf } from './expected.js'
-import { typeFor } from './profile.js'
+import { expectedOf, halfOf } from './expected.js'
+import { typeFor, z } from './profile.js'
 
 /**
  * @import { Profile, ProfilePattern } from './profile.js'
@@ -199,6 +199,10 @@ const commandsOf = (profile, keys) => {
   return { commands, leftOut }
 }
 
+/** Bytes of replies in a second. @param {ReturnType<typeof commandsOf>['commands']} commands */
+const repliesBytes = (commands) =>
+  sum(commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')))
+
 // Sizes that explain the bytes to this part are taken as they are.
 const alike = 0.02
 const steepest = 6
@@ -220,10 +224,7 @@ const fitUse = ({ bytes_out_per_s: sent }, commands) => {
       key.bytes.length > 1,
   )
   const keys = [...new Set(reads.map(({ key }) => key))]
-  const replies = () =>
-    sum(
-      commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')),
-    )
+  const replies = () => repliesBytes(commands)
   if (keys.length === 0 || Math.abs(replies() / sent - 1) < alike) return
   const tilt = (/** @type {number} */ slope) => {
     for (const key of keys) {
@@ -240,6 +241,42 @@ const fitUse = ({ bytes_out_per_s: sent }, commands) => {
   }
 }
 
+// Standard errors that the mean of a sample may be off.
+const mostOff = 3
+
+/**
+ * A sample of keys has more or fewer elements than all keys by chance: where whole keys are read, they have as many as fit
+ * the bytes that the server sent, within what a sample may be off.
+ * @param {Profile} profile
+ * @param {ReturnType<typeof commandsOf>['commands']} commands
+ */
+const fitElements = ({ bytes_out_per_s: sent }, commands) => {
+  if (commands.some(({ form }) => form.element) || sent === 0) return
+  const keys = new Set(
+    commands
+      .filter(({ form, key }) => form.isRead && key.type !== 'string' && key.keys > 1)
+      .map(({ key }) => key),
+  )
+  const seen = [...keys].map((key) => ({
+    key,
+    elements: key.elements,
+    off: (mostOff / z) * halfOf(key.from.size),
+  }))
+  const replies = (/** @type {number} */ part) => {
+    for (const { key, elements, off } of seen) key.elements = whole(elements.map((n) => n * (1 + part * off)))
+    return repliesBytes(commands)
+  }
+  let [low, high] = [-1, 1]
+  for (let step = 0; step < 20; step++) {
+    const part = (low + high) / 2
+    if (replies(part) < sent) low = part
+    else high = part
+  }
+  // Those that read no whole keys change nothing.
+  if (replies(1) === replies(-1)) replies(0)
+  else replies(low)
+}
+
 /**
  * How many elements ranges bring: as many as the bytes that no other command explains; and how many of the bytes that the
  * server sends the replies of the file then are.
@@ -247,9 +284,7 @@ const fitUse = ({ bytes_out_per_s: sent }, commands) => {
  * @param {ReturnType<typeof commandsOf>['commands']} commands
  */
 const repliesOf = (profile, commands) => {
-  const known = sum(
-    commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')),
-  )
+  const known = repliesBytes(commands)
   const each = sum(
     commands.map(({ form, key, perS, placeholder }) =>
       form.element && placeholder !== '{missing}' ? perS * form.element(key) : 0,
@@ -334,6 +369,7 @@ export const workloadOf = (profile) => {
   turnOver(profile, keys)
   const { commands, leftOut: unknown } = commandsOf(profile, keys)
   fitUse(profile, commands)
+  fitElements(profile, commands)
   if (unknown.length === 0) fitNames(profile, commands)
   const { range, bytes, perS: bytesOutPerS } = repliesOf(profile, commands)
   const written = commands.map(({ form, key, placeholder, perS }) => ({
