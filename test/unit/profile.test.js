@@ -387,6 +387,30 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   assert.equal(noiseOf(even.slice(0, 3)).commands, null)
 })
 
+test('the median of even times left follows from the longest, that of others is the middle one', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
+  const medianOf = (/** @type {(i: number) => number} */ leftMs) => {
+    const said = collected()
+    for (const [i, fact] of said.patterns[0].of.facts.entries()) fact.leftMs = leftMs(i)
+    return profileOf(said, about).patterns[0].left_s.median
+  }
+  // Of 100 even ones from 0.5 to 50 s.
+  assert.equal(
+    medianOf((i) => (i + 1) * 500),
+    25.25,
+  )
+  // The middle one of the sample is low by chance.
+  assert.equal(
+    medianOf((i) => (i < 60 ? i + 1 : 25 + i * 0.75) * 500),
+    ((101 / 100) * 99.25 * 0.5) / 2,
+  )
+  // Most have little, some have much.
+  assert.equal(
+    medianOf((i) => (i < 70 ? 1000 + i : 50_000)),
+    1.05,
+  )
+})
+
 test('memory of keys has what connections take now, and no scripts', () => {
   const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: [], isAnonymous: false }
   const said = collected()

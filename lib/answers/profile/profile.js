@@ -35,10 +35,20 @@ export const equalParts = (numbers) => {
   })
 }
 
-/** @param {readonly number[]} numbers */
-const median = (numbers) => {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)]
+// By Kolmogorov and Smirnov: of even numbers, one sample in ten is further from even.
+const mostUneven = 1.22
+
+/**
+ * Keys of one lifetime have times left that are even from 0 to it, and the longest of n is nearer to it than their middle one
+ * is to its half.
+ * @param {readonly number[]} sorted
+ */
+const medianOf = (sorted) => {
+  const n = sorted.length
+  if (n === 0) return null
+  const top = ((n + 1) / n) * sorted[n - 1]
+  const apart = Math.max(...sorted.map((x, i) => Math.max((i + 1) / n - x / top, x / top - i / n)))
+  return apart <= mostUneven / Math.sqrt(n) ? top / 2 : sorted[Math.floor(n / 2)]
 }
 
 /** The median, and between which of the numbers that of another sample as large is. @param {readonly number[]} numbers */
@@ -48,7 +58,7 @@ const medianWithin = (numbers) => {
   const at = (/** @type {number} */ i) =>
     sorted.length === 0 ? null : sorted[Math.max(0, Math.min(sorted.length - 1, i))]
   return {
-    median: median(numbers),
+    median: medianOf(sorted),
     low: at(Math.floor(sorted.length / 2 - half)),
     high: at(Math.ceil(sorted.length / 2 + half)),
   }
