@@ -133,6 +133,24 @@ test('keys are asked for their time left soon after they were named, all keys on
   assert.ok(Math.abs(sorted[200] - 1000) < 300, `${sorted[200]}`)
 })
 
+test('once all names were seen, keys are asked about that were named just before', async () => {
+  const pages = 8
+  const asked = /** @type {{ key: number, names: number }[]} */ ([])
+  const left = (/** @type {number} */ key) => {
+    asked.push({ key, names: 64 * (server.asked.scan - pages) })
+    return 1000
+  }
+  const server = madeUp({ perS: 1, keys: 400 * pages, left })
+  const sample = sampling(asking([server.master]))
+  for (let step = 0; step < 60; step++) await sample.step()
+  const again = asked.filter(({ names }) => names > 0)
+  assert.ok(again.length > 100)
+  assert.deepEqual(
+    again.filter(({ key, names }) => key < names - 64 || key >= names),
+    [],
+  )
+})
+
 test('of a few keys each is asked for once', async () => {
   const server = madeUp({ perS: 1, keys: 7 })
   const sample = sampling(asking([server.master]))

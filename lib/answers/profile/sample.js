@@ -19,6 +19,8 @@ import { patternsOf } from './fold.js'
  */
 
 const scanCount = 400
+// Names that are seen again, before each look: those that wait have less time left, and those that have gone had least.
+const scanCountAgain = 64
 // Of the default of 5 the memory of a list of some hundreds is wrong by several percent.
 const memorySamples = 20
 const mostWaiting = 100
@@ -31,9 +33,8 @@ const ending = 64
 const batch = 8
 // Of a pattern of one type, the first of them is asked for all, and after so many none: lifetimes and sizes are left.
 const enough = 60
-// A look after so many pages, and later a page of names that are seen again after so many looks.
+// A look after so many pages, until all names were seen.
 const pagesALook = 5
-const looksAPage = 7
 const sizeBy = /** @type {Record<string, string>} */ ({
   string: 'STRLEN',
   list: 'LLEN',
@@ -137,7 +138,8 @@ export const sampling = (asking) => {
   /** One page of names. @param {typeof scans[number]} scan */
   const page = async (scan) => {
     const { master } = scan
-    const [{ error, reply }] = await ask(master, [['SCAN', scan.cursor, 'COUNT', scanCount]])
+    const most = scan.isOver ? scanCountAgain : scanCount
+    const [{ error, reply }] = await ask(master, [['SCAN', scan.cursor, 'COUNT', most]])
     if (error) throw error
     const [cursor, names] = /** @type {[Buffer, Buffer[]]} */ (reply)
     for (const name of names) {
@@ -165,6 +167,7 @@ export const sampling = (asking) => {
   }
 
   let turn = 0
+  let pages = 0
   return {
     /** One thing to look at; false: there is nothing left. */
     step: async () => {
@@ -173,11 +176,9 @@ export const sampling = (asking) => {
       const all = isComplete()
       const open = scans.filter(({ isOver }) => all || !isOver)
       // All names were seen: some are seen again, so that keys are asked for that are there now.
-      const isPage = all
-        ? turn % (looksAPage + 1) === 0 && found !== null
-        : found === null || turn % (pagesALook + 1) !== 0
+      const isPage = all ? turn % 2 === 1 && found !== null : found === null || turn % (pagesALook + 1) !== 0
       if (isPage) {
-        await page(open[turn % open.length])
+        await page(open[pages++ % open.length])
         return true
       }
       if (found === null) return false
