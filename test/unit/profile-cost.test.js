@@ -97,6 +97,8 @@ test('a profile sends less than its budget, with its first and last questions', 
   assert.ok(questions < 0.01 * total, `${questions} of ${total}`)
   assert.ok(questions > 0.001 * total, `${questions} of ${total}`)
   assert.deepEqual([said, seen.remarks], [[], []])
+  // What was asked at the beginning is in no second, or the first one would be some milliseconds with all of it.
+  assert.ok(seen.series[0].s > 0 && seen.series[1].s - seen.series[0].s > 0.5)
 })
 
 test('questions that take too much of the CPU are asked more rarely', async () => {

@@ -85,6 +85,8 @@ export const collected = async ({
       const latest = await infos(...changing(begin[0]))
       latestS = (clock() - startMs) / 1000
       limits.note(latest, latestS)
+      // What was asked at the beginning is in no second.
+      if (latestS < 0.5) series.length = 0
       series.push(amountsOf(latest, latestS))
     }
     await lookAround(seconds, secondMs)
