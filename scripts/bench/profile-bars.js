@@ -55,6 +55,25 @@ const rulingOf = (original, other, limit, said) =>
       ? 'covered'
       : 'outside'
 
+/** @param {readonly number[]} numbers @param {number} part */
+const quantile = (numbers, part) =>
+  [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))]
+
+// Of a window that is cut short, the p99 is its largest.
+const leastPings = 100
+
+/**
+ * The median of the p99 of each window: a moment in which the machine did something else is in one of them.
+ * @param {readonly number[]} all
+ * @param {readonly (readonly number[])[]} windows
+ * @returns {Pings}
+ */
+export const pingsOf = (all, windows) => {
+  const whole = windows.filter((window) => window && window.length >= leastPings)
+  const each = (whole.length > 0 ? whole : [all]).map((window) => quantile(window, 0.99))
+  return { p50: quantile(all, 0.5), p99: quantile(each, 0.5) }
+}
+
 /** Only of samples. @param {any} profile */
 const isSampled = ({ complete }) => !complete
 
@@ -125,6 +144,28 @@ export const countsOf = (lines, of = () => true) => {
   const count = (/** @type {Bar['ruling']} */ ruling) => bars.filter((one) => one.ruling === ruling).length
   return { bars: bars.length, within: count('within'), covered: count('covered'), outside: count('outside') }
 }
+
+/** How many times as much, or as little. @param {Bar} bar */
+const timesApart = ({ name, apart }) => (name === 'share' ? 1 + apart : Math.max(1 + apart, 1 / (1 + apart)))
+
+/**
+ * How far an application was from itself on another server at most. A replay that is no further at most is
+ * not told from it.
+ * @param {readonly Line[]} controls
+ * @param {string} name
+ */
+export const ownDistance = (controls, name) => {
+  const bars = controls.flatMap((line) => line.bars).filter((bar) => bar.name === name)
+  const most = Math.max(1, ...bars.map(timesApart))
+  return { most: most - 1, isFurther: (/** @type {Bar} */ bar) => timesApart(bar) > most }
+}
+
+/** @param {readonly Line[]} lines @param {string} name */
+export const medianApart = (lines, name) =>
+  quantile(
+    lines.flatMap(({ bars }) => bars.filter((bar) => bar.name === name).map(({ apart }) => apart)),
+    0.5,
+  )
 
 /** @param {readonly Line[]} lines */
 export const barNames = (lines) => [...new Set(lines.flatMap(({ bars }) => bars.map(({ name }) => name)))]

@@ -1,7 +1,7 @@
 // What docs/profiling.md says of replays, by docs/data/profile.json, which npm run bench:profile measured.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { barNames, countsOf } from '../bench/profile-bars.js'
+import { barNames, countsOf, medianApart, ownDistance } from '../bench/profile-bars.js'
 import { dataFolder } from './data.js'
 import { table } from './reference.js'
 
@@ -28,26 +28,34 @@ export const profileBarsPart = () => {
         bars.filter((bar) => bar.name === name && bar.ruling === 'outside').map((bar) => ({ id, bar })),
       )
       .map(({ id, bar }) => `${id} ${shown(bar)}`)
-  const shown = (/** @type {Bar} */ { name, apart }) =>
+  const shown = (/** @type {Pick<Bar, 'name' | 'apart'>} */ { name, apart }) =>
     name === 'share'
       ? `${(apart * 100).toFixed(1)} points`
-      : `${apart > 0 ? '+' : ''}${(apart * 100).toFixed(0)} %`
+      : `${apart > 0 ? '+' : ''}${(apart * 100).toFixed(Math.abs(apart) < 0.1 ? 1 : 0)} %`
   const all = countsOf(replays)
   const rows = barNames(replays).map((name) => {
     const own = countsOf(replays, (bar) => bar.name === name)
     const same = countsOf(controls, (bar) => bar.name === name)
+    const { most, isFurther } = ownDistance(controls, name)
+    const further = countsOf(replays, (bar) => bar.name === name && bar.ruling !== 'within' && isFurther(bar))
     return [
       name,
       limits[name] ?? '5 %',
-      ...[own.within, own.covered, own.outside].map(String),
-      controls.length > 0 ? `${same.within} of ${same.bars}` : '–',
+      ...[own.within, own.covered, own.outside, further.bars].map(String),
+      shown({ name, apart: medianApart(replays, name) }),
+      `${same.within} of ${same.bars}`,
+      shown({ name, apart: medianApart(controls, name) }),
+      shown({ name, apart: most }).replace('+', ''),
       outsideOf(name).join(', ') || '–',
     ]
   })
   const cost = (/** @type {'commands_share' | 'cpu_share'} */ name) => lines.map((line) => line.cost[name])
   return [
     table(
-      ['bar', 'limit', 'within', 'covered', 'outside', 'application against itself', 'outside are'],
+      [
+        ...['bar', 'limit', 'within', 'covered', 'outside', 'not within, and further than any control'],
+        ...['median', 'controls within', 'their median', 'at most', 'outside are'],
+      ],
       rows,
     ),
     '',

@@ -1,7 +1,16 @@
 // The bars of bench:profile: what is within, what the profile said before, and what is outside.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { barLines, barsOf, costOf, countsOf, summaryLines } from '../../scripts/bench/profile-bars.js'
+import {
+  barLines,
+  barsOf,
+  costOf,
+  countsOf,
+  medianApart,
+  ownDistance,
+  pingsOf,
+  summaryLines,
+} from '../../scripts/bench/profile-bars.js'
 
 /** @param {object} changed @param {object} [expected] */
 const side = (changed, expected = {}) => ({
@@ -62,4 +71,32 @@ test('bars are counted by their rulings', () => {
   assert.ok(
     barLines(line).includes('redis/cart replay: server CPU 10.0, 20.0 % of a core (+100.0 %): outside'),
   )
+})
+
+test('a moment in which the machine did something else is in one window of a bystander', () => {
+  const calm = Array.from({ length: 200 }, (_, i) => 100 + i / 10)
+  const busy = calm.map((us, i) => (i % 10 === 0 ? 5000 : us))
+  const all = [...calm, ...busy, ...calm]
+  const { p50, p99 } = pingsOf(all, [calm, busy, calm])
+  assert.ok(p50 > 100 && p50 < 120)
+  assert.ok(p99 < 120)
+  // A window that was cut short says nothing of its p99; all together do.
+  assert.equal(pingsOf(busy, [busy.slice(0, 20)]).p99, 5000)
+})
+
+test('a replay is further from its application than this from itself, or not told from it', () => {
+  const line = (/** @type {number} */ cpu) => ({
+    ...{ id: 'redis/cart', kind: /** @type {const} */ ('control'), application: 'cart', server: 'redis' },
+    ...{ version: '7.0.15', started: '', hardware: '', cost: costOf(side({})) },
+    bars: barsOf(side({}), side({ cpu_pct: cpu })),
+  })
+  // A fifth less is a quarter apart.
+  const { most, isFurther } = ownDistance([line(8), line(11), line(10)], 'server CPU')
+  assert.ok(Math.abs(most - 0.25) < 1e-9)
+  const bar = (/** @type {number} */ cpu) => line(cpu).bars[3]
+  assert.deepEqual(
+    [12, 12.6, 8.1, 7.9].map((cpu) => isFurther(bar(cpu))),
+    [false, true, false, true],
+  )
+  assert.ok(Math.abs(medianApart([line(8), line(11), line(10)], 'server CPU')) < 1e-9)
 })
