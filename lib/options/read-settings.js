@@ -100,6 +100,10 @@ export const variablesIn = (dotenvText) => dotenv.parse(dotenvText ?? '')
 const ours = 'MILLRACE_'
 // Variables of ours that are no options.
 const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
+const ourVariables = [
+  ...OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()),
+  ...otherVariables,
+].filter((name) => name.startsWith(ours))
 
 /**
  * A misspelt variable must not be ignored.
@@ -107,13 +111,11 @@ const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
  * @param {string} where
  */
 function refuseUnknownVariables(variables, where) {
-  const all = [...OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()), ...otherVariables]
-  const known = all.filter((name) => name.startsWith(ours))
   for (const name of Object.keys(variables)) {
-    if (!name.startsWith(ours) || known.includes(name)) continue
+    if (!name.startsWith(ours) || ourVariables.includes(name)) continue
     const like = nearest(
       name.slice(ours.length),
-      known.map((one) => one.slice(ours.length)),
+      ourVariables.map((one) => one.slice(ours.length)),
     )
     const hint = like ? `; did you mean ${ours}${like}?` : ''
     throw new OptionError(`unknown variable ${shown(name)}${where}${hint}`)

@@ -609,247 +609,205 @@ const count = (/** @type {string} */ ends) => `must be a whole number from ${end
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
 const allowances =
   'one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas'
-const bad = /** @type {[string, string][]} */ ([
-  ['--strategy queue-list --value-size 20B', '--value-size: a job has at least 64 bytes'],
-  [
-    '--strategy queue-list --value-size lognormal:p50=200B,p99=4kB',
-    '--value-size: jobs of a queue have one size',
-  ],
-  ['--strategy queue-stream -q 5 --rate 7', 'exclude each other: both are jobs a second'],
-  ['--strategy queue-stream -q 5 -t 8', '5 jobs are too few for 8 writers'],
-  ['--strategy queue-stream -t 2 -a 3', 'number 3 is above'],
-  ['--strategy queue-list --max-queue 0', '--max-queue must be a whole number from 1'],
-  ['--strategy queue-list --when-full drop', '--when-full must be one of refuse, wait'],
-  ['--max-queue 5', '--max-queue is an option of queue; add --strategy queue-list'],
-  ['--strategy queue-stream -c 3', 'is not an option of queue-stream: see the options of queue'],
-  ['--strategy queue-stream --arrivals poisson --rate max', '--arrivals needs --rate with a number'],
-  ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
-  ['--host h --control redis://c', '--control needs --run, the same on every box'],
-  [
-    '--run r --control redis://c',
-    '--control needs an address, --host or --url: the boxes write to one target',
-  ],
-  [
-    '--host h --run r --control c:6379',
-    '--control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
-  ],
-  [
-    '--host h --run r --control redis://c --strategy lookup-get',
-    '--control: --strategy lookup-get has no writers (-t) that boxes could share',
-  ],
-  ['--partial', '--partial needs --control'],
-  ['--stagger', '--stagger needs --control'],
-  ['--all', '--all needs --control'],
-  ['--join-within 5s', '--join-within needs --control'],
-  ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
-  ['--host h --sentinel-password s', '--sentinel-password needs --sentinel'],
-  [
-    '--threshold items.faild<1',
-    "--threshold items.faild<1: no metric is called 'items.faild'; did you mean items.failed?",
-  ],
-  ['--threshold p99<20ms', "no metric is called 'p99'; did you mean latency.intended.p99?"],
-  ['--threshold cpu_us_per_item<5', 'did you mean server.cpu_us_per_item?'],
-  ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
-  ['--threshold items.failed', "must be a metric and its limit, as in 'latency.intended.p99<20ms'"],
-  ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
-  ['--metrics-linger 30s', '--metrics-linger needs --metrics'],
-  [
-    '--dashboard=0',
-    "--dashboard must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, or nothing, not '0'",
-  ],
-  [
-    '--metrics 0',
-    "--metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'",
-  ],
-  ['--guard on', `--guard must be ${limits}, not 'on'`],
-  ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
-  ['--guard memory>80', `--guard must be ${limits}, not 'memory>80'`],
-  ['--guard lag>1,lag>2', `--guard must be ${limits}, not 'lag>1,lag>2'`],
-  ['--guard evicted>0,off', `--guard must be ${limits}, not 'evicted>0,off'`],
-  ['--allow all', `--allow must be ${allowances}, not 'all'`],
-  ['--allow none,memory', `--allow must be ${allowances}, not 'none,memory'`],
-  ['--allow memory,memory', `--allow must be ${allowances}, not 'memory,memory'`],
-  ['--ask-password', '--ask-password needs an address: --host or --url'],
-  ['--host h --ask-password --password-file f', '--ask-password and --password-file exclude each other'],
-  ['--host h --password x --password-file f', '--password-file and --password exclude each other'],
-  ['--url redis://u:x@h --password-file f', '--url and --password-file exclude each other'],
-  ['--host h --tls-insecure', '--tls-insecure needs --tls (or a rediss:// address)'],
-  [
-    '--host h --tls --tls-insecure --ca f',
-    '--ca and --tls-insecure exclude each other: one asks for the check that the other leaves out',
-  ],
-  ['-q abc', `--quantity ${count('1 to 100M')} 'abc'`],
-  ['-q 0', `--quantity ${count('1 to 100M')} '0'`],
-  ['-q -5', `--quantity ${count('1 to 100M')} '-5'`],
-  ['-q 1e3', `--quantity ${count('1 to 100M')} '1e3'`],
-  ['-q 1.5', `--quantity ${count('1 to 100M')} '1.5'`],
-  ['-q 101M', `--quantity ${count('1 to 100M')} '101M'`],
-  ['-q 0x10', `--quantity ${count('1 to 100M')} '0x10'`],
-  ['-q', '--quantity needs a value'],
-  ['-q --json', '--quantity needs a value'],
-  ['--host=', '--host needs a value'],
-  ['-q 5 --quantity 6', '--quantity is given twice'],
-  ['-p 0', "--period must be a time from 1ms to 24h (250ms, 60s, 1m30s, 1h; a plain number is ms), not '0'"],
-  ['--duration 60x', "a plain number is s), not '60x'"],
-  ['--duration constructor', "not 'constructor'"],
-  [
-    '--ttl 500ms',
-    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), or a range such as 60s-600s, not '500ms'",
-  ],
-  [
-    '--value-size 0',
-    "--value-size must be a size from 1B to 512MB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'",
-  ],
-  ['--value-size 1.5B', "not '1.5B'"],
-  ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
-  [
-    '--rate abc',
-    "--rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, not 'abc'",
-  ],
-  ['--connections 5 --driver ioredis', '--connections is for plain sockets: ioredis keeps one connection'],
-  [
-    '--rate 300k --items 100',
-    '--rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more',
-  ],
-  ['--rate 300k -p 500', '--rate and --period exclude each other'],
-  ['--rate 300k -c 5', '--rate and --chunks exclude each other'],
-  ['--rate 300k --pacing closed', '--rate and --pacing exclude each other'],
-  ['--rate 5 -t 8', '--items: 5 items are too few for 8 writers'],
-  ['--items 5 -q 6', '--items and --quantity exclude each other'],
-  ['--items 0', '--items must be a whole number from 1 to 100M'],
-  ['--sets 0', '--sets must be a whole number from 1 to 16384'],
-  ['--sets 2 --ns 3', '--sets and --ns exclude each other'],
-  ['--placement near', '--placement must be one of hash, spread, same-slot'],
-  ['--placement spread --same-slot', '--placement and --same-slot exclude each other'],
-  ['--sl --placement spread', '--placement spread: --sl keeps no sorted set'],
-  ['--dry-run=maybe', '--dry-run takes no value'],
-  ['--file=', '--file needs a value'],
-  ['--uri http://h', '--url must be redis://'],
-  ['--data-size 0', '--value-size must be a size'],
-  ['--test-time soon', '--duration must be a time'],
-  ['--period-in-millis 0', '--period must be a time'],
-  ['--host h --cacert f', '--ca needs --tls'],
-  ['--duration 1m30', '--duration must be a time'],
-  ['--duration 30s1m', '--duration must be a time'],
-  ['--file /nowhere.yaml', '--file: cannot read /nowhere.yaml (ENOENT)'],
-  ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
-  ['redis://h --host g', '--url and --host exclude each other'],
-  ['redis://h redis://g', 'unexpected word on the command line (not shown: it may be a password)'],
-  ['--strategy lists', "--strategy must not be 'lists'; did you mean list? It must be one of sorted-set, "],
-  ['--log-level loud', '--log-level must be one of trace, debug'],
-  ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
-  ['-a 4-2 -t 8', "not '4-2'"],
-  ['-a 1-999999999', "not '1-999999999'"],
-  ['--seed 4294967296', "not '4294967296'"],
-  ['--prefix {x}', '--prefix must be up to 100 characters without blanks and braces'],
-  ['--run ../up', "--run must be letters, digits, dots and dashes, at most 100, not '../up'"],
-  ['--host a:6379', "--host must be a name or an address, without a port, not 'a:6379'"],
-  ['--port 65536', "--port must be a whole number from 1 to 65535, not '65536'"],
-  ['--json=yes', '--json takes no value'],
-  ['--cm=1', '--cm takes no value'],
-  ['--help=x', '--help takes no value'],
-  ['--no-quantity', 'unknown option --no-quantity'],
-  ['--no-jsn', 'unknown option --no-jsn; did you mean --json?'],
-  ['--quantty 5', 'unknown option --quantty; did you mean --quantity?'],
-  ['--wibble', 'unknown option --wibble'],
-  ['-x', 'unknown option -x'],
-  ['-cluster', 'unknown option -cluster; did you mean --cluster?'],
-  ['-cm', 'unknown option -cm; did you mean --cm?'],
-  ['-zy', 'unknown option -z'],
-  ['--__proto__ 1', 'unknown option'],
-  ['foo', 'unexpected word on the command line (not shown: it may be a password)'],
-  [
-    '--dashboard abc',
-    'unexpected word on the command line after --dashboard, which takes a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, or nothing (not shown: it may be a password)',
-  ],
-  ['-q 5 6', 'unexpected word on the command line after -q (not shown: it may be a password)'],
-  ['-- -q', 'unexpected word on the command line (not shown: it may be a password)'],
-  ['--url http://h', '--url must be redis://[user:password@]host[:port][/db]'],
-  ['--url redis://', '--url must be'],
-  ['--url redis://h:0', '--url must be'],
-  ['--url redis://h/x', '--url must be'],
-  ['--url redis://h?db=2', '--url must be'],
-  ['--url redis://%zz@h', '--url must be'],
+/** A line and what is said of it. @param {string} text @returns {[string, string][]} */
+const saidOf = (text) =>
+  text
+    .trim()
+    .split('\n')
+    .map((row) => /** @type {[string, string]} */ (row.split(' -> ')))
 
-  ['--ws --sl', '--ws and --sl exclude each other'],
-  ['--script return-zero', '--script return-zero needs --ws'],
-  ['--cloudwatch', '--cloudwatch needs an address: --host or --url'],
-  ['--host h --aws-region eu-west-1', '--aws-region needs --cloudwatch'],
-  [
-    '--host h --cloudwatch --aws-region Ireland',
-    "--aws-region must be a region such as eu-west-1, not 'Ireland'",
-  ],
-  [
-    '--host h --cloudwatch --replication-group a --cache-clusters b',
-    '--replication-group and --cache-clusters exclude each other',
-  ],
-  ['--strategy hash --ss', '--strategy and --ss exclude each other'],
-  ['--slh --ss', '--slh and --ss exclude each other'],
-  ['--same-slot --spread', '--same-slot and --spread exclude each other'],
-  ['--duration 60 --intervals 3', '--duration and --intervals exclude each other'],
-  ['--url redis://h --host h', '--url and --host exclude each other'],
-  ['--url redis://h --port 6379', '--url and --port exclude each other'],
-  ['--url redis://u@h --username v', '--url and --username exclude each other'],
-  ['--url redis://:p@h --password q', '--url and --password exclude each other'],
-  ['--url redis://h/1 --db 2', '--url and --db exclude each other'],
-  ['--url rediss://h --no-tls', '--url and --tls exclude each other'],
+const bad = saidOf(`
+--strategy queue-list --value-size 20B -> --value-size: a job has at least 64 bytes
+--strategy queue-list --value-size lognormal:p50=200B,p99=4kB -> --value-size: jobs of a queue have one size
+--strategy queue-stream -q 5 --rate 7 -> exclude each other: both are jobs a second
+--strategy queue-stream -q 5 -t 8 -> 5 jobs are too few for 8 writers
+--strategy queue-stream -t 2 -a 3 -> number 3 is above
+--strategy queue-list --max-queue 0 -> --max-queue must be a whole number from 1
+--strategy queue-list --when-full drop -> --when-full must be one of refuse, wait
+--max-queue 5 -> --max-queue is an option of queue; add --strategy queue-list
+--strategy queue-stream -c 3 -> is not an option of queue-stream: see the options of queue
+--strategy queue-stream --arrivals poisson --rate max -> --arrivals needs --rate with a number
+--sentinel m -> --sentinel needs the address of a sentinel: --host
+--host h --control redis://c -> --control needs --run, the same on every box
+--run r --control redis://c -> --control needs an address, --host or --url: the boxes write to one target
+--host h --run r --control c:6379 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters
+--host h --run r --control redis://c --strategy lookup-get -> --control: --strategy lookup-get has no writers (-t) that boxes could share
+--partial -> --partial needs --control
+--stagger -> --stagger needs --control
+--all -> --all needs --control
+--join-within 5s -> --join-within needs --control
+--host h --sentinel m --cluster -> --sentinel and --cluster exclude each other
+--host h --sentinel-password s -> --sentinel-password needs --sentinel
+--threshold items.faild<1 -> --threshold items.faild<1: no metric is called 'items.faild'; did you mean items.failed?
+--threshold p99<20ms -> no metric is called 'p99'; did you mean latency.intended.p99?
+--threshold cpu_us_per_item<5 -> did you mean server.cpu_us_per_item?
+--threshold server.cpu_us_per_item<+5% -> only millrace diff and compare have two sides
+--threshold items.failed -> must be a metric and its limit, as in 'latency.intended.p99<20ms'
+--threshold items.failed<1ms -> items.failed is not measured in ms; use k, M
+--metrics-linger 30s -> --metrics-linger needs --metrics
+--dashboard=0 -> --dashboard must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, or nothing, not '0'
+--metrics 0 -> --metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'
+--ask-password -> --ask-password needs an address: --host or --url
+--host h --ask-password --password-file f -> --ask-password and --password-file exclude each other
+--host h --password x --password-file f -> --password-file and --password exclude each other
+--url redis://u:x@h --password-file f -> --url and --password-file exclude each other
+--host h --tls-insecure -> --tls-insecure needs --tls (or a rediss:// address)
+--host h --tls --tls-insecure --ca f -> --ca and --tls-insecure exclude each other: one asks for the check that the other leaves out
+-q -> --quantity needs a value
+-q --json -> --quantity needs a value
+--host= -> --host needs a value
+-q 5 --quantity 6 -> --quantity is given twice
+-p 0 -> --period must be a time from 1ms to 24h (250ms, 60s, 1m30s, 1h; a plain number is ms), not '0'
+--duration 60x -> a plain number is s), not '60x'
+--duration constructor -> not 'constructor'
+--ttl 500ms -> --ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), or a range such as 60s-600s, not '500ms'
+--value-size 0 -> --value-size must be a size from 1B to 512MB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'
+--value-size 1.5B -> not '1.5B'
+--window 1TB -> --window must be a size from 1kB to 1GB, not '1TB'
+--rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, not 'abc'
+--connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
+--rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
+--rate 300k -p 500 -> --rate and --period exclude each other
+--rate 300k -c 5 -> --rate and --chunks exclude each other
+--rate 300k --pacing closed -> --rate and --pacing exclude each other
+--rate 5 -t 8 -> --items: 5 items are too few for 8 writers
+--items 5 -q 6 -> --items and --quantity exclude each other
+--items 0 -> --items must be a whole number from 1 to 100M
+--sets 0 -> --sets must be a whole number from 1 to 16384
+--sets 2 --ns 3 -> --sets and --ns exclude each other
+--placement near -> --placement must be one of hash, spread, same-slot
+--placement spread --same-slot -> --placement and --same-slot exclude each other
+--sl --placement spread -> --placement spread: --sl keeps no sorted set
+--dry-run=maybe -> --dry-run takes no value
+--file= -> --file needs a value
+--uri http://h -> --url must be redis://
+--data-size 0 -> --value-size must be a size
+--test-time soon -> --duration must be a time
+--period-in-millis 0 -> --period must be a time
+--host h --cacert f -> --ca needs --tls
+--duration 1m30 -> --duration must be a time
+--duration 30s1m -> --duration must be a time
+--file /nowhere.yaml -> --file: cannot read /nowhere.yaml (ENOENT)
+-h cache -p 6379 -> -h prints the help; the server is named by --host
+redis://h --host g -> --url and --host exclude each other
+redis://h redis://g -> unexpected word on the command line (not shown: it may be a password)
+--log-level loud -> --log-level must be one of trace, debug
+-a 0 -> --agent must be a number, a range such as 2-4, all or auto, not '0'
+-a 4-2 -t 8 -> not '4-2'
+-a 1-999999999 -> not '1-999999999'
+--seed 4294967296 -> not '4294967296'
+--prefix {x} -> --prefix must be up to 100 characters without blanks and braces
+--run ../up -> --run must be letters, digits, dots and dashes, at most 100, not '../up'
+--host a:6379 -> --host must be a name or an address, without a port, not 'a:6379'
+--port 65536 -> --port must be a whole number from 1 to 65535, not '65536'
+--json=yes -> --json takes no value
+--cm=1 -> --cm takes no value
+--help=x -> --help takes no value
+--no-quantity -> unknown option --no-quantity
+--no-jsn -> unknown option --no-jsn; did you mean --json?
+--quantty 5 -> unknown option --quantty; did you mean --quantity?
+--wibble -> unknown option --wibble
+-x -> unknown option -x
+-cluster -> unknown option -cluster; did you mean --cluster?
+-cm -> unknown option -cm; did you mean --cm?
+-zy -> unknown option -z
+--__proto__ 1 -> unknown option
+foo -> unexpected word on the command line (not shown: it may be a password)
+--dashboard abc -> unexpected word on the command line after --dashboard, which takes a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, or nothing (not shown: it may be a password)
+-q 5 6 -> unexpected word on the command line after -q (not shown: it may be a password)
+-- -q -> unexpected word on the command line (not shown: it may be a password)
+--url http://h -> --url must be redis://[user:password@]host[:port][/db]
+--url redis:// -> --url must be
+--url redis://h:0 -> --url must be
+--url redis://h/x -> --url must be
+--url redis://h?db=2 -> --url must be
+--url redis://%zz@h -> --url must be
+--ws --sl -> --ws and --sl exclude each other
+--script return-zero -> --script return-zero needs --ws
+--cloudwatch -> --cloudwatch needs an address: --host or --url
+--host h --aws-region eu-west-1 -> --aws-region needs --cloudwatch
+--host h --cloudwatch --aws-region Ireland -> --aws-region must be a region such as eu-west-1, not 'Ireland'
+--host h --cloudwatch --replication-group a --cache-clusters b -> --replication-group and --cache-clusters exclude each other
+--strategy hash --ss -> --strategy and --ss exclude each other
+--slh --ss -> --slh and --ss exclude each other
+--same-slot --spread -> --same-slot and --spread exclude each other
+--duration 60 --intervals 3 -> --duration and --intervals exclude each other
+--url redis://h --host h -> --url and --host exclude each other
+--url redis://h --port 6379 -> --url and --port exclude each other
+--url redis://u@h --username v -> --url and --username exclude each other
+--url redis://:p@h --password q -> --url and --password exclude each other
+--url redis://h/1 --db 2 -> --url and --db exclude each other
+--url rediss://h --no-tls -> --url and --tls exclude each other
+-q 3 -t 8 -> --quantity: 3 items are too few for 8 writers (--total-agents)
+-a 9 -t 8 -> --agent: number 9 is above --total-agents 8
+-a 2-9 -t 8 -> --agent: number 9 is above --total-agents 8
+-q 80 -t 8 -c 11 -> --chunks: 11 chunks are more than the 10 items of a writer
+--stamp --actual-value -> --stamp with --actual-value: every tick would make new members
+--stamp --strategy actual-value -> --stamp with --strategy actual-value: every tick
+--stamp --value-size 12 -> --stamp takes 13 bytes, --value-size leaves 12
+--payload zero --actual-value -> --payload zero with --actual-value: all members would be equal
+-q 4097 --actual-value --value-size 2 -> --value-size: values of 2 bytes (--payload random) tell only 4096 of 4097
+-q 17M --actual-value --payload sparse -> values of 128 bytes (--payload sparse) tell only 16777216 of 17000000
+--ws --extra-sorted-sets 1 -> --extra-sorted-sets: the script of --ws writes no further sets
+--sk --extra-sorted-sets 1 -> --extra-sorted-sets: the script of --sk writes no further sets
+--rate max --pacing smooth -> --rate max with --pacing smooth: at the highest rate
+--rate max --pacing closed -> --rate max with --pacing closed: at the highest rate
+--warm-up 60 --duration 60 -> --warm-up must be shorter than --duration
+--warm-up auto --once -> --warm-up auto does not go with --once: give a time
+--warm-up soon -> --warm-up must be auto, or a time
+--rate 10k@0.1s -> --rate must be max or a number of operations a second
+--ramp 10k -> --ramp must be two rates and a time, as in 10k..100k/5m
+--ramp 10k..20k/5m --duration 5 -> --ramp and --duration exclude each other
+--rate 10k@3s,20k@3s --once -> --rate does not go with --once
+--rate 10k@3s,20k@3s --arrivals poisson -> --rate does not go with --arrivals
+--ramp 10k..20k/5m --strategy queue-list -> --ramp: queue-list is played at one rate
+--warm-up 3 --intervals 3 -> --warm-up must be shorter than the 3000 ms of --intervals
+--username u -> --username needs an address: --host or --url
+--password p -> --password needs an address: --host or --url
+--db 1 -> --db needs an address: --host or --url
+--tls -> --tls needs an address: --host or --url
+--ca f -> --ca needs an address: --host or --url
+--host h --ca f -> --ca needs --tls (or a rediss:// address)
+--host h --cert f --key g -> --cert needs --tls (or a rediss:// address)
+--host h --tls --cert f -> --cert needs --key
+--host h --tls --key f -> --key needs --cert
+--host h --cluster --db 1 -> --db: database 1 with --cluster, which has only 0
+--url redis://h/1 --cluster -> --url: database 1 with --cluster, which has only 0
+--host h --server-bin f -> --server-bin is for local servers, but --host is an address
+--port 7000 --cluster --shards 3 -> --shards is for local servers, but --port is an address
+--url redis://h --cluster --replicas 1 -> --replicas is for local servers, but --url is an address
+--shards 3 -> --shards needs --cluster
+--replicas 0 -> --replicas needs --cluster
+`).concat(
+  /** @type {[string, string][]} */ ([
+    ['--guard on', `--guard must be ${limits}, not 'on'`],
+    ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
+    ['--guard memory>80', `--guard must be ${limits}, not 'memory>80'`],
+    ['--guard lag>1,lag>2', `--guard must be ${limits}, not 'lag>1,lag>2'`],
+    ['--guard evicted>0,off', `--guard must be ${limits}, not 'evicted>0,off'`],
+    ['--allow all', `--allow must be ${allowances}, not 'all'`],
+    ['--allow none,memory', `--allow must be ${allowances}, not 'none,memory'`],
+    ['--allow memory,memory', `--allow must be ${allowances}, not 'memory,memory'`],
+    ['-q abc', `--quantity ${count('1 to 100M')} 'abc'`],
+    ['-q 0', `--quantity ${count('1 to 100M')} '0'`],
+    ['-q -5', `--quantity ${count('1 to 100M')} '-5'`],
+    ['-q 1e3', `--quantity ${count('1 to 100M')} '1e3'`],
+    ['-q 1.5', `--quantity ${count('1 to 100M')} '1.5'`],
+    ['-q 101M', `--quantity ${count('1 to 100M')} '101M'`],
+    ['-q 0x10', `--quantity ${count('1 to 100M')} '0x10'`],
+    ['--strategy lists', "--strategy must not be 'lists'; did you mean list? It must be one of sorted-set, "],
 
-  ['-q 3 -t 8', '--quantity: 3 items are too few for 8 writers (--total-agents)'],
-  ['-a 9 -t 8', '--agent: number 9 is above --total-agents 8'],
-  ['-a 2-9 -t 8', '--agent: number 9 is above --total-agents 8'],
-  ['-q 80 -t 8 -c 11', '--chunks: 11 chunks are more than the 10 items of a writer'],
-  ['--stamp --actual-value', '--stamp with --actual-value: every tick would make new members'],
-  ['--stamp --strategy actual-value', '--stamp with --strategy actual-value: every tick'],
-  ['--stamp --value-size 12', '--stamp takes 13 bytes, --value-size leaves 12'],
-  ['--payload zero --actual-value', '--payload zero with --actual-value: all members would be equal'],
-  [
-    '-q 4097 --actual-value --value-size 2',
-    '--value-size: values of 2 bytes (--payload random) tell only 4096 of 4097',
-  ],
-  [
-    '-q 17M --actual-value --payload sparse',
-    'values of 128 bytes (--payload sparse) tell only 16777216 of 17000000',
-  ],
-  ...['list', 'list-hll', 'set', 'stream', 'hash-ttl'].flatMap((name) => [
-    [`--strategy ${name} --spread`, `--spread: --strategy ${name} keeps no sorted set`],
-    [`--strategy ${name} --same-slot`, `--same-slot: --strategy ${name} keeps no sorted set`],
-    [`--strategy ${name} --ns 2`, `--ns: --strategy ${name} keeps no sorted set`],
-    [
-      `--strategy ${name} --extra-sorted-sets 1`,
-      `--extra-sorted-sets: --strategy ${name} keeps no sorted set`,
-    ],
+    ...['list', 'list-hll', 'set', 'stream', 'hash-ttl'].flatMap((name) => [
+      [`--strategy ${name} --spread`, `--spread: --strategy ${name} keeps no sorted set`],
+      [`--strategy ${name} --same-slot`, `--same-slot: --strategy ${name} keeps no sorted set`],
+      [`--strategy ${name} --ns 2`, `--ns: --strategy ${name} keeps no sorted set`],
+      [
+        `--strategy ${name} --extra-sorted-sets 1`,
+        `--extra-sorted-sets: --strategy ${name} keeps no sorted set`,
+      ],
+    ]),
   ]),
-  ['--ws --extra-sorted-sets 1', '--extra-sorted-sets: the script of --ws writes no further sets'],
-  ['--sk --extra-sorted-sets 1', '--extra-sorted-sets: the script of --sk writes no further sets'],
-  ['--rate max --pacing smooth', '--rate max with --pacing smooth: at the highest rate'],
-  ['--rate max --pacing closed', '--rate max with --pacing closed: at the highest rate'],
-  ['--warm-up 60 --duration 60', '--warm-up must be shorter than --duration'],
-  ['--warm-up auto --once', '--warm-up auto does not go with --once: give a time'],
-  ['--warm-up soon', '--warm-up must be auto, or a time'],
-  ['--rate 10k@0.1s', '--rate must be max or a number of operations a second'],
-  ['--ramp 10k', '--ramp must be two rates and a time, as in 10k..100k/5m'],
-  ['--ramp 10k..20k/5m --duration 5', '--ramp and --duration exclude each other'],
-  ['--rate 10k@3s,20k@3s --once', '--rate does not go with --once'],
-  ['--rate 10k@3s,20k@3s --arrivals poisson', '--rate does not go with --arrivals'],
-  ['--ramp 10k..20k/5m --strategy queue-list', '--ramp: queue-list is played at one rate'],
-  ['--warm-up 3 --intervals 3', '--warm-up must be shorter than the 3000 ms of --intervals'],
-  ['--username u', '--username needs an address: --host or --url'],
-  ['--password p', '--password needs an address: --host or --url'],
-  ['--db 1', '--db needs an address: --host or --url'],
-  ['--tls', '--tls needs an address: --host or --url'],
-  ['--ca f', '--ca needs an address: --host or --url'],
-  ['--host h --ca f', '--ca needs --tls (or a rediss:// address)'],
-  ['--host h --cert f --key g', '--cert needs --tls (or a rediss:// address)'],
-  ['--host h --tls --cert f', '--cert needs --key'],
-  ['--host h --tls --key f', '--key needs --cert'],
-  ['--host h --cluster --db 1', '--db: database 1 with --cluster, which has only 0'],
-  ['--url redis://h/1 --cluster', '--url: database 1 with --cluster, which has only 0'],
-  ['--host h --server-bin f', '--server-bin is for local servers, but --host is an address'],
-  ['--port 7000 --cluster --shards 3', '--shards is for local servers, but --port is an address'],
-  ['--url redis://h --cluster --replicas 1', '--replicas is for local servers, but --url is an address'],
-  ['--shards 3', '--shards needs --cluster'],
-  ['--replicas 0', '--replicas needs --cluster'],
-])
+)
 for (const [line, expected] of bad)
   test(`bad: ${line}`, () => {
     const said = sentence(() => read(line))

@@ -2,14 +2,11 @@
 
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
-import { namesOf } from '../../options/command-line.js'
+import { dashed, namesOf } from '../../options/command-line.js'
 
-/** @import { Command, Option } from '../commands.js' */
+/** @import { Command } from '../commands.js' */
 
 const shells = ['bash', 'zsh']
-
-/** @param {Pick<Option, 'aliases' | 'name' | 'also'>} option */
-const dashedNames = (option) => namesOf(option).map((name) => `${name.length === 1 ? '-' : '--'}${name}`)
 
 /** One command's branches of the script. @param {string} name @param {Command} command */
 const branchOf = (name, { options, passed = [], words }) => {
@@ -17,7 +14,7 @@ const branchOf = (name, { options, passed = [], words }) => {
   const values = all
     .filter(({ choices }) => choices !== undefined)
     .map((option) => {
-      const cases = dashedNames(option).map((dashed) => `"${name} ${dashed}"`)
+      const cases = namesOf(option).map((one) => `"${name} ${dashed(one)}"`)
       return `    ${cases.join('|')}) list='${option.choices?.join(' ')}' ;;`
     })
   const names = [...new Set([...all.map((option) => `--${option.name}`), '--help'])]
