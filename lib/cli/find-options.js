@@ -210,14 +210,10 @@ const withoutDecided = (env) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !decidedVariables.includes(name)))
 
 /** @param {Settings} settings */
-const refuseOthers = ({ strategy }) => {
-  const { passes, delivery, workers } = strategyNamed(strategy)
-  const instead = workers
-    ? 'whose jobs would fill the queue; millrace scale says how many workers a rate needs'
-    : `which is played once; millrace write reports its rate. For a rate under limits give its command, as in --command 'INCR counter:{n}'`
-  if (passes || delivery || workers)
+const refuseQueues = ({ strategy }) => {
+  if (strategyNamed(strategy).workers)
     throw new OptionError(
-      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, ${instead}`,
+      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, whose jobs would fill the queue; millrace scale says how many workers a rate needs`,
     )
 }
 
@@ -279,22 +275,21 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
     const settings = settingsOfFetches(String(fetches), passed, from)
     return { ...common, settings, isOfFetches: true, readers: null, model: [], seed: seed ?? settings.seed }
   }
-  const plain = settingsOf(withOptions(passed, fixed), producing, from)
-  refuseOthers(plain)
+  const ofModel = { ...passed, options: new Map([...passed.options].filter(([name]) => name !== 'fill')) }
+  const plain = settingsOf(withOptions(ofModel, fixed), producing, from)
+  refuseQueues(plain)
   refuseOnFleet(plain, objectives, read !== undefined)
   const declared = strategyNamed(plain.strategy)
   const isTicks = declared.roles.writer.flow === 'ticks'
   const items = plain.given.quantity === 'default' ? usualItems : plain.quantity
   const rate = (range ? Math.min(1, Math.sqrt(range[0] * range[1]) / 20_000) : 1) * batchItems * 200
-  const settings = isTicks
-    ? settingsOf(
-        withOptions(passed, { ...fixed, items: String(items), rate: String(Math.max(1, Math.round(rate))) }),
-        producing,
-        from,
-      )
-    : plain.given.fill === 'default' && readsKeys(declared)
-      ? settingsOf(withOptions(passed, { ...fixed, fill: 'keys' }), producing, from)
-      : plain
+  /** @type {Record<string, string>} */
+  const more = {}
+  if (isTicks) more.items = String(items)
+  if (readsKeys(declared) && !typed.options.has('fill')) more.fill = 'keys'
+  // Passes go as fast as the replies come; at a rate, their commands are played.
+  if (isTicks || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
+  const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
   const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)
   if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)

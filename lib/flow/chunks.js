@@ -1,4 +1,5 @@
-// One client that sends chunk after chunk, each when all replies to the one before it are there. A refusal means that
+// One client that sends chunk after chunk, each when all replies to the one before it are there: whole ones, or at a rate
+// what is due by then. A refusal means that
 // nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
 // items uncertain.
 import { deferred, settledWithin, systemTimers } from '../base/timers.js'
@@ -11,6 +12,7 @@ import { policyOf } from '../transport/policy.js'
  * @import { Operations } from '../measure/operations.js'
  * @import { DriverTarget } from '../transport/socket.js'
  * @import { Carrier } from './chunks-socket.js'
+ * @import { ClientsNeeds } from './clients.js'
  *
  * @typedef {object} ChunksNeeds
  * @property {{ chunkSize: number, items: number, maxBehindMs: number }} plan
@@ -25,8 +27,12 @@ import { policyOf } from '../transport/policy.js'
  * @property {() => number} random
  * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {ClientsNeeds['schedule']} [schedule] when operations are due; null: whole chunks, as the replies come
+ * @property {(lateMs: number) => void} [onSent] how late after it was due an operation is sent
  */
 
+// When nothing is due yet, a course may go on at any moment.
+const lookMs = 4
 const reconnectMs = [50, 100, 200, 500, 1000]
 
 /** Redis 7 and Redis 6 name the script in an error that came from inside it: its first increments are done. @param {string} line */
@@ -35,7 +41,13 @@ export const isFromInside = (line) => / script: |^ERR Error running script/.test
 /** @param {ChunksNeeds} needs */
 export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, ...needs }) => {
   const { carrierOf, commandsOf, clock, random, timers = systemTimers, onEvent } = needs
+  const { schedule = null, onSent = () => {} } = needs
   const ns = new Float64Array(plan.chunkSize)
+  const dues = new Float64Array(schedule ? plan.chunkSize : 0) // of ns
+  let scheduled = 0 // operations that were due
+  let sentMs = 0 // first, of the chunk under way
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
   let next = 1
   let count = 0 // of the chunk under way; its numbers are the first of ns
   let kept = 0 // numbers that were refused: they go before new ones
@@ -60,9 +72,33 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     finish()
   }
 
-  const send = () => {
+  /** What is due now; what found no room in a stretch that is over is dropped. @param {number} nowMs @param {boolean} wasBusy */
+  const takeDue = (nowMs, wasBusy) => {
+    if (!schedule) return
+    const elapsedMs = nowMs - startMs
+    for (; count < plan.chunkSize && !schedule.isOver(scheduled); scheduled++) {
+      const at = startMs + schedule.due(scheduled, elapsedMs)
+      if (at > nowMs) return
+      ledger.offered(1, isMeasured)
+      if (nowMs - at > plan.maxBehindMs || (wasBusy && schedule.isLeft?.(elapsedMs)))
+        ledger.lost('dropped', '', isMeasured)
+      else {
+        onSent(nowMs - at)
+        dues[count] = at
+        ns[count++] = next++
+      }
+    }
+  }
+  const lookLater = () => {
+    if (!schedule) return
+    const waitMs = startMs + schedule.due(scheduled, clock() - startMs) - clock()
+    timers.clearTimeout(timer)
+    timer = timers.setTimeout(send, Math.max(1, Math.min(lookMs, waitMs)))
+  }
+
+  const send = (wasBusy = false) => {
     if (closed || inFlight || pausing) return
-    if (kept === 0 && (!running || next > plan.items)) return stop()
+    if (kept === 0 && (!running || (schedule ? schedule.isOver(scheduled) : next > plan.items))) return stop()
     if (!carrier.isUp()) {
       waiting = true
       return
@@ -71,10 +107,16 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     count = kept
     if (kept === 0) {
       isMeasured = ledger.isMeasured()
-      while (count < plan.chunkSize && next <= plan.items) ns[count++] = next++
-      ledger.offered(count, isMeasured)
+      sentMs = clock()
+      if (schedule) {
+        takeDue(sentMs, wasBusy)
+        if (count === 0) return lookLater()
+      } else {
+        while (count < plan.chunkSize && next <= plan.items) ns[count++] = next++
+        ledger.offered(count, isMeasured)
+      }
       attempts = 0
-      dueMs = clock()
+      dueMs = schedule ? dues[0] : sentMs
     }
     kept = 0
     inFlight = true
@@ -92,15 +134,16 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     }, waitMs)
   }
 
-  /** Returns what a retry needs first; null: there is none. @param {string} line @param {number} n */
-  const refused = (line, n) => {
+  /** Returns what a retry needs first; null: there is none. @param {string} line @param {number} i of the chunk */
+  const refused = (line, i) => {
     ledger.commands.refused++
     const { action, cause, lost } = policy.refused(line, address(), dueMs, attempts)
     if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)
     else if (lost) ledger.lost(lost, cause, isMeasured)
     else {
       ledger.retried(cause)
-      ns[kept++] = n
+      dues[kept] = dues[i]
+      ns[kept++] = ns[i]
       return action
     }
     return null
@@ -115,17 +158,20 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     const acked = outcome.acked()
     if (acked > 0) {
       ledger.acked(acked, isMeasured ? acked : 0)
-      if (isMeasured) latency.record(dueMs, dueMs, nowMs, acked)
+      if (isMeasured && !schedule) latency.record(dueMs, dueMs, nowMs, acked)
+      if (isMeasured && schedule)
+        for (let i = 0; i < count; i++)
+          if (acked === count || outcome.lineOf(i) === null) latency.record(dues[i], sentMs, nowMs, 1)
     }
-    if (acked === count) return send()
+    if (acked === count) return send(true)
     attempts++
     const actions = new Set()
     for (let i = 0; i < count; i++) {
       const line = outcome.lineOf(i)
       if (line === undefined) ledger.lost('uncertain', 'CLOSED', isMeasured)
-      else if (line !== null) actions.add(refused(line, ns[i]))
+      else if (line !== null) actions.add(refused(line, i))
     }
-    if (kept === 0) return send()
+    if (kept === 0) return send(true)
     if (actions.has('load')) target.loadScripts(address(), scripts).then(pause, pause)
     else relocate().then(pause, pause)
   }
@@ -180,6 +226,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     },
     stop() {
       running = false
+      timers.clearTimeout(timer)
       if (!inFlight) finish()
     },
     watch() {
@@ -196,6 +243,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     },
     close() {
       closed = true
+      timers.clearTimeout(timer)
       carrier.close()
     },
     waitingBytes: carrier.waitingBytes,

@@ -113,8 +113,7 @@ const endsAfterWarmUp = (s, named) =>
 /** @type {Rule} */
 const changesAlone = (s, named) => {
   if (s.rates === undefined) return
-  const { passes, workers, delivery } = strategyNamed(s.strategy)
-  if (passes || workers || delivery) return `${named('rates')}: ${s.strategy} is played at one rate`
+  if (strategyNamed(s.strategy).workers) return `${named('rates')}: ${s.strategy} is played at one rate`
   if (s.once) return `${named('rates')} does not go with ${named('once')}`
   if (s.control !== undefined) return `${named('rates')} does not go with ${named('control')}`
   if (s.intervals !== undefined) return `${named('rates')} does not go with ${named('intervals')}`

@@ -7,7 +7,7 @@ import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { millraceVersion } from '../base/version.js'
 import { sizesIn } from '../traffic/sizes.js'
-import { strategyNamed, writerFlow } from '../workloads/index.js'
+import { playsPasses, strategyNamed, writerFlow } from '../workloads/index.js'
 import { refuseWords, typedLine } from './command-line.js'
 import { conflictIn } from './conflicts.js'
 import { helpText, programs } from './help.js'
@@ -346,10 +346,11 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
 const settlesFromMs = 8000
 
 /** Whether its first seconds would spoil what is measured, and may be left out. @param {Settings} settings */
-const settles = ({ durationMs, intervals = 0, periodMs, once, control, rates, strategy }) => {
-  const { passes, delivery, workers } = strategyNamed(strategy)
+const settles = (settings) => {
+  const { durationMs, intervals = 0, periodMs, once, control, rates, strategy } = settings
+  const { workers } = strategyNamed(strategy)
   const lengthMs = durationMs ?? intervals * periodMs
-  return lengthMs >= settlesFromMs && !once && !control && !rates && !passes && !delivery && !workers
+  return lengthMs >= settlesFromMs && !once && !control && !rates && !playsPasses(settings) && !workers
 }
 
 /** @param {number} quantity @param {number} rate */

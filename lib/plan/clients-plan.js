@@ -3,7 +3,7 @@
 import { DEFAULT_MAX_BEHIND_S } from '../../settings.js'
 import { agentRange } from '../base/ranges.js'
 import { flows } from '../workloads/flows.js'
-import { strategyNamed } from '../workloads/index.js'
+import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { makerName } from '../workloads/queue/job.js'
 import { longestWarmUpMs } from './warm-up.js'
 
@@ -32,9 +32,7 @@ export const clientsPart = (settings, facts) => {
     maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { passes, options, delivery, drivers, answers, updates, clientWorks } = strategyNamed(
-    settings.strategy,
-  )
+  const { options, delivery, drivers, answers, updates, clientWorks } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {FlowName} */ ('clients'),
@@ -67,7 +65,7 @@ export const clientsPart = (settings, facts) => {
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
       ratio,
       fill: answers || updates ? /** @type {const} */ ('keys') : fill,
-      passes: passes !== null,
+      passes: playsPasses(settings),
       delivery,
       /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
       delayMs: settings.delayMs ?? null,

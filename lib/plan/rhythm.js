@@ -2,7 +2,7 @@
 import { count, period, rate as perSecond, several } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { flowOf } from '../workloads/flows.js'
-import { strategyNamed } from '../workloads/index.js'
+import { playsPasses, strategyNamed } from '../workloads/index.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -73,7 +73,7 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
     settings
-  const { passes, roles, workers } = strategyNamed(strategy)
+  const { roles, workers } = strategyNamed(strategy)
   const rhythm = rhythmWords({
     ...{ quantity, periodMs, chunks, pacing, arrivals, rates, flow: roles.writer.flow },
     rate: rate === 'max' ? rate : null,
@@ -84,7 +84,7 @@ export const beginningWords = (settings) => {
     durationMs: durationMs ?? null,
     ticks: intervals ?? null,
     spacingMs: periodMs,
-    clients: { passes: passes !== null },
+    clients: { passes: playsPasses(settings) },
   })
   return `writes ${strategy}: ${rhythm}, ${length}`
 }

@@ -1,5 +1,6 @@
 // A run in chunks, in words: how it sends, where the client's time went, the delay of the proxy, and the sum.
 import { count, micros, percent, period } from '../base/units.js'
+import { rhythmWords } from '../plan/rhythm.js'
 
 /** @import { WriteRun as Run } from '../result/document.js' */
 
@@ -13,10 +14,12 @@ const sent = {
 }
 
 /** What a client that sends in chunks does. @param {Run['plan']} plan */
-export const chunksWords = ({ quantity, clients, driver }) => {
-  const { delivery, chunkSize, delayMs } = clients
+export const chunksWords = (plan) => {
+  const { quantity, clients, driver } = plan
+  const { delivery, chunkSize, delayMs, passes } = clients
+  const what = passes ? `${count(quantity)} operations` : `${rhythmWords(plan)}, what is due at once`
   const delay = delayMs === null ? '' : `, ${period(delayMs)} added to each round trip by a proxy`
-  return `${count(quantity)} operations, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
+  return `${what}, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
 }
 
 /** @param {NonNullable<NonNullable<Run['chunks']>['time_ms']>} time */

@@ -1,6 +1,7 @@
 // What a client that sends in chunks is put together of: the flow, its carrier, and what is measured of it. It has the
 // same face as a writer in ticks and its driver, so that everything that watches a run watches both.
 import { performance } from 'node:perf_hooks'
+import { alarm } from '../base/timers.js'
 import { chunksFlow } from '../flow/chunks.js'
 import { ioredisCarrier } from '../flow/chunks-ioredis.js'
 import { socketCarrier } from '../flow/chunks-socket.js'
@@ -9,12 +10,13 @@ import { delayProxy, throughProxy } from '../servers/delay.js'
 import { libraryIn } from '../servers/scripts.js'
 import { ownerOf } from '../servers/topology.js'
 import { noTally } from '../wire/decode.js'
-import { passesOf } from './clients-writing.js'
+import { passesOf, scheduleAt } from './clients-writing.js'
 import { counted } from './counted.js'
 
 /**
  * @import { Times } from '../flow/chunks-socket.js'
  * @import { Operations } from '../measure/operations.js'
+ * @import { Course } from '../plan/course.js'
  * @import { Plan } from '../plan/plan.js'
  * @import { Target } from '../servers/open.js'
  * @import { Delivery } from '../workloads/declare.js'
@@ -47,15 +49,20 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
  * @param {Records} needs.records
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {Course | null} [needs.course] of a run whose rate changes
  */
-export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent }) => {
-  const { delivery, chunkSize } = /** @type {{ delivery: Delivery, chunkSize: number }} */ (plan.clients)
+export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
+  const { delivery, chunkSize, passes } =
+    /** @type {NonNullable<Plan['clients']> & { delivery: Delivery }} */ (plan.clients)
+  const { nominalHz, durationMs, maxBehindMs } = plan
   const stencil = strategy.chunk('add')
   const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
-  const compare = await counted(strategy, target)
+  const compare = await counted(strategy, target, passes)
   const proxy = await proxyOf(plan, target, strategy.keyOf(1))
   const flow = await chunksFlow({
-    plan: { chunkSize, items: plan.items, maxBehindMs: plan.maxBehindMs },
+    plan: { chunkSize, items: plan.items, maxBehindMs },
+    schedule: passes ? null : scheduleAt(plan, course),
+    onSent: records.sent,
     key: strategy.keyOf(1),
     commandsOf: (items) => (stencil.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
     carrierOf: (on) =>
@@ -91,7 +98,11 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     flow.start()
     return flow.offered
   }
-  const passing = passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+  const passing =
+    passes && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+  const offered = passing ? passing.over : flow.offered
+  let cancelEnd = () => {}
+  offered.then(() => cancelEnd())
   const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
   const close = () => {
     flow.close()
@@ -101,20 +112,27 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
     writing: {
       elapsed,
-      offered: passing.over,
+      offered,
       settle,
       stop() {
-        passing.stop()
+        if (passing) passing.stop()
         flow.stop()
       },
       lastSettledMs,
       measuredTicks: () => 0,
-      start: passing.start,
+      /** @param {number | null} unpreparedBytes */
+      start(unpreparedBytes) {
+        if (passing) return passing.start(unpreparedBytes)
+        play()
+        // What is due shortly before the end is sent, however late the timer of the end wakes.
+        const graceMs = nominalHz === null ? 0 : maxBehindMs
+        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, flow.stop)
+      },
     },
     counts: () => null,
     answers: () => null,
     renewals: () => null,
-    passes: passing.results,
+    passes: () => (passing ? passing.results() : null),
     queue: () => null,
     /** Reads what is stored, when the run is over. */
     async finish() {

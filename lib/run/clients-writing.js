@@ -46,12 +46,11 @@ const answerLimitMs = 300_000
 /**
  * What the next operation of a client is about.
  * @param {Plan} plan
- * @param {Strategy} strategy
  * @param {ReturnType<typeof answering>} asked
  */
-const drawOf = (plan, { declared }, asked) => {
+const drawOf = (plan, asked) => {
   const { connections, requests } = /** @type {Clients} */ (plan.clients)
-  if (declared.passes) return eachOnce(plan.items)
+  if (plan.clients?.passes) return eachOnce(plan.items)
   const draw = drawsOf({
     ...plan,
     count: asked?.queries ?? plan.items,
@@ -61,6 +60,12 @@ const drawOf = (plan, { declared }, asked) => {
   if (requests === null) return draw
   let left = requests
   return (/** @type {number} */ atMs, /** @type {number} */ client) => (left-- > 0 ? draw(atMs, client) : -1)
+}
+
+/** When operations are due; null: as soon as there is room. @param {Plan} plan @param {Course | null} course */
+export const scheduleAt = (plan, course) => {
+  if (course) return scheduleOfCourse(course)
+  return plan.nominalHz === null ? null : scheduleOf({ ...plan, rateHz: plan.nominalHz })
 }
 
 /**
@@ -128,12 +133,8 @@ export const clientsWriting = async ({
     draw:
       account || strategy.declared.picks
         ? eachOnce(clients.requests ?? Number.MAX_SAFE_INTEGER)
-        : drawOf(plan, strategy, asked),
-    schedule: course
-      ? scheduleOfCourse(course)
-      : nominalHz === null
-        ? null
-        : scheduleOf({ ...plan, rateHz: nominalHz }),
+        : drawOf(plan, asked),
+    schedule: scheduleAt(plan, course),
     target,
     ledger: /** @type {Operations} */ (/** @type {unknown} */ (records.ledger)),
     latency: records.latency,
@@ -157,9 +158,9 @@ export const clientsWriting = async ({
     const kind = play.indexOf(operation)
     return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
   }
-  const passing =
-    strategy.declared.passes &&
-    passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+  const passing = clients.passes
+    ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+    : null
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   // What is due shortly before the end is sent, however late the timer of the end wakes or a client has room.
   const graceMs = nominalHz === null ? 0 : maxBehindMs

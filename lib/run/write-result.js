@@ -45,7 +45,7 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
 /** What was drawn. @param {WriteRun} run @param {number} endMs */
 const trafficIn = ({ plan, strategy, records }, endMs) => {
   const { offered } = records.ledger.whole
-  if (strategy.declared.passes || strategy.declared.answers) return null
+  if (plan.clients?.passes || plan.clients?.delivery || strategy.declared.answers) return null
   return trafficOf(plan, { offered, endMs })
 }
 

@@ -150,7 +150,8 @@ const played = async (needs, undo) => {
   const result = resultOf(run, beginning, ending, needs.conductor?.course)
   const { declared } = run.strategy
   const passes = run.passes()?.passes ?? []
-  for (const { name } of declared.passes?.slice(passes.length) ?? [])
+  const toPlay = run.plan.clients?.passes ? declared.passes : null
+  for (const { name } of toPlay?.slice(passes.length) ?? [])
     warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
   for (const message of declared.reasons(run.counts() ?? {}, run.plan, passes, chunks?.sum ?? null))
     warn({ code: 'replies', message, invalidates: true })

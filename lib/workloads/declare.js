@@ -226,7 +226,7 @@
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
- * @property {readonly { play: string, count: number }[] | null} fills several, each for the numbers 1 to `count`
+ * @property {readonly { play: string, count: number | null }[] | null} fills several, each for the numbers 1 to `count`; null: of all items
  * @property {((t: any) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
  *   drawn by --ratio
  * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
@@ -500,6 +500,20 @@ export const inList = (list, most) => Object.freeze({ check: 'listed', name: 'LR
 export const get = Object.freeze({ name: 'GET', after: [], many: true })
 
 const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'operations', 'roles', 'repeat'])
+
+/**
+ * What a strategy has for its commands at a rate only: its passes begin with nothing, go as fast as the replies come, and
+ * end by themselves.
+ * @param {readonly string[]} keys
+ */
+export const atRate = (...keys) =>
+  keys.map(
+    (key) => (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      ['command line', 'file'].includes(s.given[key]) &&
+      typeof s.rate !== 'number' &&
+      s.rates === undefined &&
+      `${named(key)}: the passes of ${s.strategy} end by themselves; it goes with --rate, at which their commands are played`,
+  )
 
 /**
  * @param {Pick<Declaration, typeof needed[number]> & Partial<Declaration>} declaration

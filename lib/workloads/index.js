@@ -34,6 +34,7 @@ import { queueStream } from './queue/stream.js'
 import { queueZset } from './queue/zset.js'
 
 /**
+ * @import { Settings } from '../../settings.js'
  * @import { Declaration } from './declare.js'
  * @import { FlowName } from './flows.js'
  */
@@ -111,6 +112,10 @@ export const allStrategies = () => [...registry.values()]
 
 /** How its writer's operations meet connections. @param {string} strategy */
 export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]
+
+/** Passes over all numbers, as fast as the replies come; at a rate, their commands are played. @param {Pick<Settings, 'strategy' | 'rate' | 'rates'>} settings */
+export const playsPasses = ({ strategy, rate, rates }) =>
+  strategyNamed(strategy).passes !== null && typeof rate !== 'number' && rates === undefined
 
 /** Whether its commands read keys that a fill writes. @param {Pick<Declaration, 'fill' | 'fills' | 'roles' | 'options'>} strategy */
 export const readsKeys = ({ fill, fills, roles, options }) =>

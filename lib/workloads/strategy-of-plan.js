@@ -163,7 +163,7 @@ const consumerNames = (declared, terms, written) => {
 /** Of a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
-/** @param {AnyPlan} plan */
+/** @param {AnyPlan & { items?: number, clients?: { passes: boolean, ratio: readonly number[] } | null }} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
@@ -198,7 +198,7 @@ export const strategyOf = (plan) => {
     fills: () =>
       declared.fills?.map(({ play: operation, count }) => ({
         operation: operationOf(declared, terms, operation, plan.prefix),
-        count,
+        count: count ?? Number(plan.items),
       })) ?? null,
     /** Which operation is next, where a number says it. */
     picks: () => declared.picks?.(terms) ?? null,
@@ -253,7 +253,11 @@ export const strategyOf = (plan) => {
     /** The key that an operation about n is about. */
     keyOf,
     /** What replies are counted as, by class. */
-    replyNames: declared.passes ? {} : replyNamesOf(stored, declared.name),
+    replyNames: declared.passes
+      ? plan.clients?.passes === false
+        ? replyNamesOf(played[0], declared.name)
+        : {}
+      : replyNamesOf(stored, declared.name),
     /** The same of one operation, which a pass plays alone. @param {string} operation */
     replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
     /** How a queue's jobs are taken; null: it is none. */

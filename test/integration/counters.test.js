@@ -128,6 +128,27 @@ test('an error inside a script leaves its chunk uncertain; one before it fails t
   assert.deepEqual([exec.document.items.acked, exec.document.items.failed], [299, 1])
 })
 
+test('at a rate each increment is due, a chunk is what is due, and the counters hold what was acknowledged', async (t) => {
+  for (const [way, more] of [
+    ['loop', ''],
+    ['pipeline', '--chunk-size 40'],
+    ['script', '--arrivals poisson'],
+    ['transaction', '--ramp 500..1500/2s'],
+  ]) {
+    const line = `--strategy counter-${way} --counters 50 ${more} --warm-up 0 ${more.includes('ramp') ? '' : '--rate 1000 --duration 2s'}`
+    const run = await play(t, line)
+    assertDone(run)
+    const { items: outcome, chunks, rate, passes, latency_us: latency } = run.document
+    // At random moments about as many, otherwise exactly.
+    assert.ok(Math.abs(outcome.offered - 2000) <= (more.includes('poisson') ? 250 : 1), line)
+    assert.equal(outcome.acked, outcome.offered, line)
+    assert.equal(sumOf(await stored('zset')), outcome.acked, line)
+    assert.deepEqual([chunks.sum.after, passes ?? null], [outcome.acked, null], line)
+    assert.ok(Math.abs(rate.nominal - 1000) < 10 && latency.intended.count === outcome.acked, line)
+    if (way === 'pipeline') assert.ok(chunks.calls >= 2000 / 40 && chunks.calls <= 2000, `${chunks.calls}`)
+  }
+})
+
 test('options of counters are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
     ['--strategy counter-loop --chunk-size 5', /^--chunk-size is not an option of counter-loop/],
@@ -136,8 +157,11 @@ test('options of counters are checked by name', async (t) => {
       '--strategy counter-auto-pipeline --driver socket',
       /^--driver socket: counter-auto-pipeline runs on ioredis only/,
     ],
-    ['--strategy counter-script --rate 5', /^--rate: increments go as fast/],
-    ['--strategy counter-script --duration 5s', /^--duration: the run ends after/],
+    ['--strategy counter-script --duration 5s', /^--duration: the passes of counter-script end .* --rate/],
+    [
+      '--strategy counter-script --arrivals poisson',
+      /^--arrivals: the passes of counter-script end .* --rate/,
+    ],
     ['--strategy counter-script --delay 5h', /^--delay.* must be a time from 0ms to 10s/],
     ['--strategy counter-script --structure list', /^--structure.* must be one of zset, hash, string/],
     ['--strategy lookup-get --delay 5ms', /^--delay is not an option of lookup-get/],

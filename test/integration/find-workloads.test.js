@@ -33,10 +33,6 @@ function* scripted() {
 /** What each cannot be searched for, and the end of its line: what to do instead. */
 const refused = [
   {
-    names: /^(membership|counter)-/,
-    why: /which is played once; millrace write reports its rate\. .*--command 'INCR counter:\{n\}'$/,
-  },
-  {
     names: /^queue-/,
     why: /whose jobs would fill the queue; millrace scale says how many workers a rate needs$/,
   },
@@ -88,6 +84,3 @@ for (const model of models) {
     }
   })
 }
-
-test('the command named instead of a refused model is played at the rates of a search', (t) =>
-  searched(t, ['--command', 'INCR counter:{n}']))

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const items = 2000
 
@@ -191,11 +191,34 @@ test('ids that are there already make the pass of misses not valid, and cleanup 
   assert.equal(await cli(server, 'KEYS', 'bench:*'), '')
 })
 
+test('at a rate the command is about ids that are drawn: new ones, or known ones after a fill', async (t) => {
+  const line = '--strategy membership-set --partitions 4 --rate 500 --duration 2s --warm-up 0'
+  await cli(server, 'FLUSHALL')
+  await cli(server, 'CONFIG', 'RESETSTAT')
+  const played = async (/** @type {string} */ more) =>
+    writeHere(t, `--items ${items} ${line} ${more}`, { env: at(server) })
+  const filled = await played('--fill')
+  assertDone(filled)
+  const { items: outcome, counts, passes } = filled.document
+  assert.deepEqual([outcome.offered, outcome.acked, passes ?? null], [1000, 1000, null])
+  assert.deepEqual(counts, { new: 0, known: 1000 })
+  assert.equal((await elements('bench:set_:*', 'SCARD')).sum, items)
+  await cli(server, 'FLUSHALL')
+  const first = await played('')
+  assertDone(first)
+  const { counts: found } = first.document
+  assert.equal(found.new + found.known, 1000)
+  assert.equal((await elements('bench:set_:*', 'SCARD')).sum, found.new)
+  assert.equal(await callsOf(server, 'sadd'), items + 2000)
+})
+
 test('options of membership are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
     ['--strategy membership-set --partitions 3', /^--partitions must be a power of 2/],
     ['--strategy membership-flat --partitions 4', /^--partitions is not an option of membership-flat/],
-    ['--strategy membership-set --rate 5', /^--rate: passes go as fast/],
+    ['--strategy membership-set --fill', /^--fill keys: the passes of membership-set end .* --rate/],
+    ['--strategy membership-set --duration 5s', /^--duration: the passes of membership-set end .* --rate/],
+    ['--strategy membership-set --rate 5 --fill populate', /^--fill populate makes strings only/],
     [
       '--strategy membership-bloom --false-positives 2',
       /^--false-positives.* must be a share from 0.000001 to 0.5/,

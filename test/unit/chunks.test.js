@@ -120,8 +120,9 @@ test('an error from inside a script is told from one before it', () => {
  * A flow over a carrier that a test plays: each send is answered by the next of the plays, the last of them again and
  * again.
  * @param {((ns: number[]) => (string | null | undefined)[] | 'cut')[]} plays lines, as outcomes have them
+ * @param {Partial<Parameters<typeof chunksFlow>[0]>} [more]
  */
-const playFlow = async (plays) => {
+const playFlow = async (plays, more = {}) => {
   const sent = /** @type {number[][]} */ ([])
   const loaded = /** @type {string[]} */ ([])
   const events = /** @type {string[]} */ ([])
@@ -177,6 +178,7 @@ const playFlow = async (plays) => {
       setTimeout: /** @type {any} */ ((/** @type {() => void} */ then) => setImmediate(then)),
     },
     onEvent: (kind) => events.push(kind),
+    ...more,
   })
   flow.start()
   await flow.offered
@@ -197,6 +199,51 @@ test('chunks in order, the last one shorter', async () => {
   const { sent, whole } = await playFlow([good])
   assert.deepEqual(sent, [[1, 2, 3], [4, 5, 6], [7]])
   assert.equal(whole.acked, 7)
+})
+
+test('at a rate a chunk is what is due: each operation with its own due time, what found no room in its time dropped', async () => {
+  let nowMs = 0
+  const latencies = /** @type {number[][]} */ ([])
+  // Nine within 8 ms, of a stretch that ends then; a chunk takes 10 ms.
+  const dues = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+  const { sent, whole } = await playFlow(
+    [
+      (ns) => {
+        nowMs += 10
+        return ns.map(() => null)
+      },
+    ],
+    {
+      schedule: {
+        due: (i) => dues[i] ?? Number.POSITIVE_INFINITY,
+        isOver: (i) => i >= dues.length,
+        isLeft: (elapsedMs) => elapsedMs >= 15,
+      },
+      plan: { chunkSize: 3, items: 2, maxBehindMs: 100 },
+      latency: { record: (...times) => latencies.push(times) },
+      clock: () => nowMs,
+      timers: {
+        ...systemTimers,
+        setTimeout: /** @type {any} */ (
+          (/** @type {() => void} */ then) => {
+            nowMs += 1
+            return setImmediate(then)
+          }
+        ),
+      },
+    },
+  )
+  assert.deepEqual(sent, [[1], [2, 3, 4]])
+  assert.deepEqual([whole.offered, whole.acked, whole.dropped], [9, 4, 5])
+  assert.deepEqual(
+    latencies.map(([dueMs, sentMs]) => [dueMs, sentMs]),
+    [
+      [0, 0],
+      [1, 10],
+      [2, 10],
+      [3, 10],
+    ],
+  )
 })
 
 test('what was refused is retried alone, before anything new', async () => {

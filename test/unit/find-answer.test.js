@@ -255,7 +255,6 @@ test('what cannot be searched is refused in one line', () => {
     ],
     ['list set --slo latency.p99<2ms', /takes one data model/],
     ['queue-list --slo latency.p99<2ms', /not queue-list, whose jobs would fill the queue/],
-    ['membership-set --slo latency.p99<2ms', /not membership-set, which is played once/],
     ['list --slo latency.p99<2ms --rate 5k', /^unknown option --rate/],
     ['list --slo latency.p99<2ms --time 10s', /^--time must be/],
     ['list --slo latency.p99<2ms -t 2', /^-t needs --control/],

@@ -1,5 +1,5 @@
 // What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
-import { count, each, family, gather, many, number, script } from '../declare.js'
+import { atRate, count, each, family, gather, many, number, script } from '../declare.js'
 
 /**
  * @import { Command, Sum } from '../declare.js'
@@ -120,11 +120,7 @@ export const common = Object.freeze({
   keepsKeys: true,
   rules: Object.freeze(
     /** @type {Rule[]} */ ([
-      (s, named) =>
-        typeof s.rate === 'number' && `${named('rate')}: increments go as fast as the server answers`,
-      (s, named) =>
-        s.given.durationMs === 'command line' &&
-        `${named('durationMs')}: the run ends after --items increments`,
+      ...atRate('arrivals', 'durationMs'),
       (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
       (s, named) =>
         s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --delay`,
@@ -136,10 +132,10 @@ export const common = Object.freeze({
   ),
   reasons: (
     /** @type {any} */ _counts,
-    /** @type {any} */ _plan,
+    /** @type {any} */ { clients },
     /** @type {any} */ passes,
     /** @type {any} */ sum,
-  ) => (passes.length === 0 ? [] : reasonsOf(sum)),
+  ) => (clients.passes && passes.length === 0 ? [] : reasonsOf(sum)),
   // An increment that is retried may count twice.
   repeat: /** @type {const} */ ('never'),
 })

@@ -2,7 +2,7 @@
 import { strategy } from '../declare.js'
 import { byCommand, byFunction, byScript, common } from './parts.js'
 
-const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery'])
+const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery', 'arrivals'])
 const chunked = Object.freeze([...options, 'chunkSize'])
 const drivers = /** @type {const} */ (['socket', 'ioredis'])
 

@@ -1,5 +1,5 @@
 // What the strategies of 'membership' share: a pass over ids that are all new, and one over the same ids again.
-import { family } from '../declare.js'
+import { atRate, family } from '../declare.js'
 import { partition } from './ids.js'
 
 /**
@@ -44,7 +44,8 @@ const unexpected = (passes) =>
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
   workload: 'membership',
-  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot']),
+  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot', 'fill', 'arrivals']),
+  fills: Object.freeze([Object.freeze({ play: 'add', count: null })]),
   passes: Object.freeze([
     Object.freeze({ name: 'misses', play: 'add' }),
     Object.freeze({ name: 'hits', play: 'add' }),
@@ -57,10 +58,8 @@ export const exact = Object.freeze({
     (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
       !Number.isInteger(Math.log2(s.partitions)) && `${named('partitions')} must be a power of 2`,
     (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      typeof s.rate === 'number' && `${named('rate')}: passes go as fast as the server answers`,
-    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      s.given.durationMs === 'command line' &&
-      `${named('durationMs')}: the passes of ${s.strategy} end by themselves`,
+      s.fill === 'populate' && `${named('fill')} makes strings only; --fill alone adds the ids`,
+    ...atRate('fill', 'arrivals', 'durationMs'),
   ]),
   reasons: (/** @type {any} */ _counts, /** @type {any} */ _plan, /** @type {any} */ passes) =>
     unexpected(passes),
