@@ -209,11 +209,14 @@ const decidedVariables = producing
 const withoutDecided = (env) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !decidedVariables.includes(name)))
 
-/** @param {Settings} settings */
-const refuseQueues = ({ strategy }) => {
-  if (strategyNamed(strategy).workers)
+// As many as a search lets wait: a rate above what the workers do fills them within seconds.
+const usualQueue = 1000
+
+/** @param {Settings} settings @param {boolean} hasReaders */
+const refuseAloneQueues = ({ strategy }, hasReaders) => {
+  if (strategyNamed(strategy).workers && !hasReaders)
     throw new OptionError(
-      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, whose jobs would fill the queue; millrace scale says how many workers a rate needs`,
+      `millrace find ${strategy} needs workers that take the jobs, which otherwise fill the queue: add --with-read workers=8`,
     )
 }
 
@@ -277,7 +280,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   }
   const ofModel = { ...passed, options: new Map([...passed.options].filter(([name]) => name !== 'fill')) }
   const plain = settingsOf(withOptions(ofModel, fixed), producing, from)
-  refuseQueues(plain)
+  refuseAloneQueues(plain, read !== undefined)
   refuseOnFleet(plain, objectives, read !== undefined)
   const declared = strategyNamed(plain.strategy)
   const isTicks = declared.roles.writer.flow === 'ticks'
@@ -288,6 +291,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   if (isTicks) more.items = String(items)
   if (readsKeys(declared) && !typed.options.has('fill')) more.fill = 'keys'
   // Passes go as fast as the replies come; at a rate, their commands are played.
+  if (declared.workers && plain.given.maxQueue === 'default') more['max-queue'] = String(usualQueue)
   if (isTicks || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
   const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)

@@ -31,13 +31,18 @@ const lookMs = 50
 /** `consumers=10,limit=100,verify` @param {string} text @param {string} strategy @returns {readonly string[]} words of a command line */
 export const readersWordsIn = (text, strategy) => {
   const words = text.split(',').map((part) => `--${part.trim()}`)
-  if (!strategyNamed(strategy).fetch)
+  const { fetch, workers } = strategyNamed(strategy)
+  if (!fetch && !workers)
     throw new OptionError(`--with-read: ${strategy} has no items that a consumer fetches`)
   try {
     const typed = typedLine(words, ofFetches)
     if (typed.help !== null)
       throw new OptionError(`must be options of millrace read, as in consumers=10,fetch-rate=50`)
-    const { rates } = settingsOf(typed, consuming, { env: {} })
+    const { rates } = settingsOf(
+      workers ? typedLine([...words, '--strategy', strategy], consuming) : typed,
+      consuming,
+      { env: {} },
+    )
     if (rates) throw new OptionError('consumers beside a search fetch at one rate')
   } catch (error) {
     if (error instanceof OptionError) throw new OptionError(`--with-read: ${error.message}`)
@@ -145,7 +150,7 @@ export const startReaders = async ({ words, model, settings, target, folder, sto
     (error) => !isEnding && onGone(`the consumers of --with-read: ${plainText(error.message)}`),
   )
   const path = join(program.folder, 'intervals.ndjson')
-  const isFetching = async () => (await linesOf(path)).some(({ duration_us: times }) => times)
+  const isFetching = async () => (await linesOf(path)).some(({ duration_us: times, jobs }) => times || jobs)
   const limit = Date.now() + firstFetchMs
   while (!(await isFetching()) && !program.isOver() && !stop.aborted && Date.now() < limit)
     await sleep(lookMs)

@@ -5,6 +5,7 @@ import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
 import { metricNamed, metricRows, metricsNamedIn, ofReading } from '../measures/index.js'
+import { jobs } from '../measures/jobs.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -105,7 +106,7 @@ const at = (name, document) => {
 const percentilesOf = (name, title, unit, which) =>
   which.map((key) => [`${name}.${key}`, `${title} ${key}`, unit, 'less'])
 
-const ofConsumers = new Set(metricRows(undefined, ofReading).map(([name]) => bare(name)))
+const ofConsumers = new Set(metricRows(undefined, [...ofReading, jobs]).map(([name]) => bare(name)))
 
 /** Of what consumers read, not of what is written. @param {string} name */
 export const isOfReaders = (name) => ofConsumers.has(bare(name))

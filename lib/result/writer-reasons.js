@@ -58,6 +58,8 @@ const wasRefused = ({ items, commands }) =>
 const behindAdvice = (run) => {
   if (clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)) return ''
   const { plan, rate, latency_us: latency } = run
+  if (plan.clients?.delivery)
+    return `; each chunk waits for the replies to the one before it: ${plan.clients.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --chunk-size'}`
   const inFlight = inFlightWords({
     plan: { ...plan, nominalHz: rate.nominal },
     achieved: rate.achieved,

@@ -149,6 +149,20 @@ test('at a rate each increment is due, a chunk is what is due, and the counters 
   }
 })
 
+test('a rate beyond what one round trip after the other carries: dropped, and the reason names the way out', async (t) => {
+  const line = '--rate 2000 --delay 10ms --max-behind 100ms --duration 2s --warm-up 0 --counters 50'
+  const { code, document } = await play(t, `--strategy counter-loop ${line}`)
+  const { items: outcome, warnings } = document
+  assert.equal(code, 4, JSON.stringify(warnings))
+  // At most one each 10 ms.
+  assert.ok(outcome.dropped > 0 && outcome.acked <= 220, JSON.stringify(outcome))
+  assert.equal(sumOf(await stored('zset')), outcome.acked)
+  assert.match(
+    JSON.stringify(warnings),
+    /each chunk waits for the replies to the one before it: counter-pipeline and counter-script send many/,
+  )
+})
+
 test('options of counters are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
     ['--strategy counter-loop --chunk-size 5', /^--chunk-size is not an option of counter-loop/],

@@ -34,7 +34,7 @@ function* scripted() {
 const refused = [
   {
     names: /^queue-/,
-    why: /whose jobs would fill the queue; millrace scale says how many workers a rate needs$/,
+    why: /needs workers that take the jobs, which otherwise fill the queue: add --with-read workers=8$/,
   },
 ]
 const examples = ['rate-limiter.js', 'session-store.yaml', 'shop.yaml', 'visitors.yaml']

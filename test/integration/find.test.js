@@ -11,7 +11,7 @@ import { openTarget } from '../../lib/servers/open.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder, until } from '../helpers/programs.js'
 import { searched } from '../helpers/searched.js'
-import { startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
 
@@ -100,6 +100,35 @@ test('a search with readers, whose limits are checked over the confirmation, als
     missed.answer.sentence,
     /^none: at the highest rate whose seconds pass, fetches\.duration_ms\.p50<1us fails$/,
   )
+})
+
+test('the rate of jobs is searched beside workers: no more than they can do, by their own account and the server’s', async (t) => {
+  const server = await startServer(t)
+  const { code, answer } = await searched(
+    t,
+    [
+      ...['queue-list', '--slo', 'latency.p99<2s', '--time', '60s', '--within', '50..5000'],
+      // Each worker sleeps 2 ms for a job: two do at most 1,000 a second.
+      ...['--with-read', 'workers=2,work=sleep:2ms', '--slo', 'waiting.p99<60s'],
+      ...['--host', server.host, '--port', String(server.port)],
+    ],
+    { REDIS_PASSWORD: server.password },
+  )
+  const { state, find, readers, unit, seconds, sentence } = answer
+  assert.ok([0, 4, 98].includes(code) && unit === 'jobs', sentence)
+  // Half a minute and the 1,000 that may wait.
+  if (state === 'found') assert.ok(find.low <= 1000 + 1000 / 20, sentence)
+  assert.deepEqual(readers.workers, 2)
+  assert.ok(readers.jobs.done > 0 && readers.waiting_us.p50 > 0, JSON.stringify(readers))
+  // What the queue had no room for has failed its second.
+  const full = seconds.filter((/** @type {any} */ { items }) => items.failed > 0)
+  assert.ok(full.length > 0 && full.every((/** @type {any} */ { passed }) => !passed))
+  assert.ok(Number(await cli(server, 'LLEN', '{jobs}:list')) <= 1000)
+  const acked = seconds.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ { items }) => sum + items.acked,
+    0,
+  )
+  assert.ok((await callsOf(server, 'lpush')) >= acked)
 })
 
 test('the rate of fetches is searched: of what was written before', async (t) => {

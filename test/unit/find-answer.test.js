@@ -254,7 +254,10 @@ test('what cannot be searched is refused in one line', () => {
       /^--threshold find\.top>1: must be a rate of the answer/,
     ],
     ['list set --slo latency.p99<2ms', /takes one data model/],
-    ['queue-list --slo latency.p99<2ms', /not queue-list, whose jobs would fill the queue/],
+    [
+      'queue-list --slo latency.p99<2ms',
+      /^millrace find queue-list needs workers .*: add --with-read workers=8$/,
+    ],
     ['list --slo latency.p99<2ms --rate 5k', /^unknown option --rate/],
     ['list --slo latency.p99<2ms --time 10s', /^--time must be/],
     ['list --slo latency.p99<2ms -t 2', /^-t needs --control/],

@@ -207,10 +207,10 @@ const consumersIn = (plan) =>
   plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 
 /** @param {Record<string, any>} run */
-const readersParts = ({ plan, rate, fetches, freshness_ms }) => ({
-  consumers: plan.totalAgents * plan.consumers,
-  ...{ rate, fetches, freshness_ms },
-})
+const readersParts = ({ plan, rate, fetches, freshness_ms, jobs, waiting_us }) =>
+  plan.flow === 'workers'
+    ? { workers: plan.work.workers, rate, jobs, waiting_us }
+    : { consumers: plan.totalAgents * plan.consumers, rate, fetches, freshness_ms }
 
 const sectionsByDue = [...new Set(TIMES_BY_DUE.map((path) => path.split('.')[0]))]
 

@@ -1,6 +1,6 @@
 // The answer of `millrace find` as text. Pure.
 import { blocksText, wrapped } from '../../base/layout.js'
-import { micros, rate as perSecond, plainText, several } from '../../base/units.js'
+import { count, micros, rate as perSecond, plainText, several } from '../../base/units.js'
 import { missedAboveWords } from './objectives.js'
 
 /** @typedef {import('./answer.js').FindAnswer & { unit?: string }} FindAnswer */
@@ -56,9 +56,11 @@ export const findSentence = (answer) => {
   }
 }
 
-/** What consumers fetched meanwhile. @param {NonNullable<FindAnswer['readers']>} readers */
-export const readersWords = ({ consumers, rate, fetches }) =>
-  `${several(consumers, 'consumer')}: ${perSecond(rate.achieved)} fetches/s, p50 ${micros(fetches.duration_ms.p50 * 1000)}, p99 ${micros(fetches.duration_ms.p99 * 1000)}; ${fetches.overrun} missed, ${fetches.failed} failed`
+/** What consumers fetched, or workers took, meanwhile. @param {any} readers of find.json */
+export const readersWords = ({ workers, jobs, waiting_us: waits, consumers, rate, fetches }) =>
+  workers
+    ? `${several(workers, 'worker')}: ${count(jobs.done)} jobs done, in the queue p50 ${micros(waits.p50)}, p99 ${micros(waits.p99)}`
+    : `${several(consumers, 'consumer')}: ${perSecond(rate.achieved)} fetches/s, p50 ${micros(fetches.duration_ms.p50 * 1000)}, p99 ${micros(fetches.duration_ms.p99 * 1000)}; ${fetches.overrun} missed, ${fetches.failed} failed`
 
 /** @param {FindAnswer} answer @param {{ columns?: number, page?: string }} look */
 export const findText = (answer, { columns = 100, page }) => {
