@@ -570,9 +570,9 @@ const groups = {
       otherwise: 'until Ctrl-C',
       help: 'stop after this many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'warmUp', range: ['0s', '24h'], unit: 's', default: '0s',
-      otherwise: 'auto in runs of 8 s and more; 0s in shorter and endless ones, with --once, --control, rates that change and queues',
+      otherwise: 'auto in runs of 8 s and more; 0s in shorter and endless ones, with --once, rates that change and queues',
       help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until ' +
-        'latency and CPU of three seconds agree, 10 s or half of the run at most',
+        'latency and CPU of three seconds agree, 10 s or half of the run at most, and so long with --control',
       brief: 'left out at the start (8 s or more: until steady)' },
     { name: 'dry-run', key: 'dryRun', type: 'flag', for: both, env: null,
       help: 'show the plan, the share of this process, what is found on the target, the memory that the plan takes ' +

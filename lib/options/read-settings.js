@@ -347,10 +347,10 @@ const settlesFromMs = 8000
 
 /** Whether its first seconds would spoil what is measured, and may be left out. @param {Settings} settings */
 const settles = (settings) => {
-  const { durationMs, intervals = 0, periodMs, once, control, rates, strategy } = settings
+  const { durationMs, intervals = 0, periodMs, once, rates, strategy } = settings
   const { workers } = strategyNamed(strategy)
   const lengthMs = durationMs ?? intervals * periodMs
-  return lengthMs >= settlesFromMs && !once && !control && !rates && !playsPasses(settings) && !workers
+  return lengthMs >= settlesFromMs && !once && !rates && !playsPasses(settings) && !workers
 }
 
 /** @param {number} quantity @param {number} rate */

@@ -120,9 +120,10 @@ const buildPlan = (settings, facts) => {
     connections: settings.connections ?? 1,
     reconnectHz: settings.reconnectHz ?? null,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
-    /** The warm-up ends earlier where the run is steady. */
     ...(settings.rates && { rates: settings.rates }),
-    ...(settings.warmUpMs === 'auto' && { settles: /** @type {true} */ (true) }),
+    /** The warm-up ends earlier where the run is steady: not in a fleet, whose boxes all measure the same seconds. */
+    ...(settings.warmUpMs === 'auto' &&
+      settings.control === undefined && { settles: /** @type {true} */ (true) }),
     durationMs: settings.durationMs ?? null,
     ticks,
     /** When the last interval ends. */

@@ -209,7 +209,7 @@ for (const by of ['fleet stop', 'Ctrl-C with --all'])
 for (const who of /** @type {const} */ (['follower', 'leader']))
   test(`a box is killed that is the ${who}: the others go on, and its items are absent`, async (t) => {
     const fleet = await fleetOf(t)
-    const started = await writing(fleet, 'kill', 3, '-q 300 -p 100 --duration 15s')
+    const started = await writing(fleet, 'kill', 3, '-q 300 -p 100 --duration 15s --warm-up 0')
     const { boxes } = started
     const killed = started[who]
     killed.kill('SIGKILL')
@@ -256,9 +256,9 @@ for (const who of /** @type {const} */ (['follower', 'leader']))
 
 test('a box is started again, and takes its number at the next tick', async (t) => {
   const fleet = await fleetOf(t)
-  const { boxes, follower } = await writing(fleet, 'again', 2, '-q 200 -p 100 --duration 25s')
+  const { boxes, follower } = await writing(fleet, 'again', 2, '-q 200 -p 100 --duration 25s --warm-up 0')
   follower.kill('SIGKILL')
-  const again = fleet.box('-q 200 -p 100 --duration 25s -t 2 --run again')
+  const again = fleet.box('-q 200 -p 100 --duration 25s --warm-up 0 -t 2 --run again')
   const ended = await Promise.all([again, ...boxes.filter((one) => one !== follower)].map((one) => one.ended))
   for (const { code, stderr } of ended) assert.equal(code, 4, stderr)
   const { items, fleet: found, state } = await fleet.result('again')
@@ -273,7 +273,7 @@ test('a box is started again, and takes its number at the next tick', async (t) 
 
 test('the control is away for a while, and comes back without its data: nothing is missing, nothing counts twice', async (t) => {
   const fleet = await fleetOf(t)
-  const { boxes } = await writing(fleet, 'away', 2, '-q 200 -p 100 --duration 45s')
+  const { boxes } = await writing(fleet, 'away', 2, '-q 200 -p 100 --duration 45s --warm-up 0')
   const watching = startProgram(t, 'lib/cli/millrace.js', 'fleet watch away', { env: fleet.env, out: false })
   await until('its first line', () => watching.stdout())
   process.kill(fleet.control.pid, 'SIGSTOP')
@@ -305,8 +305,13 @@ test('the control is away for a while, and comes back without its data: nothing 
 
 test('a box that stands still is named, and one of two with the same number is refused', async (t) => {
   const fleet = await fleetOf(t)
-  const { boxes, follower } = await writing(fleet, 'still', 2, '-q 200 -p 100 --duration 45s --max-behind 1s')
-  const twice = fleet.box('-q 200 -p 100 --duration 45s --max-behind 1s -t 2 -a 1 --run still')
+  const { boxes, follower } = await writing(
+    fleet,
+    'still',
+    2,
+    '-q 200 -p 100 --duration 45s --warm-up 0 --max-behind 1s',
+  )
+  const twice = fleet.box('-q 200 -p 100 --duration 45s --warm-up 0 --max-behind 1s -t 2 -a 1 --run still')
   const refused = await twice.ended
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /every writer asked for is taken/)

@@ -244,7 +244,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-p 4s --intervals 1', 'warmUpMs', 0],
   ['--rate max --duration 1m', 'warmUpMs', 'auto'],
   ['--duration 1m --once', 'warmUpMs', 0],
-  ['--duration 1m --control redis://h --host i --run r', 'warmUpMs', 0],
+  ['--duration 1m --control redis://h --host i --run r', 'warmUpMs', 'auto'],
   ['--duration 1m --strategy queue-list', 'warmUpMs', 0],
   ['--idle-cost always', 'idleCost', 'always'],
   ['--intervals 3', 'intervals', 3],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isSteady } from '../../lib/run/steady.js'
 import { windowOf } from '../../lib/run/window.js'
+import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {number} p99Us @param {number} [cpuPct] @param {number} [achieved] */
 const line = (p99Us, cpuPct = 20, achieved = 10_000) => ({
@@ -52,6 +53,16 @@ const windowAt = (plan) => {
   }
   return { window, at, whole }
 }
+
+test('--warm-up auto of a fleet lasts its longest, so that all boxes measure the same seconds', () => {
+  const planned = (/** @type {object} */ more) => {
+    const { warmUpMs, settles } = samplePlan({ warmUpMs: 'auto', durationMs: 15_000, ...more })
+    return { warmUpMs, settles }
+  }
+  assert.deepEqual(planned({}), { warmUpMs: 8000, settles: true })
+  assert.deepEqual(planned({ control: 'redis://h' }), { warmUpMs: 8000, settles: undefined })
+  assert.equal(planned({ control: 'redis://h', durationMs: 60_000 }).warmUpMs, 10_000)
+})
 
 test('--warm-up auto ends at a tick of a whole second after the run is steady, and says what it left out', () => {
   const { window, at } = windowAt({ warmUpMs: 10_000, settles: true })
