@@ -1,4 +1,4 @@
-// What a box does while it leads: its thread folds the stream, and what waits for it to lead is woken.
+// What a box does while it leads: its thread folds the stream.
 import { leadThread } from './thread.js'
 
 /**
@@ -17,8 +17,6 @@ import { leadThread } from './thread.js'
 export const leadingOf = ({ place, run, id, data, warn }) => {
   /** @type {ReturnType<typeof leadThread> | null} */
   let thread = null
-  /** @type {(() => unknown)[]} */
-  const steps = []
   let isAtWork = false
   let boxes = 0
   const end = async () => {
@@ -31,8 +29,6 @@ export const leadingOf = ({ place, run, id, data, warn }) => {
     warn({ code: 'fleet', message: `the leader's thread ended: ${message}`, invalidates: false })
   }
   return {
-    /** @param {() => unknown} step when this box begins to lead a run that is under way */
-    onLead: (step) => void steps.push(step),
     /** The run is under way. @param {number} count boxes that began it */
     begin(count) {
       boxes = count
@@ -43,9 +39,7 @@ export const leadingOf = ({ place, run, id, data, warn }) => {
     async follow(leads) {
       if (!isAtWork) return
       if (!leads) return end()
-      if (thread) return
-      thread = leadThread({ place, run, box: id, data: data(), boxes }, onFailed)
-      for (const step of steps) await step()
+      thread ??= leadThread({ place, run, box: id, data: data(), boxes }, onFailed)
     },
     /** The control lost its data, and the run goes on under another id. */
     moved: () => thread?.follow(data()),

@@ -219,7 +219,6 @@ const memberOf = async (needs, client) => {
     isStopped: () => stopping.signal.aborted,
     /** When all boxes stop, by our monotonic clock, as far as is known. */
     stopsAtMs: () => clock.clockAt(stopping.atMs()),
-    onLead: leading.onLead,
     /** @param {readonly number[]} numbers leased */
     async named(numbers) {
       card.named(numbers)

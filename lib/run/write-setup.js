@@ -6,6 +6,7 @@ import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { client } from '../measures/client.js'
 import { ofWriters } from '../measures/index.js'
+import { nodes } from '../measures/nodes.js'
 import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
 import { removeLeftovers } from '../servers/expired-ids.js'
@@ -21,6 +22,7 @@ import { recordsOf, sumsOf } from './write-records.js'
 /**
  * @import { Member } from '../fleet/member.js'
  * @import { Held } from '../measure/memory-cost.js'
+ * @import { instrumentsOf } from '../measures/index.js'
  * @import { Plan } from '../plan/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Target } from '../servers/open.js'
@@ -104,12 +106,12 @@ const watchersOf = async (frame, { plan, target, fleet, conductor }, records, lo
 /**
  * Where the seconds of a run go: into its files, and from a box of a fleet to all.
  * @param {WriteNeeds} needs
- * @param {Frame} frame
+ * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
  * @param {Records} records
  * @param {{ acked: () => number }} window
  * @param {Writing} writing
  */
-const secondsTo = ({ plan, results, fleet }, { sampler }, records, window, writing) => {
+const secondsTo = ({ plan, results, fleet }, instruments, records, window, writing) => {
   if (!fleet) return results.interval
   return (/** @type {any} */ line) => {
     results.interval(line)
@@ -118,7 +120,7 @@ const secondsTo = ({ plan, results, fleet }, { sampler }, records, window, writi
       writers: plan.agents.length,
       epoch_ms: Math.round(fleet.clock.now()),
       ...sumsOf(records, window, writing),
-      ...(fleet.leads() && { sampler: sampler.state() }),
+      sampler: instruments.of(nodes)?.state?.(),
     })
   }
 }
@@ -139,7 +141,7 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
   const { plan, time, say } = needs
   const { ledger } = records
   const { elapsed, journal } = frame
-  const write = secondsTo(needs, frame, records, window, writing)
+  const write = secondsTo(needs, instruments, records, window, writing)
   let isInFlightTold = false
   const look = (/** @type {any} */ line) => {
     const words = isInFlightTold
