@@ -3,7 +3,7 @@
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
 import { bucketsIn } from '../measure/latency.js'
-import { TIMES } from '../measures/index.js'
+import { doneIn, reading, readsName, TIMES } from '../measures/index.js'
 import { historyOf, pointOf } from './history.js'
 
 /**
@@ -113,6 +113,8 @@ export const stateOf = (size) => {
   const warnings = []
   /** @type {Record<string, number>} */
   let sums = {}
+  /** @type {Record<string, number>} by their words */
+  let beside = {}
   /** @type {Latest | null} */
   let latest = null
   /** @type {readonly BoxRow[]} */
@@ -125,7 +127,7 @@ export const stateOf = (size) => {
   const now = () => ({
     latest,
     boxes,
-    sums,
+    ...{ sums, beside },
     distribution: { intended: intended.curve(), service: service.curve() },
     whole: { ...intended.times(), rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null },
   })
@@ -149,18 +151,16 @@ export const stateOf = (size) => {
       const point = pointOf(line, late ? line.at_ms - 1000 : atMs)
       atMs = Math.max(atMs, line.at_ms)
       if (line.phase === undefined || line.phase === 'measuring') {
-        measured.n += line.items?.acked ?? line.jobs?.done ?? line.fetches?.items ?? 0
+        measured.n += line.items?.acked ?? doneIn(line)
         measured.ms += late ? 0 : point.over_ms
       }
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)
       service.add(line.latency_us?.service)
-      sums = total([sums, line.items ?? line.fetches ?? {}])
-      // Of a fleet that reads too, the outcomes of its fetches are beside those of its items.
-      if (line.items && line.fetches) {
-        const { failed = 0, overrun = 0 } = line.fetches
-        sums = total([sums, { fetches_failed: failed, fetches_missed: overrun }])
-      }
+      const { [readsName]: reads } = line
+      sums = total([sums, line.items ?? reads ?? {}])
+      // Of a fleet that reads too, the outcomes of its reads are beside those of its items.
+      if (line.items && reads) beside = total([beside, reading.lost(reads)])
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]
       return {

@@ -17,7 +17,7 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
  * @property {number} epoch_ms the same, by the control's clock
  * @property {number} writers
  * @property {number | null} achieved in its last interval; of a reader, items that it read
- * @property {number | null} p99_us in its last interval; of a reader, whole fetches
+ * @property {number | null} p99_us in its last interval; of a reader, of a whole read
  * @property {Record<string, number | null>} client in its last interval
  * @property {{ window: Folded, whole: Folded }} measured what its seconds come to
  * @property {number} longest_ms between the ends of two intervals

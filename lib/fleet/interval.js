@@ -25,14 +25,14 @@ import { lineOf, ownOfBoxes, recordOf, TIMES, upgraded } from '../measures/index
  *
  * @typedef {Omit<Second, 'over_ms' | 'items' | 'client'> & { epoch_ms: number, items: Counts, achieved: number | null,
  *   latency_us: { intended: Latency | null, service: Latency | null }, client: Record<string, number | null>,
- *   writers: number | null, nodes: NodeRow[], fetches?: Record<string, number> }} Line as intervals.ndjson of one box, or
+ *   writers: number | null, nodes: NodeRow[] }} Line as intervals.ndjson of one box, or
  *   merged of all: the nodes of the leader alone, the client of the busiest thread with the sum of the CPU
  *
  * @typedef {{ v: 1, box: string, seq: number, lateness_us: Latency | null, sampler?: object } & Line & Sums} Interval
  *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
  *
  * @typedef {{ v: 1, box: string, seq: number, kind: 'consumer', at_ms: number, epoch_ms: number, items_per_s: number | null,
- *   fetches: Record<string, number>, client: Record<string, number | null>, [measured: string]: any }} ReadInterval of a box that reads
+ *   client: Record<string, number | null>, [measured: string]: any }} ReadInterval of a box that reads
  */
 
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */

@@ -1,6 +1,6 @@
 // What the readers of a fleet's run came to: the sections of a consumer's result, of all of them, from what their boxes
 // sent. They are no part of the accounting of items. Pure.
-import { ofReaders } from '../measures/index.js'
+import { ofReaders, reading } from '../measures/index.js'
 import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
@@ -15,11 +15,11 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
  * @property {number} end_ms
  * @property {boolean} interrupted
  * @property {Measured} measured what its measures come to
- * @property {any} fetches
  * @property {LiveShare | null} live
  * @property {any} uniqueness
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
  * @property {readonly Warning[]} warnings
+ * @property {any} [reads] their section
  *
  * @typedef {{ card: Card, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */
@@ -32,16 +32,11 @@ const spanOf = ({ end, folded }) => ({
 
 /** @param {ReaderBox} box @param {number} at */
 const rowOf = (box, at) => {
-  const { client, fetches } = withMeasured(box, ofReaders)
+  const sections = withMeasured(box, ofReaders)
   const { fromMs, toMs } = spanOf(box)
-  const { count, items } = fetches
-  const { duration_ms: duration } = box.end?.fetches ?? {}
-  return boxRow(box, client, {
+  return boxRow(box, sections.client, {
     ...{ box: at + 1, readers: box.card.agents, fromMs, toMs },
-    counted: {
-      ...{ fetches: count, items, items_per_s: toMs > fromMs ? (items * 1000) / (toMs - fromMs) : null },
-      duration_ms: { p50: duration?.p50 ?? null, p99: duration?.p99 ?? null },
-    },
+    counted: reading.box(sections, box.end?.reads, (toMs - fromMs) / 1000),
     uses: ['busy_pct', 'thread_cpu_pct', 'cpu_pct'],
   })
 }

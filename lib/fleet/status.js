@@ -1,7 +1,7 @@
 // How a run of a fleet is going, from what its control has: plain data, for people and programs.
 
-import { sums } from '../base/sums.js'
-import { sectionOf } from '../measures/fold.js'
+import { sectionOf, sumOfSources } from '../measures/fold.js'
+import { ownOfBoxes, reading, readsName } from '../measures/index.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
 
@@ -66,7 +66,7 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
     offset_ms: card.offset_ms,
     uncertainty_ms: card.uncertainty_ms,
     items: folded?.sums?.whole ?? null,
-    fetches: folded && card.kind === 'consumer' ? sectionOf(folded.measured.whole, 'fetches') : null,
+    [readsName]: folded && card.kind === 'consumer' ? sectionOf(folded.measured.whole, readsName) : null,
   }
 }
 
@@ -123,19 +123,20 @@ export const statusOf = async (control, run) => {
     nominal: plan.nominalHz,
     leader: await control.client.get(control.keys.leader),
     items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
-    fetches: sums(known.map(({ measured }) => sectionOf(measured.whole, 'fetches'))),
+    [readsName]: sectionOf(
+      sumOfSources(
+        ownOfBoxes,
+        known.map(({ measured }) => measured.whole),
+      ),
+      readsName,
+    ),
     second: last && {
       at_s: last.at_ms / 1000,
       achieved: last.achieved,
       writers: last.writers,
       latency_us: last.latency_us,
       bystander_us: last.bystander_us,
-      ...(last.fetches && {
-        fetches: last.fetches,
-        items_per_s: last.items_per_s,
-        duration_us: last.duration_us,
-        freshness_us: last.freshness_us,
-      }),
+      ...(last[readsName] && Object.fromEntries(reading.second.map((name) => [name, last[name]]))),
       nodes: last.nodes,
     },
     boxes,

@@ -1,7 +1,7 @@
 // The fetches of consumers: how many there were and what they brought, and four times of each that was whole: all of it, its
 // ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
-import { bytes, count, facts, micros, rate, share } from '../base/units.js'
+import { bytes, count, facts, micros, rate, several, share } from '../base/units.js'
 import { amount, counts, latest, length, times, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
@@ -190,6 +190,42 @@ export const fetches = {
   live({ fetches: { count: done }, freshness_us: age }, sofar) {
     const { failed, overrun } = sectionOf(sofar, 'fetches')
     return { lost: { failed, missed: overrun }, reading: { done, unit: 'fetches', ageUs: age?.p50 ?? null } }
+  },
+  done: 'fetches.items',
+  reading: {
+    second: ['fetches', 'items_per_s', 'duration_us', 'freshness_us'],
+    screen({ fetches: all, second }, who) {
+      const { duration_us: time, items_per_s: read, freshness_us: age } = second ?? {}
+      const lost = ['failed', 'overrun'].flatMap((name) =>
+        all[name] > 0 ? [`${count(all[name])} ${name === 'overrun' ? 'missed' : name}`] : [],
+      )
+      return [
+        `reads     ${rate(read)} items/s by ${who}, newest item ${micros(age?.p50)} old`,
+        `fetches   ${[count(all.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
+      ]
+    },
+    lost: ({ failed = 0, overrun = 0 }) => ({ 'fetches failed': failed, 'fetches missed': overrun }),
+    box({ fetches: { count: done, items } }, end, spanS) {
+      const { p50 = null, p99 = null } = end?.duration_ms ?? {}
+      return {
+        ...{ fetches: done, items, items_per_s: spanS > 0 ? items / spanS : null },
+        duration_ms: { p50, p99 },
+      }
+    },
+    columns: [
+      { title: 'fetches', cell: ({ fetches: done }) => [count(done), done] },
+      { title: 'items/s', cell: ({ items_per_s: hz }) => [hz == null ? '–' : count(Math.round(hz)), hz] },
+      ...['p50', 'p99'].map((title) => ({
+        title,
+        cell(/** @type {any} */ { duration_ms: time }) {
+          const ms = time?.[title] ?? null
+          return /** @type {[string, any]} */ ([micros(ms === null ? null : ms * 1000), ms])
+        },
+      })),
+    ],
+    did: ({ fetches: { count: done } }) => several(done ?? 0, 'fetch').replace('fetchs', 'fetches'),
+    brief: ({ rate: { achieved }, fetches: { duration_ms: time, overrun, failed } }) =>
+      `${rate(achieved)} fetches/s, p50 ${micros(time.p50 * 1000)}, p99 ${micros(time.p99 * 1000)}; ${overrun} missed, ${failed} failed`,
   },
   prometheus: [
     ...Object.entries({ whole: 'count', failed: 'failed', overrun: 'overrun' }).map(([outcome, name]) =>

@@ -5,7 +5,7 @@ import { client } from './client.js'
 import { collection } from './collection.js'
 import { costs, jobCosts } from './costs.js'
 import { fetches } from './fetches.js'
-import { foldOf, put, sumOfSources } from './fold.js'
+import { at, foldOf, put, sumOfSources } from './fold.js'
 import { jobs } from './jobs.js'
 import { latency } from './latency.js'
 import { nodes } from './nodes.js'
@@ -17,7 +17,7 @@ import { verify } from './verify.js'
 
 /**
  * @import { Fields, Folded } from './fold.js'
- * @import { Measure, Metric, Part, Summing, Unit } from './measure.js'
+ * @import { Measure, Metric, Part, Reading, Summing, Unit } from './measure.js'
  */
 
 export { waitingIn }
@@ -45,6 +45,8 @@ export const isOfWorkers = (name) =>
 export const ofCrews = Object.freeze([client, collection])
 /** What consumers alone have. */
 export const ofReading = Object.freeze([fetches, replication, verify])
+/** The one that counts what they do. */
+export const { name: readsName, reading } = /** @type {Measure & { reading: Reading }} */ (ofReading[0])
 export const ofReaders = Object.freeze([client, collection, ...ofReading, nodes])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
@@ -75,6 +77,10 @@ export const TIMES_BY_DUE = Object.freeze(Object.keys(recordOf(byDue)))
 export const SECTIONS_BY_DUE = Object.freeze([
   ...new Set(byDue.flatMap(({ metrics }) => Object.keys(metrics).map((name) => `${name.split('.')[0]}.`))),
 ])
+
+const donePaths = MEASURES.flatMap(({ done }) => done ?? [])
+/** How much of the load was done in a second. @param {any} line */
+export const doneIn = (line) => donePaths.map((path) => at(line, path)).find((n) => n !== null) ?? 0
 
 /** Fields that a box of a fleet adds up by itself, as boxes cannot be added before seconds; histograms can. */
 export const ownOfBoxes = Object.fromEntries(
@@ -257,6 +263,10 @@ export const instrumentsOf = async (measures, needs) => {
       return each('startWindow')
     },
     stop: () => each('stop'),
+    /** Something happened that sources count. @param {string} event @param {unknown} what */
+    count(event, what) {
+      for (const { source } of all) /** @type {any} */ (source)[event]?.(what)
+    },
     /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
     of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
     /** The part of a line that measures have, all taken at one moment, or then asked for, and folded. @param {boolean} isMeasured */

@@ -91,6 +91,7 @@ export const jobs = {
       ),
     ),
   ],
+  done: 'jobs.done',
   times: names.map((name) => ({
     name: spans[name].row,
     path: `${name}_us`,

@@ -64,11 +64,22 @@ import { micros } from '../base/units.js'
  * @property {readonly string[]} [highlights] those on top of its report, and in a comparison with a verdict
  * @property {readonly string[]} [compared]
  * @property {(line: any, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
+ * @property {string} [done] path in a line: how much of the load was done in it
+ * @property {Reading} [reading] of the measure that counts what consumers do: its section has the measure's name
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
  * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
  * @property {readonly string[]} [told] codes of warnings that its lines have, and no others
  * @property {(run: any, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
+ *
+ * @typedef {object} Reading how the reads of a fleet, or beside a search, are shown
+ * @property {readonly string[]} second what a status has of the last line
+ * @property {(status: any, who: string) => readonly string[]} screen
+ * @property {(counts: any) => Record<string, number>} lost beside the items of writers, by their words
+ * @property {(sections: any, end: any, spanS: number) => Record<string, any>} box what a box's row has of run.json
+ * @property {{ title: string, cell: (box: any) => [text: string, value?: any] }[]} columns of the table of boxes
+ * @property {(sections: any) => string} did how many there were, in words
+ * @property {(sections: any) => string} brief all of it in a line
  *
  * @typedef {object} Prometheus
  * @property {string} name after millrace_

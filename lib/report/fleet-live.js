@@ -3,6 +3,7 @@
 import { boxTrouble } from '../base/box-trouble.js'
 import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
+import { reading } from '../measures/index.js'
 import { aheadText, whoIs } from './fleet-words.js'
 
 /**
@@ -30,20 +31,14 @@ const busiestOf = (nodes, role) => {
 }
 
 /** @param {Status} status */
-const readLines = ({ second, readers, fetches, boxes }) => {
+const readLines = (status) => {
+  const { readers, boxes } = status
   if (readers === 0) return []
-  const { duration_us: time, items_per_s: read, freshness_us: age } = second ?? {}
   const numbersOf = (/** @type {string} */ state) =>
     boxes.filter((box) => box.state === state).flatMap((box) => box.readers).length
   // The last second still belongs to a box when all boxes have ended.
   const there = numbersOf('reading') || numbersOf('done')
-  const lost = ['failed', 'overrun'].flatMap((name) =>
-    fetches[name] > 0 ? [`${count(fetches[name])} ${name === 'overrun' ? 'missed' : name}`] : [],
-  )
-  return [
-    `reads     ${rate(read)} items/s by ${there} of ${several(readers, 'reader')}, newest item ${micros(age?.p50)} old`,
-    `fetches   ${[count(fetches.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
-  ]
+  return reading.screen(status, `${there} of ${several(readers, 'reader')}`)
 }
 
 /** @param {Status} status */

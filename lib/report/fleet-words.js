@@ -2,6 +2,7 @@
 import { boxTrouble } from '../base/box-trouble.js'
 import { rangesText } from '../base/ranges.js'
 import { count, micros, percent, several } from '../base/units.js'
+import { reading } from '../measures/index.js'
 import { cell } from './cells.js'
 
 /**
@@ -89,10 +90,7 @@ export const readerBoxesTable = ({ readers }) => {
         { title: 'box' },
         { title: 'host', left: true },
         { title: 'readers' },
-        { title: 'fetches' },
-        { title: 'items/s' },
-        { title: 'p50' },
-        { title: 'p99' },
+        ...reading.columns.map(({ title }) => ({ title })),
         { title: 'busy' },
         { title: 'there', left: true },
       ],
@@ -100,11 +98,7 @@ export const readerBoxesTable = ({ readers }) => {
         cell(String(box.box), box.box),
         cell(box.host),
         cell(rangesText(box.readers), box.readers[0]),
-        cell(count(box.fetches), box.fetches),
-        cell(box.items_per_s == null ? '–' : count(Math.round(box.items_per_s)), box.items_per_s),
-        ...[box.duration_ms?.p50, box.duration_ms?.p99].map((ms) => {
-          return cell(micros(ms == null ? null : ms * 1000), ms)
-        }),
+        ...reading.columns.map((column) => cell(...column.cell(box))),
         cell(percent(box.busy_pct), box.busy_pct),
         cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),
       ]),

@@ -1,5 +1,6 @@
 // What a fleet's run may be short of: boxes that were lost or came late, clocks, and what the control lost.
 import { count, several } from '../base/units.js'
+import { reading } from '../measures/index.js'
 import { readerReasons } from './reader-reasons.js'
 import { absentCode, absentReadersCode } from './warnings.js'
 
@@ -129,7 +130,7 @@ export const fleetReaders = ({ readers, duration_s }) => {
       })),
     {
       code: 'reads-included',
-      message: `what an item costs the servers includes ${several(readers.fetches.count ?? 0, 'fetch').replace('fetchs', 'fetches')} of ${several(readers.consumers, 'consumer')}; a run without readers has the writes alone`,
+      message: `what an item costs the servers includes ${reading.did(readers)} of ${several(readers.consumers, 'consumer')}; a run without readers has the writes alone`,
       invalidates: false,
     },
   ]

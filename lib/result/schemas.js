@@ -1,6 +1,6 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
-import { schemasOf } from '../measures/index.js'
+import { readsName, schemasOf } from '../measures/index.js'
 import { someTimes as percentiles } from '../measures/measure.js'
 
 const text = { type: 'string' }
@@ -248,7 +248,7 @@ const readers = object(
   {
     plan,
     consumers: whole,
-    fetches: ofSome(measured.run.fetches),
+    [readsName]: ofSome(measured.run[readsName]),
     rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
     freshness_ms: nullable(percentiles),
     replication_ms: nullable(percentiles),
@@ -257,14 +257,14 @@ const readers = object(
     boxes: list(
       object(
         {
-          ...{ ...box, readers: list(whole), fetches: number, items: number },
+          ...{ ...box, readers: list(whole), [readsName]: number, items: number },
           ...{ items_per_s: figure, duration_ms: percentiles },
         },
-        [...inBox, 'readers', 'fetches', 'items'],
+        [...inBox, 'readers', readsName, 'items'],
       ),
     ),
   },
-  ['plan', 'consumers', 'fetches', 'rate', 'boxes'],
+  ['plan', 'consumers', readsName, 'rate', 'boxes'],
 )
 
 const written = object({
@@ -324,7 +324,7 @@ export const CONSUMER = object(
     ...run,
     ...optional,
     commands: object({ master: commands, replica: commands }, []),
-    fetches: measured.run.fetches,
+    [readsName]: measured.run[readsName],
     freshness_ms: measured.run.freshness_ms,
     replication_ms: measured.run.replication_ms,
     consumers: number,
@@ -333,7 +333,7 @@ export const CONSUMER = object(
     uniqueness: nullable(uniqueness),
     reads: dictionary({ type: 'object' }),
   },
-  [...Object.keys(run), 'fetches', 'freshness_ms', 'replication_ms'],
+  [...Object.keys(run), readsName, 'freshness_ms', 'replication_ms'],
 )
 
 const crew = object(

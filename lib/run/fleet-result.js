@@ -6,6 +6,7 @@ import { leaderOf } from '../fleet/lead.js'
 import { partsOfFleet } from '../fleet/merged.js'
 import { fleetPresence } from '../fleet/presence.js'
 import { readersOfFleet } from '../fleet/readers.js'
+import { readsName } from '../measures/index.js'
 import { documentWith } from '../result/facts.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { sleep } from './settlement.js'
@@ -135,10 +136,9 @@ const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
   const common = { measured: own.measured, warnings, interrupted, events }
   if (parts.kind === 'consumer') {
-    const { live, uniqueness } = parts
-    const { fetches } = parts.sections
+    const { live, uniqueness, sections } = parts
     const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]
-    return { ...common, from_ms: fromMs, end_ms: endMs, fetches, live, uniqueness }
+    return { ...common, from_ms: fromMs, end_ms: endMs, reads: sections[readsName], live, uniqueness }
   }
   const { clocks, written, sections } = parts
   return {

@@ -2,7 +2,6 @@
 
 import { atMost, longestTimerMs } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
-import { fetches } from '../measures/fetches.js'
 import { commandsOf } from '../measures/nodes.js'
 import { setUpReading } from './read-setup.js'
 import { patienceMs, sleep } from './settlement.js'
@@ -100,7 +99,7 @@ const played = async (needs, undo) => {
   // What has not come back by now has failed, and must not leave the run valid.
   if (!whole && !stop.aborted)
     for (let left = reading.busy(); left > 0; left--)
-      instruments.of(fetches).failed(driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
+      instruments.count('failed', driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
     await atMost(patienceMs(stop, judgeLimitMs), Promise.race([judge.settle(), atOnce]))

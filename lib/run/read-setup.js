@@ -5,7 +5,6 @@ import { several } from '../base/units.js'
 import { liveShareOf } from '../measure/live-share.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { judgeOf } from '../measure/value-verifier.js'
-import { fetches } from '../measures/fetches.js'
 import { sectionOf } from '../measures/fold.js'
 import { ofReaders } from '../measures/index.js'
 import { fetchScript } from '../servers/scripts.js'
@@ -195,11 +194,11 @@ export const setUpReading = async (needs, undo) => {
     clock,
     events: {
       onFetched: (/** @type {number} */ _, /** @type {Fetched} */ fetched) => {
-        instruments.of(fetches).fetched(fetched)
+        instruments.count('fetched', fetched)
         if (plan.values || reader.dated) liveShare.fetched(fetched)
       },
       onOverrun: (/** @type {number} */ _, /** @type {number} */ deadlines) =>
-        instruments.of(fetches).overrun(deadlines),
+        instruments.count('overrun', deadlines),
     },
   }
   const course = conductor ? courseFetching({ ...fetching, conductor }) : null

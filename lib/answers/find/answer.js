@@ -1,5 +1,5 @@
 // The answer of a search as find.json has it: what was found, how sure, what limits it, and every second. Pure.
-import { TIMES_BY_DUE } from '../../measures/index.js'
+import { readsName, TIMES_BY_DUE } from '../../measures/index.js'
 import { limitOf, speedWords } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
 
@@ -202,15 +202,15 @@ const missedMost = (seconds) => {
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** Of a search of fetches; each has one under way. @param {any} plan */
+/** Of a search of consumers' rate; each has one request under way. @param {any} plan */
 const consumersIn = (plan) =>
   plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 
 /** @param {Record<string, any>} run */
-const readersParts = ({ plan, rate, fetches, freshness_ms, jobs, waiting_us }) =>
+const readersParts = ({ plan, rate, [readsName]: reads, freshness_ms, jobs, waiting_us }) =>
   plan.flow === 'workers'
     ? { workers: plan.work.workers, rate, jobs, waiting_us }
-    : { consumers: plan.totalAgents * plan.consumers, rate, fetches, freshness_ms }
+    : { consumers: plan.totalAgents * plan.consumers, rate, [readsName]: reads, freshness_ms }
 
 const sectionsByDue = [...new Set(TIMES_BY_DUE.map((path) => path.split('.')[0]))]
 

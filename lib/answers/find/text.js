@@ -1,6 +1,7 @@
 // The answer of `millrace find` as text. Pure.
 import { blocksText, wrapped } from '../../base/layout.js'
 import { count, micros, rate as perSecond, plainText, several } from '../../base/units.js'
+import { reading } from '../../measures/index.js'
 import { missedAboveWords } from './objectives.js'
 
 /** @typedef {import('./answer.js').FindAnswer & { unit?: string }} FindAnswer */
@@ -57,10 +58,12 @@ export const findSentence = (answer) => {
 }
 
 /** What consumers fetched, or workers took, meanwhile. @param {any} readers of find.json */
-export const readersWords = ({ workers, jobs, waiting_us: waits, consumers, rate, fetches }) =>
-  workers
+export const readersWords = (readers) => {
+  const { workers, jobs, waiting_us: waits } = readers
+  return workers
     ? `${several(workers, 'worker')}: ${count(jobs.done)} jobs done, in the queue p50 ${micros(waits.p50)}, p99 ${micros(waits.p99)}`
-    : `${several(consumers, 'consumer')}: ${perSecond(rate.achieved)} fetches/s, p50 ${micros(fetches.duration_ms.p50 * 1000)}, p99 ${micros(fetches.duration_ms.p99 * 1000)}; ${fetches.overrun} missed, ${fetches.failed} failed`
+    : `${several(readers.consumers, 'consumer')}: ${reading.brief(readers)}`
+}
 
 /** @param {FindAnswer} answer @param {{ columns?: number, page?: string }} look */
 export const findText = (answer, { columns = 100, page }) => {

@@ -20,7 +20,7 @@ const { echarts } = /** @type {{ echarts?: Library }} */ (/** @type {unknown} */
 
 /** All that is known of the run. @type {Shown} */
 let state = {
-  ...{ about: null, verdict: null, latest: null, earlierEvents: 0, sums: {} },
+  ...{ about: null, verdict: null, latest: null, earlierEvents: 0, sums: {}, beside: {} },
   ...{ events: [], warnings: [], points: [], boxes: [] },
   distribution: { intended: [], service: [] },
   whole: { p99: null, max: null, rate: null },
@@ -83,10 +83,9 @@ const timeWords = () => {
 /** What of the items has another outcome than an answer. */
 const lostWords = () => {
   const { failed = 0, uncertain = 0, dropped = 0, unsettled = 0, overrun = 0 } = state.sums
-  const { fetches_failed: failedFetches = 0, fetches_missed: missedFetches = 0 } = state.sums
   const kinds = Object.entries({
     ...{ failed, uncertain, dropped, unsettled, missed: overrun },
-    ...{ 'fetches failed': failedFetches, 'fetches missed': missedFetches },
+    ...state.beside,
   }).filter(([, n]) => n > 0)
   return kinds.map(([kind, n]) => `${count(n)} ${kind}`).join(', ')
 }
