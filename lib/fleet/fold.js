@@ -1,8 +1,8 @@
 // The fold of a run's stream: intervals of boxes in, seconds of the whole fleet and one checkpoint out. Pure but for its
 // histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
-import { sums as total } from '../base/sums.js'
+import { counts } from '../measures/fields.js'
 import { foldOf as secondsOf } from '../measures/fold.js'
-import { ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
+import { ownOfBoxes, reading, TIMES, upgraded } from '../measures/index.js'
 import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
 
 /**
@@ -40,12 +40,9 @@ const patienceSeconds = 3
 /** What a writer and a reader have apart. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
 const ownOf = (interval) => {
   if ('kind' in interval) {
-    const { items_per_s: read, duration_us: duration } = interval
-    return { writers: 0, achieved: read, p99_us: duration?.p99 ?? null }
+    return { writers: 0, ...reading.last(interval) }
   }
-  const { writers, achieved, latency_us: latency } = interval
-  const { whole, measured, agents, failed_by, commands, errors_by, repeated_by, ticks } = interval
-  const sums = { whole, measured, agents, failed_by, commands, errors_by, repeated_by, ticks }
+  const { writers, achieved, latency_us: latency, sums } = interval
   return { writers: writers ?? 0, achieved, p99_us: latency.intended?.p99 ?? null, sums }
 }
 
@@ -169,16 +166,14 @@ export const foldOf = (from = null) => {
   }
 }
 
+const added = counts()
+const noSums = { whole: {}, measured: {}, failed_by: {}, commands: {}, errors_by: {}, repeated_by: {} }
+
 /** All of a fleet's writers: items, causes and commands, added up. @param {readonly (Sums | undefined)[]} boxes */
-export const sumOfBoxes = (boxes) => {
-  const all = boxes.flatMap((sums) => sums ?? [])
-  const sumOf = (/** @type {keyof Sums} */ name) => total(all.map((sums) => /** @type {any} */ (sums[name])))
-  return {
-    whole: sumOf('whole'),
-    measured: sumOf('measured'),
-    failed_by: sumOf('failed_by'),
-    commands: sumOf('commands'),
-    errors_by: sumOf('errors_by'),
-    repeated_by: sumOf('repeated_by'),
-  }
-}
+export const sumOfBoxes = (boxes) =>
+  boxes
+    .flatMap((sums) => sums ?? [])
+    .reduce(
+      (sum, { agents, ticks, ...one }) => added.acrossSources(sum, one),
+      /** @type {Record<keyof typeof noSums, any>} */ (noSums),
+    )

@@ -1,16 +1,15 @@
 // One box's second as it travels to the control server: the line of its intervals.ndjson, and sums since the box began,
 // so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
 // histograms are encoded and merge bucket by bucket.
-import { sums } from '../base/sums.js'
 import { noCounts } from '../measure/ledger.js'
-import { storedTimes, timesOf } from '../measures/fields.js'
+import { amount, counts, latest, storedTimes, timesOf, worst } from '../measures/fields.js'
 import { secondOfSources } from '../measures/fold.js'
-import { lineOf, ownOfBoxes, recordOf, TIMES, upgraded } from '../measures/index.js'
+import { lineOf, ofReading, recordOf, TIMES, upgraded } from '../measures/index.js'
 
 /**
  * @import { Counts } from '../measure/ledger.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Folded } from '../measures/fold.js'
+ * @import { Fields, Folded } from '../measures/fold.js'
  * @import { Second, SecondLatency as Latency } from '../result/record.js'
  *
  * @typedef {object} Sums of a box since it began
@@ -28,7 +27,7 @@ import { lineOf, ownOfBoxes, recordOf, TIMES, upgraded } from '../measures/index
  *   writers: number | null, nodes: NodeRow[] }} Line as intervals.ndjson of one box, or
  *   merged of all: the nodes of the leader alone, the client of the busiest thread with the sum of the CPU
  *
- * @typedef {{ v: 1, box: string, seq: number, lateness_us: Latency | null, sampler?: object } & Line & Sums} Interval
+ * @typedef {{ v: 1, box: string, seq: number, lateness_us: Latency | null, sampler?: object } & Line & { sums: Sums }} Interval
  *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
  *
  * @typedef {{ v: 1, box: string, seq: number, kind: 'consumer', at_ms: number, epoch_ms: number, items_per_s: number | null,
@@ -56,7 +55,25 @@ export const decodeInterval = (text) => {
   }
 }
 
-const record = recordOf()
+// What a second has besides its measures.
+/** @type {Fields} */
+const common = {
+  ...{ at_ms: worst('ms'), epoch_ms: worst('ms'), items: counts() },
+  ...{ achieved: amount('count'), writers: amount('count'), boxes: amount('count') },
+  phase: {
+    ...latest(),
+    inASecond: (/** @type {string} */ sum, /** @type {string} */ phase) =>
+      sum === 'measuring' ? sum : phase,
+  },
+}
+const record = { ...common, ...recordOf() }
+// The client and the nodes of a second are those of the writers.
+const recordOfReads = { ...common, ...recordOf(ofReading) }
+const isTimes = new Set(TIMES)
+const nothing = () => ({
+  ...{ at_ms: 0, epoch_ms: 0, phase: '', items: noCounts(), achieved: null },
+  ...{ writers: 0, boxes: 0, nodes: [] },
+})
 
 /** Histograms from what was stored of them. @param {Readonly<Record<string, any>>} stored */
 export const timesIn = (stored) =>
@@ -71,62 +88,38 @@ export const storedIn = (sums, paths = TIMES) =>
  * @param {any} [kept] what `kept()` gave
  */
 export const mergedSecond = (kept = null) => {
-  /** @type {any} */
-  const line = kept?.line ?? {
-    at_ms: 0,
-    epoch_ms: 0,
-    phase: '',
-    items: noCounts(),
-    achieved: null,
-    writers: 0,
-    boxes: 0,
-    nodes: [],
-  }
-  const measured = secondOfSources(record, { ...kept?.measured, ...timesIn(kept?.sums ?? {}) })
-  const series = () => TIMES.filter((path) => measured.sum[path])
-  const own = () => Object.fromEntries(Object.entries(measured.sum).filter(([path]) => path in ownOfBoxes))
+  const { sum, add } = secondOfSources(kept ? { ...kept.own, ...timesIn(kept.times) } : nothing())
+  const series = () => TIMES.filter((path) => sum[path])
+  const own = () => Object.fromEntries(Object.entries(sum).filter(([path]) => !isTimes.has(path)))
 
   /** @param {string} path @returns {Latency | null} */
   const latencyIn = (path) => {
-    const { buckets, samples } = measured.sum[path]
+    const { buckets, samples } = sum[path]
     const found = buckets.percentiles()
     return found && { ...found, count: buckets.count(), samples, hdr: String(buckets.encoded()) }
   }
   return {
     /** @param {Record<string, any>} interval of a box, or a merged line */
     add(interval) {
-      line.at_ms = Math.max(line.at_ms, interval.at_ms)
-      line.epoch_ms = Math.max(line.epoch_ms, interval.epoch_ms)
-      if (line.phase !== 'measuring') line.phase = interval.phase ?? line.phase
-      line.items = sums([line.items, interval.items ?? {}])
-      if (interval.achieved != null) line.achieved = (line.achieved ?? 0) + interval.achieved
-      // The client of a second is that of the writers.
-      const { client, ...rest } = upgraded(interval, 1)
-      measured.add(interval.kind === 'consumer' ? rest : { ...rest, client })
-      line.writers += interval.writers ?? 0
-      line.boxes += interval.boxes ?? 1
+      add({ boxes: 1, ...upgraded(interval, 1) }, interval.kind === 'consumer' ? recordOfReads : record)
     },
-    boxes: () => line.boxes,
+    boxes: () => sum.boxes,
     /** Its histograms, added to those of the whole run. @param {Folded} whole */
     addTo(whole) {
-      for (const path of series()) record[path].inASecond(whole[path], measured.sum[path])
+      for (const path of series()) record[path].inASecond(whole[path], sum[path])
     },
     /** A line of intervals.ndjson. @returns {Line & { boxes: number }} */
-    line: () => ({
-      ...line,
-      ...lineOf({
-        ...own(),
-        ...Object.fromEntries(TIMES.map((path) => [path, measured.sum[path] ? latencyIn(path) : null])),
-      }),
-    }),
+    line: () =>
+      /** @type {any} */ (
+        lineOf({
+          ...own(),
+          ...Object.fromEntries(TIMES.map((path) => [path, sum[path] ? latencyIn(path) : null])),
+        })
+      ),
     /** Plain data that the second can be taken up from. */
-    kept: () => ({
-      line,
-      measured: own(),
-      sums: storedIn(measured.sum, series()),
-    }),
+    kept: () => ({ own: own(), times: storedIn(sum, series()) }),
     close() {
-      for (const path of series()) measured.sum[path].buckets.close()
+      for (const path of series()) sum[path].buckets.close()
     },
   }
 }

@@ -204,6 +204,7 @@ export const fetches = {
         `fetches   ${[count(all.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
       ]
     },
+    last: ({ items_per_s: hz, duration_us: time }) => ({ achieved: hz, p99_us: time?.p99 ?? null }),
     lost: ({ failed = 0, overrun = 0 }) => ({ 'fetches failed': failed, 'fetches missed': overrun }),
     box({ fetches: { count: done, items } }, end, spanS) {
       const { p50 = null, p99 = null } = end?.duration_ms ?? {}

@@ -74,6 +74,7 @@ import { micros } from '../base/units.js'
  *
  * @typedef {object} Reading how the reads of a fleet, or beside a search, are shown
  * @property {readonly string[]} second what a status has of the last line
+ * @property {(line: any) => { achieved: number | null, p99_us: number | null }} last what is known of a box by its last line
  * @property {(status: any, who: string) => readonly string[]} screen
  * @property {(counts: any) => Record<string, number>} lost beside the items of writers, by their words
  * @property {(sections: any, end: any, spanS: number) => Record<string, any>} box what a box's row has of run.json

@@ -3,6 +3,7 @@ import { TargetError } from '../base/errors.js'
 import { stepsOf } from '../fleet/steps.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { client, usesOf } from '../measures/client.js'
+import { amount, counts, worst } from '../measures/fields.js'
 import { put, secondOfSources, sectionOf } from '../measures/fold.js'
 import { recordOf, TIMES_BY_DUE } from '../measures/index.js'
 
@@ -22,24 +23,23 @@ const reportMs = 15_000
 const nextMs = 60_000
 
 const ofClients = recordOf([client])
+const ofSeconds = { items: counts(), achieved: amount('count'), waited_ms: worst('ms') }
 
 /** @param {readonly Played[]} all of one second, of every box @returns {SecondRecord} */
 export const mergedSecond = (all) => {
   const seconds = all.map(({ second }) => second)
   const [first] = seconds
-  const sum = (/** @type {(second: SecondRecord) => number} */ of) =>
-    seconds.reduce((total, second) => total + of(second), 0)
-  const { items } = first
-  const clients = secondOfSources(ofClients)
-  for (const played of all) clients.add(played)
+  const [clients, added] = [secondOfSources(), secondOfSources()]
+  for (const played of all) {
+    clients.add(played, ofClients)
+    added.add(played.second, ofSeconds)
+  }
   const merged = {
     ...first,
-    achieved: sum(({ achieved }) => achieved),
-    items: Object.fromEntries(Object.keys(items).map((name) => [name, sum((second) => second.items[name])])),
+    ...added.sum,
     latency_us: { intended: null, service: null },
     client: usesOf(sectionOf(clients.sum, 'client')),
     backlog_grows: seconds.some((second) => second.backlog_grows),
-    waited_ms: Math.max(...seconds.map(({ waited_ms: ms }) => ms)),
   }
   for (const path of TIMES_BY_DUE) {
     const found = mergedPercentiles(all.flatMap(({ hdr }) => hdr[path] ?? []))

@@ -119,7 +119,7 @@ const secondsTo = ({ plan, results, fleet }, instruments, records, window, writi
       ...line,
       writers: plan.agents.length,
       epoch_ms: Math.round(fleet.clock.now()),
-      ...sumsOf(records, window, writing),
+      sums: sumsOf(records, window, writing),
       sampler: instruments.of(nodes)?.state?.(),
     })
   }

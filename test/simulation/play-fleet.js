@@ -168,7 +168,7 @@ const brokenInFleet = ({ boxes, model, checkpoint, forgot }) => {
     } else check(seq <= produced, `${id}: more intervals than it made`)
     check(!found || found.skipped === 0, `${id}: ${found?.skipped} intervals were skipped`)
     if (seq > 0) {
-      const { whole } = JSON.parse(disk[seq - 1])
+      const { whole } = JSON.parse(disk[seq - 1]).sums
       check(
         found.sums?.whole.acked === whole.acked,
         `${id}: ${found.sums?.whole.acked} items, not ${whole.acked}`,

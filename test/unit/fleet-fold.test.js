@@ -145,7 +145,7 @@ test('the rest of a second at the end of a box has its items, and is no rate and
   assert.deepEqual([client, achieved], [whole.client, whole.achieved])
   assert.equal(p99Us, whole.latency_us.intended?.p99)
   assert.equal(measured.whole['client.thread'].busy_s, Number(whole.client.busy_pct) / 100 + 0.0198)
-  assert.equal(sums?.whole.acked, rest.whole.acked)
+  assert.equal(sums?.whole.acked, rest.sums.whole.acked)
   const [line] = fold.rest()
   assert.equal(line.items.acked, whole.items.acked + rest.items.acked)
   assert.deepEqual([line.achieved, line.writers, line.boxes], [whole.achieved, 1, 1])
