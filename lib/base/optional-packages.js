@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { OptionError } from './errors.js'
 
+/** The servers and modules that millrace does not need itself. */
+export const howToGetPeers = 'npm run setup:peers downloads it'
+
 const packages = {
   '--cloudwatch': ['@aws-sdk/client-cloudwatch'],
   '--otlp': [

@@ -4,6 +4,7 @@ import { ownOptions } from '../../settings.js'
 import { modelsFor, needsIn } from '../answers/choose/candidates.js'
 import { metricNames, weightsIn } from '../answers/choose/cost.js'
 import { OptionError } from '../base/errors.js'
+import { howToGetPeers } from '../base/optional-packages.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
@@ -253,7 +254,7 @@ export const serversIn = (text, env) => {
     if (word === 'installed') return programOf()
     const peer = known.find(({ name }) => name === word)
     if (peer && !existsSync(peerPath(peer, env)))
-      throw new OptionError(`--servers ${word}: it is not there; npm run setup:peers fetches it`)
+      throw new OptionError(`--servers ${word}: it is not there; ${howToGetPeers}`)
     if (peer) return fetched(peer)
     if (!word.includes('/'))
       throw new OptionError(

@@ -249,7 +249,7 @@ const refuseBesideFetches = ({ typed, objectives, hasReaders }) => {
  * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
-  const { slo, within, share, time, yes, threshold, seed, read: fetches, 'with-read': read } = own
+  const { slo, within, share, time, yes, threshold, seed, read: ofConsumers, 'with-read': read } = own
   if (slo === undefined)
     throw new OptionError("--slo is missing: what must a second meet? For example --slo 'latency.p99<20ms'")
   const slos = String(slo).split('\n')
@@ -273,9 +273,9 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
     ...{ slos, objectives, within: range, share: shareOf(share), seconds: Math.round(time / 1000) },
     ...{ thresholds, mayOverload: yes || range !== null },
   }
-  if (fetches !== undefined) {
+  if (ofConsumers !== undefined) {
     refuseBesideFetches({ typed, objectives, hasReaders: read !== undefined })
-    const settings = settingsOfFetches(String(fetches), passed, from)
+    const settings = settingsOfFetches(String(ofConsumers), passed, from)
     return { ...common, settings, isOfFetches: true, readers: null, model: [], seed: seed ?? settings.seed }
   }
   const ofModel = { ...passed, options: new Map([...passed.options].filter(([name]) => name !== 'fill')) }

@@ -1,4 +1,4 @@
-// Consumers beside a search (`--with-read`): a process of its own, that fetches what is written until the search ends.
+// Consumers beside a search (`--with-read`): a process of its own, that reads what is written until the search ends.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +21,7 @@ import { strategyNamed } from '../workloads/index.js'
  */
 
 const consuming = optionsOf('consumer')
-// What fetches are like; all else is the search's.
+// What one fetch is like, and how often; all else is the search's.
 const ofFetches = consuming.filter(
   ({ name, for: programs }) => (programs.length === 1 && name !== 'ramp') || name === 'period',
 )
@@ -33,7 +33,7 @@ export const readersWordsIn = (text, strategy) => {
   const words = text.split(',').map((part) => `--${part.trim()}`)
   const { fetch, workers } = strategyNamed(strategy)
   if (!fetch && !workers)
-    throw new OptionError(`--with-read: ${strategy} has no items that a consumer fetches`)
+    throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
   try {
     const typed = typedLine(words, ofFetches)
     if (typed.help !== null)
@@ -52,7 +52,7 @@ export const readersWordsIn = (text, strategy) => {
 }
 
 /**
- * Settings of consumers whose rate is searched (`--read`): what was typed for the search, and what fetches are like.
+ * Settings of consumers whose rate is searched (`--read`): what was typed for the search, and what one fetch is like.
  * @param {string} text of --read
  * @param {Typed} typed
  * @param {Parameters<typeof settingsOf>[2]} from
@@ -68,7 +68,7 @@ export const settingsOfFetches = (text, typed, from) => {
     const all = { ...typed, options: new Map([...known, ...more.options]) }
     const settings = /** @type {ReaderSettings} */ (settingsOf(all, consuming, from))
     if (!strategyNamed(settings.strategy).fetch)
-      throw new OptionError(`${settings.strategy} has no items that a consumer fetches`)
+      throw new OptionError(`${settings.strategy} has no items that a consumer reads`)
     return settings
   } catch (error) {
     throw error instanceof OptionError ? new OptionError(`--read: ${error.message}`) : error

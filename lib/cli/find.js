@@ -10,7 +10,7 @@ import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { linesOf } from '../experiments/programs.js'
 import { put } from '../measures/fold.js'
-import { TIMES_BY_DUE, toldBeside } from '../measures/index.js'
+import { readsName, TIMES_BY_DUE, toldBeside } from '../measures/index.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
@@ -268,7 +268,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
             : { ...confirmation, ...(isOfFetches && fetched) },
           noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
         }),
-        unit: isOfFetches ? 'fetches' : `${flowOf({ flow: roles.writer.flow }).unit}s`,
+        unit: isOfFetches ? readsName : `${flowOf({ flow: roles.writer.flow }).unit}s`,
       }
       const judged = judgedThresholds(thresholds, answer)
       return results.redact(plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }))

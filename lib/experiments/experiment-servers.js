@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../settings.js'
 import { OptionError, TargetError } from '../base/errors.js'
+import { howToGetPeers } from '../base/optional-packages.js'
 import { readSettings } from '../options/read-settings.js'
 import { addressOf } from '../servers/address.js'
 import { controlConnections } from '../servers/control.js'
@@ -223,8 +224,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
     }
     if (target && place.config?.length) return 'its configuration is for local servers'
     for (const name of [place.server, ...modulesIn(place)])
-      if (name && !target && serverFile(name) === undefined)
-        return `${name} is not there: npm run setup:peers fetches it`
+      if (name && !target && serverFile(name) === undefined) return `${name} is not there: ${howToGetPeers}`
     if (target && place.cluster && !target.cluster) return 'the target is no cluster'
     return null
   }

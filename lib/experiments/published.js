@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { mean } from '../base/sums.js'
+import { readsName } from '../measures/index.js'
 
 /**
  * @typedef {Record<string, any>} PublishedRow as published.json holds it
@@ -48,8 +49,8 @@ export const publishedFigures = (row) => {
     ['load.seconds', row.load_s],
     ['load.index_seconds', row.index_s],
     ['rate.achieved', row.events_per_s],
-    ['fetches.duration_ms.p50', row.fetch_ms],
-    ['fetches.ids_ms.p50', row.without_gets_ms],
+    [`${readsName}.duration_ms.p50`, row.fetch_ms],
+    [`${readsName}.ids_ms.p50`, row.without_gets_ms],
     [
       'rate.nominal',
       row.writers && row.per_writer && (row.writers * row.per_writer * 1000) / (row.interval_ms ?? 1000),

@@ -224,6 +224,7 @@ export const fetches = {
         },
       })),
     ],
+    note: 'The time is that of whole fetches.',
     did: ({ fetches: { count: done } }) => several(done ?? 0, 'fetch').replace('fetchs', 'fetches'),
     brief: ({ rate: { achieved }, fetches: { duration_ms: time, overrun, failed } }) =>
       `${rate(achieved)} fetches/s, p50 ${micros(time.p50 * 1000)}, p99 ${micros(time.p99 * 1000)}; ${overrun} missed, ${failed} failed`,

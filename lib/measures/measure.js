@@ -79,6 +79,7 @@ import { micros } from '../base/units.js'
  * @property {(counts: any) => Record<string, number>} lost beside the items of writers, by their words
  * @property {(sections: any, end: any, spanS: number) => Record<string, any>} box what a box's row has of run.json
  * @property {{ title: string, cell: (box: any) => [text: string, value?: any] }[]} columns of the table of boxes
+ * @property {string} note on the table of boxes
  * @property {(sections: any) => string} did how many there were, in words
  * @property {(sections: any) => string} brief all of it in a line
  *

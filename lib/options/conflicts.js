@@ -252,7 +252,7 @@ const readerRules = [
   (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
 
   (s, named) =>
-    s.fetchHz === 'max' && `${named('fetchHz')}: fetches are due at times; give a number a second`,
+    s.fetchHz === 'max' && `${named('fetchHz')}: each fetch is due at a time; give a number a second`,
 
   (s, named) =>
     s.rates !== undefined &&
@@ -269,7 +269,7 @@ const readerRules = [
   (s, named) =>
     s.mode === 'script' &&
     s.fetch === 'mget' &&
-    `${named('fetch')} with ${named('mode')}: the script fetches for itself`,
+    `${named('fetch')} with ${named('mode')}: the script does that itself`,
 
   needsSortedSet('placement', 'plain'),
   needsSortedSet('sortedSets', 1),

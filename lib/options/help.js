@@ -40,7 +40,7 @@ export const programs = {
         'eight consumers, every value checked byte by byte',
         '--host cache.example.net --consumers 8 --verify',
       ],
-      ['32 consumers, four fetches a second each', '--consumers 32 -p 250 --limit 1000 --json > run.json'],
+      ['32 consumers that fetch every 250 ms', '--consumers 32 -p 250 --limit 1000 --json > run.json'],
     ],
   },
   cleanup: {

@@ -5,6 +5,7 @@ import { libraryOf } from '../base/libraries.js'
 import { plainText } from '../base/units.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { meanRate } from '../traffic/rates.js'
+import { ofConsumers } from '../workloads/flows.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/plan-fields.js'
@@ -160,7 +161,7 @@ const cardOfSettings = (settings) => {
 const givenAny = ({ given }, terms) => terms.some((term) => given[term] !== 'default')
 
 /**
- * How far apart the fetches of a consumer are, on average.
+ * How far apart the reads of a consumer are, on average.
  * @param {ReaderSettings} settings
  * @returns {{ periodMs: number, fetchHz?: number, rates?: Rates }}
  */
@@ -176,7 +177,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     ? { ...card, writePeriodMs: card.periodMs, writers: card.totalAgents }
     : cardOfSettings(settings)
   return {
-    flow: /** @type {const} */ ('fetches'),
+    flow: ofConsumers,
     /** null: no plan stood in the target, and the options or their defaults decide. */
     source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy: written.strategy,
@@ -250,7 +251,7 @@ const checkPlan = (plan) => {
     throw new OptionError(
       strategyNamed(strategy).model
         ? `the model ${strategy} does not say how it is read: add read: (YAML) or fetch (JavaScript)`
-        : `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by millrace write`,
+        : `--strategy ${strategy}: a consumer reads items, and ${strategy} has none; it is played by millrace write`,
     )
   const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()
   if (!values && value === null)

@@ -60,7 +60,7 @@ const typedOf = ({ given, givenBy }, keys) => {
 /** Whether a strategy's jobs are taken by workers; those of a model that is not at hand are not. @param {string} strategy */
 export const hasWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
 
-/** Options of workers have no meaning for a consumer that fetches. @param {ReaderSettings} settings @param {string} strategy */
+/** Options of workers have no meaning for a consumer that reads items. @param {ReaderSettings} settings @param {string} strategy */
 export const refuseWorkers = (settings, strategy) => {
   const typed = typedOf(settings, ofWorkers)
   if (typed)

@@ -85,7 +85,7 @@ export const readerBoxesTable = ({ readers }) => {
     {
       title: 'Boxes that read',
       ...isAnswer(readers.boxes),
-      note: 'The time is that of whole fetches. Busy is of one core.',
+      note: `${reading.note} Busy is of one core.`,
       columns: [
         { title: 'box' },
         { title: 'host', left: true },

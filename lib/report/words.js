@@ -71,7 +71,7 @@ const readingWords = ({ plan, consumers }) => {
   const all = plan.agents.length === plan.totalAgents
   const total = several(plan.totalAgents * plan.consumers, 'consumer')
   const what = plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'
-  return `${all ? total : `${consumers} of ${total}`} ${consumers === 1 && all ? 'fetches' : 'fetch'} ${what} ${every}`
+  return `${all ? total : `${consumers} of ${total}`} fetch${consumers === 1 && all ? 'es' : ''} ${what} ${every}`
 }
 
 const loads = {

@@ -1,4 +1,4 @@
-// What a run is: of a producer, of a consumer that fetches, or of the workers of a queue, which consume jobs.
+// What a run is: of a producer, of a consumer that reads items, or of the workers of a queue, which consume jobs.
 
 /** @import { WorkRun } from './document.js' */
 

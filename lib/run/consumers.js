@@ -1,4 +1,4 @@
-// When each consumer fetches: at absolute deadlines, one in each period, or a period after its last fetch.
+// When each consumer begins a fetch: at absolute deadlines, one in each period, or a period after its last fetch.
 import { deferred, longestTimerMs, settledWithin } from '../base/timers.js'
 import { evenTimeOf } from '../traffic/rates.js'
 

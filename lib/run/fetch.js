@@ -94,7 +94,7 @@ const both = (first, then) => ({
 })
 
 /**
- * What one consumer fetches with; its lists are used again each time.
+ * What one consumer has for a fetch; its lists are used again each time.
  * @param {object} needs
  * @param {ReadPlan} needs.plan
  * @param {Declaration} needs.reader

@@ -1,4 +1,4 @@
-// Servers beside that of PATH: `npm run setup:peers` fetches them into a cache outside the tree.
+// Servers beside that of PATH, which `npm run setup:peers` puts into a cache outside the tree.
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 

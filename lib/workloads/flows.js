@@ -54,10 +54,12 @@ export const flows = Object.freeze({
   ),
 })
 
+/** Of consumers that read what is there, again and again. */
+export const ofConsumers = /** @type {const} */ ('fetches')
+
 /** Of consumers: what they count is what was written. */
 const readingFlows = Object.freeze({
-  /** Each fetches what is there, again and again. */
-  fetches: flows.ticks,
+  [ofConsumers]: flows.ticks,
   /** Each takes jobs out of a queue, does and confirms them. */
   workers: flows.jobs,
 })

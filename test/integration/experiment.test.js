@@ -106,7 +106,7 @@ describe('scripts/experiment.js', () => {
         ['elsewhere', 0],
       ],
     )
-    assert.match(rows[2].marks[0].text, /not run: redis-6\.2 is not there: npm run setup:peers fetches it/)
+    assert.match(rows[2].marks[0].text, /not run: redis-6\.2 is not there: npm run setup:peers downloads it/)
     assert.ok(!warnings.some((/** @type {any} */ { code }) => code === 'unfinished'))
     let isAnyValid = false
     for (const row of rows.slice(0, 2)) {

@@ -117,7 +117,7 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
     env: at(server),
   }).ended
   assert.equal(consumer.code, 2, consumer.stderr)
-  assert.match(consumer.stderr, /--strategy lookup-get: a consumer fetches items/)
+  assert.match(consumer.stderr, /--strategy lookup-get: a consumer reads items/)
 })
 
 test('a fill that does not fit ends with its cause, and misses after a fill are no valid run', async (t) => {

@@ -163,7 +163,7 @@ describe('a filter by module', () => {
   test('without the module a line says what to install', async (t) => {
     const { code, stderr } = await writeHere(t, line, { env: at(server) })
     assert.equal(code, 3)
-    assert.match(stderr, /needs BF\.ADD \(the module RedisBloom: npm run setup:peers fetches it/)
+    assert.match(stderr, /needs BF\.ADD \(the module RedisBloom: npm run setup:peers downloads it/)
   })
 })
 

@@ -125,7 +125,7 @@ test('documents that change behind our back make answers wrong', async (t) => {
 
 test('without the module a line says what to install', async (t) => {
   for (const [name, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['query-search', /needs FT\.SEARCH \(the module RediSearch: npm run setup:peers fetches it/],
+    ['query-search', /needs FT\.SEARCH \(the module RediSearch: npm run setup:peers downloads it/],
     ['update-json', /needs JSON\.SET \(the module RedisJSON/],
     ['query-search-json', /needs FT\.SEARCH .* or JSON\.SET \(the module RedisJSON/],
   ])) {

@@ -493,7 +493,7 @@ const badOfConsumer = /** @type {[string, RegExp][]} */ ([
   ['--outputs 0', /^--outputs must be a whole number from 1 to 1000/],
   ['--reclaim 50ms', /^--reclaim must be a time from 100ms/],
   ['--pacing smooth', /^--pacing smooth: a consumer is open or closed/],
-  ['--fetch-rate max', /^--fetch-rate: fetches are due at times; give a number a second/],
+  ['--fetch-rate max', /^--fetch-rate: each fetch is due at a time; give a number a second/],
   ['--fetch-rate 5@', /^--fetch-rate must be /],
   ['--fetch-rate 5 --period 1s', /^--fetch-rate and --period exclude each other/],
   ['--ramp 1..5/10s --fetch-rate 5', /^--ramp and --fetch-rate exclude each other/],

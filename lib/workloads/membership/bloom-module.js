@@ -1,4 +1,5 @@
 // A Bloom filter by the module RedisBloom. Each filter is reserved for its share of the ids before the first pass.
+import { howToGetPeers } from '../../base/optional-packages.js'
 import { each, family, number, strategy } from '../declare.js'
 import { bitsOf, filter } from './bloom.js'
 import { wholeId } from './ids.js'
@@ -25,8 +26,7 @@ export const membershipBloomModule = strategy({
     module: [
       {
         command: 'BF.ADD',
-        since:
-          'the module RedisBloom: npm run setup:peers fetches it, and --server-config loadmodule=FILE gives it to a local server',
+        since: `the module RedisBloom: ${howToGetPeers}, and --server-config loadmodule=FILE gives it to a local server`,
       },
     ],
   },

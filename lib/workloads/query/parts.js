@@ -1,4 +1,5 @@
 // What the strategies of 'query' share: documents under doc:<n>, and one filter, sort and page over them.
+import { howToGetPeers } from '../../base/optional-packages.js'
 import { ask, family, made } from '../declare.js'
 import { fieldOf, isDescending } from './queries.js'
 
@@ -8,7 +9,7 @@ import { fieldOf, isDescending } from './queries.js'
 const bytesADocument = 420
 
 const module = (/** @type {string} */ name, /** @type {string} */ file) =>
-  `the module ${name}: npm run setup:peers fetches it, and --server-config loadmodule=${file} gives it to a local server of Redis 8.2 or Valkey 9.1`
+  `the module ${name}: ${howToGetPeers}, and --server-config loadmodule=${file} gives it to a local server of Redis 8.2 or Valkey 9.1`
 
 export const searchModule = Object.freeze({
   command: 'FT.SEARCH',
