@@ -1,5 +1,6 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
+import { sums as total } from '../base/sums.js'
 import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
@@ -209,16 +210,9 @@ export const partsOfFleet = (known) => {
       const own = counted.flatMap(({ sums, isLost }) =>
         sums.agents
           .filter((one) => one.agent === agent)
-          .map((one) => (isLost ? { ...one, unsettled: 0 } : one)),
+          .map(({ agent: _, ...one }) => (isLost ? { ...one, unsettled: 0 } : one)),
       )
-      const total = (/** @type {'acked' | 'failed' | 'uncertain' | 'dropped' | 'unsettled'} */ name) =>
-        own.reduce((sum, one) => sum + one[name], 0)
-      return {
-        agent,
-        offered: planned,
-        ...{ acked: total('acked'), failed: total('failed'), uncertain: total('uncertain') },
-        ...{ dropped: total('dropped'), unsettled: total('unsettled'), absent: missing },
-      }
+      return { agent, ...total([noCounts(), ...own]), offered: planned, absent: missing }
     }),
     commands: {
       sent: all.commands.sent,

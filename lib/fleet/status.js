@@ -1,9 +1,10 @@
 // How a run of a fleet is going, from what its control has: plain data, for people and programs.
 
-import { sectionOf, sumOfSources } from '../measures/fold.js'
-import { ownOfBoxes, reading, readsName } from '../measures/index.js'
+import { sectionOf } from '../measures/fold.js'
+import { reading, readsName } from '../measures/index.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
+import { sumOfSeconds } from './measured.js'
 
 /**
  * @import { Redis } from 'ioredis'
@@ -123,13 +124,7 @@ export const statusOf = async (control, run) => {
     nominal: plan.nominalHz,
     leader: await control.client.get(control.keys.leader),
     items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
-    [readsName]: sectionOf(
-      sumOfSources(
-        ownOfBoxes,
-        known.map(({ measured }) => measured.whole),
-      ),
-      readsName,
-    ),
+    [readsName]: sectionOf(sumOfSeconds(known.map((folded) => ({ end: null, folded }))).whole, readsName),
     second: last && {
       at_s: last.at_ms / 1000,
       achieved: last.achieved,

@@ -6,6 +6,7 @@ import { client, usesOf } from '../measures/client.js'
 import { amount, counts, worst } from '../measures/fields.js'
 import { put, secondOfSources, sectionOf } from '../measures/fold.js'
 import { recordOf, TIMES_BY_DUE } from '../measures/index.js'
+import { percentilesOf } from './conductor.js'
 
 /**
  * @import { Step } from '../answers/find/bracket.js'
@@ -42,15 +43,7 @@ export const mergedSecond = (all) => {
     backlog_grows: seconds.some((second) => second.backlog_grows),
   }
   for (const path of TIMES_BY_DUE) {
-    const found = mergedPercentiles(all.flatMap(({ hdr }) => hdr[path] ?? []))
-    const times = found && {
-      p50: found.p50,
-      p90: found.p90,
-      p99: found.p99,
-      p999: found.p999,
-      max: found.max,
-    }
-    put(merged, path, times)
+    put(merged, path, percentilesOf(mergedPercentiles(all.flatMap(({ hdr }) => hdr[path] ?? []))))
   }
   return merged
 }

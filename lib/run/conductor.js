@@ -51,12 +51,14 @@ const [intendedPath, servicePath] = ['latency_us.intended', 'latency_us.service'
 /** A second's own times by their paths; used again for later ones. */
 const slotOf = () => Object.fromEntries(TIMES_BY_DUE.map((path) => [path, series()]))
 
+/** @param {Times | null} found */
+export const percentilesOf = (found) =>
+  found && { p50: found.p50, p90: found.p90, p99: found.p99, p999: found.p999, max: found.max }
+
 /** @param {ReturnType<typeof series>} one */
 const timesIn = (one) => {
   const found = one.turn()
-  if (!found) return { times: null, hdr: null }
-  const { p50, p90, p99, p999, max, hdr } = found
-  return { times: { p50, p90, p99, p999, max }, hdr }
+  return { times: percentilesOf(found), hdr: found?.hdr ?? null }
 }
 
 /** @param {Times | null} before @param {Times | null} now of seconds at the same rate */
