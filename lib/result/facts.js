@@ -82,7 +82,7 @@ const partsOfLines = (parts, lines) => {
       ? writtenIn(parts, lines, seconds)
       : parts.plan.flow === 'workers'
         ? workedIn(parts, lines, lastMs)
-        : { commands: {}, reads: {} }
+        : { commands: {}, reads: {}, consumers: parts.plan.agents.length * parts.plan.consumers }
   return {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
