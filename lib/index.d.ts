@@ -225,7 +225,7 @@ export interface RunOptions {
   duration?: number | string
   /** stop after this many intervals */
   intervals?: number | string
-  /** time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until latency and CPU of three seconds agree, 10 s or half of the run at most */
+  /** time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until latency and CPU of three seconds agree, 10 s or half of the run at most, and so long with --control */
   warmUp?: string
   /** show the plan, the share of this process, what is found on the target, the memory that the plan takes and the first commands; write nothing */
   dryRun?: boolean

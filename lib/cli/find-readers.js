@@ -32,8 +32,7 @@ const lookMs = 50
 export const readersWordsIn = (text, strategy) => {
   const words = text.split(',').map((part) => `--${part.trim()}`)
   const { fetch, workers } = strategyNamed(strategy)
-  if (!fetch && !workers)
-    throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
+  if (!fetch && !workers) throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
   try {
     const typed = typedLine(words, ofFetches)
     if (typed.help !== null)
