@@ -11,7 +11,7 @@ export function nearest(name, names) {
     .filter((candidate) => candidate.length > 1)
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .sort((a, b) => a.distance - b.distance)
-  if (best.distance <= Math.max(1, name.length / 3)) return best.candidate
+  if (best && best.distance <= Math.max(1, name.length / 3)) return best.candidate
   const stem = name.replace(/s$/, '')
   return stem.length > 2 ? names.find((candidate) => candidate.startsWith(stem)) : undefined
 }

@@ -1,11 +1,11 @@
 // A model of reads and writes at their shares on a real cluster: what is filled, sent and cleaned up.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { assertDone, at, ownFolder, runProducer, startProgram } from '../helpers/programs.js'
-import { cli, startCluster } from '../helpers/servers.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 const shop = fileURLToPath(new URL('../../docs/examples/shop.yaml', import.meta.url))
 
@@ -34,6 +34,40 @@ test('a mix fills a cluster, and sends its reads and writes at their shares', as
   for (const server of servers) assert.equal(await cli(server, 'DBSIZE'), '0')
 })
 
+test('the reads of a mix alone are sent at their shares, to keys that a replay has made', async (t) => {
+  const server = await startServer(t)
+  const file = join(ownFolder(t, 'mix'), 'shop.yaml')
+  writeFileSync(file, `${readFileSync(shop, 'utf8')}run: { rate: 1000 }\n`)
+  const play = (/** @type {string} */ more) =>
+    startProgram(t, 'lib/cli/millrace.js', `replay ${file} --idle-cost never ${more}`, { env: at(server) })
+      .ended
+  const made = await play('--requests 500 --connections 4')
+  assert.ok([0, 4].includes(Number(made.code)), made.stderr)
+  const before = await cli(server, 'DBSIZE')
+  await cli(server, 'CONFIG', 'RESETSTAT')
+  const read = await play('--only-reads --requests 3000 --connections 4')
+  assert.ok([0, 4].includes(Number(read.code)), read.stderr)
+  const stats = await cli(server, 'INFO', 'commandstats')
+  const calls = Object.fromEntries(
+    [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].map(([, name, n]) => [name, Number(n)]),
+  )
+  const reads = /** @type {const} */ ([
+    ['get', 72],
+    ['hgetall', 10],
+    ['zrevrange', 7],
+  ])
+  for (const [name, part] of reads) {
+    const [seen, share] = [calls[name] / 3000, part / 89]
+    assert.ok(Math.abs(seen - share) < 0.02, `${name}: ${seen}, not ${share}`)
+  }
+  // HSET is also of the plan and the lease; at its share it would be called 150 times.
+  assert.ok((calls.hset ?? 0) <= 5, `HSET: ${calls.hset}`)
+  for (const name of ['setex', 'zincrby', 'zadd'])
+    assert.equal(calls[name], undefined, `${name}: ${calls[name]}`)
+  // The plan's lease may have come.
+  assert.ok(Math.abs(Number(await cli(server, 'DBSIZE')) - Number(before)) <= 3)
+})
+
 test('two sides of a comparison may be a mix', async (t) => {
   const out = ownFolder(t, 'compare')
   const { code, stderr } = await startProgram(
@@ -60,10 +94,23 @@ test('two sides of a comparison may be a mix', async (t) => {
   )
 })
 
+test('a mix without reads is one line where only reads are sent', async (t) => {
+  const file = join(ownFolder(t, 'mix'), 'writes.yaml')
+  writeFileSync(
+    file,
+    'keys: { a: { type: string, keys: 1 } }\nmix: [{ command: SET a 1, share: 1 }]\nrun: { rate: 1000 }\n',
+  )
+  const { code, stderr } = await startProgram(t, 'lib/cli/millrace.js', `replay ${file} --only-reads`, {
+    out: false,
+  }).ended
+  assert.deepEqual([code, stderr.trim().split('\n').length], [2, 1], stderr)
+  assert.match(stderr, /writes\.yaml:2:6: has no command that only reads/)
+})
+
 test('what a mix has no use for is one line', async (t) => {
   const cells = /^--model .*shop\.yaml: has a mix, .*; millrace replay, find and compare measure a mix$/
   const reads =
-    /^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them$/
+    /^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them, and millrace replay --only-reads these alone$/
   // Before what is missing is asked for: a rate, or a server.
   for (const [line, said] of /** @type {const} */ ([
     ['plan', cells],

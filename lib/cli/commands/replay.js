@@ -5,6 +5,8 @@ import { optionsOf, ownOptions } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { settingsOf } from '../../options/read-settings.js'
+import { isRead } from '../../workloads/own/commands.js'
+import { onlyReads } from '../../workloads/own/load.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -26,6 +28,12 @@ const own = ownOptions('Replay', [
     help: "of the rate in the file's `run`: 250% answers what it costs when traffic grows (1% to 10000%)",
     brief: 'of the rate that was profiled; 250%: what if it grows',
   },
+  {
+    name: 'only-reads',
+    key: /** @type {any} */ ('onlyReads'),
+    type: 'flag',
+    help: 'sends only the commands of the mix that read, at their part of the rate; the keys must be there from an earlier replay',
+  },
 ])
 const taken = optionsOf('producer').filter(({ name }) => !ofFile.includes(name))
 
@@ -41,7 +49,8 @@ const partOf = (text) => {
 const runIn = (path) => {
   try {
     const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
-    return parse(readFileSync(path, 'utf8'))?.run ?? {}
+    const { run = {}, mix = [] } = parse(readFileSync(path, 'utf8')) ?? {}
+    return { ...run, mix }
   } catch (cause) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (cause)
     throw new OptionError(
@@ -51,20 +60,33 @@ const runIn = (path) => {
   }
 }
 
+/** What is no mix is refused where the model is read. @param {any} mix */
+const shareOfReads = (mix) => {
+  const all = Array.isArray(mix) ? mix : []
+  const sum = (/** @type {any[]} */ some) => some.reduce((total, one) => total + (Number(one?.share) || 0), 0)
+  const reads = all.filter((one) => isRead(String(one?.command).trim().split(/\s/, 1)[0]))
+  return sum(reads) / (sum(all) || 1)
+}
+
 /** The settings of the run. @param {Asked} asked */
-export const replaySettings = ({ settings: { part: percent }, typed, env, dotenvText }) => {
+export const replaySettings = ({
+  settings: { part: percent, onlyReads: areReads },
+  typed,
+  env,
+  dotenvText,
+}) => {
   const part = partOf(percent)
   const [path, other] = typed.words
   if (path === undefined) throw new OptionError('which workload? millrace replay profile/NAME/workload.yaml')
   if (other !== undefined)
     throw new OptionError(`millrace replay takes one file, not also '${plainText(other)}'`)
-  const { rate: perS, connections, pipeline } = runIn(path)
+  const { rate: perS, connections, pipeline, mix } = runIn(path)
   if (!(perS > 0))
     throw new OptionError(`${plainText(path)} has no run with a rate; play it with millrace write --model`)
   const texts = {
-    model: path,
-    fill: 'keys',
-    rate: String(Math.max(1, Math.round(perS * part))),
+    model: areReads ? `${path}${onlyReads}` : path,
+    fill: areReads ? 'none' : 'keys',
+    rate: String(Math.max(1, Math.round(perS * part * (areReads ? shareOfReads(mix) : 1)))),
     ...(connections && !typed.options.has('connections') && { connections: String(connections) }),
     ...(pipeline && !typed.options.has('pipeline') && { pipeline: String(pipeline) }),
     ...(!['duration', 'requests'].some((name) => typed.options.has(name)) && { duration: '1m' }),

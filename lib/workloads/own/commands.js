@@ -50,6 +50,9 @@ const elsewhere = /** @type {Record<string, string>} */ ({
 /** The type of the keys that a command reads or writes; undefined: any, or not known. @param {string} name */
 export const typeOfCommand = (name) => typeBy.get(name)
 
+/** Whether it changes nothing. @param {string} name */
+export const isRead = (name) => isKnown(name) && table.hasFlag(name.toLowerCase(), 'readonly')
+
 /** Whether the table has it; servers may know more. @param {string} name */
 export const isKnown = (name) => table.exists(name.toLowerCase())
 

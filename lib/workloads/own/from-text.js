@@ -138,8 +138,9 @@ const readIn = ({ read }, { place }) => {
  * @param {string} path
  * @param {string} text
  * @param {string} name unless the file names it
+ * @param {boolean} [onlyReads] of a mix
  */
-export const modelOfYaml = (path, text, name) => {
+export const modelOfYaml = (path, text, name, onlyReads = false) => {
   const places = placesIn(path, text)
   const { document, at, place, nameAt } = places
   const [error] = document.errors
@@ -155,7 +156,7 @@ export const modelOfYaml = (path, text, name) => {
     const lines = data.mix.map((/** @type {any} */ { command }) => command)
     const title = titleOf(data.title ? [data.title] : lines)
     return {
-      declared: modelOfMix(data, { name: data.name ?? name, title, place, nameAt }),
+      declared: modelOfMix(data, { name: data.name ?? name, title, onlyReads, place, nameAt }),
       place: place(['name'])(),
     }
   }

@@ -63,12 +63,19 @@ const registered = (declared, place, source) => {
   return name
 }
 
-/** The strategy of a file, by its name. @param {string} path */
-export const loadModel = (path) => {
+/** Behind the path of a mix: its reads alone. */
+export const onlyReads = '#reads'
+
+/** The strategy of a file, by its name. @param {string} source */
+export const loadModel = (source) => {
+  const areReads = source.endsWith(onlyReads)
+  const path = areReads ? source.slice(0, -onlyReads.length) : source
   const read = readers[extname(path)]
   if (!read) throw new OptionError(`--model: ${plainText(path)} is not a .js or .yaml file`)
-  const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase())
-  return registered(declared, place, { model: path })
+  const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase(), areReads)
+  if (areReads && declared.picks === null)
+    throw new OptionError(`--model: ${plainText(path)} has no mix, of which only the reads are to be sent`)
+  return registered(declared, place, { model: source })
 }
 
 /** The strategy of commands, by its name. @param {readonly string[]} lines */

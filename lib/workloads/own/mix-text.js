@@ -4,6 +4,7 @@ import { nearest } from '../../base/nearest.js'
 import {
   aritySentence,
   isKnown,
+  isRead,
   keyFault,
   keyIndexes,
   likeCommand,
@@ -190,12 +191,18 @@ const commandIn = ({ text: line, share, place }, keys) => {
 
 /**
  * @param {any} data of a file that has a mix
- * @param {{ name: string, title: string, place: (path: (string | number)[]) => Place, nameAt: (path: (string | number)[]) => Place }} about
+ * @param {{ name: string, title: string, onlyReads: boolean, place: (path: (string | number)[]) => Place, nameAt: (path: (string | number)[]) => Place }} about
  */
-export const modelOfMix = (data, { name, title, place, nameAt }) => {
+export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
   const keys = keysIn(data, nameAt)
+  /** @type {MixCommand[]} */
   const commands = data.mix.map((/** @type {any} */ { command, share }, /** @type {number} */ i) =>
     commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
   )
-  return declarationOfMix({ name, title, keys, commands })
+  const whole = declarationOfMix({ name, title, keys, commands })
+  if (!onlyReads) return whole
+  const reads = commands.filter((command) => isRead(command.name))
+  if (reads.length === 0) refuse(place(['mix']), 'has no command that only reads')
+  // About the same keys: what wrote them is the same model.
+  return { ...declarationOfMix({ name, title, keys, commands: reads }), model: whole.model }
 }
