@@ -22,6 +22,10 @@ adviceHelps({
     line: `write -q 1000 --period 500ms --pipeline 4 ${short}`,
     ...{ code: 'rate', says: /raise (--pipeline)/, typed: ['$1 1000'], on: 'far' },
   },
+  'chunks that are too small': {
+    line: `write --strategy counter-script --counters 50 --chunk-size 2 --rate 2000 --delay 10ms ${short}`,
+    ...{ code: 'rate', says: /raise (--chunk-size)/, typed: ['$1 1000'] },
+  },
   'few writers of updates': {
     line: 'write --strategy query-scan --items 100 --connections 1 --update-writers 1 --update-rate 400 --duration 2s',
     ...{ code: 'update-rate', says: /raise (--update-writers), or lower (--update-rate)/, on: 'far' },

@@ -12,6 +12,7 @@ const advised = {
   'lib/result/writer-reasons.js': {
     '--window': 'a window smaller than a batch',
     '--pipeline': 'few commands in flight',
+    '--chunk-size': 'chunks that are too small',
     '--duration':
       'none: how many operations are few depends on the machine; test/simulation/advice.test.js plays it',
     '--warm-up': 'none: a run has a tick in its window unless it is stopped in its warm-up',

@@ -85,6 +85,7 @@ const advice = {
     ['lower --reconnects', 'read --strategy queue-stream --workers 4 --reconnects 50', '--reconnects 5'],
   ],
   'result/writer-reasons.js': [
+    ["'raise --chunk-size'", 'write --strategy counter-script --rate 20000', '--chunk-size 10000'],
     ["'raise --window'", 'write -q 50000', '--window 8MB'],
     ["'raise --window'", 'write --rate 50000', '--window 8MB'],
     ["'raise --pipeline'", 'write -q 50000 --pipeline 10', '--pipeline 1000'],
