@@ -16,7 +16,7 @@ const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // Those of the rest wait for seconds to pass most of the time: with four at once a file took no longer than alone.
-const filesAtOnce = { quick: 3, rest: 5 }
+const filesAtOnce = { quick: 3, rest: 4 }
 
 /**
  * The environment of the programs under test: no target and no option of whoever runs the tests.
