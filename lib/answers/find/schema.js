@@ -75,7 +75,7 @@ export const findSchema = {
     readers: {
       type: ['object', 'null'],
       description:
-        'of --with-read: what consumers fetched during the confirmation, in the words of their run.json',
+        'of --with-read: what consumers fetched, or workers did, during the confirmation, in the words of their run.json',
     },
   }),
 }
