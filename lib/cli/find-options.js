@@ -290,8 +290,8 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const more = {}
   if (isTicks) more.items = String(items)
   if (readsKeys(declared) && !typed.options.has('fill')) more.fill = 'keys'
-  // Passes go as fast as the replies come; at a rate, their commands are played.
   if (declared.workers && plain.given.maxQueue === 'default') more['max-queue'] = String(usualQueue)
+  // Passes go as fast as the replies come; at a rate, their commands are played.
   if (isTicks || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
   const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)

@@ -243,7 +243,7 @@ const readerRules = [
   (s, named) =>
     isStrategy(s.strategy) &&
     strategyNamed(s.strategy).picks !== null &&
-    `${named('strategy')}: ${s.strategy} has a mix, and its reads are among its commands: millrace write --model or millrace replay sends them, and millrace replay --only-reads these alone`,
+    `${named('strategy')}: ${s.strategy} has a mix, and its reads are among its commands: millrace write --model or millrace replay sends them, and millrace read FILE these alone`,
 
   (s, named) =>
     highestAgent(s) > s.totalAgents &&

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { assertDone, at, ownFolder, runProducer, startProgram } from '../helpers/programs.js'
-import { cli, startCluster, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 const shop = fileURLToPath(new URL('../../docs/examples/shop.yaml', import.meta.url))
 
@@ -38,9 +38,9 @@ test('the reads of a mix alone are sent at their shares, to keys that a replay h
   const server = await startServer(t)
   const file = join(ownFolder(t, 'mix'), 'shop.yaml')
   writeFileSync(file, `${readFileSync(shop, 'utf8')}run: { rate: 1000 }\n`)
-  const play = (/** @type {string} */ more) =>
-    startProgram(t, 'lib/cli/millrace.js', `replay ${file} --idle-cost never ${more}`, { env: at(server) })
-      .ended
+  const played = (/** @type {string} */ line) =>
+    startProgram(t, 'lib/cli/millrace.js', line, { env: at(server) }).ended
+  const play = (/** @type {string} */ more) => played(`replay ${file} --idle-cost never ${more}`)
   const made = await play('--requests 500 --connections 4')
   assert.ok([0, 4].includes(Number(made.code)), made.stderr)
   const before = await cli(server, 'DBSIZE')
@@ -66,6 +66,18 @@ test('the reads of a mix alone are sent at their shares, to keys that a replay h
     assert.equal(calls[name], undefined, `${name}: ${calls[name]}`)
   // The plan's lease may have come.
   assert.ok(Math.abs(Number(await cli(server, 'DBSIZE')) - Number(before)) <= 3)
+  // As a consumer of it.
+  const [gets, sets] = await Promise.all([callsOf(server, 'get'), callsOf(server, 'setex')])
+  const again = await played(`read ${file} --duration 2s`)
+  assert.ok([0, 4].includes(Number(again.code)), again.stderr)
+  // 890 a second, 72 of 89 of them.
+  assert.ok((await callsOf(server, 'get')) - gets > 500)
+  assert.equal(await callsOf(server, 'setex'), sets)
+  const odd = await played(`read ${file} --limit 10`)
+  assert.equal(odd.code, 2)
+  assert.match(odd.stderr, /^--limit does not go with a workload file, .*; see millrace replay --help$/m)
+  const word = await played('read hunter2')
+  assert.deepEqual([word.code, word.stderr.includes('hunter2')], [2, false])
 })
 
 test('two sides of a comparison may be a mix', async (t) => {
@@ -110,7 +122,7 @@ test('a mix without reads is one line where only reads are sent', async (t) => {
 test('what a mix has no use for is one line', async (t) => {
   const cells = /^--model .*shop\.yaml: has a mix, .*; millrace replay, find and compare measure a mix$/
   const reads =
-    /^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them, and millrace replay --only-reads these alone$/
+    /^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them, and millrace read FILE these alone$/
   // Before what is missing is asked for: a rate, or a server.
   for (const [line, said] of /** @type {const} */ ([
     ['plan', cells],

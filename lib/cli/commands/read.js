@@ -1,5 +1,6 @@
 // `millrace read`: the consumer.
 import { optionsOf } from '../../../settings.js'
+import { refuseWords } from '../../options/command-line.js'
 import { programs } from '../../options/help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
@@ -10,7 +11,15 @@ import { interruptsOfRun } from '../signals.js'
 export const command = {
   about: programs.consumer,
   options: optionsOf('consumer'),
-  work: async ({ settings: given, redact, as }) => {
+  takesWords: true,
+  work: async (asked) => {
+    const { settings: given, typed, redact, as } = asked
+    // Anything else may be a password.
+    if (/\.ya?ml$/.test(typed.words[0] ?? '')) {
+      const { playedReads } = await import('./replay.js')
+      return playedReads(asked)
+    }
+    refuseWords(typed)
     const settings = await withPassword(given, redact)
     const guidance = { ...interruptsOfRun(), redact }
     if (settings.dryRun) return (await import('../dry-run.js')).dryRunOfReader(settings, { ...guidance, as })

@@ -97,6 +97,26 @@ export const replaySettings = ({
   return settingsOf({ ...typed, words: [], options }, optionsOf('producer'), { env, dotenvText })
 }
 
+/** @param {Asked} asked */
+const played = async (asked) => {
+  const settings = await withPassword(replaySettings(asked), asked.redact)
+  return (await import('../run.js')).runProgram('producer', settings, {
+    ...interruptsOfRun(),
+    redact: asked.redact,
+    as: asked.as,
+  })
+}
+
+/** `millrace read FILE`: the reads of a workload file. @param {Asked} asked */
+export const playedReads = (asked) => {
+  const odd = [...asked.typed.options.keys()].find((name) => !taken.some((option) => option.name === name))
+  if (odd !== undefined)
+    throw new OptionError(
+      `--${odd} does not go with a workload file, whose reads are sent as its clients send them; see millrace replay --help`,
+    )
+  return played({ ...asked, settings: { part: '100%', onlyReads: true }, as: 'millrace replay' })
+}
+
 /** @type {Command} */
 export const command = {
   about: {
@@ -111,12 +131,5 @@ export const command = {
   options: own,
   passed: taken,
   takesWords: true,
-  work: async (asked) => {
-    const settings = await withPassword(replaySettings(asked), asked.redact)
-    return (await import('../run.js')).runProgram('producer', settings, {
-      ...interruptsOfRun(),
-      redact: asked.redact,
-      as: asked.as,
-    })
-  },
+  work: played,
 }
