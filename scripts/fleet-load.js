@@ -39,7 +39,7 @@ const cpuS = async () => {
   return Number(fields.used_cpu_user) + Number(fields.used_cpu_sys)
 }
 
-const line = `--host h -q ${writers * 1000} -t ${writers} -p 1000 -c 10 --duration ${seconds}s`
+const line = `--host h -q ${writers * 1000} -t ${writers} -p 1000 -c 10 --duration ${seconds}s --warm-up 0`
 const settings = /** @type {any} */ (readSettings({ program: 'producer', argv: line.split(' '), env: {} }))
 const agents = Array.from({ length: writers }, (_, i) => i + 1)
 const plan = planOf(settings, { agents, masters: 1, cluster: false, variant: null })
@@ -102,7 +102,7 @@ const boxFor = (agent) => {
       const text = JSON.stringify({
         ...{ v: 1, box: id, seq, at_ms: atMs, epoch_ms: Date.now(), phase: 'measuring' },
         ...{ items: counts(1000), achieved: 1000, latency_us: { intended: any(), service: any() } },
-        ...{ bystander_us: null, lateness_us: any(), writers: 1, nodes: [], ...sums() },
+        ...{ bystander_us: null, lateness_us: any(), writers: 1, nodes: [], sums: sums() },
         client: {
           cpu_pct: 9.1,
           thread_cpu_pct: 6.2,
