@@ -48,7 +48,7 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.equal(await cli(server, 'KEYS', 'p:*'), '')
 })
 
-test('lookups of keys that nothing has written are told, those of keys that are there are not', async (t) => {
+test('a run warns of lookups whose keys nothing has written, and not of keys that are there', async (t) => {
   const server = await startServer(t)
   const warned = async (/** @type {string} */ line) =>
     (

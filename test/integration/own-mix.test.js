@@ -70,6 +70,10 @@ test('the reads of a mix alone are sent at their shares, to keys that a replay h
   const [gets, sets] = await Promise.all([callsOf(server, 'get'), callsOf(server, 'setex')])
   const again = await played(`read ${file} --duration 2s`)
   assert.ok([0, 4].includes(Number(again.code)), again.stderr)
+  assert.match(
+    again.stdout.replace(/\s+/g, ' '),
+    new RegExp(`run it again millrace read ${file} --duration 2s`),
+  )
   // 890 a second, 72 of 89 of them.
   assert.ok((await callsOf(server, 'get')) - gets > 500)
   assert.equal(await callsOf(server, 'setex'), sets)

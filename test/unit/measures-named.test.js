@@ -1,4 +1,4 @@
-// How many modules of lib name a measure: its file, the list, its probe, and whoever deals with that one alone. A number may
+// How many modules of lib name a measure: its file, the list, its probe, and modules that need that one alone. A number may
 // only fall; what deals with all measures goes through lib/measures/index.js.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'

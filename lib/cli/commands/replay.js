@@ -114,7 +114,7 @@ export const playedReads = (asked) => {
     throw new OptionError(
       `--${odd} does not go with a workload file, whose reads are sent as its clients send them; see millrace replay --help`,
     )
-  return played({ ...asked, settings: { part: '100%', onlyReads: true }, as: 'millrace replay' })
+  return played({ ...asked, settings: { part: '100%', onlyReads: true } })
 }
 
 /** @type {Command} */
