@@ -17,11 +17,22 @@ const samples = 3
  * @param {{ wall?: () => number, monotonic?: () => number }} [clocks]
  */
 export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now() } = {}) => {
-  const startMs = wall() - monotonic()
+  // The process may be stopped between two readings: of several pairs the closest is believed.
+  const apartMs = () => {
+    let best = { apartMs: 0, tookMs: Number.POSITIVE_INFINITY }
+    for (let i = 0; i < samples && best.tookMs > 0; i++) {
+      const beforeMs = monotonic()
+      const wallMs = wall()
+      const tookMs = monotonic() - beforeMs
+      if (tookMs < best.tookMs) best = { apartMs: wallMs - beforeMs, tookMs }
+    }
+    return best.apartMs
+  }
+  const startMs = apartMs()
   return {
     epochMs: () => startMs + monotonic(),
     /** How far the box's clock was set since. */
-    jumpMs: () => wall() - monotonic() - startMs,
+    jumpMs: () => apartMs() - startMs,
   }
 }
 

@@ -71,7 +71,10 @@ describe('beside a producer with an embedded cluster', () => {
       assert.ok(document.replication_ms.p50 !== null)
       assert.equal(clocks.length, 3)
       for (const { offset_ms: offsetMs, rtt_ms: rttMs } of clocks)
-        assert.ok(Math.abs(offsetMs) <= rttMs / 2 + 1, 'the same machine has the same clock')
+        assert.ok(
+          Math.abs(offsetMs) <= rttMs / 2 + 1,
+          `the same machine has the same clock: ${JSON.stringify(clocks)}`,
+        )
       const [zcount] = uniqueness.filter((/** @type {any} */ row) => row.structure === 'ZCOUNT')
       assert.deepEqual([zcount.last, zcount.truth, zcount.error_pct], [3000, 3000, 0])
       assert.ok(Object.values(reads).reduce((sum, { commands: n }) => sum + n, 0) >= fetches.count * 3000)

@@ -51,6 +51,21 @@ describe('the time of a run', () => {
     assert.equal(clock.figures().length, 3)
   })
 
+  test("is by the closest of several readings of this box's two clocks, since it may be stopped between them", () => {
+    const stopsMs = [10, 0, 10, 10]
+    let passedMs = 0
+    const clock = steadyClock({
+      wall: () => {
+        const readMs = epochMs + passedMs
+        passedMs += stopsMs.shift() ?? 0.001
+        return readMs
+      },
+      monotonic: () => passedMs,
+    })
+    assert.equal(clock.epochMs(), epochMs + passedMs)
+    assert.equal(clock.jumpMs(), 0)
+  })
+
   test('is ours where the answer to TIME is no time', async () => {
     const steady = steadyClock({ wall: () => epochMs, monotonic: () => 0 })
     for (const answer of ['OK', ['x', 'y'], [], [1]]) {
