@@ -11,6 +11,7 @@ import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
+import { clientRatesPart, searchData } from './readme/client-rates.js'
 import { clientsParts, clientsPicture } from './readme/clients.js'
 import {
   countersBalance,
@@ -138,6 +139,7 @@ const partsOf = (experiments) => {
         ])
       : []),
     ...clientsParts(experiments.get('clients')),
+    ['docs/clients.md', 'rates', clientRatesPart()],
     ...queriesParts(experiments, pictureMarkup),
     ...queuesParts(experiments, pictureMarkup),
     ...pageTables(experiments),
@@ -217,11 +219,17 @@ export const staleFiles = (from = made()) =>
 const usage = `Usage: npm run readme [-- options] [RESULTS...]
 
 Writes the generated parts of README.md and docs/, .env.example and the pictures.
-RESULTS are folders of finished experiments or of runs: their figures are taken
-into docs/data first, and every published table and ratio is computed from there.
+RESULTS are folders of finished experiments, of runs or of searches: their figures
+are taken into docs/data first, and every published table is computed from there.
 
   --check      change nothing; exit code 4 if a generated part is not current
   -h, --help   this text`
+
+/** @param {string} folder */
+const filesOf = (folder) => {
+  const search = join(folder, 'find.json')
+  return existsSync(search) ? searchData(JSON.parse(readFileSync(search, 'utf8'))) : dataOf(folder)
+}
 
 /** @param {Record<string, any>} options @param {string[]} folders */
 const work = async ({ check }, folders) => {
@@ -231,7 +239,7 @@ const work = async ({ check }, folders) => {
     for (const file of stale) process.stderr.write(`${file} is not current: npm run readme writes it\n`)
     return stale.length > 0 ? ExitCode.invalid : ExitCode.done
   }
-  for (const [name, text] of folders.flatMap((folder) => Object.entries(dataOf(folder))))
+  for (const [name, text] of folders.flatMap((folder) => Object.entries(filesOf(folder))))
     write(join(dataFolder, name), text)
   for (const [file, text] of Object.entries(generatedFiles())) write(join(root, file), text)
   return ExitCode.done
