@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asking } from '../../lib/answers/profile/ask.js'
+import { budgetOf } from '../../lib/answers/profile/budget.js'
 import { collected } from '../../lib/answers/profile/collect.js'
 import { patternsOf } from '../../lib/answers/profile/fold.js'
-import { sampling } from '../../lib/answers/profile/sample.js'
+import { mostAsked, sampling } from '../../lib/answers/profile/sample.js'
 
 /**
  * A server with keys, of which each question takes so long; its clients send evenly.
@@ -102,7 +103,7 @@ test('a profile sends less than its budget, with its first and last questions', 
 })
 
 test('questions that take too much of the CPU are asked more rarely', async () => {
-  // 0.5 % of 0.2 of a core is 1 ms a second, which two questions take: the least of 10 a second is asked.
+  // 0.5 % of 0.2 of a core is 1 ms a second, which two questions take: the least of 5 a second is asked.
   const dear = madeUp({ perS: 20_000, cpu: 0.2, us: 500 })
   await looked(dear, 3000)
   const cheap = madeUp({ perS: 20_000, cpu: 0.2, us: 2 })
@@ -114,8 +115,50 @@ test('questions that take too much of the CPU are asked more rarely', async () =
 test('a budget that cannot be kept is said, with what was used', async () => {
   const idle = madeUp({ perS: 100, cpu: 0.002, us: 100 })
   const { seen, said } = await looked(idle, 1500)
-  assert.match(said.join(), /100 commands\/s: looking sends 10\/s, more than --budget/)
+  assert.match(said.join(), /100 commands\/s: looking sends 5\/s, more than --budget/)
   assert.match(seen.remarks.join(), /looking took .* % of the servers' own CPU, more than 0.5 %/)
+})
+
+test('in virtual time, what is sent stays below 1 % of all commands at each rate that the budget can be kept at', () => {
+  const [firstQuestions, lastQuestions] = [14, 20]
+  /** @param {number} durationS @param {(s: number) => number} perSAt @param {number} masters */
+  const shareOfRun = (durationS, perSAt, masters) => {
+    let [asked, theirs] = [0, 0]
+    const infos = () =>
+      Array.from({ length: masters }, () => ({
+        fields: {
+          total_commands_processed: String((theirs + asked) / masters),
+          instantaneous_ops_per_sec: String(perSAt(0) / masters),
+          uptime_in_seconds: '1000',
+          used_cpu_user: String(1000 + theirs / 1000),
+        },
+        commands: {},
+      }))
+    const questions = { count: () => asked, writes: () => 0, calls: {} }
+    const begin = /** @type {any} */ (infos())
+    const limits = budgetOf({ begin, questions: /** @type {any} */ (questions), budget: 0.01, durationS })
+    asked += firstQuestions * masters
+    limits.keepForEnd()
+    for (let s = 0; s < durationS; s++) {
+      asked += masters
+      limits.note(/** @type {any} */ (infos()), s)
+      while (limits.isLeft(s + 1, mostAsked)) asked += mostAsked
+      theirs += perSAt(s)
+    }
+    asked += lastQuestions * masters
+    return asked / (theirs + asked)
+  }
+  for (const masters of [1, 3])
+    for (const durationS of [60, 600])
+      for (const perS of [1000, 1500, 3000, 20_000, 200_000]) {
+        const even = shareOfRun(durationS, () => perS * masters, masters)
+        assert.ok(even < 0.0095, `${masters} masters, ${durationS} s, ${perS}/s: ${even}`)
+        assert.ok(even > 0.004, `${masters} masters, ${durationS} s, ${perS}/s: ${even}`)
+        if (perS < 1500) continue
+        // A sixth less in the last fifth.
+        const less = shareOfRun(durationS, (s) => perS * masters * (s < durationS * 0.8 ? 1 : 0.83), masters)
+        assert.ok(less < 0.01, `${masters} masters, ${durationS} s, ${perS}/s and less: ${less}`)
+      }
 })
 
 test('keys are asked for their time left soon after they were named, all keys once', async () => {

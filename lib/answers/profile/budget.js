@@ -7,11 +7,11 @@ import { share } from '../../base/units.js'
  */
 
 // Less sees too few keys of a server that has little to do.
-const leastPerS = 10
+const leastPerS = 5
 // Of the servers' own CPU: 0.5 % at a budget of 1 %.
 const cpuPart = 0.5
 // Commands may become fewer: so much of the budget is kept.
-const kept = 0.02
+const kept = 0.1
 // What the end may ask of a master beside what the beginning asked.
 const endQuestions = 6
 // Rates of less are not known.

@@ -42,7 +42,7 @@ const own = ownOptions('Profile', [
     type: 'text',
     place: 'SHARE',
     default: '1%',
-    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 10 a second",
+    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 5 a second",
   },
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
   {
