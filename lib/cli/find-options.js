@@ -4,6 +4,7 @@ import { isLimitOfReaders, objectivesOf } from '../answers/find/objectives.js'
 import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
+import { refuseWords } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
 import { readsKeys, strategyNamed } from '../workloads/index.js'
 import { readersWordsIn, settingsOfFetches } from './find-readers.js'
@@ -173,8 +174,7 @@ const usualItems = 100_000
 const withStrategy = (typed) => {
   const { words, options } = typed
   if (words.length === 0) return typed
-  if (words.length > 1 || ['strategy', 'model', 'command'].some((name) => options.has(name)))
-    throw new OptionError(`millrace find takes one data model, not also '${plainText(words.at(-1) ?? '')}'`)
+  refuseWords(typed, ['strategy', 'model', 'command'].some((name) => options.has(name)) ? 0 : 1)
   const [text] = words
   const name = /[./]/.test(text) ? 'model' : 'strategy'
   return { ...typed, words: [], options: new Map([...options, [name, { text, named: text }]]) }

@@ -225,9 +225,10 @@ export const typedLine = (argv, own) => {
 /**
  * A word that no option takes may be a password, or the rest of one with a blank in it.
  * @param {Pick<Typed, 'words' | 'behind'>} typed
+ * @param {number} [taken] how many words the command takes
  */
-export const refuseWords = ({ words, behind }) => {
-  if (words.length === 0) return
-  const where = behind[0] ? ` after ${behind[0]}` : ''
+export const refuseWords = ({ words, behind }, taken = 0) => {
+  if (words.length <= taken) return
+  const where = behind[taken] ? ` after ${behind[taken]}` : ''
   throw new OptionError(`unexpected word on the command line${where} (not shown: it may be a password)`)
 }

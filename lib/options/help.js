@@ -32,7 +32,8 @@ export const programs = {
   },
   consumer: {
     as: 'millrace read',
-    does: 'Reads the latest items as an application would. The data model comes from the plan that a writer leaves in the target.',
+    words: '[FILE]',
+    does: 'Reads the latest items as an application would, by the plan that a writer leaves in the target; or sends the reads of FILE, a workload file of millrace profile.',
     examples: [
       ['all items every second, with a writer in another terminal', '--duration 60s'],
       ['the newest 1,000 from the replicas of a local cluster', '--cluster --limit 1000'],

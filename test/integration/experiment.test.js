@@ -219,7 +219,7 @@ describe('scripts/experiment.js', () => {
     const bad = /** @type {[string[], RegExp][]} */ ([
       [[], /a command is missing/],
       [['lisst'], /'lisst' is no command/],
-      [['list', 'extra'], /list takes no more words, not 'extra'/],
+      [['list', 'extra'], /^unexpected word on the command line \(not shown/],
       [['run'], /run needs an id, a path, or --all/],
       [['run', 'list', '--all'], /ids or --all, not both/],
       [['run', 'list', '--repeat', '0'], /--repeat must be a whole number from 1/],

@@ -253,7 +253,8 @@ test('what cannot be searched is refused in one line', () => {
       'list --slo latency.p99<2ms --threshold find.top>1',
       /^--threshold find\.top>1: must be a rate of the answer/,
     ],
-    ['list set --slo latency.p99<2ms', /takes one data model/],
+    ['list --password pass word --slo latency.p99<2ms', /^unexpected word .+ after --password \(not shown/],
+    ['list --strategy set --slo latency.p99<2ms', /^unexpected word on the command line \(not shown/],
     [
       'queue-list --slo latency.p99<2ms',
       /^millrace find queue-list needs workers .*: add --with-read workers=8$/,

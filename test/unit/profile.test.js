@@ -530,13 +530,19 @@ test('sizes that are used more are fitted to the bytes that the server sent', ()
 
 test('a replay needs one file with a rate, and a percentage', () => {
   const asked = (/** @type {string} */ part, /** @type {string[]} */ ...words) =>
-    replaySettings(/** @type {any} */ ({ settings: { part }, typed: { words, options: new Map() }, env: {} }))
+    replaySettings(
+      /** @type {any} */ ({
+        settings: { part },
+        typed: { words, behind: ['', '--password'], options: new Map() },
+        env: {},
+      }),
+    )
   const shop = 'docs/examples/shop.yaml'
   assert.throws(() => asked('0%', shop), { message: '--rate 0%: must be from 1% to 10000%, as in 250%' })
   assert.throws(() => asked('20k', shop), { message: /^--rate 20k: must be from 1% to 10000%/ })
   assert.throws(() => asked('100%'), { message: /^which workload\?/ })
-  assert.throws(() => asked('100%', shop, 'other.yaml'), {
-    message: /takes one file, not also 'other\.yaml'$/,
+  assert.throws(() => asked('100%', shop, 'word'), {
+    message: 'unexpected word on the command line after --password (not shown: it may be a password)',
   })
   assert.throws(() => asked('100%', 'none.yaml'), { message: 'cannot read none.yaml (ENOENT)' })
   assert.throws(() => asked('100%', shop), {

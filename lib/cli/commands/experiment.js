@@ -21,6 +21,7 @@ import { published } from '../../experiments/published.js'
 import { runMatrix } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { experimentText } from '../../experiments/text.js'
+import { refuseWords } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
@@ -243,8 +244,7 @@ export const command = {
   work: async (asked) => {
     const [word, ...words] = asked.typed.words
     if (word === 'list') {
-      if (words.length > 0)
-        throw new OptionError(`list takes no more words, not '${plainText(words[0]).slice(0, 40)}'`)
+      refuseWords(asked.typed, 1)
       return list()
     }
     if (word === 'show') return show(words)

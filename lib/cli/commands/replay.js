@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { optionsOf, ownOptions } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
+import { refuseWords } from '../../options/command-line.js'
 import { settingsOf } from '../../options/read-settings.js'
 import { isRead } from '../../workloads/own/commands.js'
 import { onlyReads } from '../../workloads/own/load.js'
@@ -76,10 +77,9 @@ export const replaySettings = ({
   dotenvText,
 }) => {
   const part = partOf(percent)
-  const [path, other] = typed.words
+  const [path] = typed.words
   if (path === undefined) throw new OptionError('which workload? millrace replay profile/NAME/workload.yaml')
-  if (other !== undefined)
-    throw new OptionError(`millrace replay takes one file, not also '${plainText(other)}'`)
+  refuseWords(typed, 1)
   const { rate: perS, connections, pipeline, mix } = runIn(path)
   if (!(perS > 0))
     throw new OptionError(`${plainText(path)} has no run with a rate; play it with millrace write --model`)

@@ -181,8 +181,7 @@ export const command = {
   takesWords: true,
   words: () => changes,
   work: async ({ settings, typed, redact }) => {
-    const [word, ...words] = typed.words
-    refuseWords({ words, behind: typed.behind.slice(1) })
-    return reshard(await withPassword(settings, redact), word)
+    refuseWords(typed, 1)
+    return reshard(await withPassword(settings, redact), typed.words[0])
   },
 }

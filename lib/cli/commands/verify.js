@@ -194,8 +194,8 @@ export const command = {
   placed,
   work: async (asked) => {
     const { typed, redact, settings: own } = asked
-    const [folder, ...words] = typed.words
-    refuseWords({ words, behind: typed.behind.slice(1) })
+    const [folder] = typed.words
+    refuseWords(typed, 1)
     const document = await documentIn(folder)
     refuseContradictions(folder, document)
     const settings = await withPassword(attached(document, /** @type {ReaderSettings} */ (own)), redact)
