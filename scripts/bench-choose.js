@@ -2,20 +2,12 @@
 // What the choices of `millrace choose` cost beside the best candidate, over twenty workloads. The costs are those of a
 // longer measurement behind each choice, of which the choice knows nothing.
 import { spawn } from 'node:child_process'
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs'
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shuffle, uniforms } from '../lib/answers/find/random.js'
-import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { ExitCode } from '../lib/base/errors.js'
 import { measuredIdle, playOf, recordOf } from '../lib/cli/choose.js'
 import { chooseOptions, chooseRequest, serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
@@ -24,6 +16,7 @@ import { interruptsOfSeries } from '../lib/cli/signals.js'
 import { typedLine } from '../lib/options/command-line.js'
 import { settingsOf } from '../lib/options/read-settings.js'
 import { findServerBinary } from '../lib/servers/embedded-binary.js'
+import { linesIn, refuseNumbers, wordsOf } from './bench/arguments.js'
 import { alikeLine, barsLines, ratioOfCosts, workloads } from './bench/choose-workloads.js'
 
 /** @import { Alike, Line, Workload } from './bench/choose-workloads.js' */
@@ -186,37 +179,26 @@ await script({
     alike: { type: 'string' },
   },
   work: async ({ file, minutes, long, only, alike: series }) => {
-    for (const [name, text] of Object.entries({ minutes, long, alike: series ?? '1' }))
-      if (!(Number(text) > 0)) throw new OptionError(`--${name} must be a number above 0, not '${text}'`)
-    const unknown = only
-      ?.split(',')
-      .find((/** @type {string} */ one) => workloads.every(({ id }) => id !== one))
-    if (unknown !== undefined) throw new OptionError(`--only: no workload has the id '${unknown}'`)
+    refuseNumbers({ minutes, long, alike: series ?? '1' })
+    const ids = workloads.map(({ id }) => id)
+    const chosen = only === undefined ? ids : wordsOf(only, ids, 'workload has the id')
     const stop = interruptsOfSeries()
     const endMs = performance.now() + Number(minutes) * 60_000
-    /** @returns {any[]} */
-    const there = () =>
-      existsSync(file)
-        ? readFileSync(file, 'utf8')
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line))
-        : []
     if (series !== undefined) {
-      for (let i = there().length; i < Number(series) && performance.now() < endMs; i++)
+      for (let i = linesIn(file).length; i < Number(series) && performance.now() < endMs; i++)
         appendFileSync(file, `${JSON.stringify(await alike(i, stop))}\n`)
-      process.stdout.write(`${alikeLine(there())}\n`)
+      process.stdout.write(`${alikeLine(linesIn(file))}\n`)
       return ExitCode.done
     }
-    const known = new Set(there().map(({ id }) => id))
+    const known = new Set(linesIn(file).map(({ id }) => id))
     for (const workload of workloads) {
-      if (known.has(workload.id) || (only && !only.split(',').includes(workload.id))) continue
+      if (known.has(workload.id) || !chosen.includes(workload.id)) continue
       if (performance.now() > endMs) break
       const line = await measured(workload, Number(long), stop)
       appendFileSync(file, `${JSON.stringify(line)}\n`)
       screenSay(`${line.id}: ${line.chosen} in ${line.choose_s} s`)
     }
-    process.stdout.write(`${barsLines(there()).join('\n')}\n`)
+    process.stdout.write(`${barsLines(linesIn(file)).join('\n')}\n`)
     return ExitCode.done
   },
 })

@@ -3,12 +3,12 @@
 // profiled. Beside it, as a control, the application itself on that other server.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { ExitCode } from '../lib/base/errors.js'
 import { serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
 import { script } from '../lib/cli/script.js'
@@ -16,6 +16,7 @@ import { interruptsOfSeries } from '../lib/cli/signals.js'
 import { hardware } from '../lib/experiments/summary.js'
 import { bystanderThread } from '../lib/measure/bystander-thread.js'
 import { callsOf, startServer } from '../test/helpers/servers.js'
+import { linesIn, refuseNumbers, wordsOf } from './bench/arguments.js'
 import { barLines, barsOf, costOf, pingsOf, summaryLines } from './bench/profile-bars.js'
 
 /** @import { Line, Pings, Side } from './bench/profile-bars.js' */
@@ -200,27 +201,15 @@ await script({
     keep: { type: 'string' },
   },
   work: async ({ file, minutes, seconds, rate, only, kinds, keep }) => {
-    for (const [name, text] of Object.entries({ minutes, seconds, rate }))
-      if (!(Number(text) > 0)) throw new OptionError(`--${name} must be a number above 0, not '${text}'`)
-    const words = only?.split(',') ?? []
-    const unknown = words.find((/** @type {string} */ word) => ![...applications, ...servers].includes(word))
-    if (unknown !== undefined)
-      throw new OptionError(`--only: no application or server is called '${unknown}'`)
+    refuseNumbers({ minutes, seconds, rate })
+    const words = wordsOf(only, [...applications, ...servers], 'application or server is called')
     const chosen = (/** @type {string[]} */ all) => {
       const some = all.filter((name) => words.includes(name))
       return some.length > 0 ? some : all
     }
     const stop = interruptsOfSeries()
     const endMs = performance.now() + Number(minutes) * 60_000
-    /** @returns {Line[]} */
-    const there = () =>
-      existsSync(file)
-        ? readFileSync(file, 'utf8')
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line))
-        : []
-    const known = new Set(there().map(({ id, kind }) => `${id} ${kind}`))
+    const known = new Set(linesIn(file).map(({ id, kind }) => `${id} ${kind}`))
     for (const [i, binary] of serversIn(chosen(servers).join(','), process.env).entries())
       for (const name of chosen(applications)) {
         const own = { ...binary, name: chosen(servers)[i] }
@@ -234,7 +223,7 @@ await script({
           for (const text of barLines(line)) screenSay(text)
         }
       }
-    process.stdout.write(`${summaryLines(there()).join('\n')}\n`)
+    process.stdout.write(`${summaryLines(linesIn(file)).join('\n')}\n`)
     return ExitCode.done
   },
 })

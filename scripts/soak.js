@@ -3,9 +3,10 @@
 // and no server be left behind.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { ExitCode } from '../lib/base/errors.js'
 import { count } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
+import { refuseNumbers } from './bench/arguments.js'
 import { stageOf } from './faults/stage.js'
 
 /** @typedef {import('./faults/stage.js').Stage} Stage */
@@ -165,8 +166,7 @@ await script({
     seed: { type: 'string', default: '1' },
   },
   work: async ({ minutes, every, seed }) => {
-    for (const [name, text] of Object.entries({ minutes, every, seed }))
-      if (!(Number(text) > 0)) throw new OptionError(`--${name} must be a number above 0, not '${text}'`)
+    refuseNumbers({ minutes, every, seed })
     const complaints = await soak({
       minutes: Number(minutes),
       everyMs: Number(every) * 1000,

@@ -12,7 +12,7 @@ import { adviceTables, profileTables } from './profile-tables.js'
  * @typedef {ReturnType<typeof profileDocument>} ProfileDocument
  */
 
-export const workloadFile = 'workload.yaml'
+const workloadFile = 'workload.yaml'
 
 /** @param {Profile} profile @param {Awaited<ReturnType<typeof advised>> | null} [advice] */
 export const profileDocument = (profile, advice = null) => {

@@ -77,7 +77,7 @@ const isGrowing = (before, now) =>
  * @param {(ms: number) => Promise<void>} [needs.wait]
  * @param {AbortSignal} needs.stop
  */
-export const playerOf = ({
+const playerOf = ({
   graceMs = 0,
   behindMs = Number.POSITIVE_INFINITY,
   clock = () => performance.now(),

@@ -13,7 +13,7 @@
 const ofContainers = /^(object|memory|client|latency|slowlog|commandlog|cluster|hotkeys)$/
 
 /** As ACLs and commandstats call it: of a container with its subcommand. @param {Question} question */
-export const calledBy = ([name, sub]) => {
+const calledBy = ([name, sub]) => {
   const lower = String(name).toLowerCase()
   return ofContainers.test(lower) ? `${lower}|${String(sub).toLowerCase()}` : lower
 }

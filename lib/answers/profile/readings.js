@@ -93,7 +93,7 @@ const entryOf = (kind, [, , value, args, , client]) => {
 }
 
 /** @param {any} reply of HOTKEYS GET; null: it is Redis' and nothing is tracked */
-export const hotGrammar = (reply) => {
+const hotGrammar = (reply) => {
   if (reply === null) return { grammar: /** @type {const} */ ('redis'), fields: null }
   const flat = Buffer.isBuffer(reply[0]) ? reply : reply[0]
   if (flat !== undefined && String(flat[0]) === 'tracking-active')
@@ -126,7 +126,7 @@ export const hotOfRedis = (fields) => {
 }
 
 /** @param {any[]} entries @returns {Hot} */
-export const hotOfValkey = (entries) => ({
+const hotOfValkey = (entries) => ({
   ...{ grammar: 'valkey', seconds: null, us: 0, bytes: 0 },
   keys: entries.map((entry) => {
     const { key, qps } = fieldsOf(entry)
