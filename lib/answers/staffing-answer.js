@@ -8,11 +8,11 @@ import {
   sameRiskMargin,
   shardCountProblem,
   shardCounts,
+  simulated,
   slotsOver,
   splitOver,
 } from './staffing.js'
 import { loadOf, measuredOverflow } from './staffing-series.js'
-import { simulated } from './staffing-simulation.js'
 
 /**
  * @import { LoadUnit, Measured } from './staffing-series.js'

@@ -1,13 +1,16 @@
 // --dashboard: the live page of a run. Nothing of it is loaded without its option.
 import { hostname } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import { OptionError, TargetError } from '../base/errors.js'
+import { atMost } from '../base/timers.js'
 import { plainData } from '../base/units.js'
 import { listenReasons } from './listen-reasons.js'
 
 /**
  * @import { Settings } from '../../settings.js'
- * @import { Listener } from '../dashboard/service.js'
+ * @import { Limits, Listener } from '../dashboard/service.js'
  * @import { About, Verdict } from '../dashboard/state.js'
+ * @import { Order } from '../dashboard/worker.js'
  * @import { Place } from '../fleet/control.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Warning } from '../result/warnings.js'
@@ -35,13 +38,60 @@ const nothing = {
   close: async () => {},
 }
 
+const program = new URL('../dashboard/worker.js', import.meta.url)
+const closeLimitMs = 2000
+
+/**
+ * The live page as its run sees it: a thread that gets each event.
+ * @param {object} needs
+ * @param {Listener} needs.listener
+ * @param {Partial<Limits>} [needs.limits]
+ * @param {{ limit?: number, recent?: number }} [needs.size] of the history
+ * @param {{ place: Place, run: string }} [needs.fleet] what the page shows is asked of a control
+ * @returns {Promise<{ failed: string, message?: string } | Dashboard>} failed: the code of the system
+ *
+ * @typedef {object} Dashboard
+ * @property {number} port
+ * @property {string} token
+ * @property {(order: Order) => void} tell
+ * @property {() => Promise<void>} close
+ */
+const dashboardThread = async (needs) => {
+  const worker = new Worker(program, {
+    workerData: needs,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'dashboard',
+  })
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
+  // A page that fails is no reason to end the run.
+  worker.on('error', () => {})
+  const begun = await Promise.race([
+    new Promise((/** @type {(given: any) => void} */ resolve) => worker.once('message', resolve)),
+    ended.then(() => ({ failed: 'the thread of the page ended' })),
+  ])
+  if ('failed' in begun) return begun
+  worker.unref()
+  return {
+    port: begun.port,
+    token: begun.token,
+    tell: (order) => worker.postMessage(order),
+    async close() {
+      worker.postMessage('close')
+      worker.ref()
+      await atMost(closeLimitMs, ended)
+      await worker.terminate()
+    },
+  }
+}
+
 /**
  * A page and its address.
  * @param {Listener} listener
  * @param {{ place: Place, run: string }} [fleet]
  */
 export const openPage = async (listener, fleet) => {
-  const { dashboardThread } = await import('../dashboard/thread.js')
   const page = await dashboardThread({ listener, fleet })
   if ('failed' in page) {
     const why = listenReasons[page.failed]

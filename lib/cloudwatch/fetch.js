@@ -3,12 +3,11 @@ import { mean } from '../base/sums.js'
 import { CloudWatchError, cachesOf, namesIn } from './caches.js'
 import { cloudWatch, periodS } from './client.js'
 import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
-import { wholeMinutes } from './window.js'
 
 /**
- * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  * @import { Cache, Wanted } from './caches.js'
  * @import { Points } from './client.js'
+ * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
  * @typedef {object} CacheFigures
  * @property {string} id
@@ -29,6 +28,25 @@ import { wholeMinutes } from './window.js'
  * @property {CacheFigures[]} nodes
  * @property {string[]} notes
  */
+
+const minuteMs = 60_000
+
+/**
+ * Whole minutes that lie within the measured time: the edge minutes hold something else besides.
+ * @param {{ started: string, duration_s: number, warm_up_s?: number | null }} run
+ * @returns {{ fromMs: number, toMs: number, minutes: number[] } | null} null: there is none
+ */
+export const wholeMinutes = ({ started, duration_s: durationS, warm_up_s: warmUpS }) => {
+  const beginMs = Date.parse(started)
+  const fromMs = Math.ceil((beginMs + (warmUpS ?? 0) * 1000) / minuteMs) * minuteMs
+  const toMs = Math.floor((beginMs + durationS * 1000) / minuteMs) * minuteMs
+  if (!(toMs > fromMs)) return null
+  return {
+    fromMs,
+    toMs,
+    minutes: Array.from({ length: (toMs - fromMs) / minuteMs }, (_, i) => fromMs + i * minuteMs),
+  }
+}
 
 // A point comes a few minutes late; what is older than this comes no more.
 const finalAfterMs = 15 * 60_000

@@ -1,9 +1,10 @@
 // How the operations of clients go out: each over the connection to the node that owns its slot now.
 import { askingBytes, commandBytes, noValues } from '../wire/encode.js'
 import { asking } from './client-connection.js'
-import { writesOf } from './clients-writes.js'
 
 /**
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Stencilled } from '../workloads/client-command.js'
  * @import { ClientConnection, Exchange, Operation } from './client-connection.js'
  * @import { Outcomes } from './clients-outcomes.js'
  * @import { Retries, Retry } from './clients-retries.js'
@@ -11,6 +12,53 @@ import { writesOf } from './clients-writes.js'
  *
  * @typedef {ReturnType<typeof sendingOf>} Sending
  */
+
+const writeBytes = 65_536
+
+/**
+ * The bytes of operations on their way to the sockets: one write for each connection and call, in one buffer for all.
+ * @param {number} most bytes that one operation takes
+ */
+const writesOf = (most) => {
+  const size = Math.max(writeBytes, 2 * most)
+  let bytes = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let from = 0
+  /** @type {ClientConnection | null} */
+  let to = null
+
+  const flush = () => {
+    if (to && at > from && !to.write(bytes.subarray(from, at))) {
+      // The socket keeps these bytes.
+      bytes = Buffer.allocUnsafeSlow(size)
+      at = 0
+    }
+    from = at
+    to = null
+  }
+
+  return {
+    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n @param {TickValues} values */
+    put(connection, stencil, n, values) {
+      if (to !== connection || at + most > size) {
+        flush()
+        if (at + most > size) at = from = 0
+        to = connection
+      }
+      at = stencil.put(n, bytes, at, values)
+    },
+    /** Bytes that are no operation's. @param {ClientConnection} connection @param {Buffer} text */
+    plain(connection, text) {
+      flush()
+      connection.write(text)
+    },
+    /** All of it is with the sockets. */
+    end() {
+      flush()
+      at = from = 0
+    },
+  }
+}
 
 /**
  * @param {ClientsNeeds} needs

@@ -4,8 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../base/timers.js'
 import { jobsIn } from '../workloads/queue/replies.js'
-import { askingOf, Refused } from './worker-asking.js'
-import { LostReply, workerConnection } from './worker-connection.js'
+import { askingOf, LostReply, Refused, workerConnection } from './worker-connection.js'
 
 /**
  * @import { Socket } from 'node:net'

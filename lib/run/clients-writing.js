@@ -9,10 +9,9 @@ import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
 import { encodingsOf, playPasses } from './passes.js'
-import { answering } from './query-checks.js'
+import { answering, updating } from './query-checks.js'
 import { noRoom, producing } from './queue-producer.js'
 import { settleLimitMs } from './settlement.js'
-import { updating } from './updating.js'
 
 /**
  * @import { Operations } from '../measure/operations.js'

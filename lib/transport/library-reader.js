@@ -5,7 +5,6 @@ import { slotOf } from '../wire/slot.js'
 import { silenceOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
-import { tellReply } from './library-replies.js'
 import { ReadError } from './read-driver.js'
 import { sharesOf } from './read-order.js'
 import { readAgain } from './read-retries.js'
@@ -18,6 +17,30 @@ import { readTopologyOf } from './read-topology.js'
  * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error
  * @typedef {ReturnType<typeof askingOf>} Asking
  */
+
+/**
+ * The replies of a client library as the decoder hands them out.
+ * @param {unknown} reply
+ * @param {ReplySink} sink
+ * @param {number} [depth]
+ */
+const tellReply = (reply, sink, depth = 0) => {
+  if (reply === null || reply === undefined) sink.nil()
+  else if (Buffer.isBuffer(reply)) sink.bulk(reply, 0, reply.length)
+  else if (typeof reply === 'number') sink.number(reply)
+  else if (typeof reply === 'string') {
+    const bytes = Buffer.from(reply)
+    sink.bulk(bytes, 0, bytes.length)
+  } else if (reply instanceof Error) sink.error(reply.message)
+  else if (Array.isArray(reply)) {
+    sink.open(reply.length, depth)
+    for (const element of reply) tellReply(element, sink, depth + 1)
+  } else if (typeof reply === 'object') {
+    // HGETALL, which the library makes an object of.
+    const pairs = Object.entries(/** @type {Record<string, unknown>} */ (reply)).flat()
+    tellReply(pairs, sink, depth)
+  }
+}
 
 /**
  * Each command has an answer, or a fault, at last.

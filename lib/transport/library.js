@@ -9,6 +9,7 @@ import { reasonFor } from '../servers/reason.js'
 /**
  * @import { Access } from '../servers/dial.js'
  * @import { Listened } from './half-open.js'
+ * @import { Classes } from './ioredis.js'
  * @import { DriverTarget } from './socket.js'
  *
  * @typedef {object} LibraryEvents
@@ -57,7 +58,11 @@ export const keyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 
 /** @type {Record<string, () => Promise<(needs: LibraryNeeds) => Library>>} by the driver's name */
 const libraries = {
   ioredis: async () => (await import('./ioredis.js')).ioredisLibrary,
-  iovalkey: async () => (await import('./iovalkey.js')).iovalkeyLibrary,
+  // A fork of ioredis, which groups scripts by their first argument: iovalkey 0.4.0.
+  iovalkey: async () => {
+    const [fork, { libraryLike }] = await Promise.all([import('iovalkey'), import('./ioredis.js')])
+    return libraryLike(/** @type {Classes} */ (/** @type {unknown} */ (fork)), { groupsScripts: false })
+  },
   'node-redis': async () => (await import('./node-redis.js')).nodeRedisLibrary,
   'valkey-glide': async () => (await import('./valkey-glide.js')).valkeyGlideLibrary,
 }

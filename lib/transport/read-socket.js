@@ -3,18 +3,70 @@
 import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { ReadError } from './read-driver.js'
-import { readShare, sendOne } from './read-exchange.js'
+import { valuesJob } from './read-jobs.js'
+import { commandJob, deaf } from './read-lane.js'
 import { readLanesOf } from './read-lanes.js'
 import { sharesOf } from './read-order.js'
 import { readAgain } from './read-retries.js'
 
 /**
  * @import { ReadDriverOptions, ReplySink } from './read-driver.js'
+ * @import { ValuesWanted } from './read-jobs.js'
  * @import { ReadLane } from './read-lane.js'
  * @import { Share } from './read-order.js'
+ * @import { Round } from './read-retries.js'
  *
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
  */
+
+/**
+ * One exchange with one server: a command, or the values of ids, and what its replies leave to be done.
+ * Resolves with the line that refused the command, and whether the connection ended first.
+ * @param {ReadLane} lane
+ * @param {string[]} args
+ * @param {ReplySink} sink
+ * @param {boolean} [asking]
+ * @returns {Promise<{ line: string | null, closed: boolean }>}
+ */
+const sendOne = (lane, args, sink, asking = false) =>
+  new Promise((resolve) => {
+    /** @type {string | null} */
+    let line = null
+    let begun = false
+    const noting = {
+      ...sink,
+      open: (/** @type {number} */ count, /** @type {number} */ depth) => {
+        begun = true
+        sink.open(count, depth)
+      },
+      error: (/** @type {string} */ text) => {
+        if (begun) sink.error(text)
+        else line = text
+      },
+    }
+    if (asking) lane.submit(commandJob(['ASKING'], { sink: deaf, replied() {}, closed() {} }))
+    const replied = () => resolve({ line, closed: false })
+    const closed = () => resolve({ line: null, closed: true })
+    lane.submit(commandJob(args, { sink: noting, replied, closed }))
+  })
+
+/**
+ * @param {ReadLane} lane
+ * @param {Share} share
+ * @param {Pick<ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
+ * @param {Round} round
+ * @returns {Promise<void>}
+ */
+const readShare = (lane, share, wanted, round) =>
+  new Promise((resolve) => {
+    const onRefused = (/** @type {number} */ place, /** @type {string} */ line) =>
+      round.refused([place], line, lane.address)
+    const onClosed = (/** @type {Uint32Array} */ missing) => {
+      round.refused(missing, null, lane.address)
+      resolve()
+    }
+    lane.submit(valuesJob({ ...wanted, ...share, onRefused, onClosed, onDone: () => resolve() }))
+  })
 
 /**
  * How large values are, as a mean that follows them.

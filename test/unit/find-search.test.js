@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { boundOf, exceeding } from '../../lib/answers/find/bound.js'
+import { boundOf, exceeding } from '../../lib/answers/find/bracket.js'
 import { capacityFit, usualAssumptions } from '../../lib/answers/find/capacity-fit.js'
 import { kneesAround } from '../../lib/answers/find/knees.js'
 import { rarelySoFew, search } from '../../lib/answers/find/search.js'

@@ -12,13 +12,13 @@ import {
   sameRiskMargin,
   shardCountProblem,
   shardCounts,
+  simulated,
   slotsOver,
   splitOver,
   sumOf,
 } from '../../lib/answers/staffing.js'
 import { staffingAnswer } from '../../lib/answers/staffing-answer.js'
 import { loadOf, measuredOverflow } from '../../lib/answers/staffing-series.js'
-import { simulated } from '../../lib/answers/staffing-simulation.js'
 import { staffingText } from '../../lib/answers/staffing-text.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { normals } from '../../lib/base/random.js'

@@ -3,7 +3,7 @@
 /**
  * @import { JobsShape } from '../declare.js'
  *
- * @typedef {string | number | null | Error | any[]} Reply as lib/wire/trees.js builds it
+ * @typedef {string | number | null | Error | any[]} Reply as lib/wire/values.js builds it
  * @typedef {{ handle: string, text: string }} Taken
  */
 
