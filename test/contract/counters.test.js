@@ -1,11 +1,11 @@
 // Every way to count, on every structure, alone and in a cluster: what redis-cli finds is what was declared.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { planOf } from '../../lib/plan/plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
-import { cli } from '../helpers/servers.js'
+import { cli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 import { settingsOf } from '../helpers/strategy-contract.js'
 import { writeUnattended } from '../helpers/unattended.js'
@@ -22,15 +22,12 @@ for (const cluster of [false, true])
     let target
     /** @type {Awaited<ReturnType<typeof sharedServers>>} */
     let address
-    const closers = /** @type {(() => any)[]} */ ([])
+    const scope = suiteScope()
     before(async () => {
-      address = await sharedServers({ after: (fn) => closers.push(fn) }, cluster)
+      address = await sharedServers(scope, cluster)
       const settings = settingsOf(`--host ${address.host} --port ${address.port}`, cluster)
       target = await openTarget({ ...settings, password: address.password }, { say: () => {} })
-      closers.unshift(() => target.close())
-    })
-    after(async () => {
-      for (const close of closers) await close()
+      scope.after(() => target.close())
     })
 
     const ask = async (/** @type {string[]} */ ...args) => {

@@ -1,20 +1,18 @@
 // Documents that ten writers change at the same time: how many updates survive is what a witness in another language and the
 // server itself find; writers that must not overwrite each other, and do so on purpose, are caught.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { strategy } from '../../lib/workloads/declare.js'
 import { register, strategyNamed } from '../../lib/workloads/index.js'
 import { until } from '../helpers/programs.js'
 import { compareUpdates, queryServer, witnessed } from '../helpers/queries.js'
+import { suiteScope } from '../helpers/servers.js'
 
 /** @type {Awaited<ReturnType<typeof queryServer>>} */
 let place
-const closers = /** @type {(() => any)[]} */ ([])
+const scope = suiteScope()
 before(async () => {
-  place = await queryServer({ after: (fn) => closers.unshift(fn) })
-})
-after(async () => {
-  for (const close of closers) await close()
+  place = await queryServer(scope)
 })
 
 const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)

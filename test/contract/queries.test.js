@@ -1,10 +1,11 @@
 // Every way to answer queries, over 1,000 documents on a real server: a witness in another language finds the same answers,
 // and a way that is broken on purpose is caught.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { strategy } from '../../lib/workloads/declare.js'
 import { register, strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { compareWithWitness, queryServer } from '../helpers/queries.js'
+import { suiteScope } from '../helpers/servers.js'
 
 // Those that need a module are in test/peers.
 const names = strategyNames('clients').filter((name) => {
@@ -14,13 +15,10 @@ const names = strategyNames('clients').filter((name) => {
 
 /** @type {Awaited<ReturnType<typeof queryServer>>} */
 let place
-const closers = /** @type {(() => any)[]} */ ([])
+const scope = suiteScope()
 before(async () => {
   // Scripts that look at all keys would hold up others on a server that is shared.
-  place = await queryServer({ after: (fn) => closers.unshift(fn) })
-})
-after(async () => {
-  for (const close of closers) await close()
+  place = await queryServer(scope)
 })
 
 const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)

@@ -1,6 +1,6 @@
 // What every reader must do: what its strategy wrote is read back item by item, by both drivers.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { clocksOf } from '../../lib/measure/clocks.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
@@ -14,6 +14,7 @@ import { socketReadDriver } from '../../lib/transport/read-socket.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { payloadOf } from './payload.js'
 import { until } from './programs.js'
+import { suiteScope } from './servers.js'
 import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
 
@@ -199,17 +200,13 @@ const limited = async (at, card, driver) => {
 export const sharedPlace = (cluster) => {
   /** @type {Place} */
   let place
-  /** @type {(() => any)[]} */
-  const closers = []
+  const scope = suiteScope()
   before(async () => {
-    const { host, port, password } = await sharedServers({ after: (close) => closers.push(close) }, cluster)
+    const { host, port, password } = await sharedServers(scope, cluster)
     const settings = { ...settingsOf('producer', '', cluster), host, port, password }
     const target = await openTarget(settings, { say: () => {} })
-    closers.unshift(target.close)
+    scope.after(target.close)
     place = { target, cluster }
-  })
-  after(async () => {
-    for (const close of closers) await close()
   })
   return () => place
 }

@@ -1,6 +1,7 @@
 // Real servers for tests. Each ends with the test or the suite that asked for it, at the latest with its process.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startEmbedded } from '../../lib/servers/embedded.js'
@@ -8,6 +9,16 @@ import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 
 /** A test context, or `{ after }` of node:test inside a before hook. @typedef {{ after(fn: () => any): void }} Scope */
+
+/** What the before hooks of a suite, or of a file, open ends with it: what came last first. @returns {Scope} */
+export const suiteScope = () => {
+  /** @type {(() => any)[]} */
+  const undo = []
+  after(async () => {
+    for (const step of undo) await step()
+  })
+  return { after: (step) => void undo.unshift(step) }
+}
 
 /**
  * @typedef {object} TestServer

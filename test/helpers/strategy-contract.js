@@ -11,7 +11,7 @@ import { openTarget } from '../../lib/servers/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { payloadOf } from './payload.js'
-import { cli, startCluster, startServer } from './servers.js'
+import { cli, startCluster, startServer, suiteScope } from './servers.js'
 import { sharedServers } from './shared-servers.js'
 import { judgedRun, writeUnattended } from './unattended.js'
 
@@ -456,12 +456,7 @@ export const strategyContract = ({
   describe(`every strategy on ${name}`, { concurrency: 6, skip }, () => {
     /** @type {Place} */
     let at
-    /** @type {(() => any)[]} */
-    const undo = []
-    const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
-    after(async () => {
-      for (const step of undo) await step()
-    })
+    const scope = suiteScope()
     before(async () => {
       at = await openPlace(scope, cluster, bin)
       if (version !== undefined) assert.deepEqual(at.target.versions, [version])

@@ -1,11 +1,11 @@
 // The rights that docs/safety.md names are enough, for every strategy, and no more than these.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, startProgram } from '../helpers/programs.js'
-import { startCluster, startServer } from '../helpers/servers.js'
+import { startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
 const page = readFileSync(new URL('../../docs/safety.md', import.meta.url), 'utf8')
 const line = String(/^ACL SETUSER millrace .+$/m.exec(page)?.[0])
@@ -39,17 +39,15 @@ const pairwise = async (all, work) => {
 
 for (const cluster of [false, true])
   describe(cluster ? 'a cluster' : 'one server', () => {
-    /** @type {(() => any)[]} */
-    const undo = []
+    const scope = suiteScope()
     /** @type {Redis[]} */
     let admins = []
     let env = /** @type {NodeJS.ProcessEnv} */ ({})
     before(async () => {
-      const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
       const place = cluster ? await startCluster(scope, { replicas: 1 }) : await startServer(scope)
       const { nodes, access } = 'nodes' in place ? place : { nodes: [place], access: place }
       admins = nodes.map(({ host, port }) => new Redis({ host, port, password: access.password }))
-      for (const admin of admins) undo.unshift(() => admin.disconnect())
+      for (const admin of admins) scope.after(() => admin.disconnect())
       const [name, ...args] = line.split(' ')
       for (const admin of admins) assert.equal(await admin.call(name, ...args), 'OK', line)
       env = {
@@ -59,9 +57,6 @@ for (const cluster of [false, true])
         REDIS_PASSWORD: password,
         ...(cluster && { REDIS_CLUSTER: 'true' }),
       }
-    })
-    after(async () => {
-      for (const step of undo) await step()
     })
 
     test('every strategy and both drivers, and no refusal', async (t) => {

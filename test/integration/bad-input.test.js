@@ -4,12 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
-import { ownFolder, startProgram, until } from '../helpers/programs.js'
+import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
 /** @typedef {import('../helpers/bad-lines.js').Program} Program */
@@ -42,14 +42,9 @@ describe('as a user types them', { concurrency: 2 }, () => {
 describe('folders, files and targets', { concurrency: 2 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
-  const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+  const scope = suiteScope()
   before(async () => {
     server = await startServer(scope)
-  })
-  after(async () => {
-    for (const step of undo) await step()
   })
 
   /** A server that does not speak RESP, or not at all. @param {(socket: import('node:net').Socket) => void} answer */
@@ -61,7 +56,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
         socket.on('error', () => {})
         answer(socket)
       })
-      undo.unshift(() => {
+      scope.after(() => {
         for (const socket of sockets) socket.destroy()
         listener.close()
       })
@@ -81,14 +76,9 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
       const short = { producer: '-q 20 --intervals 1', consumer: '--duration 1', cleanup: '' }[
         /** @type {Program} */ (program)
       ]
-      const target = {
-        REDIS_HOST: server.host,
-        REDIS_PORT: String(server.port),
-        REDIS_PASSWORD: server.password,
-      }
       const run = startProgram(t, files[/** @type {Program} */ (program)], `${short} ${line}`, {
         cwd: own,
-        env: { ...target, ...env },
+        env: { ...at(server), ...env },
         out: program === 'cleanup' ? false : out,
       })
       const ended = await run.ended
@@ -100,11 +90,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     })
 
   const nothing = { REDIS_HOST: '', REDIS_PORT: '', REDIS_PASSWORD: '' }
-  const local = (/** @type {number} */ port) => ({
-    REDIS_HOST: '127.0.0.1',
-    REDIS_PORT: String(port),
-    REDIS_PASSWORD: '',
-  })
+  const local = (/** @type {number} */ port) => at({ host: '127.0.0.1', port, password: '' })
 
   // results
   refused('--out is a file', 2, /^--out \S+: the folder cannot be written \((ENOTDIR|EEXIST)\)$/, (own) => {
@@ -148,7 +134,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk], { stdio: 'ignore' })
     if (mounted.status !== 0) return t.skip('mounting a small disk needs root')
     t.after(() => spawnSync('umount', ['--lazy', disk]))
-    const env = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), REDIS_PASSWORD: server.password }
+    const env = at(server)
     const out = join(disk, 'results')
     const { code, stdout, stderr } = await startProgram(t, 'producer.js', '-q 20', { env, out }).ended
     assert.deepEqual([code, stdout], [2, ''])
@@ -228,7 +214,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     // Of its own: the other tests see that theirs stays empty.
     const later = await startServer(t)
     await later.redis.hset('later:millrace:plan', 'abcdefabcd', JSON.stringify(plan))
-    const env = { REDIS_HOST: later.host, REDIS_PORT: String(later.port), REDIS_PASSWORD: later.password }
+    const env = at(later)
     const { code, stdout, stderr } = await startProgram(t, 'consumer.js', '--prefix later: --duration 1', {
       env,
     }).ended

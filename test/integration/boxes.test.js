@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/plan/plan.js'
@@ -14,7 +14,7 @@ import { planKey } from '../../lib/servers/plan-key.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { sampleSettings } from '../helpers/sample-plan.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, startServer, suiteScope } from '../helpers/servers.js'
 import { writeUnattended } from '../helpers/unattended.js'
 
 /** @import { Settings } from '../../settings.js' */
@@ -23,16 +23,12 @@ import { writeUnattended } from '../helpers/unattended.js'
 let server
 /** @type {import('../../lib/servers/open.js').Target} */
 let target
-/** @type {(() => any)[]} */
-const undo = []
+const scope = suiteScope()
 before(async () => {
-  server = await startServer({ after: (step) => void undo.unshift(step) })
+  server = await startServer(scope)
   const { host, port, password } = server
   target = await openTarget(sampleSettings({ host, port, password }), { say: () => {} })
-  undo.unshift(target.close)
-})
-after(async () => {
-  for (const step of undo) await step()
+  scope.after(target.close)
 })
 
 /** @param {Partial<Settings>} change */
@@ -67,7 +63,7 @@ const boxOf = async (settings, ready = async () => {}) => {
     onRival: (message) => rivals.push(message),
     signal: new AbortController().signal,
   })
-  undo.unshift(leased.release)
+  scope.after(leased.release)
   const plan = planOf(settings, { ...facts, agents: leased.agents })
   const announce = () => leased.announce(card)
   return {
@@ -136,12 +132,12 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
   })
 
   test("another application's SETEX in another database is no writer of ours", async () => {
-    const own = await startServer({ after: (step) => void undo.unshift(step) })
+    const own = await startServer(scope)
     const { host, port, password } = own
     const place = await openTarget(sampleSettings({ host, port, password }), { say: () => {} })
-    undo.unshift(place.close)
+    scope.after(place.close)
     const other = new Redis({ host, port, password, db: 5 })
-    undo.unshift(() => other.disconnect())
+    scope.after(() => other.disconnect())
     const settings = settingsOf({ periodMs: 100, intervals: 12 })
     const writing = writeUnattended(
       planOf(settings, { ...(await factsOf(settings, place)), agents: [1] }),

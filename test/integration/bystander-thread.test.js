@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bystanderThread } from '../../lib/measure/bystander-thread.js'
 import { mergedPercentiles } from '../../lib/measure/latency.js'
 import { at, startProducer, until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
@@ -76,16 +76,11 @@ const isMissing = spawnSync('python3', ['--version']).status !== 0
 const skip = isMissing && !process.env.CI && 'python3 is not on PATH'
 
 describe('the bystander beside a busy sender', { skip }, () => {
-  /** @type {(() => void | Promise<void>)[]} */
-  const undo = []
+  const scope = suiteScope()
   /** @type {TestServer} */
   let server
   before(async () => {
-    const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
     server = await startServer(scope, { config: { 'enable-debug-command': 'local' } })
-  })
-  after(async () => {
-    for (const step of undo) await step()
   })
 
   for (const driver of ['socket', 'ioredis'])

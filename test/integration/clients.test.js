@@ -1,6 +1,6 @@
 // The flow of clients against real servers: every operation has an outcome, whatever happens to connections and slots.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
@@ -13,7 +13,7 @@ import { slotOf } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { until } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
-import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -80,12 +80,10 @@ const assertWhole = ({ ledger }) => {
 describe('one server', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    server = await startServer({ after: (step) => void undo.push(step) })
+    server = await startServer(scope)
   })
-  after(() => Promise.all(undo.map((step) => step())))
   const at = async (/** @type {Scope} */ t) => {
     t.after(() => server.redis.flushall())
     return { masters: [addressOf(server)], access: { password: server.password } }

@@ -1,17 +1,16 @@
 // Counters: what is stored is what was declared, however the increments are sent and whatever becomes of replies.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { writeHere } from '../helpers/here.js'
 import { assertDone, at, startProgram } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, startServer, suiteScope } from '../helpers/servers.js'
 
 /** @type {import('../helpers/servers.js').TestServer} */
 let server
-const closers = /** @type {(() => any)[]} */ ([])
+const scope = suiteScope()
 before(async () => {
-  server = await startServer({ after: (fn) => closers.push(fn) })
+  server = await startServer(scope)
 })
-after(() => Promise.all(closers.map((close) => close())))
 
 const ways = ['loop', 'pipeline', 'auto-pipeline', 'script', 'function', 'transaction']
 /** The counters of a sorted set or a hash by their names, as redis-cli reads them. @param {'zset' | 'hash'} structure */

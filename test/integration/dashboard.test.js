@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { openDashboard } from '../../lib/cli/dashboard.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { following } from '../helpers/live-page.js'
-import { linesOf, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { at, linesOf, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -109,7 +109,7 @@ test('a reader that stops reading costs the run nothing', async (t) => {
 
 test('a consumer has a page as well', async (t) => {
   const server = await startServer(t)
-  const env = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), REDIS_PASSWORD: server.password }
+  const env = at(server)
   const writing = startProducer(t, '-q 500 --duration 60s', { env })
   await writing.says(/encoded/)
   const program = startProgram(t, 'consumer.js', '--duration 4s --dashboard', { env })

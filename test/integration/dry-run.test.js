@@ -1,8 +1,8 @@
 // --dry-run and doctor: what a run would do, without doing any of it.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { at, startProgram } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 
 // What a look at a target may send. CLIENT SETNAME and AUTH are of the connection.
 const reads = [
@@ -13,13 +13,9 @@ const reads = [
 describe('--dry-run', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    server = await startServer({ after: (/** @type {() => any} */ step) => void undo.unshift(step) })
-  })
-  after(async () => {
-    for (const step of undo) await step()
+    server = await startServer(scope)
   })
 
   /** Calls of every command so far. */

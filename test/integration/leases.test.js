@@ -1,12 +1,12 @@
 // Who is which agent: the module with short leases, and the same command on two boxes.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/base/errors.js'
 import { isLease } from '../../lib/plan/ownership.js'
 import { leaseKey, leases } from '../../lib/servers/leases.js'
 import { startHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, startServer, suiteScope } from '../helpers/servers.js'
 
 // Longer than a machine stands still; where a lease is to run out, shorter.
 const longMs = 9000
@@ -15,13 +15,9 @@ const shortMs = 1500
 describe('leases', { concurrency: 4 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    server = await startServer({ after: (step) => void undo.push(step) })
-  })
-  after(async () => {
-    for (const step of undo) await step()
+    server = await startServer(scope)
   })
 
   /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, lastMs?: number, clock?: () => number, at?: import('../helpers/servers.js').TestServer }} change */

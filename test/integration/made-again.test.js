@@ -3,23 +3,19 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { at, linesOf, startProgram, until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 
 const common = '--idle-cost never --allow foreign-keys'
 
 describe('a result made again', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    server = await startServer({ after: (step) => void undo.unshift(step) })
-  })
-  after(async () => {
-    for (const step of undo) await step()
+    server = await startServer(scope)
   })
   const start = (/** @type {any} */ t, /** @type {string} */ program, /** @type {string} */ line) =>
     startProgram(t, program, line, { env: at(server) })

@@ -1,20 +1,19 @@
 // Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
-import { callsOf, cli, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
 
 const items = 2000
 
 /** @type {import('../helpers/servers.js').TestServer} */
 let server
-const closers = /** @type {(() => any)[]} */ ([])
+const scope = suiteScope()
 before(async () => {
-  server = await startServer({ after: (fn) => closers.push(fn) })
+  server = await startServer(scope)
 })
-after(() => Promise.all(closers.map((close) => close())))
 
 /** Elements in all keys of a pattern. @param {string} pattern @param {string} command */
 const elements = async (pattern, command) => {

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
+import { suiteScope } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
 /** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
@@ -25,9 +26,7 @@ const hostileNames = [
 ]
 
 describe('a cluster of three masters and three replicas, with TLS and an ACL user', () => {
-  /** @type {(() => void | Promise<void>)[]} */
-  const undo = []
-  const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+  const scope = suiteScope()
   /** @type {TlsServers} */
   let servers
   /** @type {Cluster} */
@@ -50,7 +49,10 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
     cluster = new Cluster([{ host, port }], {
       redisOptions: { password: servers.password, tls: { ca: readFileSync(certificates.ca) } },
     })
-    undo.unshift(() => cluster.disconnect())
+    scope.after(() => cluster.disconnect())
+    scope.after(() => {
+      isOver = true
+    })
     for (let from = 0; from < names; from += 2000)
       await Promise.all(
         Array.from({ length: 2000 }, (_, i) => cluster.set(`cart:${from + i}:items`, 'TOP-SECRET-VALUE')),
@@ -64,10 +66,6 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
         if (n % 3 === 0) await cluster.del(`flit:${(n * 7) % 3000}`).catch(() => {})
       }
     })()
-  })
-  after(async () => {
-    isOver = true
-    for (const step of undo) await step()
   })
 
   /** @param {import('node:test').TestContext} t @param {string} line */

@@ -1,19 +1,18 @@
 // Queries as a user starts them.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, startProgram, until } from '../helpers/programs.js'
-import { callsOf, cli, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
 
 /** @type {import('../helpers/servers.js').TestServer} */
 let server
-const closers = /** @type {(() => any)[]} */ ([])
+const scope = suiteScope()
 before(async () => {
   // Scripts of more than 20 ms are 'slow'.
-  server = await startServer({ after: (fn) => closers.push(fn) }, { config: { 'lua-time-limit': '20' } })
+  server = await startServer(scope, { config: { 'lua-time-limit': '20' } })
 })
-after(() => Promise.all(closers.map((close) => close())))
 
 const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)
 const plain = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')

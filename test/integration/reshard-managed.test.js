@@ -1,13 +1,13 @@
 // scripts/reshard.js where the servers refuse the change, as managed services do: real clusters, and users without
 // the right. What the provider would then do the test does itself.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
 import { controlConnections } from '../../lib/servers/control.js'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { resharding } from '../../lib/servers/reshard.js'
 import { startProgram, until } from '../helpers/programs.js'
-import { startCluster } from '../helpers/servers.js'
+import { startCluster, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestContext } from 'node:test' */
 
@@ -32,8 +32,7 @@ const nodeOptions = `--import=data:text/javascript,${encodeURIComponent(resolver
 
 /** A cluster with these users, and what an administrator does with it. @param {{ shards: number, replicas: number }} shape */
 const placeOf = (shape) => {
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   /** @type {Awaited<ReturnType<typeof startCluster>>} */
   let cluster
   /** @type {ReturnType<typeof controlConnections>} */
@@ -41,9 +40,9 @@ const placeOf = (shape) => {
   /** @type {ReturnType<typeof resharding>} */
   let change
   before(async () => {
-    cluster = await startCluster({ after: (step) => void undo.unshift(step) }, shape)
+    cluster = await startCluster(scope, shape)
     control = controlConnections(cluster.access)
-    undo.unshift(() => control.close())
+    scope.after(() => control.close())
     change = resharding({
       cluster: {
         control: (address) => control.of(endpointOf(address)),
@@ -61,9 +60,6 @@ const placeOf = (shape) => {
         .of(node)
         .call('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all', ...rights)
   }
-  after(async () => {
-    for (const step of undo) await step()
-  })
   return {
     cluster: () => cluster,
     letIn,

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
 import { at, ownFolder, startProducer, until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 
 const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
 const load = '-q 20 -p 200 --allow foreign-keys'
@@ -17,13 +17,9 @@ const line = `${load} --duration 2`
 describe('results that cannot be written', { concurrency: 2 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  /** @type {(() => any)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    server = await startServer({ after: (step) => void undo.unshift(step) })
-  })
-  after(async () => {
-    for (const step of undo) await step()
+    server = await startServer(scope)
   })
 
   /**

@@ -1,6 +1,6 @@
 // Before, during and after a run on a target that may be somebody else's.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reading } from '../../lib/measure/node-figures.js'
 import { leases } from '../../lib/servers/leases.js'
@@ -8,7 +8,7 @@ import { planKey } from '../../lib/servers/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
-import { cli, startCluster, startServer } from '../helpers/servers.js'
+import { cli, startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
@@ -49,13 +49,11 @@ const onMasters = async ({ nodes, access }, ...args) => {
 /** A server for the tests of a suite, which stand behind each other. */
 const ownPlace = () => {
   const place = /** @type {{ server: TestServer, env: NodeJS.ProcessEnv }} */ ({})
-  /** @type {(() => Promise<void>)[]} */
-  const undo = []
+  const scope = suiteScope()
   before(async () => {
-    place.server = await startServer({ after: (step) => void undo.push(step) })
+    place.server = await startServer(scope)
     place.env = envOf(place.server)
   })
-  after(() => Promise.all(undo.map((step) => step())))
   return place
 }
 
