@@ -323,6 +323,7 @@ export interface ClientResult {
   idle_note?: string | null
   gc_s?: number | null
   gc_pct?: number | null
+  gc_ms_max?: number | null
 }
 
 /** What a node did. */
@@ -647,6 +648,7 @@ export interface Second {
     loop_delay_ms_p99?: number | null
     stopped_ms?: number | null
     gc_s?: number | null
+    gc_ms_max?: number | null
     cpu_pct?: number | null
     thread_cpu_pct?: number | null
     busy_pct?: number | null

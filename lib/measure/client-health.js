@@ -9,7 +9,7 @@ import { known } from './node-figures.js'
  * @property {number} cpu_s all its threads
  * @property {{ over_s: number, busy_s: number | null, cpu_s: number | null }} thread this one alone, which sends; busy: its
  *   loop was not waiting
- * @property {number} rss_mb
+ * @property {number} rss_mb the highest one where the process never had more before, else at the end of the second
  * @property {number} loop_delay_ms_p99
  * @property {number} [stopped_ms] the longest time in which this thread did not run at all, from a second on
  *
@@ -123,6 +123,19 @@ const pauses = (clock) => {
   }
 }
 
+/** Resident memory: where the process reached its highest one since the call before, that, else what it has now. */
+const memory = () => {
+  // On other systems its unit depends on the version of Node.
+  const highest = () => (process.platform === 'linux' ? process.resourceUsage().maxRSS * 1024 : 0)
+  let before = highest()
+  return () => {
+    const now = highest()
+    const isHigher = now > before
+    before = now
+    return isHigher ? now : process.memoryUsage.rss()
+  }
+}
+
 /** Percent of a core that all threads take in seconds without any load; null: there was none. @param {() => number} clock */
 const idling = (clock) => {
   const use = meter(clock)
@@ -151,6 +164,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
   const idle = idling(clock)
   const second = { use: meter(clock), delay: delays(resolutionMs), pause: pauses(clock) }
   const windowDelay = delays(resolutionMs)
+  const rss = memory()
 
   return {
     /** What came before is no part of the first second. */
@@ -172,7 +186,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
       const stopped = stoppedMs(second.pause.longestMs(), (use.thread.cpu_s ?? use.cpu_s) * 1000)
       const row = {
         ...use,
-        rss_mb: process.memoryUsage.rss() / 1e6,
+        rss_mb: rss() / 1e6,
         loop_delay_ms_p99: second.delay.p99Ms(),
       }
       second.use.restart()

@@ -1,6 +1,6 @@
 // How long the client's engine collected garbage, in seconds of the process that sends: a pause of it is part of every latency.
-import { percent } from '../base/units.js'
-import { amount } from './fields.js'
+import { micros, percent } from '../base/units.js'
+import { amount, worst } from './fields.js'
 import { counter, figure, metric, per } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
@@ -8,40 +8,50 @@ import { counter, figure, metric, per } from './measure.js'
 /** @type {Measure} */
 export const collection = {
   name: 'collection',
-  record: { 'client.gc_s': amount('s') },
+  record: { 'client.gc_s': amount('s'), 'client.gc_ms_max': worst('ms') },
   by: 'each',
 
   async open() {
     const { PerformanceObserver } = await import('node:perf_hooks')
     let ms = 0
+    let longestMs = 0
     const add = (/** @type {readonly { duration: number }[]} */ entries) => {
-      for (const { duration } of entries) ms += duration
+      for (const { duration } of entries) {
+        ms += duration
+        longestMs = Math.max(longestMs, duration)
+      }
     }
     const observer = new PerformanceObserver((list) => add(list.getEntries()))
     observer.observe({ entryTypes: ['gc'] })
     const taken = () => {
       add(observer.takeRecords())
-      const second = ms / 1000
+      const second = { 'client.gc_s': ms / 1000, 'client.gc_ms_max': longestMs }
       ms = 0
+      longestMs = 0
       return second
     }
-    return { startRun: taken, second: () => ({ 'client.gc_s': taken() }), close: () => observer.disconnect() }
+    return { startRun: taken, second: taken, close: () => observer.disconnect() }
   },
 
   summary: ({ window }) => ({
     'client.gc_s': window['client.gc_s'],
     'client.gc_pct': per(window['client.gc_s'], window['client.over_s'], 100),
+    'client.gc_ms_max': window['client.gc_ms_max'] ?? null,
   }),
-  result: { 'client.gc_s': figure, 'client.gc_pct': figure },
+  result: { 'client.gc_s': figure, 'client.gc_pct': figure, 'client.gc_ms_max': figure },
   metrics: {
     'client.gc_s': metric('client garbage collection', 's'),
     'client.gc_pct': metric('time in garbage collection', 'pct'),
+    'client.gc_ms_max': metric('longest pause of garbage collection', 'ms'),
   },
   prometheus: [
     counter('client_gc_seconds_total', 'garbage collection of the process that sends', 'client.gc_s'),
   ],
   fact: ({ client }) => ({
     label: 'collection',
-    texts: [typeof client?.gc_pct === 'number' && `garbage collection ${percent(client.gc_pct)} of the time`],
+    texts: [
+      typeof client?.gc_pct === 'number' &&
+        `garbage collection ${percent(client.gc_pct)} of the time${typeof client.gc_ms_max === 'number' ? `, ${micros(client.gc_ms_max * 1000)} at most` : ''}`,
+    ],
   }),
 }

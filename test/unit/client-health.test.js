@@ -3,9 +3,15 @@ import { once } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import test from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { clientHealth, linuxThreadCpuS, stoppedMs } from '../../lib/measure/client-health.js'
 import { usesOf } from '../../lib/measures/client.js'
+
+setFlagsFromString('--expose-gc')
+/** @type {() => void} */
+const collect = runInNewContext('gc')
 
 const usedS = () => {
   const { user, system } = process.cpuUsage()
@@ -150,4 +156,26 @@ test('memory is that of the whole process', (t) => {
   t.after(health.stop)
   const held = Buffer.alloc(64e6, 1)
   assert.ok(health.sample().rss_mb > held.length / 1e6)
+})
+
+const isLinux = process.platform === 'linux'
+test('memory that was freed within the second counts where the process never had as much before', {
+  skip: !isLinux,
+}, (t) => {
+  const health = clientHealth({ clock: performance.now.bind(performance) })
+  t.after(health.stop)
+  const { rss_mb: before } = health.sample()
+  const megabytes = 300
+  let block = /** @type {Buffer | null} */ (Buffer.alloc(megabytes * 1e6, 1))
+  const peak = process.memoryUsage.rss() / 1e6
+  block = null
+  for (let i = 0; i < 3; i++) collect()
+  const after = process.memoryUsage.rss() / 1e6
+  assert.ok(after < peak - megabytes / 2, `${after} of ${peak} MB: the block was not freed (${block})`)
+  const found = health.sample().rss_mb
+  assert.ok(
+    found >= before + megabytes / 2 && found >= peak * 0.95,
+    `${found}, before ${before}, peak ${peak} MB`,
+  )
+  assert.ok(health.sample().rss_mb < peak - megabytes / 2, 'the next second has what is there')
 })

@@ -16,16 +16,21 @@ test('what the engine collected is in the second in which it did, and not in the
   source.startRun?.()
   const found = await until('a collection', () => {
     collect()
-    return source.second()['client.gc_s']
+    const second = source.second()
+    return second['client.gc_s'] && second
   })
-  assert.ok(found > 0 && found < 60, `${found} s`)
+  const { 'client.gc_s': gcS, 'client.gc_ms_max': longestMs } = found
+  assert.ok(gcS > 0 && gcS < 60, `${gcS} s`)
+  assert.ok(longestMs > 0 && longestMs <= gcS * 1000, `${longestMs} of ${gcS * 1000} ms`)
   source.close?.()
-  assert.equal(source.second()['client.gc_s'], 0)
+  assert.deepEqual(source.second(), { 'client.gc_s': 0, 'client.gc_ms_max': 0 })
 })
 
-test('seconds of several boxes are summed, and its share is of the time of one', () => {
-  const lines = [0.01, 0.03].map((gcS) => lineOf({ 'client.gc_s': gcS, 'client.over_s': 1 }))
+test('seconds of several boxes are summed, its share is of the time of one, and the longest pause is that of all', () => {
+  const lines = [0.01, 0.03].map((gcS) =>
+    lineOf({ 'client.gc_s': gcS, 'client.gc_ms_max': gcS * 500, 'client.over_s': 1 }),
+  )
   const window = folded({ ...recordOf() }, lines)
   const { client } = summaryOf({ window, whole: window, facts: {}, stored: 0, plan: {} }, [collection])
-  assert.deepEqual([client.gc_s, client.gc_pct], [0.04, 2])
+  assert.deepEqual([client.gc_s, client.gc_pct, client.gc_ms_max], [0.04, 2, 15])
 })
