@@ -15,7 +15,6 @@
  * @property {string | undefined} dotenvText
  * @property {Redactor} redact
  * @property {string} as what the user typed: `millrace write`, `node producer.js`
- * @property {Commands} commands all of them
  *
  * @typedef {object} Command
  * @property {Omit<About, 'as'>} about
@@ -32,76 +31,38 @@
  * @typedef {Readonly<Record<string, { what: string, load: () => Promise<{ command: Command }> }>>} Commands
  */
 
-/** @type {Commands} */
-export const commands = {
-  write: { what: 'writes items, and reports what that cost', load: () => import('./commands/write.js') },
-  read: {
-    what: 'reads the latest items, and reports how fast and how fresh',
-    load: () => import('./commands/read.js'),
-  },
-  demo: { what: 'fifteen seconds on a local cluster', load: () => import('./commands/demo.js') },
-  find: {
-    what: 'finds the highest rate that is sustained under your limits',
-    load: () => import('./commands/find.js'),
-  },
-  compare: {
-    what: 'runs two sides in turn: what differs, and how sure that is',
-    load: () => import('./commands/compare.js'),
-  },
-  choose: {
-    what: 'chooses the data model that costs least at your load',
-    load: () => import('./commands/choose.js'),
-  },
-  diff: { what: 'compares finished runs or experiments', load: () => import('./commands/diff.js') },
-  experiment: {
-    what: 'runs a published experiment, or one of your own',
-    load: () => import('./commands/experiment.js'),
-  },
-  staff: { what: 'compares one large node with many small ones', load: () => import('./commands/staff.js') },
-  scale: { what: 'says how many workers of a queue a rate needs', load: () => import('./commands/scale.js') },
-  calibrate: {
-    what: 'measures what a command, an item and a byte cost, for plans',
-    load: () => import('./commands/calibrate.js'),
-  },
-  plan: {
-    what: 'predicts what a rate costs, and on which nodes',
-    load: () => import('./commands/plan.js'),
-  },
-  profile: {
-    what: 'shows which keys and commands a live server has, and writes a workload file',
-    load: () => import('./commands/profile.js'),
-  },
-  replay: {
-    what: 'plays a workload file of profile, at its rate or a multiple of it',
-    load: () => import('./commands/replay.js'),
-  },
-  fleet: {
-    what: 'shows, stops and reports a run of many boxes',
-    load: () => import('./commands/fleet.js'),
-  },
-  report: {
-    what: 'writes the page and the charts of finished results',
-    load: () => import('./commands/report.js'),
-  },
-  verify: {
-    what: 'checks that every acknowledged item is still there',
-    load: () => import('./commands/verify.js'),
-  },
-  cleanup: { what: 'removes what runs left on a target', load: () => import('./commands/cleanup.js') },
-  reshard: { what: 'changes a cluster while it serves', load: () => import('./commands/reshard.js') },
-  cloudwatch: {
-    what: 'adds the metrics of CloudWatch to finished results',
-    load: () => import('./commands/cloudwatch.js'),
-  },
-  doctor: {
-    what: 'what this machine and a target offer, or would refuse',
-    load: () => import('./commands/doctor.js'),
-  },
-  completion: {
-    what: 'prints the completion of bash or zsh',
-    load: () => import('./commands/completion.js'),
-  },
+const sentences = {
+  write: 'writes items, and reports what that cost',
+  read: 'reads the latest items, and reports how fast and how fresh',
+  demo: 'fifteen seconds on a local cluster',
+  find: 'finds the highest rate that is sustained under your limits',
+  compare: 'runs two sides in turn: what differs, and how sure that is',
+  choose: 'chooses the data model that costs least at your load',
+  diff: 'compares finished runs or experiments',
+  experiment: 'runs a published experiment, or one of your own',
+  staff: 'compares one large node with many small ones',
+  scale: 'says how many workers of a queue a rate needs',
+  calibrate: 'measures what a command, an item and a byte cost, for plans',
+  plan: 'predicts what a rate costs, and on which nodes',
+  profile: 'shows which keys and commands a live server has, and writes a workload file',
+  replay: 'plays a workload file of profile, at its rate or a multiple of it',
+  fleet: 'shows, stops and reports a run of many boxes',
+  report: 'writes the page and the charts of finished results',
+  verify: 'checks that every acknowledged item is still there',
+  cleanup: 'removes what runs left on a target',
+  reshard: 'changes a cluster while it serves',
+  cloudwatch: 'adds the metrics of CloudWatch to finished results',
+  doctor: 'what this machine and a target offer, or would refuse',
+  completion: 'prints the completion of bash or zsh',
 }
+
+/** @type {Commands} */
+export const commands = Object.fromEntries(
+  Object.entries(sentences).map(([name, what]) => [
+    name,
+    { what, load: () => import(`./commands/${name}.js`) },
+  ]),
+)
 
 /** @param {string} name */
 export const commandNamed = async (name) => (await commands[name].load()).command

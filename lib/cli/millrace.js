@@ -5,7 +5,6 @@ import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { commands } from './commands.js'
-import { concluded, start } from './start.js'
 
 const width = Math.max(...Object.keys(commands).map((name) => name.length))
 const lines = Object.entries(commands).map(([name, { what }]) => `  ${name.padEnd(width)}  ${what}`)
@@ -22,22 +21,30 @@ Start with:  millrace demo
   -h, --help     this text; millrace COMMAND --help explains a command
   -v, --version  prints the version`
 
-/** @param {string} [word] */
-const answerOf = (word) => {
-  if (word === undefined || ['-h', '--help', 'help'].includes(word)) return usage
-  if (['-v', '--version'].includes(word)) return millraceVersion()
-  const like = nearest(word, Object.keys(commands))
-  throw new OptionError(
-    `millrace has no command '${plainText(word).slice(0, 40)}'${like ? `; did you mean ${like}?` : ' (--help names them)'}`,
-  )
-}
-
 const [first, ...rest] = process.argv.slice(2)
 const [word, argv] =
   first === 'help' && rest.length > 0 ? [rest[0], ['--help', ...rest.slice(1)]] : [first, rest]
-if (word !== undefined && Object.hasOwn(commands, word)) await start(word, { argv })
-else
-  await concluded(async () => {
-    process.stdout.write(`${answerOf(word)}\n`)
-    return ExitCode.done
+
+/** Why there is no such command, or what a shell that completes one is answered. */
+const other = async () => {
+  if (word !== '--get-yargs-completions') {
+    const like = nearest(word, Object.keys(commands))
+    throw new OptionError(
+      `millrace has no command '${plainText(word).slice(0, 40)}'${like ? `; did you mean ${like}?` : ' (--help names them)'}`,
+    )
+  }
+  const { offered } = await import('./commands/completion.js')
+  process.stdout.write(`${(await offered(argv)).join('\n')}\n`)
+  return ExitCode.done
+}
+
+// For these nothing of a command is loaded.
+if (word === undefined || ['-h', '--help', 'help', '-v', '--version'].includes(word)) {
+  process.stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code }) => {
+    process.exitCode = code === 'EPIPE' ? ExitCode.done : ExitCode.fault
   })
+  process.stdout.write(`${['-v', '--version'].includes(word) ? millraceVersion() : usage}\n`)
+} else {
+  const { concluded, start } = await import('./start.js')
+  await (Object.hasOwn(commands, word) ? start(word, { argv }) : concluded(other))
+}

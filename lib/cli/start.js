@@ -11,7 +11,7 @@ import { typedLine } from '../options/command-line.js'
 import { helpText } from '../options/help.js'
 import { loadDotenv, settingsOf, variablesIn } from '../options/read-settings.js'
 import { asTargetError } from '../servers/reason.js'
-import { commandNamed, commands } from './commands.js'
+import { commandNamed } from './commands.js'
 import { terminalText } from './log.js'
 import { secretsIn } from './secrets.js'
 
@@ -94,7 +94,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     const settings = settingsOf(typed, own, { env: isPrivate ? {} : env, dotenvText, takesWords })
     for (const sentence of settings.cautions)
       stderr.write(`${terminalText(`warning: ${sentence}`, stderr)}\n`)
-    return work({ settings, typed, env, dotenvText, redact, as, commands })
+    return work({ settings, typed, env, dotenvText, redact, as })
   })
 
 /** @param {NodeJS.WriteStream} stream @param {Redactor} redact */

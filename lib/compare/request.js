@@ -180,7 +180,6 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     ],
     env: {},
   })
-  if (!('quantity' in settings)) throw new OptionError('--help and --version are no options of a comparison')
   const { options: taken, picks } = strategyNamed(settings.strategy)
   const takes = (/** @type {string} */ key) => !picks || taken.includes(key)
   // As numbers, since the runner computes with them. What a mix has in its file is no option of it.

@@ -172,13 +172,7 @@ const checkTarget = async (target, env) => {
 
 /** @param {Options} target @param {NodeJS.ProcessEnv} env */
 const settingsFor = (target, env) => {
-  const settings = readSettings({
-    program: 'producer',
-    argv: argumentsOf(target),
-    env: { ...passwordsIn(env) },
-  })
-  if ('help' in settings || 'version' in settings) throw new OptionError('the target is no option')
-  return settings
+  return readSettings({ program: 'producer', argv: argumentsOf(target), env: passwordsIn(env) })
 }
 
 /**

@@ -6,7 +6,6 @@ import { shown, VALUE_TYPES } from './values.js'
 
 /**
  * @import { Option } from '../../settings.js'
- * @import { TypeName } from './values.js'
  *
  * @typedef {object} Typed
  * @property {ReadonlyMap<string, { text: string, named: string }>} options by name; `named` as it was typed: `-q`
@@ -23,48 +22,42 @@ export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 /** @param {string} name */
 export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
 
-/** @typedef {Pick<Option, 'name' | 'aliases' | 'also' | 'type' | 'bare' | 'choices' | 'repeatable'>} Known */
+const everywhere = /** @type {Option[]} */ ([
+  { name: 'help', aliases: ['h'], also: /** @type {string[]} */ ([]), type: 'flag' },
+  {
+    name: 'version',
+    aliases: /** @type {string[]} */ ([]),
+    also: /** @type {string[]} */ ([]),
+    type: 'flag',
+  },
+])
 
-/** @type {Known[]} */
-const everywhere = [
-  { name: 'help', aliases: ['h'], also: [], type: 'flag' },
-  { name: 'version', aliases: [], also: [], type: 'flag' },
-]
-
-/** @param {string} raw @param {string[]} known @returns {never} */
-const refuse = (raw, known) => {
-  const name = raw.split('=', 1)[0]
-  const bare = name.replace(/^--?(no-)?/, '')
-  const like = bare.length > 1 && known.length > 0 && nearest(bare, known)
-  const hint = like ? `; did you mean ${dashed(like)}?` : ''
-  throw new OptionError(
-    `unknown option ${name.startsWith('--') ? '--' : '-'}${shown(name.replace(/^--?/, ''))}${hint}`,
-  )
+const configuration = {
+  'camel-case-expansion': false,
+  'dot-notation': false,
+  'duplicate-arguments-array': true,
+  'parse-numbers': false,
+  'parse-positional-numbers': false,
+  'strip-aliased': true,
 }
 
-/** @param {Known} option */
-const valueTypeOf = ({ type }) => VALUE_TYPES[/** @type {TypeName} */ (type)]
+/** @param {string} word @param {readonly string[]} known @returns {never} */
+const refuse = (word, known) => {
+  const [, dashes = '', name] = /^(-*)([^=]*)/.exec(word) ?? []
+  const bare = name.replace(/^no-/, '')
+  const like = bare.length > 1 && nearest(bare, known)
+  const hint = like ? `; did you mean ${dashed(like)}?` : ''
+  throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
+}
 
-/**
- * Whether a word behind an option that needs no value is one.
- * @param {Known} option
- * @param {string} text
- */
+/** Whether a word behind an option that needs no value is one. @param {Option} option @param {string} text */
 const isValueOf = (option, text) =>
   option.choices?.includes(text) ??
   // A number too large for a port is meant as one: the error then names the option and its range.
   ((option.type === 'listener' && /^\d{1,9}$/.test(text)) ||
-    valueTypeOf(option).read(text, /** @type {Option} */ (option)) !== undefined)
+    VALUE_TYPES[option.type].read(text, option) !== undefined)
 
-const isOption = (/** @type {string} */ word) => /^-[^\d.]/.test(word) && word !== '--'
-
-/** The option that a word names, and how. @param {string} word @param {Map<string, Known>} byName */
-const namedBy = (word, byName) => {
-  const [, typed = '', inline] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? []
-  const option = byName.get(typed) ?? byName.get(typed.replace(/^no-/, ''))
-  const isNegative = option !== undefined && !byName.has(typed)
-  return { option, inline, isNegative, named: word.split('=', 1)[0] }
-}
+const isOption = (/** @type {string} */ word) => /^-[^\d.]/.test(word)
 
 // A word as the number of its place, which tells a value from other words: no command line holds this character.
 const mark = (/** @type {number} */ place) => `\0${place}`
@@ -72,117 +65,88 @@ const placeIn = (/** @type {unknown} */ word) =>
   `${word}`.startsWith('\0') ? Number(`${word}`.slice(1)) : -1
 
 /**
- * The words as yargs reads them as they are meant: a value that an option may do without is joined to it, `-p250ms` is
- * two words, and one that is no option is its place. Beside them how each option was typed, and what is in front of a word.
- * @param {readonly string[]} argv
- * @param {Map<string, Known>} byName
+ * What was typed, as yargs reads it as it is meant: `-p250ms` is two words, a value that an option may do without is
+ * joined to it, and each other word is its place. Unknown options, and flags given twice, are refused.
+ * @param {readonly string[]} argv up to a lone `--`
+ * @param {ReadonlyMap<string, Option>} byName
  */
 const readable = (argv, byName) => {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
-  /** @type {Map<string, { named: string, next: string | undefined, isEmpty: boolean }>} */
+  const long = [...byName.keys()].filter((name) => name.length > 1)
+  /** @type {Map<string, { named: string, at: number }>} */
   const typed = new Map()
   /** @type {string[]} */
   const behind = []
   let last = ''
-  const words = argv.flatMap((word, i) => {
-    behind[i] ??= last
-    if (i >= end || !isOption(word)) return i === end ? word : mark(i)
+  const words = argv.flatMap((word, at) => {
+    behind[at] ??= last
+    if (!isOption(word)) return mark(at)
     const letter = byName.get(word[1])
     const isJoined = /^-[^-][^=]/.test(word) && letter && letter.type !== 'flag' && letter.bare === undefined
-    const { option, inline, isNegative, named } = namedBy(isJoined ? word.slice(0, 2) : word, byName)
+    const [named, ...inline] = isJoined ? [word.slice(0, 2), word.slice(2)] : word.split(/=(.*)/s, 2)
+    const name = named.replace(/^--?/, '')
+    // -tls would be -t -l -s.
+    if (/^-[^-]{2}/.test(word) && long.includes(word.slice(1))) refuse(word, [word.slice(1)])
+    const option = byName.get(name) ?? byName.get(name.replace(/^no-/, ''))
+    if (option === undefined) return refuse(word, long)
+    const isNegative = !byName.has(name)
     last = shown(named)
-    if (option === undefined) return word
-    const before = typed.get(option.name)
+    const before = typed.get(option.name)?.named
     if (before && option.type === 'flag')
       throw new OptionError(
-        before.named === named ? `${named} is given twice` : `${before.named} and ${named}: give one of them`,
+        before === named ? `${named} is given twice` : `${before} and ${named}: give one of them`,
       )
-    typed.set(option.name, { named, next: argv[i + 1], isEmpty: inline === '' })
-    if (isJoined) return [named, word.slice(2)]
-    if (option.bare !== undefined && inline === undefined) {
+    typed.set(option.name, { named, at })
+    if (option.bare !== undefined && inline.length === 0) {
       if (isNegative) return `--${option.name}=none`
-      if (i + 1 < end && isValueOf(option, argv[i + 1])) return named
-      const expected = valueTypeOf(option).expects(/** @type {Option} */ (option))
-      behind[i + 1] = `${last}, which takes ${expected}`
+      if (at + 1 < argv.length && isValueOf(option, argv[at + 1])) return named
+      behind[at + 1] = `${last}, which takes ${VALUE_TYPES[option.type].expects(option)}`
       return `${named}=${option.bare}`
     }
-    if (option.type === 'flag' && inline !== undefined && !/^(true|false)$/.test(inline))
+    if (option.type === 'flag' && inline.length > 0 && !/^(true|false)$/.test(inline[0]))
       throw new OptionError(`${named} takes no value`)
-    return isNegative && option.type !== 'flag' ? refuse(word, []) : word
+    if (isNegative && option.type !== 'flag') refuse(word, [])
+    return isJoined ? [named, ...inline] : word
   })
   return { words, typed, behind }
 }
 
-/** @param {string[]} words @param {Iterable<Known>} options */
-const parsed = (words, options) => {
-  const all = [...options]
-  const named = (/** @type {boolean} */ flags) =>
-    all.filter(({ type }) => (type === 'flag') === flags).map(({ name }) => name)
-  return Parser(words, {
-    alias: Object.fromEntries(all.map((option) => [option.name, namesOf(option).slice(1)])),
-    boolean: named(true),
-    string: named(false),
-    configuration: {
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'duplicate-arguments-array': true,
-      'parse-numbers': false,
-      'parse-positional-numbers': false,
-      'populate--': true,
-      'strip-aliased': true,
-      'unknown-options-as-args': true,
-    },
-  })
-}
-
-/** @param {string} name @param {string | undefined} next the word where its value belongs */
-const lacksValue = (name, next = '') => {
-  const hint = /^-[^-\d.]./.test(next) ? `; one that begins with a dash is given as --${name}=-...` : ''
-  return new OptionError(`--${name} needs a value${hint}`)
-}
-
 /**
  * @param {readonly string[]} argv
- * @param {Map<string, Known>} byName
- * @param {string[]} long
- * @returns {Pick<Typed, 'options' | 'words' | 'behind'> & { before: number }} before: words in front of a lone `--`
+ * @param {ReadonlyMap<string, Option>} byName
  */
-const readLine = (argv, byName, long) => {
-  const { words, typed, behind } = readable(argv, byName)
-  const { _: before, '--': after = [], ...found } = parsed(words, new Set(byName.values()))
-  const unknown = before.find((word) => isOption(`${word}`))
-  if (unknown !== undefined) refuse(`${unknown}`, long)
-  /** @type {Map<string, { text: string, named: string }>} */
-  const options = new Map()
-  for (const [name, value] of Object.entries(found)) {
-    const { type, repeatable } = /** @type {Known} */ (byName.get(name))
-    const { named = '', next, isEmpty } = typed.get(name) ?? {}
-    const texts = [value].flat().map((word) => argv[placeIn(word)] ?? `${word}`)
-    // An empty prefix is one.
-    const isNone = (/** @type {string} */ text) =>
-      text === '--' || (text === '' && !(name === 'prefix' && isEmpty))
-    if (type !== 'flag' && texts.some(isNone)) throw lacksValue(name, next)
-    if (texts.length > 1 && repeatable === undefined) throw new OptionError(`--${name} is given twice`)
-    options.set(name, { text: texts.join(repeatable), named })
-  }
-  const places = [...before, ...after].map(placeIn)
+const readLine = (argv, byName) => {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const { words, typed, behind } = readable(argv.slice(0, end), byName)
+  const all = [...new Set(byName.values())]
+  const { _: before, ...found } = Parser(words, {
+    alias: Object.fromEntries(all.map((option) => [option.name, namesOf(option).slice(1)])),
+    boolean: all.filter(({ type }) => type === 'flag').map(({ name }) => name),
+    string: all.filter(({ type }) => type !== 'flag').map(({ name }) => name),
+    configuration,
+  })
+  const options = new Map(
+    Object.entries(found).map(([name, value]) => {
+      const { type, repeatable } = /** @type {Option} */ (byName.get(name))
+      const { named, at } = typed.get(name) ?? { named: '', at: 0 }
+      const texts = [value].flat().map((word) => argv[placeIn(word)] ?? `${word}`)
+      // An empty prefix is one.
+      if (type !== 'flag' && texts.includes('') && !(name === 'prefix' && argv[at].endsWith('='))) {
+        const hint = /^-[^-\d.]./.test(argv[at + 1] ?? '')
+        throw new OptionError(
+          `--${name} needs a value${hint ? `; one that begins with a dash is given as --${name}=-...` : ''}`,
+        )
+      }
+      if (texts.length > 1 && repeatable === undefined) throw new OptionError(`--${name} is given twice`)
+      return [name, { text: texts.join(repeatable), named }]
+    }),
+  )
+  const places = before.map(placeIn)
+  const after = argv.slice(end + 1)
   return {
     options,
-    words: places.map((at) => argv[at]),
-    behind: places.map((at) => behind[at]),
-    before: before.length,
-  }
-}
-
-/** What yargs would read otherwise. @param {readonly string[]} argv @param {string[]} long */
-const refuseLookalikes = (argv, long) => {
-  for (const [i, word] of argv.entries()) {
-    if (word === '--') return
-    if (word === '-h' && /^[^-]/.test(argv[i + 1] ?? '-') && argv[i + 1] !== 'all')
-      throw new OptionError('-h prints the help; the server is named by --host')
-    // -tls would be -t -l -s.
-    if (/^-[^-]{2}/.test(word) && long.includes(word.slice(1)))
-      throw new OptionError(`unknown option ${word}; did you mean -${word}?`)
+    words: [...places.map((at) => argv[at]), ...after],
+    behind: [...places.map((at) => behind[at]), ...after.map(() => '')],
+    separator: end < argv.length ? places.length : null,
   }
 }
 
@@ -192,32 +156,26 @@ const refuseLookalikes = (argv, long) => {
  * @returns {Typed}
  */
 export const typedLine = (argv, own) => {
-  /** @type {Map<string, Known>} */
   const byName = new Map(
     [...own, ...everywhere].flatMap((option) => namesOf(option).map((name) => [name, option])),
   )
-  const long = [...byName.keys()].filter((name) => name.length > 1)
-  refuseLookalikes(argv, long)
-  const end = argv.indexOf('--')
-  const asked = (end < 0 ? argv : argv.slice(0, end)).findIndex((word) => word === '--help' || word === '-h')
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const asked = argv.slice(0, end).findIndex((word) => word === '--help' || word === '-h')
+  if (argv[asked] === '-h' && /^(?!all$)[^-]/.test(argv[asked + 1] ?? '-'))
+    throw new OptionError('-h prints the help; the server is named by --host')
   // Help is given whatever else was mistyped.
-  if (asked >= 0)
-    return {
-      ...{ options: new Map(), words: [], behind: [], separator: null, version: false },
-      help: argv[asked + 1] === 'all' || argv[0] === 'all' ? 'all' : 'brief',
-    }
-  const { options, words, behind, before } = readLine(argv, byName, long)
+  if (asked >= 0) {
+    const help = argv[asked + 1] === 'all' || argv[0] === 'all' ? 'all' : 'brief'
+    return { options: new Map(), words: [], behind: [], separator: null, version: false, help }
+  }
+  const { options, words, behind, separator } = readLine(argv, byName)
   // An address needs no --url in front.
   const url =
     byName.has('url') && !options.has('url') ? words.findIndex((word) => /^rediss?:\/\//.test(word)) : -1
-  const given = url < 0 ? options : new Map([...options, ['url', { text: words[url], named: '--url' }]])
+  if (url >= 0) options.set('url', { text: words[url], named: '--url' })
   const isRest = (/** @type {unknown} */ _, /** @type {number} */ i) => i !== url
   return {
-    options: given,
-    words: words.filter(isRest),
-    behind: behind.filter(isRest),
-    separator: end < 0 ? null : before,
-    help: null,
+    ...{ options, words: words.filter(isRest), behind: behind.filter(isRest), separator, help: null },
     version: options.get('version')?.text === 'true',
   }
 }

@@ -5,12 +5,10 @@ import dotenv from 'dotenv'
 import { OPTIONS, optionsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { millraceVersion } from '../base/version.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { playsPasses, strategyNamed, writerFlow } from '../workloads/index.js'
 import { refuseWords, typedLine } from './command-line.js'
 import { conflictIn } from './conflicts.js'
-import { helpText, programs } from './help.js'
 import { optionsIn } from './option-file.js'
 import { shown, VALUE_TYPES } from './values.js'
 
@@ -123,21 +121,17 @@ function refuseUnknownVariables(variables, where) {
 }
 
 /**
- * The settings of a program, checked and frozen; or the text that --help or --version asks for.
+ * The settings of a program, checked and frozen.
  * @param {object} from
  * @param {Program} from.program
  * @param {readonly string[]} from.argv without node and the script
  * @param {NodeJS.ProcessEnv} from.env
  * @param {string} [from.dotenvText]
- * @param {number} [from.columns] of the terminal
- * @returns {Readonly<Settings> | { help: string } | { version: string }}
  */
-export function readSettings({ program, argv, columns = 80, ...from }) {
+export function readSettings({ program, argv, ...from }) {
   const options = optionsOf(program)
   const typed = typedLine(argv, options)
-  if (typed.help)
-    return { help: helpText(programs[program], options, { columns, whole: typed.help === 'all' }) }
-  if (typed.version) return { version: millraceVersion() }
+  if (typed.help || typed.version) throw new OptionError('--help and --version are no options of a run')
   return settingsOf(typed, options, from)
 }
 

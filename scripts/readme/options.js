@@ -3,7 +3,7 @@
 import { commandNamed } from '../../lib/cli/commands.js'
 import { findAbout, findOptions } from '../../lib/cli/find-options.js'
 import { dashed } from '../../lib/options/command-line.js'
-import { programs as abouts, defaultText, meaning } from '../../lib/options/help.js'
+import { defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 
@@ -16,8 +16,13 @@ const isShown = (/** @type {Option} */ { hidden }) => !hidden
 
 const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !== null
 
-/** @type {Program[]} */
-const programs = ['producer', 'consumer', 'cleanup', 'reshard']
+/** @type {readonly (readonly [Program, string])[]} */
+const programs = [
+  ['producer', 'write'],
+  ['consumer', 'read'],
+  ['cleanup', 'cleanup'],
+  ['reshard', 'reshard'],
+]
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
@@ -39,15 +44,15 @@ const rowOf = (option) => {
 
 const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
 
-/** @param {Program} program */
-const commandPart = (program) => {
+/** @param {readonly [Program, string]} program and its command */
+const commandPart = ([program, name]) => {
   const options = optionsOf(program).filter(isShown)
   const groups = [...new Set(options.map(({ group }) => group))]
   const tables = groups.map((group) => {
     const rows = options.filter((option) => option.group === group).map(rowOf)
-    return `### ${abouts[program].as.split(' ')[1]}: ${group}\n\n${head}\n${rows.join('\n')}`
+    return `### ${name}: ${group}\n\n${head}\n${rows.join('\n')}`
   })
-  return [`## ${abouts[program].as}`, ...tables].join('\n\n')
+  return [`## millrace ${name}`, ...tables].join('\n\n')
 }
 
 /** Commands whose options are all their own. */

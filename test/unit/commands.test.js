@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { terminalText } from '../../lib/cli/log.js'
 import { helpText } from '../../lib/options/help.js'
@@ -56,25 +59,34 @@ test('help of a command is there in three spellings', async (t) => {
   for (const { code, stdout } of others) assert.deepEqual([code, stdout], [0, first.stdout])
 })
 
-/** What bash would offer. @param {string} script @param {string[]} words the last one is being typed */
-const offered = (script, words) => {
+/** What bash would offer. @param {string} folder with millrace in it @param {string} script @param {string[]} words the last one is being typed */
+const offered = (folder, script, words) => {
   const quoted = words.map((word) => `'${word}'`).join(' ')
-  const line = `COMP_WORDS=(millrace ${quoted}); COMP_CWORD=${words.length}; _millrace; echo "\${COMPREPLY[*]}"`
-  const { stdout, stderr } = spawnSync('bash', ['-c', `${script}\n${line}`], { encoding: 'utf8' })
+  const line = `COMP_WORDS=(millrace ${quoted}); COMP_CWORD=${words.length}; _millrace_yargs_completions; echo "\${COMPREPLY[*]}"`
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, SHELL: 'bash' }
+  const { stdout, stderr } = spawnSync('bash', ['-c', `${script}\n${line}`], { encoding: 'utf8', env })
   assert.equal(stderr, '')
   return stdout.trim()
 }
 
 test('the completion offers commands, options, values and words', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  symlinkSync(fileURLToPath(fileOf('lib/cli/millrace.js')), join(folder, 'millrace'))
   const { code, stdout: script } = await millrace(t, 'completion bash')
   assert.equal(code, 0)
-  assert.equal(offered(script, ['wri']), 'write')
-  assert.equal(offered(script, ['write', '--strategy', 'li']), 'list list-hll')
-  assert.equal(offered(script, ['write', '--dry']), '--dry-run')
-  assert.equal(offered(script, ['read', '-s', '']), 'manual script')
-  assert.equal(offered(script, ['compare', 'sorted']), 'sorted-set')
-  assert.equal(offered(script, ['experiment', 'sh']), 'show shards')
-  assert.match((await millrace(t, 'completion zsh')).stdout, /bashcompinit/)
+  for (const [line, words] of [
+    ['wri', 'write'],
+    ['write --strategy li', 'list list-hll'],
+    ['write --dry', '--dry-run'],
+    ['read -s ', 'manual script'],
+    ['compare sorted', 'sorted-set'],
+    ['experiment sh', 'show shards'],
+    ['write --he', '--help'],
+    ['nothing --he', '--help'],
+  ])
+    assert.equal(offered(folder, script, line.split(' ')), words, line)
+  assert.match((await millrace(t, 'completion zsh')).stdout, /^autoload[\s\S]+compdef _millrace/)
   const bad = await millrace(t, 'completion fish')
   assert.deepEqual([bad.code, bad.stderr], [2, "completion takes bash or zsh, not 'fish'\n"])
 })

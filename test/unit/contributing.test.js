@@ -39,7 +39,10 @@ test('what is a file of a folder is imported by the list that the table names', 
     const folder = write.slice(0, -'/NAME.js'.length)
     const list = codeOf(lists[0])
     const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.js'))
-    const imported = names.filter((name) => list.includes(`/${name}'`))
+    // A command is a line of its list, by whose name it is imported.
+    const isListed = (/** @type {string} */ name) =>
+      list.includes(`/${name}'`) || list.includes(`\n  ${name.slice(0, -'.js'.length)}: '`)
+    const imported = names.filter(isListed)
     assert.ok(imported.length > 0, `${lists[0]} imports nothing of ${folder}: ${what}`)
     const isTable = !['a driver', 'a chart of runs'].includes(what)
     if (isTable)

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { commandNamed } from '../../lib/cli/commands.js'
+import { helpText } from '../../lib/options/help.js'
 import { loadDotenv, readSettings } from '../../lib/options/read-settings.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { isStrategy } from '../../lib/workloads/index.js'
@@ -1019,21 +1021,25 @@ test('.env is read from the folder, unless MILLRACE_NO_DOTENV says no', (t) => {
   )
 })
 
-test('--help is one screen, --help all has every option', () => {
-  for (const program of /** @type {const} */ (['producer', 'consumer'])) {
-    const helpOf = (/** @type {string[]} */ argv, columns = 80) => {
-      const answer = readSettings({ program, argv, env: {}, columns })
-      assert.ok('help' in answer)
-      return answer.help
-    }
-    const brief = helpOf(['--help', '--wibble'])
+/** @param {string} name of the command @param {boolean} whole */
+const helpOf = async (name, whole, columns = 80) => {
+  const { about, options } = await commandNamed(name)
+  return helpText({ ...about, as: `millrace ${name}` }, options, { columns, whole })
+}
+
+test('--help is one screen, --help all has every option', async () => {
+  for (const [name, program] of /** @type {const} */ ([
+    ['write', 'producer'],
+    ['read', 'consumer'],
+  ])) {
+    const brief = await helpOf(name, false)
     assert.ok(brief.split('\n').length < 40, `${program}: ${brief.split('\n').length} lines`)
     for (const line of brief.split('\n')) assert.ok(line.length <= 80, line)
     assert.ok(brief.indexOf('Examples') < brief.indexOf('Options'))
     const listed = brief.match(/^ +-/gm)?.length ?? 0
     assert.ok(listed >= 15 && listed <= 25, `${program}: ${listed} options`)
     for (const columns of [40, 80, 120, 400]) {
-      const whole = helpOf(['--help', 'all'], columns)
+      const whole = await helpOf(name, true, columns)
       for (const { name, aliases, hidden } of optionsOf(program))
         for (const known of [name, ...aliases])
           assert.equal(new RegExp(`^ +(-.*, )?--?${known}\\b(?!-)`, 'm').test(whole), !hidden, known)
@@ -1042,19 +1048,21 @@ test('--help is one screen, --help all has every option', () => {
     }
   }
   const writers = ['--rate', '--chunks', '--warm-up', '--max-members', '--connections']
-  const answer = readSettings({ program: 'consumer', argv: ['-h', 'all'], env: {} })
-  for (const name of writers) assert.ok('help' in answer && !answer.help.includes(name), name)
-  const version = readSettings({ program: 'producer', argv: ['--version'], env: {} })
-  assert.match('version' in version ? version.version : '', /^\d+\.\d+\.\d+/)
+  const ofReader = await helpOf('read', true)
+  for (const name of writers) assert.ok(!ofReader.includes(name), name)
+  for (const argv of [['--version'], ['--help', '--wibble'], ['-h', 'all']])
+    assert.match(
+      sentence(() => readSettings({ program: 'producer', argv, env: {} })),
+      /^--help and --version are no options of a run$/,
+    )
 })
 
-test('the examples of --help can be pasted', () => {
-  for (const program of /** @type {const} */ (['producer', 'consumer'])) {
-    const answer = readSettings({ program, argv: ['-h'], env: {}, columns: 80 })
-    assert.ok('help' in answer)
-    const lines = [...answer.help.matchAll(/^ {2}millrace (?:write|read) ([^>\n]+)(?:> run\.json)?$/gm)]
+test('the examples of --help can be pasted', async () => {
+  for (const name of ['write', 'read']) {
+    const help = await helpOf(name, false)
+    const lines = [...help.matchAll(/^ {2}millrace (?:write|read) ([^>\n]+)(?:> run\.json)?$/gm)]
     assert.equal(lines.length, 4)
-    const readLine = program === 'producer' ? read : readConsumer
+    const readLine = name === 'write' ? read : readConsumer
     for (const [, line] of lines) assert.ok(readLine(line))
   }
 })
@@ -1093,10 +1101,8 @@ test('the password of other tools is never echoed, and understood', () => {
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p', REDIS_PASSWORD: 'q' }).password, 'q')
 })
 
-test("the examples of reshard's --help begin with what it shall do", () => {
-  const answer = readSettings({ program: 'reshard', argv: ['-h'], env: {}, columns: 80 })
-  assert.ok('help' in answer)
-  const [, examples] = answer.help.split('Examples\n')
+test("the examples of reshard's --help begin with what it shall do", async () => {
+  const [, examples] = (await helpOf('reshard', false)).split('Examples\n')
   const lines = examples
     .split('\n\n')[0]
     .split('\n')

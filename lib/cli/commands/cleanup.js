@@ -2,7 +2,6 @@
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, TargetError } from '../../base/errors.js'
 import { count, plainText, several } from '../../base/units.js'
-import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../servers/access.js'
 import { clearLeavings, leasesUnder } from '../../servers/left-keys.js'
@@ -81,7 +80,13 @@ const cleanUp = async (settings) => {
 
 /** @type {Command} */
 export const command = {
-  about: programs.cleanup,
+  about: {
+    does: 'Removes the keys that runs left under a prefix, according to their plans, and nothing else.',
+    examples: [
+      ['count what would be removed', '--cluster --host cache.example.net --tls'],
+      ['remove it', '--cluster --host cache.example.net --tls --yes'],
+    ],
+  },
   options: optionsOf('cleanup'),
   work: async ({ settings, redact }) => cleanUp(await withPassword(settings, redact)),
 }

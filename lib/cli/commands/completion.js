@@ -1,51 +1,33 @@
-// `millrace completion`: what bash and zsh need to complete commands, options and their values.
-
+// `millrace completion`: what bash and zsh need to complete commands, options and their values. The shell asks yargs each time.
+import yargs from 'yargs'
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
-import { dashed, namesOf } from '../../options/command-line.js'
+import { namesOf } from '../../options/command-line.js'
+import { commandNamed, commands } from '../commands.js'
 
 /** @import { Command } from '../commands.js' */
 
 const shells = ['bash', 'zsh']
 
-/** One command's branches of the script. @param {string} name @param {Command} command */
-const branchOf = (name, { options, passed = [], words }) => {
-  const all = [...options, ...passed].filter(({ hidden }) => !hidden)
-  const values = all
-    .filter(({ choices }) => choices !== undefined)
-    .map((option) => {
-      const cases = namesOf(option).map((one) => `"${name} ${dashed(one)}"`)
-      return `    ${cases.join('|')}) list='${option.choices?.join(' ')}' ;;`
-    })
-  const names = [...new Set([...all.map((option) => `--${option.name}`), '--help'])]
-  const own = words?.() ?? []
-  return { values, names: `    ${name}) options='${names.join(' ')}' words='${own.join(' ')}' ;;` }
+/**
+ * What may be the last word of a line; the shell chooses among them by its letters.
+ * @param {readonly string[]} line with `millrace` in front
+ * @returns {Promise<readonly string[]>}
+ */
+export const offered = async (line) => {
+  const page = yargs([]).help(false).version(false).option('help', {})
+  const [, name] = line
+  if (line.length < 3)
+    for (const [one, { what }] of Object.entries({ ...commands, help: { what: 'explains a command' } }))
+      page.command(one, what)
+  else if (Object.hasOwn(commands, name)) {
+    const { options, passed = [], words } = await commandNamed(name)
+    for (const word of words?.() ?? []) page.command(word, '')
+    for (const { hidden, choices, ...option } of [...options, ...passed])
+      page.option(option.name, { alias: namesOf(option).slice(1), choices: choices && [...choices], hidden })
+  }
+  return page.getCompletion([...line])
 }
-
-/** @param {readonly string[]} names of all commands @param {{ values: string[], names: string }[]} branches */
-const scriptOf = (names, branches) => `# millrace completion: eval "$(millrace completion bash)", or zsh
-_millrace() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
-  local list='' options='' words=''
-  COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${names.join(' ')} help --help --version' -- "$current"))
-    return
-  fi
-  case "$command $previous" in
-${branches.flatMap(({ values }) => values).join('\n')}
-  esac
-  case "$command" in
-${branches.map(({ names }) => names).join('\n')}
-  esac
-  [ -n "$list" ] || case "$current" in
-    -*) list="$options" ;;
-    *) list="$words" ;;
-  esac
-  COMPREPLY=($(compgen -W "$list" -- "$current"))
-}
-complete -o default -F _millrace millrace
-`
 
 /** @type {Command} */
 export const command = {
@@ -62,20 +44,16 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   words: () => shells,
-  work: async ({ typed: { words }, commands }) => {
+  work: async ({ typed: { words } }) => {
     const [shell] = words
     if (words.length !== 1 || !shells.includes(shell))
       throw new OptionError(
         `completion takes bash or zsh${shell === undefined ? '' : `, not '${plainText(words.join(' ')).slice(0, 40)}'`}`,
       )
-    const branches = await Promise.all(
-      Object.entries(commands).map(async ([name, { load }]) => branchOf(name, (await load()).command)),
-    )
-    const prelude =
-      shell === 'zsh'
-        ? 'autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n'
-        : ''
-    process.stdout.write(`${prelude}${scriptOf(Object.keys(commands), branches)}`)
+    if (shell === 'zsh') process.stdout.write('autoload -U +X compinit && compinit\n')
+    // By this yargs chooses.
+    process.env.SHELL = shell
+    yargs([]).scriptName('millrace').completion(`completion ${shell}`).showCompletionScript()
     return 0
   },
 }

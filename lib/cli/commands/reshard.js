@@ -4,7 +4,6 @@ import { optionsOf } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { count, period, several } from '../../base/units.js'
 import { refuseWords } from '../../options/command-line.js'
-import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { addressOf } from '../../servers/address.js'
 import { findEmbedded } from '../../servers/embedded.js'
@@ -176,7 +175,14 @@ const options = optionsOf('reshard')
 
 /** @type {Command} */
 export const command = {
-  about: programs.reshard,
+  about: {
+    words: 'move|add-shard|remove-shard|failover',
+    does: 'Changes a cluster while it serves, and reports how long that took.',
+    examples: [
+      ['move 1,500 slots to the third shard', 'move --slots 0-1499 --to 3 --host cache.example.net --tls'],
+      ['let the replica of the second shard take over', 'failover --shard 2'],
+    ],
+  },
   options,
   takesWords: true,
   words: () => changes,

@@ -1,6 +1,5 @@
 // `millrace write`: the producer.
 import { optionsOf } from '../../../settings.js'
-import { programs } from '../../options/help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -8,7 +7,18 @@ import { interruptsOfRun } from '../signals.js'
 
 /** @type {Command} */
 export const command = {
-  about: programs.producer,
+  about: {
+    does: 'Writes items at a fixed rate, and reports what they cost.',
+    examples: [
+      ['a minute against a local server, started here', '--rate 50k --duration 60s'],
+      ['lists, into a local cluster', '--strategy list --rate 50k --cluster --duration 60s'],
+      [
+        'one of eight boxes: the same line on each',
+        '--rate 300k -t 8 --cluster --host cache.example.net --tls',
+      ],
+      ['as fast as the server accepts items', '--rate max --duration 30s --json > run.json'],
+    ],
+  },
   options: optionsOf('producer'),
   // Help and mistyped options do not wait for what only a run needs.
   work: async ({ settings: given, redact, as }) => {
