@@ -12,13 +12,19 @@ import { lowerBound } from './encoded-batch.js'
  * @typedef {'replica' | 'master' | 'any'} Reads
  */
 
-/**
- * @param {Topology} topology
- */
+/** For each slot, where the run of slots with its owner ends. @param {Uint16Array} owners */
+const endsOf = (owners) => {
+  const ends = new Uint16Array(slotCount)
+  for (let slot = slotCount - 1; slot >= 0; slot--)
+    ends[slot] = slot + 1 < slotCount && owners[slot + 1] === owners[slot] ? ends[slot + 1] : slot + 1
+  return ends
+}
+
+/** @param {Topology} topology */
 export const slotMapOf = (topology) => {
   let addresses = [...topology.masters]
   let owners = topology.owners ? Uint16Array.from(topology.owners) : null
-  /** @type {Uint16Array | null} for each slot, where the run of slots with its owner ends */
+  /** @type {Uint16Array | null} */
   let ends = null
   /** @type {WeakMap<Tape, Map<string, number[]>>} */
   let cache = new WeakMap()
@@ -26,14 +32,6 @@ export const slotMapOf = (topology) => {
   const forget = () => {
     ends = null
     cache = new WeakMap()
-  }
-  const endsOf = (/** @type {Uint16Array} */ by) => {
-    if (ends) return ends
-    ends = new Uint16Array(slotCount)
-    for (let slot = slotCount - 1; slot >= 0; slot--) {
-      ends[slot] = slot + 1 < slotCount && by[slot + 1] === by[slot] ? ends[slot + 1] : slot + 1
-    }
-    return ends
   }
   // A slot without an owner yet: the server that is asked says so.
   const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0] ?? addresses[0]
@@ -57,10 +55,10 @@ export const slotMapOf = (topology) => {
     if (!owners) put(addresses[0], low, high)
     else if (!tape.slots) for (let i = low; i < high; i++) put(ownerOf(tape.slotAt(i, values)), i, i + 1)
     else {
-      const runs = endsOf(owners)
+      ends ??= endsOf(owners)
       for (let from = low; from < high; ) {
         const slot = tape.slots[from]
-        const to = lowerBound(tape.slots, runs[slot], from, high)
+        const to = lowerBound(tape.slots, ends[slot], from, high)
         put(ownerOf(slot), from, to)
         from = to
       }

@@ -11,6 +11,19 @@
  * @property {Entry[]} queue of later ticks
  */
 
+/** Takes out the commands of the tick that waits longest: they are held from now on. @param {Hold} hold */
+const takeTick = (hold) => {
+  const [first] = hold.queue
+  let n = 0
+  while (n < hold.queue.length && hold.queue[n].tick === first.tick) n++
+  const next = hold.queue.splice(0, n)
+  for (const entry of next) {
+    entry.held = true
+    hold.pending += entry.to - entry.from
+  }
+  return next
+}
+
 /**
  * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to the owner of the slot
  */
@@ -29,19 +42,8 @@ export const holdsOf = ({ send }) => {
   /** One tick at a time: the next is let go when all of this one has its outcome. */
   const advance = (/** @type {number} */ slot, /** @type {Hold} */ hold) => {
     if (hold.pending > 0 || hold.drains > 0) return
-    const [first] = hold.queue
-    if (!first) {
-      holds.delete(slot)
-      return
-    }
-    let n = 0
-    while (n < hold.queue.length && hold.queue[n].tick === first.tick) n++
-    const next = hold.queue.splice(0, n)
-    for (const entry of next) {
-      entry.held = true
-      hold.pending += entry.to - entry.from
-    }
-    send(slot, next)
+    if (hold.queue.length > 0) send(slot, takeTick(hold))
+    else holds.delete(slot)
   }
 
   return {

@@ -253,8 +253,8 @@ export const mutations = [
   },
   {
     ...slotMap,
-    line: 'lowerBound(tape.slots, runs[slot], from, high)',
-    becomes: 'lowerBound(tape.slots, runs[slot] + 1, from, high)',
+    line: 'lowerBound(tape.slots, ends[slot], from, high)',
+    becomes: 'lowerBound(tape.slots, ends[slot] + 1, from, high)',
     breaks: 'a range takes the first slot of the next owner',
   },
   { ...slotMap, line: 'owners[slot] = index', becomes: '', breaks: 'a moved slot is not entered' },
