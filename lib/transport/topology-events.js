@@ -20,23 +20,17 @@ const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
   `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
 
 /**
- * @param {object} needs
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {() => number} needs.clock
+ * @typedef {object} Needs
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {() => number} clock
  */
-export const storyOf = ({ onEvent, clock }) => {
-  /** @type {Map<string, number>} */
-  const refusals = new Map()
-  /** @type {Map<string, number>} slots by the way they went */
-  const moves = new Map()
+
+/** Connections that are lost and come back. @param {Needs} needs */
+const connectionEvents = ({ onEvent, clock }) => {
   /** @type {Map<string, { sinceMs: number, told: boolean, announced: boolean, reason: string }>} told: with this reason; announced: with any */
-  const down = new Map()
+  const lost = new Map()
   /** @type {Map<string, number>} when an address was last spoken of */
   const spoken = new Map()
-  /** @type {readonly string[] | null} */
-  let masters = null
-  let epoch = 0
-  let toldEpoch = 0
 
   const isQuiet = (/** @type {string} */ address) =>
     clock() - (spoken.get(address) ?? Number.NEGATIVE_INFINITY) >= quietMs
@@ -45,15 +39,59 @@ export const storyOf = ({ onEvent, clock }) => {
     onEvent(kind, text)
   }
   const tellDown = (/** @type {string} */ address) => {
-    const state = down.get(address)
+    const state = lost.get(address)
     if (!state || state.told || !isQuiet(address)) return
     state.told = true
     state.announced = true
-    const { reason } = state
-    speak(address, 'disconnected', `${address}: ${without(address, reason)}`)
+    speak(address, 'disconnected', `${address}: ${without(address, state.reason)}`)
   }
 
   return {
+    tellDown: () => [...lost.keys()].forEach(tellDown),
+    /** The connection is lost, or could not be made again. @param {string} address @param {string} reason */
+    down(address, reason) {
+      const state = lost.get(address)
+      if (!state) lost.set(address, { sinceMs: clock(), told: false, announced: false, reason })
+      // Why it cannot be made again says more than that it was lost.
+      else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { told: false, reason })
+      tellDown(address)
+    },
+
+    /** @param {string} address */
+    up(address) {
+      const state = lost.get(address)
+      if (!state) return
+      lost.delete(address)
+      // A connection that comes and goes within a second is told once.
+      if (!state.announced && !isQuiet(address)) return
+      const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
+      speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)
+    },
+
+    /** @param {string} address */
+    isDown: (address) => lost.has(address),
+
+    /** No connection to it is opened any more. @param {string} address */
+    forget: (address) => lost.delete(address),
+  }
+}
+
+/** @param {Needs} needs */
+export const storyOf = ({ onEvent, clock }) => {
+  /** @type {Map<string, number>} */
+  const refusals = new Map()
+  /** @type {Map<string, number>} slots by the way they went */
+  const moves = new Map()
+  /** @type {readonly string[] | null} */
+  let masters = null
+  let epoch = 0
+  let toldEpoch = 0
+
+  const { tellDown, ...connections } = connectionEvents({ onEvent, clock })
+
+  return {
+    ...connections,
+
     /** A server turned a command away. @param {string} cause */
     refused(cause) {
       refusals.set(cause, (refusals.get(cause) ?? 0) + 1)
@@ -91,35 +129,9 @@ export const storyOf = ({ onEvent, clock }) => {
       masters = [...topology.masters]
     },
 
-    /** The connection is lost, or could not be made again. @param {string} address @param {string} reason */
-    down(address, reason) {
-      const state = down.get(address)
-      if (!state) down.set(address, { sinceMs: clock(), told: false, announced: false, reason })
-      // Why it cannot be made again says more than that it was lost.
-      else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { told: false, reason })
-      tellDown(address)
-    },
-
-    /** @param {string} address */
-    up(address) {
-      const state = down.get(address)
-      if (!state) return
-      down.delete(address)
-      // A connection that comes and goes within a second is told once.
-      if (!state.announced && !isQuiet(address)) return
-      const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
-      speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)
-    },
-
-    /** @param {string} address */
-    isDown: (address) => down.has(address),
-
-    /** No connection to it is opened any more. @param {string} address */
-    forget: (address) => down.delete(address),
-
     /** Once a second. */
     tell() {
-      for (const address of down.keys()) tellDown(address)
+      tellDown()
       for (const [way, slots] of moves) onEvent('slots-moved', `${counted(slots, 'slot')} ${way}`)
       moves.clear()
       if (refusals.size > 0) {
