@@ -62,21 +62,9 @@ export const roundsPlan = (count, runs) =>
     Math.max(2, count),
   )
 
-/**
- * @param {Terms} terms
- * @returns {Generator<Block, Decision, Outcome[]>} outcomes in the order of the block
- */
-export function* choosing({
-  count,
-  simplicity,
-  runs: mostRuns,
-  effect = smallestEffect,
-  seed = 1,
-  plan = roundsPlan(count, mostRuns),
-}) {
+/** What the runs cost so far, and which candidates are left. @param {number} count @param {number} effect @param {RoundsPlan} plan */
+const racing = (count, effect, plan) => {
   const all = Array.from({ length: count }, (_, i) => i)
-  const { rounds } = plan
-  const halvedAfter = halvings.map((part) => plan.looks.find((look) => look >= part * rounds))
   /** @type {Map<number, number>[]} cost by round */
   const costs = all.map(() => new Map())
   /** @type {string[][]} */
@@ -84,7 +72,6 @@ export function* choosing({
   /** @type {Place[]} */
   const places = all.map(() => 'left')
   const left = () => all.filter((i) => places[i] === 'left')
-  const uniform = uniforms(seed)
 
   /** What b costs against a, by the rounds that both have. @param {number} a @param {number} b */
   const against = (a, b) => {
@@ -101,33 +88,85 @@ export function* choosing({
       if (costs[i].size < 2) return best
       return best === null || (against(best, i)?.change ?? 0) < 0 ? i : best
     }, null)
-  const leaveWorse = () => {
-    const there = left()
-    for (const i of there)
-      if (there.some((j) => j !== i && against(j, i)?.verdict === 'worse')) places[i] = 'worse'
+  return {
+    ...{ all, costs, lost, places, left, against, lowest },
+    /** All of them cost the same. @param {readonly number[]} some */
+    areSame: (some) => some.every((i) => some.every((j) => i >= j || against(i, j)?.verdict === 'same')),
+    leaveWorse() {
+      const there = left()
+      for (const i of there)
+        if (there.some((j) => j !== i && against(j, i)?.verdict === 'worse')) places[i] = 'worse'
+    },
+    halve() {
+      const best = lowest(left())
+      if (best === null) return
+      const change = (/** @type {number} */ i) => (i === best ? 0 : (against(best, i)?.change ?? 0))
+      const ordered = left().sort((i, j) => change(i) - change(j))
+      for (const i of ordered.slice(Math.max(2, Math.ceil(ordered.length / 2))))
+        if (change(i) > effect) places[i] = 'halved'
+    },
+    /** @param {number} i @param {Outcome} outcome @param {number} round */
+    note(i, { cost, why, final }, round) {
+      if (cost !== null) costs[i].set(round, cost)
+      else {
+        lost[i].push(why ?? 'its run did not count')
+        if (final) places[i] = 'refused'
+        else if (lost[i].length >= mostLost && lost[i].length > costs[i].size) places[i] = 'not-counted'
+      }
+    },
   }
-  const halve = () => {
-    const best = lowest(left())
-    if (best === null) return
-    const change = (/** @type {number} */ i) => (i === best ? 0 : (against(best, i)?.change ?? 0))
-    const ordered = left().sort((i, j) => change(i) - change(j))
-    for (const i of ordered.slice(Math.max(2, Math.ceil(ordered.length / 2))))
-      if (change(i) > effect) places[i] = 'halved'
-  }
-  const isDecided = () => {
-    const there = left()
-    return there.every((i) => there.every((j) => i >= j || against(i, j)?.verdict === 'same'))
-  }
-  /** @param {number} i @param {Outcome} outcome @param {number} round */
-  const note = (i, { cost, why, final }, round) => {
-    if (cost !== null) costs[i].set(round, cost)
-    else {
-      lost[i].push(why ?? 'its run did not count')
-      if (final) places[i] = 'refused'
-      else if (lost[i].length >= mostLost && lost[i].length > costs[i].size) places[i] = 'not-counted'
-    }
-  }
+}
 
+/** Who won, when no more runs come. @param {ReturnType<typeof racing>} race @param {readonly number[]} simplicity @param {number} effect @returns {Omit<Decision, 'rounds' | 'runs'>} */
+const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, simplicity, effect) => {
+  const ranked = all.filter((i) => ['left', 'halved'].includes(places[i]) && costs[i].size > 1)
+  const best = lowest(left())
+  const difference = (/** @type {number} */ i) => (best === null || i === best ? null : against(best, i))
+  const unproven = ranked.filter((i) => i === best || difference(i)?.verdict !== 'worse')
+  const change = (/** @type {number} */ i) => difference(i)?.change ?? 0
+  const simplest = (/** @type {number} */ i, /** @type {number} */ j) =>
+    Number(change(i) > effect) - Number(change(j) > effect) ||
+    simplicity[i] - simplicity[j] ||
+    change(i) - change(j)
+  const alike = best === null ? [] : unproven.sort(simplest)
+  return {
+    state: best === null ? 'none' : alike.length === 1 ? 'best' : areSame(alike) ? 'same' : 'unclear',
+    chosen: alike[0] ?? null,
+    alike,
+    standings: all.map((i) => {
+      const found = difference(i)
+      const at = (/** @type {number | null | undefined} */ part) =>
+        i === best ? 1 : part === null || part === undefined ? null : 1 + part
+      return {
+        place: places[i] === 'halved' && found?.verdict === 'worse' ? 'worse' : places[i],
+        rounds: costs[i].size,
+        ratio: at(found?.change),
+        low: at(found?.low),
+        high: at(found?.high),
+        verdict: found?.verdict ?? null,
+        why: lost[i].at(-1) ?? null,
+      }
+    }),
+  }
+}
+
+/**
+ * @param {Terms} terms
+ * @returns {Generator<Block, Decision, Outcome[]>} outcomes in the order of the block
+ */
+export function* choosing({
+  count,
+  simplicity,
+  runs: mostRuns,
+  effect = smallestEffect,
+  seed = 1,
+  plan = roundsPlan(count, mostRuns),
+}) {
+  const { rounds, looks } = plan
+  const halvedAfter = halvings.map((part) => looks.find((look) => look >= part * rounds))
+  const race = racing(count, effect, plan)
+  const { left, places } = race
+  const uniform = uniforms(seed)
   let used = 0
   let round = 0
   /** @type {number[]} */
@@ -139,44 +178,12 @@ export function* choosing({
     order = round % 2 === 1 ? shuffle(left(), uniform) : order.filter((i) => places[i] === 'left').reverse()
     used += order.length
     const outcomes = yield { round, order }
-    for (const [at, i] of order.entries()) note(i, outcomes[at], round)
-    if (!plan.looks.includes(round)) continue
-    leaveWorse()
-    if (left().length <= 1 || isDecided()) break
-    if (halvedAfter.includes(round)) halve()
+    for (const [at, i] of order.entries()) race.note(i, outcomes[at], round)
+    if (!looks.includes(round)) continue
+    race.leaveWorse()
+    if (left().length <= 1 || race.areSame(left())) break
+    if (halvedAfter.includes(round)) race.halve()
   }
-  const isSure = (/** @type {number} */ i) => places[i] === 'worse'
-  leaveWorse()
-  const ranked = all.filter((i) => ['left', 'halved'].includes(places[i]) && costs[i].size > 1)
-  const best = lowest(left())
-  const difference = (/** @type {number} */ i) => (best === null || i === best ? null : against(best, i))
-  const unproven = ranked.filter((i) => i === best || difference(i)?.verdict !== 'worse')
-  const change = (/** @type {number} */ i) => difference(i)?.change ?? 0
-  const simplest = (/** @type {number} */ i, /** @type {number} */ j) =>
-    Number(change(i) > effect) - Number(change(j) > effect) ||
-    simplicity[i] - simplicity[j] ||
-    change(i) - change(j)
-  const alike = best === null ? [] : unproven.sort(simplest)
-  const isSame = alike.every((i) => alike.every((j) => i >= j || against(i, j)?.verdict === 'same'))
-  return {
-    state: best === null ? 'none' : alike.length === 1 ? 'best' : isSame ? 'same' : 'unclear',
-    chosen: alike[0] ?? null,
-    alike,
-    standings: all.map((i) => {
-      const found = difference(i)
-      const at = (/** @type {number | null | undefined} */ part) =>
-        i === best ? 1 : part === null || part === undefined ? null : 1 + part
-      return {
-        place: isSure(i) || places[i] !== 'halved' || found?.verdict !== 'worse' ? places[i] : 'worse',
-        rounds: costs[i].size,
-        ratio: at(found?.change),
-        low: at(found?.low),
-        high: at(found?.high),
-        verdict: found?.verdict ?? null,
-        why: lost[i].at(-1) ?? null,
-      }
-    }),
-    rounds: round,
-    runs: used,
-  }
+  race.leaveWorse()
+  return { ...decided(race, simplicity, effect), rounds: round, runs: used }
 }
