@@ -10,6 +10,24 @@ import { systemTimers } from '../base/timers.js'
 const firstRetryMs = 50
 const lastRetryMs = 1000
 
+/** Waits that double, until a connection is up. @param {() => number} random @param {Timers} timers */
+const retriesOf = (random, timers) => {
+  let waitMs = firstRetryMs
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  return {
+    /** @param {() => void} then */
+    wait(then) {
+      timer = timers.setTimeout(then, waitMs * (0.5 + random() / 2))
+      waitMs = Math.min(lastRetryMs, waitMs * 2)
+    },
+    reset() {
+      waitMs = firstRetryMs
+    },
+    cancel: () => timers.clearTimeout(timer),
+  }
+}
+
 /**
  * @param {object} needs
  * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} needs.open
@@ -23,38 +41,25 @@ const lastRetryMs = 1000
  * @param {() => number} needs.random
  * @param {Timers} [needs.timers]
  */
-export const linkOf = ({
-  open,
-  decoder,
-  onRead,
-  onUp,
-  onDown,
-  clock,
-  random,
-  timers = systemTimers,
-  ...renewing
-}) => {
-  const { owes = () => true, onRenewed = () => {} } = renewing
+export const linkOf = (needs) => {
+  const { open, decoder, onRead, onUp, onDown, clock, random, timers = systemTimers } = needs
+  const { owes = () => true, onRenewed = () => {} } = needs
+  const retries = retriesOf(random, timers)
   /** @type {Socket | null} */
   let socket = null
   let opening = false
   let closed = false
-  let retryMs = firstRetryMs
   let heardMs = clock()
   let retiring = false // nothing new is sent on it
   /** @type {number | null} when the one before was closed on purpose */
   let retiredMs = null
-  /** @type {NodeJS.Timeout | undefined} */
-  let retry
 
   const down = (/** @type {Error | undefined} */ error) => {
     socket = null
     retiring = false
     retiredMs = null
     onDown(error)
-    if (closed) return
-    retry = timers.setTimeout(connect, retryMs * (0.5 + random() / 2))
-    retryMs = Math.min(lastRetryMs, retryMs * 2)
+    if (!closed) retries.wait(connect)
   }
 
   /** Resolves when it is up or down. */
@@ -71,27 +76,21 @@ export const linkOf = ({
       if (retiring && !owes()) letGo()
       onRead(heardMs)
     }
-    let opened
-    try {
-      opened = await open({
-        onBytes,
-        onClose: (error) => {
-          isLost = true
-          // The end of a connection that was given up is not reported.
-          if (own === null || own === socket) down(error)
-        },
-      })
-    } catch (error) {
-      opening = false
-      return down(/** @type {Error} */ (error))
+    const onClose = (/** @type {Error | undefined} */ error) => {
+      isLost = true
+      // The end of a connection that was given up is not reported.
+      if (own === null || own === socket) down(error)
     }
+    /** @type {Socket | Error} */
+    const opened = await open({ onBytes, onClose }).catch((error) => error)
     opening = false
+    if (opened instanceof Error) return down(opened)
     if (closed) opened.destroy()
     // It may have been closed again before we came to know of it.
     if (opened.destroyed || isLost) return
     own = opened
     socket = opened
-    retryMs = firstRetryMs
+    retries.reset()
     heardMs = clock()
     const sinceMs = retiredMs
     retiredMs = null
@@ -137,7 +136,7 @@ export const linkOf = ({
     /** For good; one that is being opened too. */
     close() {
       closed = true
-      timers.clearTimeout(retry)
+      retries.cancel()
       socket?.destroy()
     },
   }

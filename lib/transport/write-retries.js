@@ -13,6 +13,31 @@ import { holdsOf } from './slot-queues.js'
  * @import { Story } from './topology-events.js'
  */
 
+const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
+
+/** The next attempt of commands [from, to). @param {Entry} entry @param {number} from @param {number} to @returns {Entry} */
+const againOf = (entry, from, to) => {
+  const attempts = entry.attempts + 1
+  return { ...entry, from, to, again: true, attempts, lead: 0, goTo: null }
+}
+
+/** Slots that wait, by how long. @param {Timers} timers @param {() => number} random @param {(slots: Iterable<number>) => void} then */
+const postponing = (timers, random, then) => {
+  /** @type {Map<number, Set<number>>} */
+  const postponed = new Map()
+  return (/** @type {number} */ slot, /** @type {number} */ waitMs) => {
+    const slots = postponed.get(waitMs)
+    if (slots) return void slots.add(slot)
+    const due = new Set([slot])
+    postponed.set(waitMs, due)
+    const resend = () => {
+      postponed.delete(waitMs)
+      then(due)
+    }
+    timers.setTimeout(resend, waitMs * (0.5 + random()))
+  }
+}
+
 /**
  * @param {object} needs
  * @param {ReturnType<typeof policyOf>} needs.policy
@@ -25,21 +50,9 @@ import { holdsOf } from './slot-queues.js'
  * @param {() => number} needs.random
  * @param {Timers} [needs.timers]
  */
-export const repeatsOf = ({
-  policy,
-  ledger,
-  poolFor,
-  onMoved,
-  onStale,
-  loadScripts,
-  story,
-  random,
-  timers = systemTimers,
-}) => {
+export const repeatsOf = ({ policy, ledger, poolFor, onMoved, onStale, loadScripts, story, ...timing }) => {
   /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
   const touched = new Set()
-  /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
-  const postponed = new Map()
   /** @type {Set<Pool>} */
   const toPump = new Set()
   let closed = false
@@ -60,8 +73,6 @@ export const repeatsOf = ({
     }
   }
 
-  const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
-
   /** @param {Entry} entry @param {number} n of its commands have an outcome */
   const settle = (entry, n) => {
     if (entry.held) holds.settle(slotIn(entry), n)
@@ -76,23 +87,11 @@ export const repeatsOf = ({
     settle(entry, entry.to - entry.from)
   }
 
-  /** @param {number} slot @param {number} waitMs */
-  const postpone = (slot, waitMs) => {
-    const slots = postponed.get(waitMs)
-    if (slots) {
-      slots.add(slot)
-      return
-    }
-    const due = new Set([slot])
-    postponed.set(waitMs, due)
-    const resend = () => {
-      postponed.delete(waitMs)
-      if (closed) return
-      for (const each of due) holds.resend(each)
-      pump()
-    }
-    timers.setTimeout(resend, waitMs * (0.5 + random()))
-  }
+  const postpone = postponing(timing.timers ?? systemTimers, timing.random, (slots) => {
+    if (closed) return
+    for (const slot of slots) holds.resend(slot)
+    pump()
+  })
 
   return {
     holds,
@@ -102,9 +101,8 @@ export const repeatsOf = ({
 
     /** @param {Entry} entry @param {number} command @param {string} line @param {Lane} lane */
     refused(entry, command, line, lane) {
-      const attempts = entry.attempts + 1
-      const one = { ...entry, from: command, to: command + 1, again: true, attempts, lead: 0, goTo: null }
-      const ruling = policy.refused(line, lane.address, one.tick.dueMs, attempts)
+      const one = againOf(entry, command, command + 1)
+      const ruling = policy.refused(line, lane.address, one.tick.dueMs, one.attempts)
       const { action, cause, address, waitMs } = ruling
       if (ruling.lost) return lose(one, ruling.lost, cause)
       ledger.commands.repeated++
@@ -132,8 +130,7 @@ export const repeatsOf = ({
         const slot = tape.slotAt(from, values)
         let to = from + 1
         while (to < entry.to && (held || tape.slotAt(to, values) === slot)) to++
-        const attempts = entry.attempts + 1
-        holds.refuse(slot, { ...entry, from, to, again: true, attempts, lead: 0, goTo: null })
+        holds.refuse(slot, againOf(entry, from, to))
         touched.add(slot)
         from = to
       }

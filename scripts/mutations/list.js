@@ -179,8 +179,8 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'to: command + 1, again: true',
-    becomes: 'to: command + 1, again: false',
+    line: 'to, again: true',
+    becomes: 'to, again: false',
     breaks: 'a repeat takes the bytes of a later tick',
   },
   {
