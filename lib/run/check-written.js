@@ -31,6 +31,7 @@ import { askMany, indexOf } from './check-index.js'
 const batchItems = 10_000
 const shownExamples = 20
 const nothing = () => {}
+const wordsOf = { missing: 'not there', corrupt: 'other bytes', unranked: 'its id is not in its index' }
 
 /**
  * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.
@@ -111,6 +112,63 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
 }
 
 /**
+ * What was found of the items.
+ * @param {(n: number, bytes: Buffer, from: number, to: number) => boolean} matches
+ * @param {(n: number, atMs: number) => boolean} isOver the time of an item may be over
+ */
+const tallyOf = (matches, isOver) => {
+  const counts = { acked: 0, present: 0, lost: 0, missing: 0, expired: 0, corrupt: 0, unranked: 0 }
+  /** @type {Checked} */
+  const checked = { ...counts, not_checked: [], examples: [] }
+  /** @type {Set<number>} of the batch */
+  const lost = new Set()
+  const lose = (/** @type {number} */ n, /** @type {'missing' | 'corrupt' | 'unranked'} */ what) => {
+    checked[what]++
+    lost.add(n)
+    if (checked.examples.length < shownExamples) checked.examples.push(`item ${n}: ${wordsOf[what]}`)
+  }
+  return {
+    checked,
+    /** @param {number} n @param {number} atMs @param {'missing' | 'unranked'} what */
+    gone(n, atMs, what) {
+      if (!isOver(n, atMs)) lose(n, what)
+      // Its id goes with it, and it counts once.
+      else if (what === 'missing') checked.expired++
+    },
+    /** @param {number} n @param {Buffer} bytes @param {number} from @param {number} to */
+    found(n, bytes, from, to) {
+      if (matches(n, bytes, from, to)) checked.present++
+      else lose(n, 'corrupt')
+    },
+    present() {
+      checked.present++
+    },
+    /** All of a batch was looked for. @param {number} items */
+    counted(items) {
+      checked.acked += items
+      checked.lost += lost.size
+      lost.clear()
+    },
+  }
+}
+
+/** Items and when each was written at the earliest, as many at once as are asked for together. @param {Iterable<{ first: number, last: number, atMs: number }>} parts */
+function* batchesOf(parts) {
+  /** @type {{ ns: number[], times: number[] }} */
+  let batch = { ns: [], times: [] }
+  for (const { first, last, atMs } of parts) {
+    for (let n = first; n <= last; n++) {
+      batch.ns.push(n)
+      batch.times.push(atMs)
+      if (batch.ns.length < batchItems) continue
+      yield batch
+      batch = { ns: [], times: [] }
+    }
+  }
+  if (batch.ns.length > 0) yield batch
+}
+
+/**
  * @param {object} needs
  * @param {Record<string, any>} needs.plan
  * @param {Written} needs.written
@@ -123,54 +181,12 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const strategy = strategyOf(/** @type {any} */ (plan))
   const checks = strategy.checks() ?? []
   const { value } = strategy.reader()
-  const matches = payloadMatcher(/** @type {any} */ (plan))
-  /** @type {Checked} */
-  const checked = {
-    acked: 0,
-    present: 0,
-    lost: 0,
-    missing: 0,
-    expired: 0,
-    corrupt: 0,
-    unranked: 0,
-    not_checked: [],
-    examples: [],
-  }
-  /** @type {Set<number>} of the batch */
-  const lost = new Set()
-  const example = (/** @type {string} */ text) => {
-    if (checked.examples.length < shownExamples) checked.examples.push(text)
-  }
   const lifetimeS = lifetimeOf(/** @type {any} */ (plan))
-  /** A generous bound: an item cannot be gone before. @param {number} n @param {number} atMs */
-  const isOver = (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs
-  const gone = (
-    /** @type {number} */ n,
-    /** @type {number} */ atMs,
-    /** @type {'missing' | 'unranked'} */ what,
-  ) => {
-    if (isOver(n, atMs)) {
-      // Its id goes with it, and it counts once.
-      if (what === 'missing') checked.expired++
-      return
-    }
-    checked[what]++
-    lost.add(n)
-    example(`item ${n}: ${what === 'missing' ? 'not there' : 'its id is not in its index'}`)
-  }
-  const found = (
-    /** @type {number} */ n,
-    /** @type {Buffer} */ bytes,
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-  ) => {
-    if (matches(n, bytes, from, to)) checked.present++
-    else {
-      checked.corrupt++
-      lost.add(n)
-      example(`item ${n}: other bytes`)
-    }
-  }
+  // A generous bound: an item cannot be gone before.
+  const { checked, found, gone, present, counted } = tallyOf(
+    payloadMatcher(/** @type {any} */ (plan)),
+    (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs,
+  )
 
   /** @param {number[]} ns @param {number[]} times */
   const readById = async (ns, times) => {
@@ -208,7 +224,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     },
     listed: nothing,
     present: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
-      if (bytes) checked.present++
+      if (bytes) present()
       else gone(ns[i], times[i], 'missing')
     },
   })
@@ -223,29 +239,10 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
       else if (one.step) await askMany(driver, ns, one.step, answersTo(ns, times)[one.check])
     }
   }
-  /** @param {number[]} ns @param {number[]} times */
-  const check = async (ns, times) => {
-    lost.clear()
+  for (const { ns, times } of batchesOf(ackedParts(plan, written, startedMs))) {
     await readAll(ns, times)
-    checked.acked += ns.length
-    checked.lost += lost.size
+    counted(ns.length)
   }
-
-  /** @type {number[]} */
-  let ns = []
-  /** @type {number[]} */
-  let times = []
-  for (const { first, last, atMs } of ackedParts(plan, written, startedMs)) {
-    for (let n = first; n <= last; n++) {
-      ns.push(n)
-      times.push(atMs)
-      if (ns.length < batchItems) continue
-      await check(ns, times)
-      ns = []
-      times = []
-    }
-  }
-  if (ns.length > 0) await check(ns, times)
   checked.not_checked = [...strategy.unchecked(), ...index.unchecked()]
   return checked
 }
