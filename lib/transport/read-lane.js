@@ -44,6 +44,50 @@ export const commandJob = (args, then) => {
 /** Hears nothing of a reply. @type {ReplySink} */
 export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
 
+/** What was sent and is not answered yet: jobs with their replies, and the bytes of both. @param {number} windowBytes */
+const owedOf = (windowBytes) => {
+  const sent = /** @type {ReturnType<typeof fifo<Segment>>} */ (fifo())
+  const figures = { replies: 0, bytes: 0, commands: 0 } // commands: all that were sent
+  return {
+    figures,
+    /** Encodes commands of a job, as many as the buffer and the window have room for; returns where they end. @param {ReadJob} job @param {Buffer} buffer @param {number} from */
+    fill(job, buffer, from) {
+      const expected = job.expectBytes()
+      let at = from
+      let count = 0
+      for (let size = job.nextBytes(); size > 0 && at + size <= buffer.length; size = job.nextBytes()) {
+        at = job.encodeNext(buffer, at)
+        count++
+        if (figures.bytes + (at - from) + count * expected >= windowBytes) break
+      }
+      if (count === 0) return at
+      const replies = count * job.repliesEach
+      const bytes = at - from + count * expected
+      sent.push({ job, count: replies, bytes: bytes / replies })
+      figures.replies += replies
+      figures.bytes += bytes
+      figures.commands += count
+      return at
+    },
+    sink() {
+      const segment = sent.first()
+      if (!segment) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+      return segment.job.sink
+    },
+    replied() {
+      const segment = /** @type {Segment} */ (sent.first())
+      figures.replies--
+      figures.bytes -= segment.bytes
+      if (--segment.count === 0) sent.shift()
+      segment.job.replied()
+    },
+    takeAll() {
+      figures.replies = figures.bytes = 0
+      return sent.takeAll()
+    },
+  }
+}
+
 /**
  * @param {object} options
  * @param {string} options.address
@@ -57,42 +101,21 @@ export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
 export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
   /** @type {ReadJob[]} */
   let waiting = []
-  const sent = /** @type {ReturnType<typeof fifo<Segment>>} */ (fifo())
-  let inFlight = 0
-  let inFlightBytes = 0
+  const owed = owedOf(windowBytes)
   let closed = false
-  let commands = 0
   let bytesIn = 0
   const spare = /** @type {Buffer[]} */ ([])
-
-  const replied = () => {
-    const segment = /** @type {Segment} */ (sent.first())
-    inFlight--
-    inFlightBytes -= segment.bytes
-    if (--segment.count === 0) sent.shift()
-    segment.job.replied()
-  }
 
   const write = () => {
     const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(writeBytes)
     let at = 0
     while (waiting.length > 0) {
       const [job] = waiting
-      const from = at
-      let count = 0
-      let size = job.nextBytes()
-      const expected = job.expectBytes()
-      while (size > 0 && at + size <= buffer.length) {
-        at = job.encodeNext(buffer, at)
-        count++
-        if (inFlightBytes + (at - from) + count * expected >= windowBytes) break
-        size = job.nextBytes()
-      }
-      if (count > 0) sentAs(job, count, at - from, expected)
+      at = owed.fill(job, buffer, at)
       if (job.nextBytes() === 0) waiting.shift()
-      else if (count === 0 && at === 0) {
+      else if (at === 0) {
         spare.push(buffer)
-        return writeLarge(job, expected)
+        return writeLarge(job)
       } else break
     }
     if (at === 0) return
@@ -100,48 +123,32 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
       if (spare.length < spareBuffers) spare.push(buffer)
     })
   }
-  /** A command that no buffer holds. @param {ReadJob} job @param {number} expected */
-  const writeLarge = (job, expected) => {
+  /** A command that no buffer holds. @param {ReadJob} job */
+  const writeLarge = (job) => {
     const bytes = Buffer.allocUnsafeSlow(job.nextBytes())
-    job.encodeNext(bytes, 0)
-    sentAs(job, 1, bytes.length, expected)
+    owed.fill(job, bytes, 0)
     if (job.nextBytes() === 0) waiting.shift()
     link.write(bytes)
-  }
-  /** @param {ReadJob} job @param {number} count @param {number} bytes @param {number} expected */
-  const sentAs = (job, count, bytes, expected) => {
-    const replies = count * job.repliesEach
-    const expectedBytes = bytes + count * expected
-    sent.push({ job, count: replies, bytes: expectedBytes / replies })
-    if (inFlight === 0) link.owesFrom(clock())
-    inFlight += replies
-    inFlightBytes += expectedBytes
-    commands += count
   }
 
   const pump = () => {
     // Half a window at a time: a write for every few replies would cost more than the commands in it.
-    if (!link.isUp() || waiting.length === 0 || inFlightBytes > windowBytes / 2) return
+    if (!link.isUp() || waiting.length === 0 || owed.figures.bytes > windowBytes / 2) return
+    if (owed.figures.replies === 0) link.owesFrom(clock())
     link.cork()
-    while (waiting.length > 0 && inFlightBytes < windowBytes) write()
+    while (waiting.length > 0 && owed.figures.bytes < windowBytes) write()
     link.uncork()
   }
 
   const lost = () => {
-    const jobs = new Set([...sent.takeAll().map(({ job }) => job), ...waiting])
-    inFlight = inFlightBytes = 0
+    const jobs = new Set([...owed.takeAll().map(({ job }) => job), ...waiting])
     waiting = []
     for (const job of jobs) job.closed()
-  }
-  const sink = () => {
-    const segment = sent.first()
-    if (!segment) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    return segment.job.sink
   }
   const link = linkOf({
     open,
     decoder: () => {
-      const read = replyReader({ sink, replied })
+      const read = replyReader(owed)
       return (chunk) => {
         bytesIn += chunk.length
         read(chunk)
@@ -175,10 +182,10 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
       waiting.push(job)
       pump()
     },
-    silentMs: () => link.silentMs(inFlight > 0),
+    silentMs: () => link.silentMs(owed.figures.replies > 0),
     /** Ends a connection that says nothing; what it owes is asked again. */
     cut: link.cut,
-    figures: () => ({ commands, bytes_in: bytesIn }),
+    figures: () => ({ commands: owed.figures.commands, bytes_in: bytesIn }),
     close() {
       closed = true
       link.close()
