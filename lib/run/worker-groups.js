@@ -1,6 +1,7 @@
 // Workers in several processes. What each has done is in a file of its own, so a process that is killed is still counted,
 // and another takes its place.
 
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { serialize } from 'node:v8'
 import { programsEnv, startChild } from '../base/child.js'
 import { TargetError } from '../base/errors.js'
+import { deferred } from '../base/timers.js'
 import { sleep } from './settlement.js'
 import { journalReader } from './work-journal.js'
 
@@ -21,7 +23,7 @@ import { journalReader } from './work-journal.js'
  * @import { Orders } from './work-process.js'
  *
  * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
- * @typedef {{ child: ChildProcess, reader: ReturnType<typeof journalReader>, measured: Measured | null, whole: boolean, ended: boolean }} Crew
+ * @typedef {ReturnType<typeof startCrew>} Crew
  */
 
 const program = fileURLToPath(new URL('work-process.js', import.meta.url))
@@ -35,6 +37,44 @@ const sharesOf = (workers, processes) =>
     const from = Math.floor((p * workers) / processes)
     return { first: from, count: Math.floor(((p + 1) * workers) / processes) - from }
   })
+
+/** A process of workers, and what it last reported. @param {Orders} orders @param {CrewSink} sink */
+const startCrew = (orders, sink) => {
+  const reader = journalReader(orders.journal, sink)
+  const child = startChild(program, [], {
+    env: programsEnv(process.env),
+    secrets: { ORDERS: serialize(orders).toString('base64') },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  // One that was killed reads nothing any more.
+  child.stdin?.on('error', () => {})
+  const exit = once(child, 'exit')
+  const { over: ready, finish } = deferred()
+  const crew = {
+    child,
+    reader,
+    exit,
+    isReady: Promise.race([ready.then(() => true), exit.then(() => false)]),
+    measured: /** @type {Measured | null} */ (null),
+    whole: true,
+    ended: false,
+    fault: 'ended before it was ready',
+  }
+  child.once('exit', () => {
+    crew.ended = true
+    reader.read()
+  })
+  createInterface({ input: /** @type {Readable} */ (child.stdout) }).on('line', (text) => {
+    const line = JSON.parse(text)
+    if (line.ready) finish()
+    if (line.measured) crew.measured = line.measured
+    if (line.whole === false) crew.whole = false
+    if (line.refused) sink.refused(line.refused)
+    if (line.event) sink.event(line.event[0], line.event[1])
+    if (line.fault) crew.fault = line.fault
+  })
+  return crew
+}
 
 /**
  * @param {object} needs
@@ -67,65 +107,31 @@ export const crewsOf = async ({
   let isWorking = false
   let begun = 0
 
-  /** @param {typeof shares[number]} share @returns {Promise<void>} when it is ready */
-  const begin = ({ first, count }) =>
-    new Promise((resolve, reject) => {
-      const number = ++begun
-      /** @type {Orders} */
-      const orders = {
-        plan,
-        names: Array.from({ length: count }, (_, i) => `${box}.${number}.${first + i + 1}`),
-        first,
-        stepsPerUs,
-        offsetMs,
-        address: address(),
-        access,
-        journal: join(folder, String(number)),
-      }
-      const reader = journalReader(orders.journal, sink)
-      const child = startChild(program, [], {
-        env: programsEnv(process.env),
-        secrets: { ORDERS: serialize(orders).toString('base64') },
-        stdio: ['pipe', 'pipe', 'inherit'],
-      })
-      // One that was killed reads nothing any more.
-      child.stdin?.on('error', () => {})
-      /** @type {Crew} */
-      const crew = { child, reader, measured: null, whole: true, ended: false }
-      crews.push(crew)
-      let ready = false
-      let fault = 'ended before it was ready'
-      const lines = createInterface({ input: /** @type {Readable} */ (child.stdout) })
-      lines.on('line', (text) => {
-        const line = JSON.parse(text)
-        if (line.ready) {
-          ready = true
-          if (isWorking) child.stdin?.write('go\n')
-          resolve()
-        }
-        if (line.measured) crew.measured = line.measured
-        if (line.whole === false) crew.whole = false
-        if (line.refused) sink.refused(line.refused)
-        if (line.event) sink.event(line.event[0], line.event[1])
-        if (line.fault) fault = line.fault
-      })
-      child.once('exit', async (code, signal) => {
-        crew.ended = true
-        reader.read()
-        if (stopping) return
-        if (!ready) return reject(new TargetError(`a process of workers: ${fault}`, { code: 'WORKERS' }))
-        onKilled(`a process of ${count} workers ended (${signal ?? code}); another takes its place`)
-        if (code === 3) await refresh().catch(() => {})
-        while (
-          !stopping &&
-          !(await begin({ first, count }).then(
-            () => true,
-            () => false,
-          ))
+  /** @param {typeof shares[number]} share when it is ready */
+  const begin = async ({ first, count }) => {
+    const number = ++begun
+    const names = Array.from({ length: count }, (_, i) => `${box}.${number}.${first + i + 1}`)
+    const journal = join(folder, String(number))
+    const crew = startCrew(
+      { plan, names, first, stepsPerUs, offsetMs, address: address(), access, journal },
+      sink,
+    )
+    crews.push(crew)
+    if (!(await crew.isReady))
+      throw new TargetError(`a process of workers: ${crew.fault}`, { code: 'WORKERS' })
+    if (isWorking) crew.child.stdin?.write('go\n')
+    crew.exit.then(async ([code, signal]) => {
+      if (stopping) return
+      onKilled(`a process of ${count} workers ended (${signal ?? code}); another takes its place`)
+      if (code === 3) await refresh().catch(() => {})
+      const isReplaced = () =>
+        begin({ first, count }).then(
+          () => true,
+          () => false,
         )
-          await sleep(againMs)
-      })
+      while (!stopping && !(await isReplaced())) await sleep(againMs)
     })
+  }
 
   const readAll = () => {
     for (const { reader } of crews) reader.read()
