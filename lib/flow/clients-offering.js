@@ -1,6 +1,6 @@
 // When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
 
-import { longestTimerMs } from '../base/timers.js'
+import { deferred, longestTimerMs } from '../base/timers.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
@@ -14,6 +14,17 @@ import { longestTimerMs } from '../base/timers.js'
 // When nothing is due yet, a course may go on at any moment.
 const lookMs = 4
 
+/** The next client that has room, from one on; -1: none has. @param {ClientsNeeds['plan']} plan @param {Outcomes['inFlight']} inFlight @param {Retries['pausedUntilMs']} pausedUntilMs */
+const roomIn =
+  ({ clients, pipeline }, inFlight, pausedUntilMs) =>
+  (/** @type {number} */ from, /** @type {number} */ nowMs) => {
+    for (let k = 0; k < clients; k++) {
+      const one = (from + k) % clients
+      if (inFlight[one] < pipeline && pausedUntilMs[one] <= nowMs) return one
+    }
+    return -1
+  }
+
 /**
  * @param {ClientsNeeds & { timers: Timers }} needs
  * @param {Outcomes} outcomes
@@ -23,21 +34,17 @@ const lookMs = 4
  */
 export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs
+  const withRoom = roomIn(plan, inFlight, pausedUntilMs)
   const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
   let { draw, pick } = needs
   let startMs = 0
   let running = false
   let next = 0 // of a schedule
   let turn = 0 // whose client it is at an open rate
-  /** @type {() => void} */
-  let finish = () => {}
+  let all = deferred() // is offered
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
-  const untilFinished = () =>
-    new Promise((resolve) => {
-      finish = () => resolve(undefined)
-    })
   const close = () => {
     running = false
     renewals.stop()
@@ -45,7 +52,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
   }
   const stop = () => {
     close()
-    finish()
+    all.finish()
   }
 
   /** Fills one client in a closed loop. @param {number} client @param {number} nowMs */
@@ -64,14 +71,6 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
     ledger.offered(count, measured)
   }
 
-  const withRoom = (/** @type {number} */ nowMs) => {
-    for (let k = 0; k < plan.clients; k++) {
-      const one = (turn + k) % plan.clients
-      if (inFlight[one] < plan.pipeline && pausedUntilMs[one] <= nowMs) return one
-    }
-    return -1
-  }
-
   /** What is due at an open rate, each to a client that has room. @param {number} nowMs */
   const due = (nowMs) => {
     if (!schedule) return
@@ -79,7 +78,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
       const dueMs = startMs + schedule.due(next, nowMs - startMs)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
-      const client = withRoom(nowMs)
+      const client = withRoom(turn, nowMs)
       if (nowMs - dueMs > plan.maxBehindMs || (client < 0 && schedule.isLeft?.(nowMs - startMs))) {
         ledger.offered(1, measured)
         ledger.lost('dropped', '', measured)
@@ -106,24 +105,21 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
   }
 
   return {
-    offered: untilFinished(),
+    offered: all.over,
     stop,
     /** Nothing is offered any more, and who waits for the end is not told. */
     close,
     elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
-    /** @param {number} atMs by the clock */
-    sinceStart: (atMs) => atMs - startMs,
+    sinceStart: (/** @type {number} */ atMs) => atMs - startMs,
     /** A client may have room. @param {number} client @param {number} nowMs */
     more(client, nowMs) {
       if (!running) return
       if (schedule) due(nowMs)
       else fill(client, nowMs)
     },
-    /** Time is counted from now. */
-    start() {
-      startMs = clock()
-    },
+    /** Time is counted from the first. */
     play() {
+      if (startMs === 0) startMs = clock()
       running = true
       renewals.start()
       if (schedule) tick()
@@ -132,7 +128,8 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
     anew(nextDraw, nextPick) {
       draw = nextDraw
       pick = nextPick
-      return untilFinished()
+      all = deferred()
+      return all.over
     },
   }
 }

@@ -16,6 +16,16 @@ import { clientConnection } from './client-connection.js'
 // Not more at once than a server's queue of new connections holds.
 const mostAtOnce = 100
 
+/** Connects all, not too many at once; false: one of them is not up. @param {readonly ClientConnection[]} connections */
+const connectAll = async (connections) => {
+  for (let i = 0; i < connections.length; i += mostAtOnce) {
+    const some = connections.slice(i, i + mostAtOnce)
+    await Promise.all(some.map((connection) => connection.connect()))
+    if (!some.every((connection) => connection.isUp())) return false
+  }
+  return true
+}
+
 /**
  * @param {object} needs
  * @param {number} needs.clients
@@ -36,8 +46,9 @@ const mostAtOnce = 100
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const clientsPool = (needs) => {
-  const { clients, room, target, addresses, events, onLost, onChanged, onDown, onRenewed } = needs
-  const { story, tally, clock, random, timers, onEvent } = needs
+  const { clients, target, addresses, events, onLost, onChanged, onDown, onRenewed } = needs
+  const { room, reads, story, tally, clock, random, timers, onEvent } = needs
+  const common = { room, reads, tally, clock, random, timers }
   /** @type {Map<string, ClientConnection>[]} by client, by address */
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
@@ -89,16 +100,11 @@ export const clientsPool = (needs) => {
   /** @param {number} client @param {string} address */
   const add = (client, address) => {
     const connection = clientConnection({
+      ...common,
       client,
       address,
-      room,
-      tally,
-      reads: needs.reads,
       open: (handlers) => target.dial(address, handlers),
       events: { ...events, onUp, onDown: down, onRenewed: renewed },
-      clock,
-      random,
-      timers,
     })
     pools[client].set(address, connection)
     if (opened) connection.connect()
@@ -119,30 +125,22 @@ export const clientsPool = (needs) => {
     /** The connections of every client. */
     async open() {
       for (let client = 0; client < clients; client++) for (const address of addresses()) of(client, address)
-      const list = all()
-      for (let i = 0; i < list.length; i += mostAtOnce) {
-        const some = list.slice(i, i + mostAtOnce)
-        await Promise.all(some.map((connection) => connection.connect()))
-        if (some.every((connection) => connection.isUp())) continue
-        close()
-        throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
-      }
-      opened = true
+      opened = await connectAll(all())
+      if (opened) return
+      close()
+      throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
     },
     /** Another connection is closed and opened anew; false: all are being so. */
     renew() {
       for (let k = 0; k < clients; k++) {
         const client = turn
         turn = (turn + 1) % clients
-        let any = false
-        for (const connection of pools[client].values()) any = connection.renew() || any
-        if (any) return true
+        const renewing = [...pools[client].values()].filter((connection) => connection.renew())
+        if (renewing.length > 0) return true
       }
       return false
     },
     /** Looks for connections that are silent. */
-    watch() {
-      listen(all)
-    },
+    watch: () => listen(all),
   }
 }

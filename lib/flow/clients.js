@@ -140,7 +140,6 @@ export const clientsFlow = async (asked) => {
     elapsed: offering.elapsed,
     lastSettledMs: () => offering.sinceStart(outcomes.lastSettledMs()),
     start() {
-      offering.start()
       if (timeoutMs !== null) giveUp()
       play()
     },
