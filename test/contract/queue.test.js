@@ -1,10 +1,10 @@
 // Queues: every job has one place, as redis-cli sees it too, and what is lost or done again is counted.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { run } from '../../lib/index.js'
 import { jobIn } from '../../lib/workloads/queue/job.js'
-import { startProgram } from '../helpers/programs.js'
-import { cli as askCli } from '../helpers/servers.js'
+import { at as envOf, startProgram } from '../helpers/programs.js'
+import { cli as askCli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 
 const quantity = 200
@@ -54,15 +54,12 @@ const ways = {
 }
 
 for (const cluster of [false, true])
-  describe(cluster ? 'a queue in a local cluster' : 'a queue on one server', { concurrency: 6 }, () => {
+  describe(cluster ? 'a queue in a local cluster' : 'a queue on one server', { concurrency: 12 }, () => {
     /** @type {Awaited<ReturnType<typeof sharedServers>>} */
     let address
-    const closers = /** @type {(() => any)[]} */ ([])
+    const scope = suiteScope()
     before(async () => {
-      address = await sharedServers({ after: (fn) => closers.push(fn) }, cluster)
-    })
-    after(async () => {
-      for (const close of closers) await close()
+      address = await sharedServers(scope, cluster)
     })
     const cli = (/** @type {string[]} */ ...args) => askCli(address, ...(cluster ? ['-c'] : []), ...args)
     const at = () => ({
@@ -224,11 +221,7 @@ for (const cluster of [false, true])
     })
 
     test('a queue with a limit refuses what it has no room for, or lets it wait', async () => {
-      for (const [strategy, key, length] of [
-        ['queue-list', 'list', 'LLEN'],
-        ['queue-stream', 'stream', 'XLEN'],
-        ['queue-zset', 'due', 'ZCARD'],
-      ]) {
+      const refusing = async (/** @type {string[]} */ [strategy, key, length]) => {
         const prefix = `full-${key}:`
         const options = { strategy, prefix, maxQueue: 60, quantity, duration: '1s', maxBehind: '60s' }
         const made = /** @type {any} */ (
@@ -241,6 +234,13 @@ for (const cluster of [false, true])
         assert.equal(await cli(length, `${prefix}{jobs}:${key}`), '60')
         await cleanUp(prefix)
       }
+      await Promise.all(
+        [
+          ['queue-list', 'list', 'LLEN'],
+          ['queue-stream', 'stream', 'XLEN'],
+          ['queue-zset', 'due', 'ZCARD'],
+        ].map(refusing),
+      )
       const prefix = 'waits:'
       const [made, { account, faults }] = await Promise.all([
         produce({ strategy: 'queue-list', prefix, maxQueue: 20, whenFull: 'wait' }),
@@ -288,11 +288,7 @@ for (const cluster of [false, true])
       ]))
         await assert.rejects(consume({ prefix: 'none:', ...options }), { message: pattern, exitCode: 2 })
       // And as a user sees it.
-      const env = {
-        REDIS_HOST: address.host,
-        REDIS_PORT: String(address.port),
-        REDIS_PASSWORD: address.password,
-      }
+      const env = envOf(address)
       const idle = await startProgram(
         t,
         'consumer.js',
