@@ -1,7 +1,7 @@
 // Which data models `millrace find` searches: every built-in one and those of docs/examples are either played at the rates of a
 // search, on a real server, or refused in one line.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { OptionError, TargetError } from '../../lib/base/errors.js'
 import { findOptions, findRequest, loadOptions } from '../../lib/cli/find-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
@@ -67,20 +67,22 @@ const searched = async (t, model) => {
     assert.ok(Math.abs(offered[i + 1] - rate) <= tickItems, `${offered[i + 1]} offered at ${rate}/s`)
 }
 
-for (const model of models) {
-  const refusal = refused.find(({ names }) => names.test(model))
-  test(`${model} is ${refusal ? 'refused in one line' : 'played at the rates of a search'}`, async (t) => {
-    if (refusal)
-      return assert.throws(
-        () => requested([model, '--slo', 'latency.p99<20ms']),
-        (/** @type {Error} */ error) =>
-          error instanceof OptionError && refusal.why.test(error.message) && !error.message.includes('\n'),
-      )
-    try {
-      await searched(t, [model])
-    } catch (error) {
-      if (error instanceof TargetError && error.code === 'UNSUPPORTED') return t.skip(error.message)
-      throw error
-    }
-  })
-}
+describe('every data model', { concurrency: 4 }, () => {
+  for (const model of models) {
+    const refusal = refused.find(({ names }) => names.test(model))
+    test(`${model} is ${refusal ? 'refused in one line' : 'played at the rates of a search'}`, async (t) => {
+      if (refusal)
+        return assert.throws(
+          () => requested([model, '--slo', 'latency.p99<20ms']),
+          (/** @type {Error} */ error) =>
+            error instanceof OptionError && refusal.why.test(error.message) && !error.message.includes('\n'),
+        )
+      try {
+        await searched(t, [model])
+      } catch (error) {
+        if (error instanceof TargetError && error.code === 'UNSUPPORTED') return t.skip(error.message)
+        throw error
+      }
+    })
+  }
+})
