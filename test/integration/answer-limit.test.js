@@ -1,6 +1,6 @@
 // What a client library neither answers nor rejects is given up after answerLimit of --driver-option, by writers and readers.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { stageOf } from '../../scripts/faults/stage.js'
 import { wayTo } from '../../scripts/faults/way.js'
 import { outcomesOf } from '../helpers/programs.js'
@@ -19,41 +19,43 @@ const stageWithWay = async (t) => {
   return { stage, way }
 }
 
-test('writers: a command without an answer is uncertain, and new ones go on', async (t) => {
-  const { stage, way } = await stageWithWay(t)
-  const writer = stage.startWriter(`-q 100 -t 1 -c 10 --once ${kept} ${limited}`, way)
-  t.after(writer.kill)
-  const some = (/** @type {(items: any) => boolean} */ holds) => async () =>
-    writer.intervals().some(({ items }) => holds(items))
-  await stage.until(
-    'it writes',
-    some(({ acked }) => acked > 0),
-  )
-  way.forget()
-  await stage.until(
-    'commands are given up',
-    some(({ uncertain }) => uncertain > 0),
-  )
-  const { items } = await writer.end()
-  assert.ok(items.failed_by.UNANSWERED > 0, JSON.stringify(items.failed_by))
-  assert.equal(items.failed, 0)
-  assert.equal(outcomesOf(items), items.offered)
-})
+describe('a client library that does not answer', { concurrency: 2 }, () => {
+  test('writers: a command without an answer is uncertain, and new ones go on', async (t) => {
+    const { stage, way } = await stageWithWay(t)
+    const writer = stage.startWriter(`-q 100 -t 1 -c 10 --once ${kept} ${limited}`, way)
+    t.after(writer.kill)
+    const some = (/** @type {(items: any) => boolean} */ holds) => async () =>
+      writer.intervals().some(({ items }) => holds(items))
+    await stage.until(
+      'it writes',
+      some(({ acked }) => acked > 0),
+    )
+    way.forget()
+    await stage.until(
+      'commands are given up',
+      some(({ uncertain }) => uncertain > 0),
+    )
+    const { items } = await writer.end()
+    assert.ok(items.failed_by.UNANSWERED > 0, JSON.stringify(items.failed_by))
+    assert.equal(items.failed, 0)
+    assert.equal(outcomesOf(items), items.offered)
+  })
 
-test('readers: a fetch without an answer has failed, and new ones go on', async (t) => {
-  const { stage, way } = await stageWithWay(t)
-  const control = stage.control(stage.servers[0])
-  const writer = stage.startWriter(`-q 100 -t 1 -c 10 --ttl 600 ${kept}`)
-  t.after(writer.kill)
-  await stage.until('all is written', async () => (await control.zcard('latest-ids')) >= 100)
-  const reader = stage.startReader(`-p 500 --duration 15s ${limited}`, 'reader', way)
-  t.after(() => reader.child.kill('SIGKILL'))
-  await stage.until('it reads', async () =>
-    /cmdstat_get:calls=\d{3}/.test(await control.info('commandstats')),
-  )
-  way.forget()
-  await reader.ended
-  const { fetches } = JSON.parse(reader.text())
-  assert.ok(fetches.failed_by.UNANSWERED > 0, JSON.stringify(fetches.failed_by))
-  assert.ok(fetches.count > 0)
+  test('readers: a fetch without an answer has failed, and new ones go on', async (t) => {
+    const { stage, way } = await stageWithWay(t)
+    const control = stage.control(stage.servers[0])
+    const writer = stage.startWriter(`-q 100 -t 1 -c 10 --ttl 600 ${kept}`)
+    t.after(writer.kill)
+    await stage.until('all is written', async () => (await control.zcard('latest-ids')) >= 100)
+    const reader = stage.startReader(`-p 500 --duration 15s ${limited}`, 'reader', way)
+    t.after(() => reader.child.kill('SIGKILL'))
+    await stage.until('it reads', async () =>
+      /cmdstat_get:calls=\d{3}/.test(await control.info('commandstats')),
+    )
+    way.forget()
+    await reader.ended
+    const { fetches } = JSON.parse(reader.text())
+    assert.ok(fetches.failed_by.UNANSWERED > 0, JSON.stringify(fetches.failed_by))
+    assert.ok(fetches.count > 0)
+  })
 })

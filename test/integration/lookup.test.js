@@ -1,6 +1,6 @@
 // Lookups as a user starts them.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { delayProxy } from '../../lib/servers/delay.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, runProducer, startProgram } from '../helpers/programs.js'
@@ -8,223 +8,225 @@ import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const lookup = (/** @type {string} */ strategy) => `--strategy ${strategy} --keys 3000 --value-size 40`
 
-test('filled, looked up, counted by the server too, and cleaned up', async (t) => {
-  const server = await startServer(t)
-  const env = at(server)
-  const get = await writeHere(
-    t,
-    `${lookup('lookup-get')} --fill --connections 8 --pipeline 4 --duration 2s --prefix p:`,
-    { env },
-  )
-  assertDone(get)
-  const { items, counts, rate, plan } = get.document
-  assert.equal(items.acked, items.offered)
-  assert.equal(outcomesOf(items), items.offered)
-  assert.deepEqual(counts, { hit: items.acked, miss: 0 })
-  assert.equal(rate.nominal, null)
-  assert.equal(plan.flow, 'clients')
-  // The fill's sample is a hundred GETs more.
-  assert.equal(await callsOf(server, 'get'), items.acked + 100)
-  // And a lease is two SETs more: when it is taken, and when the writer begins.
-  assert.equal(await callsOf(server, 'set'), 3002)
-  assert.match(get.stdout, /hit [\d,]+ · miss 0/)
-  assert.match(get.stderr, /filled 3,000 keys/)
+describe('lookups', { concurrency: 2 }, () => {
+  test('filled, looked up, counted by the server too, and cleaned up', async (t) => {
+    const server = await startServer(t)
+    const env = at(server)
+    const get = await writeHere(
+      t,
+      `${lookup('lookup-get')} --fill --connections 8 --pipeline 4 --duration 2s --prefix p:`,
+      { env },
+    )
+    assertDone(get)
+    const { items, counts, rate, plan } = get.document
+    assert.equal(items.acked, items.offered)
+    assert.equal(outcomesOf(items), items.offered)
+    assert.deepEqual(counts, { hit: items.acked, miss: 0 })
+    assert.equal(rate.nominal, null)
+    assert.equal(plan.flow, 'clients')
+    // The fill's sample is a hundred GETs more.
+    assert.equal(await callsOf(server, 'get'), items.acked + 100)
+    // And a lease is two SETs more: when it is taken, and when the writer begins.
+    assert.equal(await callsOf(server, 'set'), 3002)
+    assert.match(get.stdout, /hit [\d,]+ · miss 0/)
+    assert.match(get.stderr, /filled 3,000 keys/)
 
-  // The keys are known: another strategy of the workload goes over them, at an open rate.
-  const mix = await writeHere(
-    t,
-    `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 2s --prefix p:`,
-    { env },
-  )
-  assertDone(mix)
-  assert.equal(mix.document.items.offered, 1000)
-  assert.equal(mix.document.rate.nominal, 500)
+    // The keys are known: another strategy of the workload goes over them, at an open rate.
+    const mix = await writeHere(
+      t,
+      `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 2s --prefix p:`,
+      { env },
+    )
+    assertDone(mix)
+    assert.equal(mix.document.items.offered, 1000)
+    assert.equal(mix.document.rate.nominal, 500)
 
-  const missing = await writeHere(t, `${lookup('lookup-get')} --duration 1s --prefix none:`, { env })
-  assertDone(missing)
-  assert.equal(missing.document.counts.hit, 0)
+    const missing = await writeHere(t, `${lookup('lookup-get')} --duration 1s --prefix none:`, { env })
+    assertDone(missing)
+    assert.equal(missing.document.counts.hit, 0)
 
-  await startProgram(t, 'scripts/cleanup.js', '--prefix p: --yes', { env, out: false }).ended
-  assert.equal(await cli(server, 'KEYS', 'p:*'), '')
-})
-
-test('a run warns of lookups whose keys nothing has written, and not of keys that are there', async (t) => {
-  const server = await startServer(t)
-  const warned = async (/** @type {string} */ line) =>
-    (
-      await writeHere(t, `${line} --rate 500 --duration 1s --warm-up 0`, { env: at(server) })
-    ).document.warnings
-      .filter((/** @type {{ code: string }} */ { code }) => code === 'not-filled')
-      .map((/** @type {{ message: string }} */ { message }) => message)
-  const message =
-    'the servers had 0 keys of the 3,000 that the commands are about, so most of them met none; --fill writes them first'
-  assert.deepEqual(await warned(lookup('lookup-get')), [message])
-  assert.deepEqual(await warned(`${lookup('lookup-get')} --fill`), [])
-  assert.deepEqual(await warned(lookup('lookup-get')), [])
-  assert.deepEqual(await warned(`${lookup('lookup-set')} --prefix own:`), [])
-})
-
-test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
-  const server = await startServer(t)
-  const { document, ...ended } = await writeHere(
-    t,
-    '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 2s-600s --rate 1000 --duration 5s --prefix p:',
-    { env: at(server) },
-  )
-  assertDone({ document, ...ended })
-  assert.ok(document.counts.miss > 0)
-  const script =
-    "local left = {} for i, key in ipairs(redis.call('KEYS', ARGV[1])) do left[i] = redis.call('PTTL', key) end return left"
-  const left = (await cli(server, 'EVAL', script, '0', 'p:key:*')).split('\n').map(Number)
-  assert.ok(left.every((ms) => ms === -2 || (ms > 0 && ms <= 600_000)))
-  const mean = left.reduce((sum, ms) => sum + ms / 1000, 0) / left.length
-  assert.ok(mean > 270 && mean < 330, `${mean} s left on average, drawn from 2 to 600`)
-})
-
-test('keys that the mix itself deletes are not reported as lost', async (t) => {
-  const server = await startServer(t)
-  const { document, ...ended } = await writeHere(
-    t,
-    '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 400 --duration 6s',
-    { env: at(server) },
-  )
-  assertDone({ document, ...ended })
-  assert.ok(document.counts.deleted > 500, `${document.counts.deleted} deleted`)
-  assert.equal(2000 - document.counts.deleted, Number(await cli(server, 'DBSIZE')) - 1, 'beside the plan')
-})
-
-test('what does not belong to lookups, or only to them, is refused by name', async (t) => {
-  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy lookup-get -c 5', /^--chunks is not an option of lookup-get/],
-    [
-      '--strategy lookup-get --fill populate --ttl 5',
-      /^--ttl with --fill populate: the keys that a server makes/,
-    ],
-    ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
-    ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
-    ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
-    ['--strategy lookup-get --arrivals poisson', /^--arrivals needs --rate with a number/],
-    ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
-    ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
-    ['--rate 500 -p 5', /^--rate and --period exclude each other/],
-  ])) {
-    const { code, stderr } = await writeHere(t, line)
-    assert.equal(code, 2, line)
-    assert.match(stderr, pattern)
-  }
-  const server = await startServer(t)
-  const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', {
-    env: at(server),
-  }).ended
-  assert.equal(consumer.code, 2, consumer.stderr)
-  assert.match(consumer.stderr, /--strategy lookup-get: a consumer reads items/)
-})
-
-test('a fill that does not fit ends with its cause, and misses after a fill are no valid run', async (t) => {
-  const server = await startServer(t, { config: { maxmemory: '3mb' } })
-  const full = await writeHere(
-    t,
-    '--strategy lookup-get --keys 20k --value-size 500 --fill --duration 1s --allow memory --guard off',
-    { env: at(server) },
-  )
-  assert.equal(full.code, 3, full.stderr)
-  // The server is full for the fill, or for the lease that is renewed meanwhile.
-  assert.match(
-    full.stderr,
-    /--fill: [\d,]+ of 20,000 keys were written \(OOM [\d,]+\)|refused EVAL: .* memory limit; .*\(OOM /,
-  )
-
-  const other = await startServer(t)
-  const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --duration 6s --connections 2`, {
-    env: at(other),
+    await startProgram(t, 'scripts/cleanup.js', '--prefix p: --yes', { env, out: false }).ended
+    assert.equal(await cli(server, 'KEYS', 'p:*'), '')
   })
-  await run.says(/filled 3,000 keys/)
-  await cli(other, 'DEL', ...Array.from({ length: 500 }, (_, i) => `key:${i + 1}`))
-  const { code, document } = await run.ended
-  assert.equal(code, 4)
-  assert.ok(document.counts.miss > 0)
-  assert.ok(document.warnings.some((/** @type {any} */ { code: why }) => why === 'replies'))
-})
 
-test('the server makes the keys itself, with our names and sizes', async (t) => {
-  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const line = `${lookup('lookup-get')} --fill populate --connections 4 --duration 1s`
-  const run = await writeHere(t, line, { env: at(server) })
-  assertDone(run)
-  assert.equal(run.document.counts.miss, 0)
-  assert.match(run.stderr, /made 3,000 keys/)
-  assert.equal(await cli(server, 'EXISTS', 'key:0', 'key:1', 'key:3000', 'key:3001'), '2')
-  assert.equal(await cli(server, 'STRLEN', 'key:3000'), '40')
+  test('a run warns of lookups whose keys nothing has written, and not of keys that are there', async (t) => {
+    const server = await startServer(t)
+    const warned = async (/** @type {string} */ line) =>
+      (
+        await writeHere(t, `${line} --rate 500 --duration 1s --warm-up 0`, { env: at(server) })
+      ).document.warnings
+        .filter((/** @type {{ code: string }} */ { code }) => code === 'not-filled')
+        .map((/** @type {{ message: string }} */ { message }) => message)
+    const message =
+      'the servers had 0 keys of the 3,000 that the commands are about, so most of them met none; --fill writes them first'
+    assert.deepEqual(await warned(lookup('lookup-get')), [message])
+    assert.deepEqual(await warned(`${lookup('lookup-get')} --fill`), [])
+    assert.deepEqual(await warned(lookup('lookup-get')), [])
+    assert.deepEqual(await warned(`${lookup('lookup-set')} --prefix own:`), [])
+  })
 
-  const closed = await startServer(t)
-  const refused = await writeHere(t, line, { env: at(closed) })
-  assert.equal(refused.code, 3)
-  assert.match(refused.stderr, /DEBUG POPULATE 3001 key 40: ERR DEBUG command not allowed/)
-})
+  test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
+    const server = await startServer(t)
+    const { document, ...ended } = await writeHere(
+      t,
+      '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 2s-600s --rate 1000 --duration 5s --prefix p:',
+      { env: at(server) },
+    )
+    assertDone({ document, ...ended })
+    assert.ok(document.counts.miss > 0)
+    const script =
+      "local left = {} for i, key in ipairs(redis.call('KEYS', ARGV[1])) do left[i] = redis.call('PTTL', key) end return left"
+    const left = (await cli(server, 'EVAL', script, '0', 'p:key:*')).split('\n').map(Number)
+    assert.ok(left.every((ms) => ms === -2 || (ms > 0 && ms <= 600_000)))
+    const mean = left.reduce((sum, ms) => sum + ms / 1000, 0) / left.length
+    assert.ok(mean > 270 && mean < 330, `${mean} s left on average, drawn from 2 to 600`)
+  })
 
-test('a snapshot is saved, and loaded again on servers that may be emptied', async (t) => {
-  const line = `${lookup('lookup-get')} --fill --connections 4 --duration 1s --snapshot`
-  for (const [where, masters] of /** @type {const} */ ([
-    ['', 1],
-    [' --cluster --shards 2 --replicas 0', 2],
-  ])) {
-    const run = await runProducer(t, `${line}${where}`)
-    assertDone(run)
-    const { snapshot, measures } = run.document
-    assert.equal(snapshot.masters, masters)
-    assert.ok(snapshot.keys >= 3000)
-    for (const step of /** @type {const} */ (['save', 'flush', 'load'])) {
-      assert.ok(snapshot[step].longest_ms > 0)
-      assert.ok(snapshot[step].total_ms >= snapshot[step].longest_ms)
+  test('keys that the mix itself deletes are not reported as lost', async (t) => {
+    const server = await startServer(t)
+    const { document, ...ended } = await writeHere(
+      t,
+      '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 400 --duration 6s',
+      { env: at(server) },
+    )
+    assertDone({ document, ...ended })
+    assert.ok(document.counts.deleted > 500, `${document.counts.deleted} deleted`)
+    assert.equal(2000 - document.counts.deleted, Number(await cli(server, 'DBSIZE')) - 1, 'beside the plan')
+  })
+
+  test('what does not belong to lookups, or only to them, is refused by name', async (t) => {
+    for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+      ['--strategy lookup-get -c 5', /^--chunks is not an option of lookup-get/],
+      [
+        '--strategy lookup-get --fill populate --ttl 5',
+        /^--ttl with --fill populate: the keys that a server makes/,
+      ],
+      ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
+      ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
+      ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
+      ['--strategy lookup-get --arrivals poisson', /^--arrivals needs --rate with a number/],
+      ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
+      ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
+      ['--rate 500 -p 5', /^--rate and --period exclude each other/],
+    ])) {
+      const { code, stderr } = await writeHere(t, line)
+      assert.equal(code, 2, line)
+      assert.match(stderr, pattern)
     }
-    assert.ok(measures.some((/** @type {any} */ { name }) => name === 'snapshot.load.total_ms'))
-    assert.match(run.stdout, /snapshot +3,0\d\d keys/)
-  }
+    const server = await startServer(t)
+    const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', {
+      env: at(server),
+    }).ended
+    assert.equal(consumer.code, 2, consumer.stderr)
+    assert.match(consumer.stderr, /--strategy lookup-get: a consumer reads items/)
+  })
 
-  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const refused = await writeHere(t, line, { env: at(server) })
-  assert.equal(refused.code, 2)
-  assert.match(refused.stderr, /--snapshot empties .*add --allow flush/)
-  await cli(server, 'SET', 'mine', 'x')
-  const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
-  assertDone(allowed)
-  assert.equal(await cli(server, 'GET', 'mine'), 'x')
+  test('a fill that does not fit ends with its cause, and misses after a fill are no valid run', async (t) => {
+    const server = await startServer(t, { config: { maxmemory: '3mb' } })
+    const full = await writeHere(
+      t,
+      '--strategy lookup-get --keys 20k --value-size 500 --fill --duration 1s --allow memory --guard off',
+      { env: at(server) },
+    )
+    assert.equal(full.code, 3, full.stderr)
+    // The server is full for the fill, or for the lease that is renewed meanwhile.
+    assert.match(
+      full.stderr,
+      /--fill: [\d,]+ of 20,000 keys were written \(OOM [\d,]+\)|refused EVAL: .* memory limit; .*\(OOM /,
+    )
 
-  const closed = await startServer(t)
-  const without = await writeHere(t, `${line} --allow flush`, { env: at(closed) })
-  assert.equal(without.code, 3)
-  assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
-  assert.equal(await cli(closed, 'DBSIZE'), '0')
-})
-
-test('too few connections for a rate: said in the run, and as many as it advises help', async (t) => {
-  const server = await startServer(t)
-  // Round trips of 20 ms, so that no busy machine is the limit.
-  const proxy = await delayProxy({ delayMs: 20, loseEvery: null, access: server })
-  t.after(() => proxy.close())
-  await proxy.measure(server)
-  const env = at({ ...server, ...(await proxy.placeOf(server)) })
-  const runWith = (/** @type {string} */ options) =>
-    writeHere(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
-      env,
+    const other = await startServer(t)
+    const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --duration 6s --connections 2`, {
+      env: at(other),
     })
+    await run.says(/filled 3,000 keys/)
+    await cli(other, 'DEL', ...Array.from({ length: 500 }, (_, i) => `key:${i + 1}`))
+    const { code, document } = await run.ended
+    assert.equal(code, 4)
+    assert.ok(document.counts.miss > 0)
+    assert.ok(document.warnings.some((/** @type {any} */ { code: why }) => why === 'replies'))
+  })
 
-  const few = await runWith('--connections 2')
-  assert.equal(few.code, 4)
-  const reason = few.document.warnings.find((/** @type {any} */ { code }) => code === 'rate')
-  assert.match(
-    reason.message,
-    /; 2 connections can do no more than .* operations\/s at a mean service time of .*: set --connections \d+ or --pipeline \d+$/,
-  )
-  assert.doesNotMatch(reason.message, /--window|-c\b/)
-  const said = few.document.events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
-  assert.equal(said.length, 1)
-  assert.ok(said[0].at_ms < few.document.duration_s * 1000 - 1000, JSON.stringify(said))
-  assert.match(few.stderr, /2 connections can do no more than/)
+  test('the server makes the keys itself, with our names and sizes', async (t) => {
+    const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+    const line = `${lookup('lookup-get')} --fill populate --connections 4 --duration 1s`
+    const run = await writeHere(t, line, { env: at(server) })
+    assertDone(run)
+    assert.equal(run.document.counts.miss, 0)
+    assert.match(run.stderr, /made 3,000 keys/)
+    assert.equal(await cli(server, 'EXISTS', 'key:0', 'key:1', 'key:3000', 'key:3001'), '2')
+    assert.equal(await cli(server, 'STRLEN', 'key:3000'), '40')
 
-  const [advised] = /--connections \d+/.exec(reason.message) ?? ['']
-  const enough = await runWith(advised)
-  assert.notEqual(enough.code, 2, enough.stderr)
-  t.diagnostic(`${few.document.rate.achieved}/s; ${advised}: ${enough.document.rate.achieved}/s`)
-  assert.ok(enough.document.rate.achieved > 2 * few.document.rate.achieved)
+    const closed = await startServer(t)
+    const refused = await writeHere(t, line, { env: at(closed) })
+    assert.equal(refused.code, 3)
+    assert.match(refused.stderr, /DEBUG POPULATE 3001 key 40: ERR DEBUG command not allowed/)
+  })
+
+  test('a snapshot is saved, and loaded again on servers that may be emptied', async (t) => {
+    const line = `${lookup('lookup-get')} --fill --connections 4 --duration 1s --snapshot`
+    for (const [where, masters] of /** @type {const} */ ([
+      ['', 1],
+      [' --cluster --shards 2 --replicas 0', 2],
+    ])) {
+      const run = await runProducer(t, `${line}${where}`)
+      assertDone(run)
+      const { snapshot, measures } = run.document
+      assert.equal(snapshot.masters, masters)
+      assert.ok(snapshot.keys >= 3000)
+      for (const step of /** @type {const} */ (['save', 'flush', 'load'])) {
+        assert.ok(snapshot[step].longest_ms > 0)
+        assert.ok(snapshot[step].total_ms >= snapshot[step].longest_ms)
+      }
+      assert.ok(measures.some((/** @type {any} */ { name }) => name === 'snapshot.load.total_ms'))
+      assert.match(run.stdout, /snapshot +3,0\d\d keys/)
+    }
+
+    const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+    const refused = await writeHere(t, line, { env: at(server) })
+    assert.equal(refused.code, 2)
+    assert.match(refused.stderr, /--snapshot empties .*add --allow flush/)
+    await cli(server, 'SET', 'mine', 'x')
+    const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
+    assertDone(allowed)
+    assert.equal(await cli(server, 'GET', 'mine'), 'x')
+
+    const closed = await startServer(t)
+    const without = await writeHere(t, `${line} --allow flush`, { env: at(closed) })
+    assert.equal(without.code, 3)
+    assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
+    assert.equal(await cli(closed, 'DBSIZE'), '0')
+  })
+
+  test('too few connections for a rate: said in the run, and as many as it advises help', async (t) => {
+    const server = await startServer(t)
+    // Round trips of 20 ms, so that no busy machine is the limit.
+    const proxy = await delayProxy({ delayMs: 20, loseEvery: null, access: server })
+    t.after(() => proxy.close())
+    await proxy.measure(server)
+    const env = at({ ...server, ...(await proxy.placeOf(server)) })
+    const runWith = (/** @type {string} */ options) =>
+      writeHere(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
+        env,
+      })
+
+    const few = await runWith('--connections 2')
+    assert.equal(few.code, 4)
+    const reason = few.document.warnings.find((/** @type {any} */ { code }) => code === 'rate')
+    assert.match(
+      reason.message,
+      /; 2 connections can do no more than .* operations\/s at a mean service time of .*: set --connections \d+ or --pipeline \d+$/,
+    )
+    assert.doesNotMatch(reason.message, /--window|-c\b/)
+    const said = few.document.events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
+    assert.equal(said.length, 1)
+    assert.ok(said[0].at_ms < few.document.duration_s * 1000 - 1000, JSON.stringify(said))
+    assert.match(few.stderr, /2 connections can do no more than/)
+
+    const [advised] = /--connections \d+/.exec(reason.message) ?? ['']
+    const enough = await runWith(advised)
+    assert.notEqual(enough.code, 2, enough.stderr)
+    t.diagnostic(`${few.document.rate.achieved}/s; ${advised}: ${enough.document.rate.achieved}/s`)
+    assert.ok(enough.document.rate.achieved > 2 * few.document.rate.achieved)
+  })
 })

@@ -1,7 +1,7 @@
 // One server with sentinels: the primary is found through them, and again after it has gone.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import test from 'node:test'
+import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { freePorts, serverGroup, spawnServer } from '../../lib/servers/embedded-servers.js'
@@ -59,95 +59,97 @@ const knowsReplicas = (sentinel, replicas) =>
     return /** @type {unknown[]} */ (list).length === replicas
   })
 
-for (const driver of ['socket', 'ioredis'])
-  test(`${driver}: follows the primary that the sentinels name`, async (t) => {
-    const primary = await startServer(t)
-    const replica = await startReplica(t, primary)
-    const [{ port }] = await freePorts(1, 'none')
-    const sentinel = await startSentinel(t, port, primary)
-    await knowsReplicas(sentinel, 1)
+describe('servers behind sentinels', { concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: follows the primary that the sentinels name`, async (t) => {
+      const primary = await startServer(t)
+      const replica = await startReplica(t, primary)
+      const [{ port }] = await freePorts(1, 'none')
+      const sentinel = await startSentinel(t, port, primary)
+      await knowsReplicas(sentinel, 1)
 
-    const producer = startHere(
-      t,
-      'write',
-      `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
-      { env: { REDIS_PASSWORD: primary.password } },
-    )
-    await until('items arrive', () => primary.redis.exists('item:1'))
-    await until('they are replicated', () => replica.redis.exists('item:1'))
-    process.kill(primary.pid, 'SIGKILL')
-    await sentinel.call('SENTINEL', 'SET', name, 'down-after-milliseconds', 1000)
-    await until('the replica is promoted', async () =>
-      (await replica.redis.info('replication')).includes('role:master'),
-    )
-    const before = await replica.redis.zscore('latest-ids', 'item:1')
-    await until(
-      'the writer follows',
-      async () => (await replica.redis.zscore('latest-ids', 'item:1')) !== before,
-    )
-    await producer.says(/is a master now/)
-    producer.kill('SIGINT')
-    const { code, document, stderr } = await producer.ended
-    assert.equal(code, 130, stderr)
-    const { items, nodes, events } = document
-    assert.equal(items.offered, outcomesOf(items))
-    assert.equal(items.uncertain + items.failed + items.unsettled, 0)
-    assert.ok(items.acked > 0)
-    const address = `127.0.0.1:${replica.port}`
-    assert.ok(nodes.some((/** @type {any} */ node) => node.address === address))
-    const kinds = events.map((/** @type {any} */ event) => event.kind)
-    assert.ok(kinds.includes('disconnected'), kinds.join())
-    assert.ok(
-      events.some((/** @type {any} */ { kind, text }) => kind === 'new-master' && text.includes(address)),
-      kinds.join(),
-    )
+      const producer = startHere(
+        t,
+        'write',
+        `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
+        { env: { REDIS_PASSWORD: primary.password } },
+      )
+      await until('items arrive', () => primary.redis.exists('item:1'))
+      await until('they are replicated', () => replica.redis.exists('item:1'))
+      process.kill(primary.pid, 'SIGKILL')
+      await sentinel.call('SENTINEL', 'SET', name, 'down-after-milliseconds', 1000)
+      await until('the replica is promoted', async () =>
+        (await replica.redis.info('replication')).includes('role:master'),
+      )
+      const before = await replica.redis.zscore('latest-ids', 'item:1')
+      await until(
+        'the writer follows',
+        async () => (await replica.redis.zscore('latest-ids', 'item:1')) !== before,
+      )
+      await producer.says(/is a master now/)
+      producer.kill('SIGINT')
+      const { code, document, stderr } = await producer.ended
+      assert.equal(code, 130, stderr)
+      const { items, nodes, events } = document
+      assert.equal(items.offered, outcomesOf(items))
+      assert.equal(items.uncertain + items.failed + items.unsettled, 0)
+      assert.ok(items.acked > 0)
+      const address = `127.0.0.1:${replica.port}`
+      assert.ok(nodes.some((/** @type {any} */ node) => node.address === address))
+      const kinds = events.map((/** @type {any} */ event) => event.kind)
+      assert.ok(kinds.includes('disconnected'), kinds.join())
+      assert.ok(
+        events.some((/** @type {any} */ { kind, text }) => kind === 'new-master' && text.includes(address)),
+        kinds.join(),
+      )
+    })
+
+  test('documents change on a primary with two replicas', async (t) => {
+    const primary = await startServer(t)
+    const replicas = [await startReplica(t, primary), await startReplica(t, primary)]
+    const [{ port }] = await freePorts(1, 'none')
+    await knowsReplicas(await startSentinel(t, port, primary), 2)
+    for (const [strategy, mayLose] of /** @type {[string, boolean][]} */ ([
+      ['update-get-set', true],
+      ['update-watch', false],
+      ['update-hash', false],
+    ])) {
+      const prefix = `${strategy}:`
+      const { document, stderr } = await writeHere(
+        t,
+        `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
+        { env: { REDIS_PASSWORD: primary.password } },
+      )
+      assert.ok(document, stderr)
+      const { items, documents, nodes } = document
+      assert.deepEqual([items.acked, documents.updates, documents.uncertain], [600, 600, 0])
+      assert.equal(documents.survived + documents.lost, 600)
+      assert.equal(documents.lost > 0, mayLose, JSON.stringify(documents))
+      const roles = nodes.map((/** @type {any} */ { role }) => role)
+      assert.deepEqual(roles.toSorted(), ['master', 'replica', 'replica'])
+      for (const replica of replicas) {
+        const address = { ...replica, password: primary.password }
+        await until(
+          'the replica shows them',
+          async () => (await witnessed(address, prefix, [])).updates === documents.survived,
+        )
+      }
+    }
   })
 
-test('documents change on a primary with two replicas', async (t) => {
-  const primary = await startServer(t)
-  const replicas = [await startReplica(t, primary), await startReplica(t, primary)]
-  const [{ port }] = await freePorts(1, 'none')
-  await knowsReplicas(await startSentinel(t, port, primary), 2)
-  for (const [strategy, mayLose] of /** @type {[string, boolean][]} */ ([
-    ['update-get-set', true],
-    ['update-watch', false],
-    ['update-hash', false],
-  ])) {
-    const prefix = `${strategy}:`
-    const { document, stderr } = await writeHere(
-      t,
-      `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
-      { env: { REDIS_PASSWORD: primary.password } },
-    )
-    assert.ok(document, stderr)
-    const { items, documents, nodes } = document
-    assert.deepEqual([items.acked, documents.updates, documents.uncertain], [600, 600, 0])
-    assert.equal(documents.survived + documents.lost, 600)
-    assert.equal(documents.lost > 0, mayLose, JSON.stringify(documents))
-    const roles = nodes.map((/** @type {any} */ { role }) => role)
-    assert.deepEqual(roles.toSorted(), ['master', 'replica', 'replica'])
-    for (const replica of replicas) {
-      const address = { ...replica, password: primary.password }
-      await until(
-        'the replica shows them',
-        async () => (await witnessed(address, prefix, [])).updates === documents.survived,
-      )
-    }
-  }
-})
-
-test('what is wrong with the sentinels is said in a line', async (t) => {
-  const primary = await startServer(t)
-  const [{ port }] = await freePorts(1, 'none')
-  await startSentinel(t, port, primary)
-  const env = { REDIS_PASSWORD: primary.password }
-  const wrongName = await startHere(t, 'write', `--sentinel other --host 127.0.0.1 --port ${port}`, { env })
-    .ended
-  assert.equal(wrongName.code, 3)
-  assert.match(wrongName.stderr, /it watches no primary named other; correct --sentinel/)
-  const [{ port: nobody }] = await freePorts(1, 'none')
-  const away = await startHere(t, 'write', `--sentinel ${name} --host 127.0.0.1 --port ${nobody}`, { env })
-    .ended
-  assert.equal(away.code, 3)
-  assert.match(away.stderr, /no sentinel answers/)
+  test('what is wrong with the sentinels is said in a line', async (t) => {
+    const primary = await startServer(t)
+    const [{ port }] = await freePorts(1, 'none')
+    await startSentinel(t, port, primary)
+    const env = { REDIS_PASSWORD: primary.password }
+    const wrongName = await startHere(t, 'write', `--sentinel other --host 127.0.0.1 --port ${port}`, { env })
+      .ended
+    assert.equal(wrongName.code, 3)
+    assert.match(wrongName.stderr, /it watches no primary named other; correct --sentinel/)
+    const [{ port: nobody }] = await freePorts(1, 'none')
+    const away = await startHere(t, 'write', `--sentinel ${name} --host 127.0.0.1 --port ${nobody}`, { env })
+      .ended
+    assert.equal(away.code, 3)
+    assert.match(away.stderr, /no sentinel answers/)
+  })
 })

@@ -334,7 +334,7 @@ const assertAccounts = ({ items }) => {
   assert.equal(lost, items.failed + items.uncertain)
 }
 
-describe('errors of the server', { concurrency: 3 }, () => {
+describe('errors of the server', { concurrency: 5 }, () => {
   for (const each of cases) {
     for (const driver of each.drivers ?? bothDrivers) {
       test(`${each.name}, ${driver}`, async (t) => {
