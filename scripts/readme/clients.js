@@ -27,6 +27,7 @@ const tables = {
       shownAs: 'client.cpu_us_per_item',
     },
     { title: 'time in garbage collection', row: even, figure: 'client.gc_pct' },
+    { title: 'longest pause', row: even, figure: 'client.gc_ms_max' },
     { title: 'latency p50', row: even, figure: 'latency.intended.p50' },
     { title: 'p99', row: even, figure: 'latency.intended.p99' },
     { title: 'highest rate', row: (client) => `highest rate (${client})`, figure: 'rate.achieved' },
@@ -34,6 +35,7 @@ const tables = {
   more: [
     { title: '100,000 in flight: memory of the process', row: inFlight, figure: 'client.rss_mb_max' },
     { title: 'time in garbage collection', row: inFlight, figure: 'client.gc_pct' },
+    { title: 'longest pause', row: inFlight, figure: 'client.gc_ms_max' },
     { title: 'latency p99', row: inFlight, figure: 'latency.intended.p99' },
     { title: 'a fetch of 1,000 values: p50', row: fetched, figure: 'fetches.duration_ms.p50' },
     { title: 'p99', row: fetched, figure: 'fetches.duration_ms.p99' },
