@@ -1,5 +1,7 @@
 // Options as an experiment holds them, and as a program takes them.
 import { optionsOf } from '../../settings.js'
+import { isLibrary, libraries } from '../base/libraries.js'
+import { wordsForMissing } from '../base/optional-packages.js'
 import { VALUE_TYPES } from '../options/values.js'
 import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 
@@ -39,6 +41,12 @@ export const strategyOf = ({ strategy = defaultStrategy, model, command }) =>
         ? VALUE_TYPES.commands.read(String(command), /** @type {any} */ ({}))
         : String(strategy)
   )
+
+/** How to install the library of these options' driver; false: it is here, or is part of the program. @param {Options | null} options */
+export const missingDriver = (options) => {
+  const driver = String(options?.driver)
+  return isLibrary(driver) && wordsForMissing([libraries[driver].package], `--driver ${driver}`)
+}
 
 /** The line that a person would type. @param {readonly string[]} args */
 export const typed = (args) =>

@@ -9,6 +9,7 @@ import { restMs } from './duration.js'
 import { NotHere } from './experiment-servers.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
+import { missingDriver } from './options.js'
 import { NoResult } from './programs.js'
 import { experimentDocument } from './summary.js'
 
@@ -155,6 +156,8 @@ export const runTurns = async ({
 
   /** @param {Turn} turn @param {number} factor @returns {Promise<TurnResult>} */
   const attempt = async ({ cell, round }, factor) => {
+    const missing = cell.legs.flatMap(({ options, consumer }) => [options, consumer]).map(missingDriver)
+    for (const words of missing) if (words) throw new NotHere(words)
     const folder = store.folderOf(cell.id, round)
     await store.clear(cell.id, round)
     await madeWithParents(folder)

@@ -6,7 +6,7 @@ import { VALUE_TYPES } from '../options/values.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
-import { argumentsOf, settableOptions } from './options.js'
+import { argumentsOf, missingDriver, settableOptions } from './options.js'
 
 /**
  * @import { Settings } from '../../settings.js'
@@ -310,6 +310,8 @@ const checkOptions = (it, tell) => {
         tellOf('a script needs "spread": true on several masters', ['strategy', 'ws', 'sk'])
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
+      // Its runs are left out; those of the other drivers are not.
+      if (error.message === missingDriver(options)) return
       tellOf(error.message, [/--([a-z-]+)/.exec(error.message)?.[1] ?? ''])
     }
   }

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,6 +100,36 @@ describe('without the optional packages', () => {
     assert.equal(report.code, 0, report.stderr)
     assert.match(report.stderr, /^no pictures: echarts is not installed[^\n]*\n$/)
     assert.ok(existsSync(join(out, 'one', 'report.md')))
+  })
+
+  test('an experiment leaves out the runs of a driver that is not installed, with the line that installs it', async () => {
+    const file = join(home, 'drivers.json')
+    const cell = { name: 'reads', consumer: { driver: 'node-redis' }, variants: ['sockets'] }
+    const variants = ['socket', 'iovalkey'].map((driver) => ({ name: `${driver}s`, options: { driver } }))
+    const experiment = {
+      id: 'drivers',
+      question: 'What does a driver cost?',
+      variants,
+      cells: [{ name: 'writes' }, cell],
+    }
+    writeFileSync(file, JSON.stringify({ ...experiment, options: { quantity: 20, chunks: 2 } }))
+    const times = ['--seconds', '1', '--warm-up', '0', '--repeat', '1']
+    const { code, stderr } = await ran(home, [
+      'scripts/experiment.js',
+      'run',
+      file,
+      ...times,
+      '--out',
+      join(home, 'out'),
+    ])
+    // 4: this machine was too busy for the rate.
+    assert.ok(code === 0 || code === 4, stderr)
+    for (const [run, words] of [
+      ['writes (iovalkeys)', '--driver iovalkey needs optional packages: npm install iovalkey@0 '],
+      ['reads (sockets)', '--driver node-redis needs optional packages: npm install redis@6 '],
+    ])
+      assert.ok(stderr.includes(`${run}, round 1: not run: ${words}`), stderr)
+    assert.match(stderr, /writes \(sockets\), round 1: \d/)
   })
 
   test('--otlp and --cloudwatch name what to install, before anything is begun', async () => {
