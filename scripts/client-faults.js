@@ -1,17 +1,18 @@
 #!/usr/bin/env node
 // Faults for all client libraries at once: a line of JSON for each driver and fault, and a table of them as Markdown.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { libraries, libraryOf } from '../lib/base/libraries.js'
 import { count, dash } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { markdownText } from '../lib/report/markdown.js'
+import { linesIn } from './bench/arguments.js'
 import { clientFaults, driverIn, largeReplies, playForClients } from './faults/clients.js'
 
 const usage = `Usage: node scripts/client-faults.js [options] [words of the faults...]
 
-  --file PATH      results, a line for each driver and fault; new ones are added (clients-faults.ndjson)
+  --file PATH      results, a line for each driver, fault and play; new ones are added (clients-faults.ndjson)
   --quantity N     items a second of each driver (200)
   --table          only print the table of the file
   -h, --help       this text`
@@ -30,39 +31,57 @@ const played = async (fault, quantity) => {
   return found ? playForClients(found, drivers, { quantity }) : []
 }
 
-/** @type {[title: string, cell: (line: any) => string][]} */
-const columns = [
-  ['fault', ({ fault }) => fault],
-  ['driver', ({ driver, version }) => (version ? driver.replace(/^\S+/, `$& ${version}`) : driver)],
-  ['seconds without service', ({ withoutS }) => withoutS?.toFixed(1) ?? dash],
-  ['seconds below 80 %', ({ shortS }) => shortS?.toFixed(1) ?? dash],
-  ['offered', ({ items }) => (items ? count(items.offered) : dash)],
-  ['failed', ({ items }) => (items ? count(items.failed) : dash)],
-  ['uncertain', ({ items }) => (items ? count(items.uncertain) : dash)],
-  ['dropped or unsettled', ({ items }) => (items ? count(items.dropped + items.unsettled) : dash)],
-  ['lost', ({ lost, verify }) => String(lost ?? (verify ? verify.missing + verify.corrupt : dash))],
-  ['written twice', ({ twice }) => String(twice ?? dash)],
-  [
-    'goes on',
-    ({ goesOn, fetches, crashed }) => ((goesOn ?? fetches?.failed === 0) && !crashed ? 'yes' : 'no'),
-  ],
-  [
-    'fetch of 50 MB, p50',
-    ({ fetches }) => (fetches?.duration_ms ? `${Math.round(fetches.duration_ms.p50)} ms` : dash),
-  ],
+/** @type {[title: string, value: (line: any) => number | null | undefined, shown: (value: number) => string][]} */
+const numbers = [
+  ['seconds without service', ({ withoutS }) => withoutS, (s) => s.toFixed(1)],
+  ['seconds below 80 %', ({ shortS }) => shortS, (s) => s.toFixed(1)],
+  ['offered', ({ items }) => items?.offered, count],
+  ['failed', ({ items }) => items?.failed, count],
+  ['uncertain', ({ items }) => items?.uncertain, count],
+  ['dropped or unsettled', ({ items }) => items && items.dropped + items.unsettled, count],
+  ['lost', ({ lost, verify }) => lost ?? (verify && verify.missing + verify.corrupt), count],
+  ['written twice', ({ twice }) => twice, count],
 ]
+const fetchMs = (/** @type {any} */ { fetches }) => fetches?.duration_ms?.p50
+const goesOn = (/** @type {any} */ line) =>
+  (line.goesOn ?? line.fetches?.failed === 0) && !line.crashed ? 'yes' : 'no'
+const titles = [
+  ...['fault', 'driver', ...numbers.map(([title]) => title)],
+  ...['goes on', 'fetch of 50 MB, p50'],
+]
+
+/** Of several plays the one in the middle, with the least and the most. @param {any[]} plays @param {(line: any) => number | null | undefined} value @param {(value: number) => string} shown */
+const over = (plays, value, shown) => {
+  const found = plays.flatMap((line) => value(line) ?? []).sort((a, b) => a - b)
+  if (found.length === 0) return dash
+  const [least, middle, most] = [0, (found.length - 1) >> 1, found.length - 1].map((i) => shown(found[i]))
+  return least === most ? middle : `${middle} (${least} to ${most})`
+}
+
+/** @param {any[]} plays of one fault and driver */
+const rowOf = (plays) => {
+  const [{ fault, driver, version }] = plays
+  const on = plays.map(goesOn).filter((word) => word === 'yes').length
+  return [
+    ...[fault, version ? driver.replace(/^\S+/, `$& ${version}`) : driver],
+    ...numbers.map(([, value, shown]) => over(plays, value, shown)),
+    on === plays.length ? 'yes' : on === 0 ? 'no' : `${on} of ${plays.length}`,
+    over(plays, fetchMs, (ms) => `${Math.round(ms)} ms`),
+  ]
+}
 
 /** @param {string} file */
 const tableOf = (file) => {
-  const lines = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+  const byRow = new Map()
+  for (const line of linesIn(file)) {
+    const name = `${line.fault}, ${line.driver}`
+    byRow.set(name, [...(byRow.get(name) ?? []), line])
+  }
   const row = (/** @type {string[]} */ cells) => `| ${cells.map(markdownText).join(' | ')} |`
   return [
-    row(columns.map(([title]) => title)),
-    row(columns.map((_, i) => (i < 2 ? '---' : '---:'))),
-    ...lines.map((line) => row(columns.map(([, cell]) => cell(line)))),
+    row(titles),
+    row(titles.map((_, i) => (i < 2 ? '---' : '---:'))),
+    ...[...byRow.values()].map((plays) => row(rowOf(plays))),
   ]
 }
 

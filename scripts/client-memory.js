@@ -4,11 +4,12 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { ExitCode } from '../lib/base/errors.js'
 import { libraryOf } from '../lib/base/libraries.js'
 import { startLocalServers } from '../lib/cli/run-here.js'
 import { script } from '../lib/cli/script.js'
 import { linesOf, startProgram } from '../lib/experiments/programs.js'
+import { refuseNumbers } from './bench/arguments.js'
 
 const usage = `Usage: node scripts/client-memory.js [options] [words of the clients...]
 
@@ -72,13 +73,6 @@ const played = async (client, { quantity, limitS }) => {
   }
 }
 
-/** @param {string} name @param {string} text */
-const wholeOf = (name, text) => {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new OptionError(`--${name} must be a whole number from 1, not '${text}'`)
-  return Number(text)
-}
-
 await script({
   usage,
   options: {
@@ -88,9 +82,8 @@ await script({
     limit: { type: 'string', default: '100' },
   },
   work: async ({ file, ...typed }, words) => {
-    const [quantity, rounds, limitS] = ['quantity', 'rounds', 'limit'].map((name) =>
-      wholeOf(name, typed[name]),
-    )
+    refuseNumbers(typed)
+    const [quantity, rounds, limitS] = [typed.quantity, typed.rounds, typed.limit].map(Number)
     const names = Object.keys(clients).filter(
       (name) => words.length === 0 || words.some((word) => name.includes(word)),
     )

@@ -1,9 +1,13 @@
 // docs/clients.md: what each client library costs, from docs/data/clients.ndjson.
 
+import { join } from 'node:path'
+import { bytes, count, micros } from '../../lib/base/units.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { measureNamed } from '../../lib/result/measures.js'
-import { centreOf } from '../../lib/result/statistics.js'
+import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
+import { linesIn } from '../bench/arguments.js'
+import { dataFolder } from './data.js'
 import { pictureFile } from './picture-file.js'
 import { table } from './reference.js'
 
@@ -73,6 +77,35 @@ export const clientsParts = (document) => {
     ...(marks.length > 0 ? [`‡: ${marks.join('; ')}.`] : []),
   ].join(' ')
   return [...parts, ['docs/clients.md', 'versions', note]]
+}
+
+/** A mean with its interval over the rounds. @param {number[]} values @param {(value: number) => string} shown */
+const within = (values, shown) => {
+  const figure = figureOfRow(values)
+  const [value, low, high] = [centreOf(figure), figure.low, figure.high].map(shown)
+  return low === high ? value : `${value} (${low} to ${high})`
+}
+
+/** A million in flight, by scripts/client-memory.js. @param {string} [file] */
+export const clientsMemoryPart = (file = join(dataFolder, 'clients-memory.ndjson')) => {
+  const lines = linesIn(file)
+  const rows = [...new Set(lines.map(({ client }) => client))].map((client) => {
+    const all = lines.filter((line) => line.client === client)
+    const done = all.filter(({ crashed }) => crashed === undefined)
+    const of = (/** @type {string} */ name) => done.map((line) => line[name])
+    if (done.length === 0) return [client, ...'–––'.split(''), `0, crashed: ${all.length}`]
+    const acked = done.map(({ items }) => items.acked).sort((a, b) => a - b)
+    const ends = [...new Set([acked[0], acked[acked.length - 1]])].map(count).join(' to ')
+    return [
+      client,
+      within(of('rssMb'), (mb) => bytes(mb * 1e6)),
+      within(of('gcMs'), (ms) => micros(ms * 1000)),
+      within(of('stillS'), (s) => `${s.toFixed(1)} s`),
+      `${ends}${all.length > done.length ? `, crashed: ${all.length - done.length} of ${all.length}` : ''}`,
+    ]
+  })
+  const titles = ['client', 'memory of the process', 'longest pause of garbage collection']
+  return table([...titles, 'event loop without a turn', `acknowledged within ${lines[0]?.limitS} s`], rows)
 }
 
 /** The CPU of an item at one rate. @param {ExperimentDocument | undefined} document @returns {Record<string, string>} */

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { clientRatesPart, rateOfProcess, searchData } from '../../scripts/readme/client-rates.js'
+import { clientsMemoryPart } from '../../scripts/readme/clients.js'
 import { ownFolder } from '../helpers/programs.js'
 
 const curve = [
@@ -54,4 +55,19 @@ test('a row for each driver that was searched, in the order of the other tables;
     ioredis,
     /^\| ioredis \d+\.\d+\.\d+ \| 45,000 .* \| 42,000 in 28 of 30 s \| 96.0 % \| the sending thread \|$/,
   )
+})
+
+test('memory of a million in flight is a mean with its interval, of the rounds that had a result', (t) => {
+  const file = join(ownFolder(t, 'memory'), 'memory.ndjson')
+  const line = (/** @type {object} */ more) =>
+    JSON.stringify({ client: 'ioredis', gcMs: 500, stillS: 40, limitS: 100, items: { acked: 1000 }, ...more })
+  const lines = [line({ rssMb: 900 }), line({ rssMb: 1100, items: { acked: 10 } }), line({ crashed: 'heap' })]
+  writeFileSync(file, `${[...lines, line({ client: 'iovalkey', crashed: 'heap' })].join('\n')}\n`)
+  const [titles, , ioredis, iovalkey] = clientsMemoryPart(file).split('\n')
+  assert.match(titles, /acknowledged within 100 s/)
+  assert.match(
+    ioredis,
+    /^\| ioredis \| 995 MB \(278 MB to 3\.56 GB\) \| 500 ms \| 40\.0 s \| 10 to 1,000, crashed: 1 of 3 \|$/,
+  )
+  assert.equal(iovalkey, '| iovalkey | – | – | – | 0, crashed: 1 |')
 })
