@@ -10,6 +10,7 @@ import { script } from '../lib/cli/script.js'
 import { consumerCases } from './bench/consumer.js'
 import { findCases } from './bench/find.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
+import { hourCase } from './bench/hour.js'
 import { lookupCases } from './bench/lookup.js'
 import { overloadCases } from './bench/overload.js'
 import { verdict } from './bench/room.js'
@@ -29,7 +30,7 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   -h, --help   this text`
 
 const cases = [...writerCases, ...lookupCases, ...consumerCases()]
-const all = [...cases, ...overloadCases, ...findCases, members(), strategyCosts()]
+const all = [...cases, ...overloadCases, ...findCases, hourCase, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {
