@@ -75,11 +75,10 @@ const cutOff = (/** @type {number} */ lastMs) => ({
 /** Of a run that did not come to its end. @param {Record<string, any>} parts @param {Lines} lines */
 const partsOfLines = (parts, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
-  const seconds = lines.map((line, i) => ({ ...line, over_ms: line.at_ms - (lines[i - 1]?.at_ms ?? 0) }))
   const [first] = lines
   const own =
     parts.kind === 'producer'
-      ? writtenIn(parts, lines, seconds)
+      ? writtenIn(parts, lines)
       : parts.plan.flow === 'workers'
         ? workedIn(parts, lines, lastMs)
         : { commands: {}, reads: {}, consumers: parts.plan.agents.length * parts.plan.consumers }
@@ -92,8 +91,8 @@ const partsOfLines = (parts, lines) => {
   }
 }
 
-/** @param {Record<string, any>} parts @param {Lines} lines @param {Lines} seconds */
-const writtenIn = ({ plan }, lines, seconds) => {
+/** @param {Record<string, any>} parts @param {Lines} lines */
+const writtenIn = ({ plan }, lines) => {
   const counts = total(lines.map(({ items }) => items))
   const { offered = 0, ...outcomes } = counts
   const settled = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
@@ -102,7 +101,7 @@ const writtenIn = ({ plan }, lines, seconds) => {
     ? Math.max(0, (measuring?.at_ms ?? plan.warmUpMs + 1000) - 1000)
     : plan.warmUpMs
   const warmUpS = warmUpMs / 1000
-  const measuredS = Math.max(0, (seconds.at(-1)?.at_ms ?? 0) / 1000 - warmUpS)
+  const measuredS = Math.max(0, (lines.at(-1)?.at_ms ?? 0) / 1000 - warmUpS)
   const start = { started: new Date(0).toISOString(), rate: { nominal: plan.nominalHz, achieved: null } }
   const document = {
     ...start,
@@ -113,7 +112,7 @@ const writtenIn = ({ plan }, lines, seconds) => {
     events: [],
     warnings: [],
   }
-  const window = windowOf([{ document, lines: seconds }], {
+  const window = windowOf([{ document, lines }], {
     fromMs: warmUpMs,
     toMs: Number.POSITIVE_INFINITY,
   })

@@ -161,7 +161,8 @@ const heatOf = (seconds) =>
  * @returns {RunRecord}
  */
 export const runRecord = (run, lines) => {
-  const seconds = lines.map((line, at) => ({ ...line, over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0) }))
+  // The first line of a window is of a second, though it ends later than one after the window's begin.
+  const seconds = lines.map((line, at) => ({ over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0), ...line }))
   return {
     kind: 'run',
     run,

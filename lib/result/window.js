@@ -29,8 +29,8 @@ const startOf = ({ started }) => Date.parse(started)
 const linesWithin = ({ document, lines }, { fromMs, toMs }) => {
   const startMs = startOf(document)
   return lines.flatMap((line, at) => {
-    const beginMs = startMs + (lines[at - 1]?.at_ms ?? 0)
     const endMs = startMs + line.at_ms
+    const beginMs = endMs - (line.over_ms ?? line.at_ms - (lines[at - 1]?.at_ms ?? 0))
     const within = beginMs >= fromMs && endMs <= toMs && line.phase !== 'draining'
     return within ? [{ ...line, at_ms: Math.round(endMs - fromMs), over_ms: endMs - beginMs }] : []
   })
