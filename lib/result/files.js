@@ -148,11 +148,15 @@ const lineFile = (file, onFailure) => {
   }
 }
 
-/** @param {string} folder @param {(error: unknown) => void} onFailure */
+/** @param {string} folder @param {(error: unknown, path: string) => void} onFailure */
 const openFiles = async (folder, onFailure) => {
-  const [intervals, events] = await Promise.all(lineNames.map((name) => open(join(folder, name), 'a')))
-  const document = await open(join(folder, unfinishedName), 'w')
-  return { intervals: lineFile(intervals, onFailure), events: lineFile(events, onFailure), document }
+  const [intervals, events] = await Promise.all(
+    lineNames.map(async (name) => {
+      const path = join(folder, name)
+      return lineFile(await open(path, 'a'), (error) => onFailure(error, path))
+    }),
+  )
+  return { intervals, events, document: await open(join(folder, unfinishedName), 'w') }
 }
 
 /** @typedef {Awaited<ReturnType<typeof openResults>>} Results */
@@ -180,9 +184,9 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
   /** @type {ResultsError | null} */
   let fault = null
   let isFinished = false
-  const failed = (/** @type {unknown} */ error) => {
+  const failed = (/** @type {unknown} */ error, /** @type {string} */ path) => {
     if (fault) return
-    fault = new ResultsError(folder, error)
+    fault = new ResultsError(path, error)
     onWarning({ code: 'results', message: fault.message, invalidates: false })
   }
   const files = await openFiles(folder, failed).catch(async (error) => {
@@ -196,15 +200,20 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
     folder,
     interval: (/** @type {object} */ line) => intervals.append(redact(plainData({ run: name, ...line }))),
     event: (/** @type {object} */ line) => events.append(redact(plainData({ run: name, ...line }))),
-    /** What the result is made of beside its lines, in the place of what it was before. @param {object} facts */
+    /**
+     * What the result is made of beside its lines, in the place of what it was before. Those of the end belong to all
+     * lines: where some could not be written, those of the beginning stay.
+     * @param {object} facts
+     */
     facts(facts) {
+      if (fault) return
       const path = join(folder, factsName)
       try {
         writeFileSync(`${path}.part`, JSON.stringify(redact(plainData(facts))))
         renameSync(`${path}.part`, path)
       } catch (error) {
         rmSync(`${path}.part`, { force: true })
-        failed(error)
+        failed(error, path)
       }
     },
     /** Settles the line files, so that what they missed can stand in the document. */
@@ -226,7 +235,7 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
         await rename(join(folder, unfinishedName), path)
         isFinished = true
       } catch (error) {
-        failed(error)
+        failed(error, path)
       }
     },
     /** Takes away what is not of a result: of an early failure the whole folder, if no line was written. */
@@ -243,19 +252,21 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
  * Writes run.json of a folder again, from its facts and its seconds.
  * @param {string} folder
  * @param {(facts: any) => Promise<object>} documentOf
- * @returns {Promise<boolean>} false: there are no facts
+ * @returns {Promise<boolean>} false: there are no facts, or those of its beginning beside a result that knows more
  */
 export const writtenAgain = async (folder, documentOf) => {
   const [facts, path, lock] = [factsName, 'run.json', lockName].map((name) => join(folder, name))
   if (!existsSync(facts)) return false
   if (ownedContent(lock) !== null)
     throw new OptionError(`${folder}: ${ownerWords(lock)} is writing this result; wait for its end`)
-  const document = await documentOf(JSON.parse(readFileSync(facts, 'utf8')))
+  const known = JSON.parse(readFileSync(facts, 'utf8'))
+  if (known.sums === null && existsSync(path)) return false
+  const document = await documentOf(known)
   try {
     await writeFile(`${path}.part`, `${JSON.stringify(document, null, 2)}\n`, { flush: true })
     await rename(`${path}.part`, path)
   } catch (error) {
-    throw new ResultsError(folder, error)
+    throw new ResultsError(path, error)
   }
   return true
 }

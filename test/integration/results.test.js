@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
-import { at, ownFolder, startProducer, until } from '../helpers/programs.js'
+import { at, linesOf, ownFolder, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
@@ -48,6 +48,8 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
   })
 
   test('a disk that fills up; the result is printed though --quiet', async (t) => {
+    // What is registered first is undone first.
+    t.after(() => spawnSync('umount', ['--lazy', out]))
     const out = join(ownFolder(t, 'full'), 'out')
     mkdirSync(out)
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'none', out]).status !== 0)
@@ -56,11 +58,23 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
       const { error } = spawnSync('dd', ['if=/dev/zero', `of=${join(out, 'zeros')}`, 'bs=64k'])
       assert.equal(error, undefined)
     }
-    const { stdout, stderr } = await meddled(t, 'full', out, fill, '--quiet').finally(() =>
-      spawnSync('umount', ['--lazy', out]),
+    const { stdout, stderr, folder } = await meddled(t, 'full', out, fill, '--quiet')
+    assert.match(
+      stderr,
+      /\n[^{\n]*\/(intervals\.ndjson|facts\.json) cannot be written \(ENOSPC\): the stored result is not complete; .*\n$/,
     )
-    assert.match(stderr, /cannot be written \(ENOSPC\)/)
     assert.ok(JSON.parse(stdout).items.acked > 0)
+    // What was written is kept: with room again, its seconds are a result.
+    rmSync(join(out, 'zeros'))
+    const report = await startProgram(t, 'lib/cli/millrace.js', ['report', folder], { out: false }).ended
+    assert.equal(report.code, 0, report.stderr)
+    const document = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+    const acked = linesOf(join(folder, 'intervals.ndjson')).reduce((sum, { items }) => sum + items.acked, 0)
+    assert.ok(acked > 0)
+    assert.deepEqual(
+      [document.items.acked, document.valid, document.warnings[0].code],
+      [acked, false, 'killed'],
+    )
   })
 
   /** @param {import('node:test').TestContext} t @param {string} command */

@@ -15,7 +15,7 @@ import { test } from 'node:test'
 import { OptionError } from '../../lib/base/errors.js'
 import { redactor } from '../../lib/base/redact.js'
 import { resultDocument } from '../../lib/result/document.js'
-import { openResults, runName } from '../../lib/result/files.js'
+import { openResults, runName, writtenAgain } from '../../lib/result/files.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 const epochMs = Date.UTC(2026, 10, 21, 7, 30, 5, 999)
@@ -146,15 +146,34 @@ test('a full disk does not end the run, and is why its result is not complete', 
     results.interval({ second: 2 })
     await results.finish(document)
     assert.equal(results.fault()?.exitCode, 1)
+    const [file] = name.split('.part')
     assert.match(
       String(results.fault()?.message),
-      /full-\S+ cannot be written \(ENOSPC\): .*free the disk or set --out/,
+      /cannot be written \(ENOSPC\): .*free the disk or set --out/,
     )
+    assert.ok(results.fault()?.message.startsWith(`${results.path(file)} `), 'the file is named')
     assert.equal(results.warnings.length, 1)
     assert.equal(results.warnings[0].invalidates, false)
     assert.equal(existsSync(results.path('run.json')), name !== 'run.json.part', 'what can be written is')
     await results.discard()
   }
+})
+
+test('a result whose lines could not all be written is not made again from those that were', async (context) => {
+  const outDir = folderFor(context)
+  const folder = join(outDir, 'torn')
+  mkdirSync(folder)
+  symlinkSync('/dev/full', join(folder, 'intervals.ndjson'))
+  const results = await opened(outDir, 'torn')
+  results.facts({ schema: 1, sums: null })
+  results.interval({ second: 1 })
+  await results.end()
+  results.facts({ schema: 1, sums: { stored: 1 } })
+  await results.finish(document)
+  await results.discard()
+  const made = async () => assert.fail('made again')
+  assert.equal(await writtenAgain(folder, made), false)
+  assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
 })
 
 test('a folder that was removed meanwhile is why the result is not complete', async (context) => {
