@@ -156,18 +156,48 @@ const scripted = async (client, name, keys, args) => {
 
 const orNull = (/** @type {string} */ text) => (text === '' ? null : Number(text))
 
+/** What the control has of a run. @param {Redis} client @param {ReturnType<typeof fleetKeys>} keys */
+const keptOf = (client, keys) => ({
+  /** Entries behind an id. @param {string} last @param {number} count @returns {Promise<[id: string, text: string][]>} */
+  async read(last, count) {
+    const found = await client.xrange(keys.stream, `(${last}`, '+', 'COUNT', count)
+    return found.map(([id, [, text]]) => [id, text])
+  },
+
+  /** @returns {Promise<string | null>} */
+  checkpoint: () => client.get(keys.checkpoint),
+  /** @returns {Promise<Record<string, string>>} fields of the run */
+  run: () => client.hgetall(keys.run),
+  /** @returns {Promise<Record<string, string>>} cards by box */
+  boxes: () => client.hgetall(keys.boxes),
+  /** @returns {Promise<Record<string, string>>} ends by box */
+  ends: () => client.hgetall(keys.ends),
+  /** @param {number} [from] @returns {Promise<string[]>} */
+  seconds: (from = 0) => client.lrange(keys.seconds, from, -1),
+  /** @returns {Promise<Record<string, string>>} when each box was heard of last, epoch */
+  beats: () => client.hgetall(keys.beats),
+  result: () => client.getBuffer(keys.result),
+  /** Boxes that hold the leases of these numbers. @param {readonly string[]} leases their keys */
+  holders: async (leases) => (leases.length === 0 ? [] : client.mget(...leases)),
+  /** How much the control keeps of the run. */
+  async bytes() {
+    const names = [keys.stream, keys.checkpoint, keys.seconds, keys.boxes, keys.ends]
+    const found = await Promise.all(names.map((name) => client.call('MEMORY', 'USAGE', name)))
+    return Object.fromEntries(names.map((name, i) => [name.slice(keys.head.length), Number(found[i] ?? 0)]))
+  },
+})
+
 /** What boxes and leaders ask of a run's keys. @param {Redis} client @param {string} run */
 export const controlOf = (client, run) => {
   const keys = fleetKeys(run)
   return {
+    ...keptOf(client, keys),
     keys,
     client,
     /** Epoch milliseconds by the control's clock. */
     time: async () => epochIn('the control', await client.time()),
 
-    /**
-     * @param {{ data: string, digest: string, plan: string, writers: number, box: string, card: string, startMs: number | null }} joining
-     */
+    /** @param {{ data: string, digest: string, plan: string, writers: number, box: string, card: string, startMs: number | null }} joining */
     async join({ data, digest, plan, writers, box, card, startMs }) {
       const args = [data, digest, plan, writers, box, card, startMs ?? '', keptMs]
       const answer = /** @type {string[]} */ (
@@ -211,38 +241,11 @@ export const controlOf = (client, run) => {
       return (await scripted(client, 'fleet-commit', names, args)) === 1
     },
 
-    /** Entries behind an id. @param {string} last @param {number} count @returns {Promise<[id: string, text: string][]>} */
-    async read(last, count) {
-      const found = await client.xrange(keys.stream, `(${last}`, '+', 'COUNT', count)
-      return found.map(([id, [, text]]) => [id, text])
-    },
-
-    /** @returns {Promise<string | null>} */
-    checkpoint: () => client.get(keys.checkpoint),
-    /** @returns {Promise<Record<string, string>>} fields of the run */
-    run: () => client.hgetall(keys.run),
-    /** @returns {Promise<Record<string, string>>} cards by box */
-    boxes: () => client.hgetall(keys.boxes),
-    /** @returns {Promise<Record<string, string>>} ends by box */
-    ends: () => client.hgetall(keys.ends),
-    /** @param {number} [from] @returns {Promise<string[]>} */
-    seconds: (from = 0) => client.lrange(keys.seconds, from, -1),
-    /** @returns {Promise<Record<string, string>>} when each box was heard of last, epoch */
-    beats: () => client.hgetall(keys.beats),
-    /** How much the control keeps of the run. */
-    async bytes() {
-      const names = [keys.stream, keys.checkpoint, keys.seconds, keys.boxes, keys.ends]
-      const found = await Promise.all(names.map((name) => client.call('MEMORY', 'USAGE', name)))
-      return Object.fromEntries(names.map((name, i) => [name.slice(keys.head.length), Number(found[i] ?? 0)]))
-    },
     /** Whichever is the first to say so. @param {string} field @param {string} value */
     async set(field, value) {
       await client.hsetnx(keys.run, field, value)
     },
-    /**
-     * All boxes stop at one moment, so that none has ticks that others do not have.
-     * @param {string} who
-     */
+    /** All boxes stop at one moment, so that none has ticks that others do not have. @param {string} who */
     async stop(who) {
       const atMs = (await this.time()) + stopsInMs
       await client
@@ -265,9 +268,6 @@ export const controlOf = (client, run) => {
         .del(keys.stream)
         .exec()
     },
-    result: () => client.getBuffer(keys.result),
-    /** Boxes that hold the leases of these numbers. @param {readonly string[]} leases their keys */
-    holders: async (leases) => (leases.length === 0 ? [] : client.mget(...leases)),
     /** May be led by a box that is none, where no box is left. @param {string} box */
     lead: async (box) => (await client.set(keys.leader, box, 'PX', leaderMs, 'NX')) === 'OK',
   }
