@@ -17,52 +17,40 @@ import { replyReader } from '../wire/values.js'
 
 const nothing = () => {}
 
-/** @param {Delivery} delivery @returns {ChunkReplies} */
-export const chunkReplies = (delivery) => {
-  let count = 0
-  let replies = 0 // whole ones
-  let acked = 0
-  // Of a transaction: whether MULTI was accepted, which element of EXEC's reply is next, and why it is none.
+const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
+
+/** What is known of the items of a chunk. */
+const outcomesOf = () => {
+  const items = {
+    count: 0,
+    acked: 0,
+    /** @type {Map<number, string>} */
+    refused: new Map(),
+    ack(/** @type {number} */ n) {
+      items.acked += n
+    },
+    refuse(/** @type {number} */ i, /** @type {string} */ line) {
+      items.refused.set(i, line)
+    },
+    refuseAll(/** @type {string} */ line) {
+      for (let i = 0; i < items.count; i++) items.refuse(i, line)
+    },
+  }
+  return items
+}
+
+/** The replies of a transaction. @param {ReturnType<typeof outcomesOf>} items */
+const transactionOf = (items) => {
+  // Whether MULTI was accepted, which element of EXEC's reply is next, and why it is none.
   let isQueued = true
   let item = 0
   /** @type {string | null} */
   let why = null
-  /** @type {Map<number, string>} */
-  const refused = new Map()
-
-  const ack = (/** @type {number} */ n) => {
-    acked += n
+  let isArray = false // EXEC's reply, which is an error where nothing was executed
+  const acked = () => {
+    item++
+    items.ack(1)
   }
-  const refuse = (/** @type {number} */ i, /** @type {string} */ line) => {
-    refused.set(i, line)
-  }
-  const refuseAll = (/** @type {string} */ line) => {
-    for (let i = 0; i < count; i++) refuse(i, line)
-  }
-
-  const isTransaction = delivery === 'transaction'
-  const first = isTransaction ? 1 : 0 // the first item's reply
-
-  /** A reply for each item. @type {ReplySink} */
-  const ofItem = {
-    open: nothing,
-    bulk: () => ack(1),
-    number: () => ack(1),
-    nil: () => refuse(replies - first, 'ERR no value'),
-    error: (line) => refuse(replies - first, line),
-  }
-  /** One reply for all of them. @type {ReplySink} */
-  const ofAll = {
-    open: nothing,
-    bulk: () => refuseAll('ERR no number'),
-    number: (n) => {
-      if (n === count) ack(n)
-      else refuseAll(`ERR the script counted ${n} of ${count}`)
-    },
-    nil: () => refuseAll('ERR no value'),
-    error: refuseAll,
-  }
-  const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
   /** Without it every command is executed by itself. @type {ReplySink} */
   const ofMulti = {
     ...silent,
@@ -77,32 +65,63 @@ export const chunkReplies = (delivery) => {
       why ??= line
     },
   }
-  let isArray = false // EXEC's reply, which is an error where nothing was executed
   /** @type {ReplySink} */
   const ofExec = {
     open: () => {
       isArray = true
     },
-    bulk: () => {
-      item++
-      ack(1)
-    },
-    number: () => {
-      item++
-      ack(1)
-    },
-    nil: () => refuseAll('ERR no value'),
-    error: (line) => (isArray ? refuse(item++, line) : refuseAll(why ?? line)),
+    bulk: acked,
+    number: acked,
+    nil: () => items.refuseAll('ERR no value'),
+    error: (line) => (isArray ? items.refuse(item++, line) : items.refuseAll(why ?? line)),
   }
-  const expected = () => (delivery === 'call' ? 1 : isTransaction ? count + 2 : count)
+  return {
+    /** Of the reply behind so many; null: it is a command's own. @param {number} replies */
+    sink(replies) {
+      if (replies === 0) return ofMulti
+      if (replies <= items.count) return isQueued ? ofQueue : null
+      return isQueued ? ofExec : silent
+    },
+    begin() {
+      item = 0
+      isArray = false
+      isQueued = true
+      why = null
+    },
+  }
+}
+
+/** @param {Delivery} delivery @returns {ChunkReplies} */
+export const chunkReplies = (delivery) => {
+  const items = outcomesOf()
+  const transaction = delivery === 'transaction' ? transactionOf(items) : null
+  const first = transaction ? 1 : 0 // the first item's reply
+  let replies = 0 // whole ones
+
+  /** A reply for each item. @type {ReplySink} */
+  const ofItem = {
+    open: nothing,
+    bulk: () => items.ack(1),
+    number: () => items.ack(1),
+    nil: () => items.refuse(replies - first, 'ERR no value'),
+    error: (line) => items.refuse(replies - first, line),
+  }
+  /** One reply for all of them. @type {ReplySink} */
+  const ofAll = {
+    open: nothing,
+    bulk: () => items.refuseAll('ERR no number'),
+    number: (n) => {
+      if (n === items.count) items.ack(n)
+      else items.refuseAll(`ERR the script counted ${n} of ${items.count}`)
+    },
+    nil: () => items.refuseAll('ERR no value'),
+    error: items.refuseAll,
+  }
+  const expected = () => (delivery === 'call' ? 1 : transaction ? items.count + 2 : items.count)
   const sink = () => {
     if (replies >= expected())
       throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    if (delivery === 'call') return ofAll
-    if (!isTransaction) return ofItem
-    if (replies === 0) return ofMulti
-    if (replies <= count) return isQueued ? ofQueue : ofItem
-    return isQueued ? ofExec : silent
+    return delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)
   }
   const reader = () =>
     replyReader({
@@ -115,22 +134,20 @@ export const chunkReplies = (delivery) => {
 
   return {
     expect(n) {
-      count = n
-      replies = acked = item = 0
-      isArray = false
-      isQueued = true
-      why = null
-      refused.clear()
+      items.count = n
+      replies = items.acked = 0
+      items.refused.clear()
+      transaction?.begin()
       // A decoder of its own: what a lost connection left half read is gone with it.
       read = reader()
     },
     read: (bytes) => read(bytes),
     isWhole: () => replies === expected(),
-    acked: () => acked,
+    acked: () => items.acked,
     lineOf(i) {
-      const line = refused.get(i)
+      const line = items.refused.get(i)
       if (line !== undefined) return line
-      const isKnown = delivery === 'call' || isTransaction ? replies === expected() : i < replies
+      const isKnown = delivery === 'call' || transaction ? replies === expected() : i < replies
       return isKnown ? null : undefined
     },
   }
