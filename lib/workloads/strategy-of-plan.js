@@ -163,6 +163,68 @@ const consumerNames = (declared, terms, written) => {
 /** Of a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
+/** What clients send. @param {Declaration} declared @param {any} terms @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */
+const operationsOf = (declared, terms, { prefix, items }, played) => {
+  const operation = (/** @type {string} */ name) => operationOf(declared, terms, name, prefix)
+  return {
+    /** Operations as clients send them. */
+    stencils: () => played.map(operation),
+    /** The commands of a chunk. @param {string} name */
+    chunk: (name) => chunkStencilOf(commandsOf(declared, terms, name)[0], prefix),
+    /** The operation that fills the key space; null: nothing is filled. */
+    fill: () => (declared.fill === null ? null : operation(declared.fill)),
+    /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
+    fills: () =>
+      declared.fills?.map(({ play, count }) => ({
+        operation: operation(play),
+        count: count ?? Number(items),
+      })) ?? null,
+    /** An operation by its name, as clients send it. */
+    operation,
+    /** What is built besides the data that is loaded, as operations; null: nothing is. */
+    indexing: () => {
+      const indexing = declared.indexing?.(terms)
+      if (!indexing) return null
+      const { create, ready, drop } = indexing
+      return {
+        ...indexing,
+        create: create && { count: create.count, operation: operation(create.play) },
+        ready: ready === null ? null : operation(ready),
+        drop: drop === null ? null : operation(drop),
+      }
+    },
+    /** What other clients play meanwhile; null: nothing. */
+    beside: () => (declared.beside === null ? null : operation(declared.beside)),
+    /** What is done before the first pass; null: nothing. */
+    prepare: () =>
+      declared.prepare && {
+        operation: clientOperation(commandsOf(declared, terms, declared.prepare.play)[0], 'never', prefix),
+        count: declared.prepare.count(terms),
+      },
+  }
+}
+
+/** What workers send for a queue's jobs. @param {Declaration} declared @param {any} terms @param {string} prefix @param {readonly Command[]} stored */
+const workOf = (declared, terms, prefix, stored) => {
+  const keys = /** @type {any} */ (declared.keys(terms))
+  const workers = () => declared.workers?.(terms, keys) ?? null
+  return {
+    /** How a queue's jobs are taken; null: it is none. */
+    workers,
+    /** What commandstats may show of a queue: what its makers and workers send. */
+    workCommands: new Set([...commandNames(stored), ...workNames(workers())]),
+    /** @param {Work} work */
+    boundWork: (work) => boundWork(work, prefix),
+    /** The names of a queue's accounts, or what they begin with. */
+    accounts: () => ({
+      makers: headIn(keys.makers, prefix),
+      boxes: headIn(keys.boxes, prefix),
+      acked: headIn(keys.acked, prefix),
+      done: headIn(keys.done, prefix),
+    }),
+  }
+}
+
 /** @param {AnyPlan & { items?: number, clients?: { passes: boolean, ratio: readonly number[] } | null }} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
@@ -185,67 +247,25 @@ export const strategyOf = (plan) => {
     terms,
     /** Of a user's own, as plans name it; else null. */
     model: planModel(declared, terms),
+    ...operationsOf(declared, terms, plan, play),
+    ...workOf(declared, terms, plan.prefix, stored),
     /** The commands that store an interval's items. */
     steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
-    /** Operations as clients send them. */
-    stencils: () => play.map((operation) => operationOf(declared, terms, operation, plan.prefix)),
-    /** The commands of a chunk. @param {string} operation */
-    chunk: (operation) => chunkStencilOf(commandsOf(declared, terms, operation)[0], plan.prefix),
     amounts: () => declared.amounts?.(terms) ?? null,
-    /** The operation that fills the key space; null: nothing is filled. */
-    fill: () => (declared.fill === null ? null : operationOf(declared, terms, declared.fill, plan.prefix)),
-    /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
-    fills: () =>
-      declared.fills?.map(({ play: operation, count }) => ({
-        operation: operationOf(declared, terms, operation, plan.prefix),
-        count: count ?? Number(plan.items),
-      })) ?? null,
     /** Which operation is next, where a number says it. */
     picks: () => declared.picks?.(terms) ?? null,
     /** What is known of right answers; null: answers are not checked. */
     answers: () => declared.answers?.(terms) ?? null,
     /** Updates of what was loaded; null: they are not counted. */
     updates: () => declared.updates?.(terms) ?? null,
-    /** An operation by its name, as clients send it. @param {string} name */
-    operation: (name) => operationOf(declared, terms, name, plan.prefix),
     /** What is loaded is made by the strategy, and reported. */
     loads: declared.answers !== null || declared.updates !== null,
-    /** What is built besides the data that is loaded, as operations; null: nothing is. */
-    indexing: () => {
-      const indexing = declared.indexing?.(terms)
-      if (!indexing) return null
-      const operation = (/** @type {string | null} */ name) =>
-        name === null ? null : operationOf(declared, terms, name, plan.prefix)
-      const { create, ready, drop } = indexing
-      return {
-        ...indexing,
-        create: create && {
-          count: create.count,
-          operation: operationOf(declared, terms, create.play, plan.prefix),
-        },
-        ready: operation(ready),
-        drop: operation(drop),
-      }
-    },
-    /** What other clients play meanwhile; null: nothing. */
-    beside: () =>
-      declared.beside === null ? null : operationOf(declared, terms, declared.beside, plan.prefix),
     /** The number in the name of a key, as a function; -1: it is none of ours. */
     numbers: () => {
       const family = /** @type {Family} */ (declared.keys(terms).key)
       const numberIn = itemNumberOf(family, plan.prefix)
       return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
     },
-    /** What is done before the first pass; null: nothing. */
-    prepare: () =>
-      declared.prepare && {
-        operation: clientOperation(
-          commandsOf(declared, terms, declared.prepare.play)[0],
-          'never',
-          plan.prefix,
-        ),
-        count: declared.prepare.count(terms),
-      },
     /** The key that the first operation about n is about, as bytes. */
     keyBytes: declared.delivery
       ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
@@ -260,25 +280,6 @@ export const strategyOf = (plan) => {
       : replyNamesOf(stored, declared.name),
     /** The same of one operation, which a pass plays alone. @param {string} operation */
     replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
-    /** How a queue's jobs are taken; null: it is none. */
-    workers: () => declared.workers?.(terms, declared.keys(terms)) ?? null,
-    /** What commandstats may show of a queue: what its makers and workers send. */
-    workCommands: new Set([
-      ...commandNames(stored),
-      ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
-    ]),
-    /** @param {Work} work */
-    boundWork: (work) => boundWork(work, plan.prefix),
-    /** The names of a queue's accounts, or what they begin with. */
-    accounts: () => {
-      const keys = /** @type {any} */ (declared.keys(terms))
-      return {
-        makers: headIn(keys.makers, plan.prefix),
-        boxes: headIn(keys.boxes, plan.prefix),
-        acked: headIn(keys.acked, plan.prefix),
-        done: headIn(keys.done, plan.prefix),
-      }
-    },
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),
