@@ -7,10 +7,9 @@ import { clientConnection } from './client-connection.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
- * @import { DriverTarget } from '../transport/socket.js'
- * @import { Story } from '../transport/topology-events.js'
- * @import { Tally } from '../wire/decode.js'
  * @import { ClientConnection, ClientEvents } from './client-connection.js'
+ * @import { Retries } from './clients-retries.js'
+ * @import { ClientsNeeds } from './clients.js'
  */
 
 // Not more at once than a server's queue of new connections holds.
@@ -27,27 +26,16 @@ const connectAll = async (connections) => {
 }
 
 /**
- * @param {object} needs
- * @param {number} needs.clients
- * @param {number} needs.room operations in flight of each
- * @param {Pick<DriverTarget, 'dial'>} needs.target
- * @param {() => readonly string[]} needs.addresses that own slots now
- * @param {boolean} [needs.reads] operations are dialogues
- * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} needs.events
- * @param {(connection: ClientConnection) => void} needs.onLost its operations are still in it
- * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
- * @param {() => void} needs.onDown a node may have gone
- * @param {(tookMs: number) => void} needs.onRenewed a connection was closed on purpose, and another has taken its place
- * @param {Pick<Story, 'up' | 'down'>} needs.story
- * @param {Tally} needs.tally
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
- * @param {Timers} needs.timers
- * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {ClientsNeeds & { timers: Timers }} needs
+ * @param {Retries} retries
+ * @param {boolean} reads operations are dialogues
+ * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} events
+ * @param {(client: number) => void} onChanged a client's connection came, or will not come back
  */
-export const clientsPool = (needs) => {
-  const { clients, target, addresses, events, onLost, onChanged, onDown, onRenewed } = needs
-  const { room, reads, story, tally, clock, random, timers, onEvent } = needs
+export const clientsPool = (needs, { map, story, refresher, lost }, reads, events, onChanged) => {
+  const { plan, target, onRenewed, tally, clock, random, timers, onEvent } = needs
+  const { clients, pipeline: room } = plan
+  const { addresses } = map
   const common = { room, reads, tally, clock, random, timers }
   /** @type {Map<string, ClientConnection>[]} by client, by address */
   const pools = Array.from({ length: clients }, () => new Map())
@@ -70,11 +58,11 @@ export const clientsPool = (needs) => {
   /** @param {ClientConnection} connection @param {Error} [error] */
   const down = (connection, error) => {
     const { address, client } = connection
-    onLost(connection)
+    lost(connection)
     fault = error ?? new TargetError(`${address}: ${closedReason}`, { code: 'CONNECT' })
     if (closed || !opened) return
     story.down(address, fault.message)
-    onDown()
+    refresher.request()
     if (!addresses().includes(address)) {
       connection.close()
       pools[client].delete(address)
@@ -85,7 +73,7 @@ export const clientsPool = (needs) => {
   /** @param {ClientConnection} connection @param {number} tookMs */
   const renewed = ({ client }, tookMs) => {
     if (closed) return
-    onRenewed(tookMs)
+    onRenewed?.(tookMs)
     onChanged(client)
   }
 

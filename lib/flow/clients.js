@@ -64,48 +64,42 @@ import { sendingOf } from './clients-sending.js'
 
 const lookMs = 50
 
+/** Replies that are not there in time are given up. @param {ReturnType<typeof clientsPool>} pool @param {() => number} clock @param {Timers} timers */
+const answerLimit = (pool, clock, timers) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const look = (/** @type {number} */ limitMs) => {
+    const beforeMs = clock() - limitMs
+    for (const connection of pool.all()) if (connection.oldestMs() < beforeMs) connection.giveUp()
+    timer = timers.setTimeout(look, lookMs, limitMs)
+  }
+  return { begin: look, end: () => timers.clearTimeout(timer) }
+}
+
 /** @param {ClientsNeeds} asked */
 export const clientsFlow = async (asked) => {
   const needs = { ...asked, timers: asked.timers ?? systemTimers }
-  const { plan, operations, target, clock, timers } = needs
+  const { plan, operations, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
   const reads = operations.some(({ dialogue }) => dialogue)
   const outcomes = outcomesOf(needs)
   const retries = retriesOf(needs, outcomes)
-  const { map, story, refresher, waiting } = retries
+  const { story, refresher, waiting } = retries
   let closed = false
-  /** @type {NodeJS.Timeout | undefined} */
-  let looking
 
-  const pool = clientsPool({
-    clients: plan.clients,
-    room: plan.pipeline,
-    target,
-    addresses: map.addresses,
-    reads,
-    events: {
-      onAnswered: outcomes.answered,
-      onReply: (connection, exchange, value, nowMs) => {
-        exchange.dialogue.take(value)
-        if (!sending.say(connection, exchange, nowMs)) outcomes.over(connection, exchange, clock())
-      },
-      onRefused: (connection, place, line) =>
-        retries.refused(connection, place, line, (client, waitMs) =>
-          timers.setTimeout(go, waitMs + 1, client),
-        ),
-      onRead: ({ client }, nowMs) => more(client, nowMs),
+  const later = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
+    timers.setTimeout(go, waitMs + 1, client)
+  /** @type {Parameters<typeof clientsPool>[3]} */
+  const events = {
+    onAnswered: outcomes.answered,
+    onReply: (connection, exchange, value, nowMs) => {
+      exchange.dialogue.take(value)
+      if (!sending.say(connection, exchange, nowMs)) outcomes.over(connection, exchange, clock())
     },
-    onLost: retries.lost,
-    onChanged: (client) => go(client),
-    onDown: () => refresher.request(),
-    onRenewed: needs.onRenewed ?? (() => {}),
-    story,
-    tally: needs.tally,
-    clock,
-    random: needs.random,
-    timers,
-    onEvent: needs.onEvent,
-  })
+    onRefused: (connection, place, line) => retries.refused(connection, place, line, later),
+    onRead: ({ client }, nowMs) => more(client, nowMs),
+  }
+  const pool = clientsPool(needs, retries, reads, events, (client) => go(client))
   const sending = sendingOf(needs, outcomes, retries, pool.of)
   const renewals = renewalsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
   const offering = offeringOf(needs, outcomes, retries, sending, renewals)
@@ -123,24 +117,19 @@ export const clientsFlow = async (asked) => {
     if (!needs.schedule) for (let client = 0; client < plan.clients; client++) go(client)
   }
 
+  const limit = answerLimit(pool, clock, timers)
   await pool.open().catch((error) => {
     closed = true
     refresher.close()
     throw error
   })
 
-  const giveUp = () => {
-    const beforeMs = clock() - Number(timeoutMs)
-    for (const connection of pool.all()) if (connection.oldestMs() < beforeMs) connection.giveUp()
-    looking = timers.setTimeout(giveUp, lookMs)
-  }
-
   return {
     offered: offering.offered,
     elapsed: offering.elapsed,
     lastSettledMs: () => offering.sinceStart(outcomes.lastSettledMs()),
     start() {
-      if (timeoutMs !== null) giveUp()
+      if (timeoutMs !== null) limit.begin(timeoutMs)
       play()
     },
     /** Once more over the same connections: resolves when all is offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
@@ -174,7 +163,7 @@ export const clientsFlow = async (asked) => {
     close() {
       closed = true
       offering.close()
-      timers.clearTimeout(looking)
+      limit.end()
       refresher.close()
       pool.close()
     },
