@@ -84,6 +84,45 @@ const rates = (delta) => ({
   commands: delta.commands,
 })
 
+/** Those that the target names now are listed. @param {Map<string, Watch>} watches @param {readonly SampledNode[]} nodes */
+const follow = (watches, nodes) => {
+  for (const watch of watches.values()) watch.listed = false
+  for (const node of nodes) {
+    const watch = watches.get(node.address) ?? { node, ...unasked }
+    watch.node = node
+    watch.listed = true
+    watches.set(node.address, watch)
+  }
+}
+
+/** @param {Answer} answer */
+const seenIn = ({ atMs, gauges, link, loading }) => ({
+  at_ms: atMs,
+  ...gauges,
+  ...(link !== undefined && { link }),
+  ...(loading && { loading: /** @type {const} */ (true) }),
+})
+
+/** @param {Reading} last @param {Reading} answer @param {number} db @returns {Partial<Incident>} */
+const incidentBetween = (last, answer, db) => {
+  if (wasRestarted(last, answer)) return { restarted: true }
+  const flushes = flushesBetween(last, answer, db)
+  return flushes > 0 ? { flushes } : {}
+}
+
+/** What an answer adds to the last one of its node. @param {Answer} last @param {Answer} answer @param {{ db: number, isBefore: boolean, isCarrying: boolean }} how @returns {Partial<NodeRow>} */
+const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
+  const incident = incidentBetween(last, answer, db)
+  const delta = difference(last, answer)
+  // What happened is counted once, whenever it did.
+  const went = delta && { expired: known(delta.expired), evicted: known(delta.evicted) }
+  if (isBefore) return { ...incident, ...went }
+  if (!delta) return { gap: 'restarted', ...incident }
+  const items = isCarrying && { carried: answer.carried - last.carried }
+  // The server counts an answer when it has sent it, which is after it was made up.
+  return { ...rates(delta), info_bytes: last.infoBytes, ...items, ...incident }
+}
+
 /**
  * Watches the nodes of a target while they come, go, restart and change roles: a row each, of what happened since its
  * answer before. A restart loses what happened between its two neighbouring answers and never shows less than nothing;
@@ -98,15 +137,7 @@ const rates = (delta) => ({
  * @param {() => number} [needs.carried] items that were answered so far
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
-export const nodeSampler = ({
-  nodes,
-  info,
-  clock,
-  timeLimitMs = 900,
-  db = 0,
-  carried,
-  onRows = () => {},
-}) => {
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, onRows }) => {
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   /** @type {Promise<NodeRow[]> | null} */
@@ -114,16 +145,6 @@ export const nodeSampler = ({
   /** @type {Promise<unknown> | null} */
   let marking = null
   let fromMs = Number.NEGATIVE_INFINITY
-
-  const follow = () => {
-    for (const watch of watches.values()) watch.listed = false
-    for (const node of nodes()) {
-      const watch = watches.get(node.address) ?? { node, ...unasked }
-      watch.node = node
-      watch.listed = true
-      watches.set(node.address, watch)
-    }
-  }
 
   const ask = async (/** @type {Watch} */ watch) => {
     watch.failed = false
@@ -144,40 +165,20 @@ export const nodeSampler = ({
     const { address, shard } = node
     const role = (answer ?? last)?.role ?? node.role
     const head = { address, shard, role }
-    if (!answer)
-      return {
-        ...head,
-        at_ms: clock(),
-        gap: !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent',
-      }
+    const gap = !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent'
+    if (!answer) return { ...head, at_ms: clock(), gap }
     watch.answer = null
     // A server that stalls answers late what it was asked before the window: it counts commands whose replies come within it.
     Object.assign(watch, { last: answer, isBefore: answer.askedMs < fromMs })
-    const link = answer.link === undefined ? {} : { link: answer.link }
-    const loading = answer.loading ? { loading: /** @type {const} */ (true) } : {}
-    const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link, ...loading }
-    if (!last) return seen
-    const incident = incidentBetween(last, answer)
-    const delta = difference(last, answer)
-    // What happened is counted once, whenever it did.
-    const went = delta && { expired: known(delta.expired), evicted: known(delta.evicted) }
-    if (isBefore) return { ...seen, ...incident, ...went }
-    if (!delta) return { ...seen, gap: 'restarted', ...incident }
-    const items = carried && { carried: answer.carried - last.carried }
-    // The server counts an answer when it has sent it, which is after it was made up.
-    return { ...seen, ...rates(delta), info_bytes: last.infoBytes, ...items, ...incident }
-  }
-
-  /** @param {Reading} last @param {Reading} answer @returns {Partial<Incident>} */
-  const incidentBetween = (last, answer) => {
-    if (wasRestarted(last, answer)) return { restarted: true }
-    const flushes = flushesBetween(last, answer, db)
-    return flushes > 0 ? { flushes } : {}
+    const seen = { ...head, ...seenIn(answer) }
+    return last
+      ? { ...seen, ...changeOf(last, answer, { db, isBefore, isCarrying: carried !== undefined }) }
+      : seen
   }
 
   const sampleAll = async () => {
     const startMs = clock()
-    follow()
+    follow(watches, nodes())
     const all = [...watches.values()]
     for (const watch of all) {
       if (!watch.listed || watch.asking || watch.answer) continue
@@ -188,7 +189,7 @@ export const nodeSampler = ({
     await atMost(timeLimitMs, Promise.all(all.map(({ listed, asking }) => listed && asking)))
     const rows = all.map(row)
     addLags(rows, watches, startMs)
-    onRows(rows)
+    onRows?.(rows)
     return rows
   }
 
