@@ -30,6 +30,8 @@ import { sleep } from './settlement.js'
  * @typedef {{ second: SecondRecord, hdr: Record<string, string | null>, client: ReturnType<ReturnType<typeof clientHealth>['sample']> }} Played a
  *   second here, with the amounts of the client
  *
+ * @typedef {{ counts: Record<string, number>, waitedMs: number, client: Played['client'] }} Mark the end of a second
+ *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
  * @property {Pick<Records, 'ledger' | 'restart'>} records
@@ -68,6 +70,45 @@ const isGrowing = (before, now) =>
   now.p50 - before.p50 > growingMs * 1000 &&
   now.p50 > before.p50 * growingRatio
 
+/** Some of them have no outcome yet. @param {Record<string, number>} items */
+const isOpen = ({ offered, acked, failed, uncertain, dropped, unsettled }) =>
+  offered > acked + failed + uncertain + dropped + unsettled
+
+/**
+ * What was due in each second of a step. settled: when all had an outcome, or too late.
+ * @param {{ step: Step, fromMs: number, before: Record<string, number>, marks: readonly Mark[], settled: Record<string, number>, isBehind: boolean }} played
+ * @param {readonly ReturnType<typeof slotOf>[]} slots
+ */
+const secondsOf = ({ step, fromMs, before, marks, settled, isBehind }, slots) => {
+  const { rate, phase, tries = false } = step
+  /** @type {Times | null} */
+  let medians = null
+  return marks.map(({ counts, waitedMs, client }, i) => {
+    const first = i === 0 ? before : marks[i - 1].counts
+    const isLast = i === marks.length - 1
+    const last = isLast ? settled : counts
+    const items = Object.fromEntries(Object.keys(last).map((name) => [name, last[name] - first[name]]))
+    const taken = Object.entries(slots[i]).map(([path, one]) => ({ path, ...timesIn(one) }))
+    const intended = taken.find(({ path }) => path === intendedPath)?.times ?? null
+    const slower = tries && i > 0 && isGrowing(medians, intended)
+    medians = intended
+    /** @type {SecondRecord} */
+    const second = {
+      atMs: fromMs + i * 1000,
+      phase,
+      rate: Number.isFinite(rate) ? rate : null,
+      achieved: counts.acked - first.acked,
+      items: { ...items, open: isLast && isOpen(settled) ? 1 : 0 },
+      client: usesOf(client),
+      backlog_grows: slower || (isLast && isBehind),
+      waited_ms: waitedMs,
+      ...{ latency_us: { intended: null, service: null }, bystander_us: null },
+    }
+    for (const { path, times } of taken) put(second, path, times)
+    return { second, client, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
+  })
+}
+
 /**
  * Plays steps in a run: what a box does, whoever decides.
  * @param {object} needs
@@ -86,16 +127,12 @@ const playerOf = ({
 }) => {
   const course = courseOf([], false, graceMs)
   const health = clientHealth({ clock })
-  /** @type {ReturnType<typeof slotOf>[]} */
-  const slots = []
+  const slots = /** @type {ReturnType<typeof slotOf>[]} */ ([])
   /** @type {Stretch} */
   let now = { fromMs: 0, toMs: 0, rateHz: 0 }
-  /** How long what was answered last had waited. */
-  let lastWaitMs = 0
-  /** When the run began, by the clock. */
-  let originMs = 0
-  /** It was interrupted, or a guard ended it. */
-  let isOver = stop.aborted
+  let lastWaitMs = 0 // how long what was answered last had waited
+  let originMs = 0 // when the run began, by the clock
+  let isOver = stop.aborted // it was interrupted, or a guard ended it
 
   /** @param {number} dueMs after the start */
   const slotAt = (dueMs) =>
@@ -107,7 +144,8 @@ const playerOf = ({
    * @param {number} [atMs] of a fleet, after the start: its boxes play all seconds of a step, as they cannot agree in time on less
    * @returns {Promise<Played[]>}
    */
-  const play = async ({ writing, records, window }, { rate, seconds: most, phase, tries = false }, atMs) => {
+  const play = async ({ writing, records, window }, step, atMs) => {
+    const { rate, seconds: most, phase, tries = false } = step
     const { ledger } = records
     if (phase === 'confirm') {
       records.restart()
@@ -121,8 +159,7 @@ const playerOf = ({
     now = { fromMs, toMs: fromMs + (isTried ? 1 : n) * 1000, rateHz: rate }
     health.sample()
     course.add(now)
-    /** @type {{ counts: Record<string, number>, waitedMs: number, client: Played['client'] }[]} */
-    const marks = []
+    const marks = /** @type {Mark[]} */ ([])
     let isBehind = false
     for (let i = 1; i <= n && !isOver && !(isBehind && isTried); i++) {
       const overMs = fromMs + i * 1000
@@ -136,46 +173,15 @@ const playerOf = ({
       await wait(overMs - writing.elapsed())
       marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: health.sample() })
     }
-    const isOpen = () => {
-      const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
-      return offered > acked + failed + uncertain + dropped + unsettled
-    }
     const deadline = writing.elapsed() + settleMs
     // A turn of the loop at least: what the stretch left is dropped.
     do await wait(lookMs)
-    while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !isOver)
-    const settled = { ...ledger.whole }
-    /** @type {Times | null} */
-    let medians = null
-    return marks.map(({ counts, waitedMs, client }, i) => {
-      const first = i === 0 ? before : marks[i - 1].counts
-      const isLast = i === marks.length - 1
-      const last = isLast ? settled : counts
-      const items = Object.fromEntries(
-        Object.keys(last).map((name) => [
-          name,
-          /** @type {any} */ (last)[name] - /** @type {any} */ (first)[name],
-        ]),
-      )
-      const taken = Object.entries(slots[i]).map(([path, one]) => ({ path, ...timesIn(one) }))
-      const intended = taken.find(({ path }) => path === intendedPath)?.times ?? null
-      const slower = tries && i > 0 && isGrowing(medians, intended)
-      medians = intended
-      /** @type {SecondRecord} */
-      const second = {
-        atMs: fromMs + i * 1000,
-        phase,
-        rate: Number.isFinite(rate) ? rate : null,
-        achieved: counts.acked - first.acked,
-        items: { ...items, open: isLast && isOpen() ? 1 : 0 },
-        client: usesOf(client),
-        backlog_grows: slower || (isLast && isBehind),
-        waited_ms: waitedMs,
-        ...{ latency_us: { intended: null, service: null }, bystander_us: null },
-      }
-      for (const { path, times } of taken) put(second, path, times)
-      return { second, client, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
-    })
+    while (
+      (course.waits(writing.elapsed()) || isOpen(ledger.whole)) &&
+      writing.elapsed() < deadline &&
+      !isOver
+    )
+    return secondsOf({ step, fromMs, before, marks, settled: { ...ledger.whole }, isBehind }, slots)
   }
 
   return {
@@ -196,8 +202,7 @@ const playerOf = ({
     end({ writing }) {
       writing.stop()
       health.stop()
-      for (const slot of slots) for (const one of Object.values(slot)) one.close()
-      slots.length = 0
+      for (const slot of slots.splice(0)) for (const one of Object.values(slot)) one.close()
     },
     tap: {
       /** @param {number} dueMs by the clock @param {number} sentMs @param {number} nowMs @param {number} items */
