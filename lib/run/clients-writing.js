@@ -68,56 +68,38 @@ export const scheduleAt = (plan, course) => {
 }
 
 /**
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Strategy} needs.strategy
- * @param {Target} needs.target
- * @param {Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} needs.instruments
- * @param {() => number} needs.clock
- * @param {Pick<RunClock, 'now'>} needs.time by the servers' clocks
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {Course | null} [needs.course] of a run whose rate changes
+ * @typedef {object} WritingNeeds
+ * @property {Plan} plan
+ * @property {Strategy} strategy
+ * @property {Target} target
+ * @property {Records} records
+ * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} instruments
+ * @property {() => number} clock
+ * @property {Pick<RunClock, 'now'>} time by the servers' clocks
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {Course | null} [course] of a run whose rate changes
+ *
+ * @typedef {object} Watching what looks at operations besides the ledger; null: nothing does
+ * @property {ReturnType<typeof answering>} asked
+ * @property {ReturnType<typeof updating>} updates
+ * @property {ReturnType<typeof producing> | null} account
+ * @property {Tally} tally
  */
-export const clientsWriting = async ({
-  plan,
-  strategy,
-  target,
-  records,
-  instruments,
-  clock,
-  time,
-  onEvent,
-  course = null,
-}) => {
+
+/** The clients' flow, with what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
+const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
+  const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
+  const { queue, reconnectHz, cluster, maxBehindMs, seed } = plan
   const clients = /** @type {Clients} */ (plan.clients)
-  const tally = noTally()
-  const { seed, nominalHz, durationMs, cluster, maxBehindMs } = plan
-  const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
-    /** @type {unknown} */ (records.ledger)
-  )
-  const asked = answering({ plan, strategy, target, clock, isMeasured, onEvent })
-  const updates = updating({ plan, strategy, target, clock, onEvent })
-  const account =
-    plan.queue === null
-      ? null
-      : producing({
-          plan,
-          strategy,
-          target,
-          elapsed: () => flow.elapsed(),
-          failedBy: () => records.ledger.failedBy,
-          onEvent,
-        })
-  const flow = await clientsFlow({
+  return clientsFlow({
     plan: {
       clients: clients.connections,
       pipeline: clients.pipeline,
-      reconnectHz: plan.reconnectHz,
+      reconnectHz,
       cluster,
       maxBehindMs,
       timeoutMs: clients.timeoutMs,
-      waitsFor: plan.queue?.waits ? noRoom : [],
+      waitsFor: queue?.waits ? noRoom : [],
     },
     onDone: asked?.check ?? updates?.done,
     operations: strategy.stencils(),
@@ -125,9 +107,9 @@ export const clientsWriting = async ({
     ...(account && {
       onAcked: account.acked,
       onRefused: (/** @type {string} */ cause) => {
-        if (noRoom.includes(cause)) account.refused(flow.elapsed())
+        if (noRoom.includes(cause)) account.refused(elapsed())
       },
-      epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(plan.queue?.delayMs),
+      epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(queue?.delayMs),
     }),
     draw:
       account || strategy.declared.picks
@@ -144,6 +126,24 @@ export const clientsWriting = async ({
     random: Math.random,
     onEvent,
   })
+}
+
+/** @param {WritingNeeds} needs */
+export const clientsWriting = async (needs) => {
+  const { plan, strategy, target, records, clock, onEvent } = needs
+  const { nominalHz, durationMs, maxBehindMs } = plan
+  const clients = /** @type {Clients} */ (plan.clients)
+  const tally = noTally()
+  const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
+    /** @type {unknown} */ (records.ledger)
+  )
+  const elapsed = () => flow.elapsed()
+  const failedBy = () => records.ledger.failedBy
+  const asked = answering({ plan, strategy, target, clock, isMeasured, onEvent })
+  const updates = updating({ plan, strategy, target, clock, onEvent })
+  const account =
+    plan.queue === null ? null : producing({ plan, strategy, target, elapsed, failedBy, onEvent })
+  const flow = await flowOf(needs, { asked, updates, account, tally }, elapsed)
   const changing = asked
     ? await asked.changing(flow.oldestMs).catch((error) => {
         flow.close()
@@ -166,7 +166,7 @@ export const clientsWriting = async ({
   let cancelEnd = () => {}
   const offered = passing?.over ?? flow.offered
   offered.then(() => cancelEnd())
-  const { elapsed, lastSettledMs, abandon, waitingBytes } = flow
+  const { lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {
     passing?.stop()
     flow.stop()
