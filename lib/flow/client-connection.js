@@ -39,6 +39,104 @@ export const asking = 255
 // Commands of a dialogue that are sent at once.
 const mostJoined = 16
 
+/** Operations in flight in the order they were sent: their places only grow. @param {number} size a power of two */
+const ringOf = (size) => {
+  const mask = size - 1
+  const exchanges = /** @type {(Exchange | null)[]} */ (Array(size).fill(null))
+  const heeded = new Uint8Array(size)
+  const columns = {
+    mask,
+    kinds: new Uint8Array(size),
+    ns: new Float64Array(size),
+    dueMs: new Float64Array(size),
+    firstMs: new Float64Array(size),
+    measured: new Uint8Array(size),
+    attempts: new Uint8Array(size),
+    /** @param {number} place @returns {Operation} */
+    operationAt(place) {
+      const at = place & mask
+      return {
+        kind: columns.kinds[at],
+        n: columns.ns[at],
+        dueMs: columns.dueMs[at],
+        measured: columns.measured[at] === 1,
+        attempts: columns.attempts[at],
+        firstMs: columns.firstMs[at],
+      }
+    },
+  }
+  const { kinds } = columns
+  let head = 0
+  let tail = 0
+
+  /** The place of the next reply. */
+  const next = () => {
+    if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    return head++
+  }
+  /** @param {number} place */
+  const takeExchange = (place) => {
+    const exchange = exchanges[place & mask]
+    exchanges[place & mask] = null
+    return exchange
+  }
+  return {
+    columns,
+    next,
+    takeExchange,
+    isHeeded: (/** @type {number} */ place) => heeded[place & mask] === 1,
+    inFlight: () => tail - head,
+    /** So many replies came: hands out the places of operations that follow each other. @param {number} count @param {(from: number, count: number) => void} answered */
+    take(count, answered) {
+      let left = count
+      while (left > 0) {
+        const from = next()
+        left--
+        if (kinds[from & mask] === asking) continue
+        while (left > 0 && head < tail && kinds[head & mask] !== asking) {
+          head++
+          left--
+        }
+        answered(from, head - from)
+      }
+    },
+    /** @param {number} kind @param {number} n @param {number} dueMs @param {boolean} inWindow @param {number} attempts @param {number} firstMs */
+    add(kind, n, dueMs, inWindow, attempts, firstMs) {
+      const place = tail++ & mask
+      kinds[place] = kind
+      columns.ns[place] = n
+      columns.dueMs[place] = dueMs
+      columns.firstMs[place] = firstMs
+      columns.measured[place] = inWindow ? 1 : 0
+      columns.attempts[place] = attempts
+    },
+    /** The command that was added last is one of a dialogue. @param {Exchange} exchange @param {boolean} isHeeded */
+    joins(exchange, isHeeded) {
+      exchanges[(tail - 1) & mask] = exchange
+      heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
+    },
+    /** The dialogue that was sent first of those in flight. */
+    oldest() {
+      for (let place = head; place < tail; place++) {
+        const exchange = exchanges[place & mask]
+        if (exchange && !exchange.isOver) return exchange
+      }
+      return null
+    },
+    /** Operations without an answer; none is in flight then. @returns {Operation[]} */
+    drain() {
+      const operations = /** @type {Operation[]} */ ([])
+      for (; head < tail; head++) {
+        const exchange = takeExchange(head)
+        if (kinds[head & mask] === asking || exchange?.isOver) continue
+        if (exchange) exchange.isOver = true
+        operations.push(exchange ?? columns.operationAt(head))
+      }
+      return operations
+    },
+  }
+}
+
 /**
  * @param {object} needs
  * @param {number} needs.client
@@ -53,49 +151,24 @@ const mostJoined = 16
  * @param {Timers} [needs.timers]
  */
 export const clientConnection = ({ client, address, room, tally, reads = false, events, ...linking }) => {
-  const size = 2 ** Math.ceil(Math.log2((reads ? mostJoined : 2) * room + 2))
-  const mask = size - 1
-  const exchanges = /** @type {(Exchange | null)[]} */ (Array(size).fill(null))
-  const heeded = new Uint8Array(size)
-  let head = 0
-  let tail = 0
+  const ring = ringOf(2 ** Math.ceil(Math.log2((reads ? mostJoined : 2) * room + 2)))
   let isGivenUp = false
 
-  const take = (/** @type {number} */ count) => {
-    let left = count
-    while (left > 0) {
-      if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-      if (self.kinds[head & mask] === asking) {
-        head++
-        left--
-        continue
-      }
-      let run = 1
-      while (run < left && head + run < tail && self.kinds[(head + run) & mask] !== asking) run++
-      const from = head
-      head += run
-      left -= run
-      events.onAnswered(self, from, run, link.heardMs())
-    }
-  }
+  const answered = (/** @type {number} */ from, /** @type {number} */ count) =>
+    events.onAnswered(self, from, count, link.heardMs())
   const refuse = (/** @type {string} */ line) => {
-    if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    const place = head++
-    // ASKING refused: the command behind it says what is wrong.
-    const exchange = exchanges[place & mask]
-    exchanges[place & mask] = null
+    const place = ring.next()
+    const exchange = ring.takeExchange(place)
     // Of a dialogue the first refusal decides.
     if (exchange?.isOver) return
     if (exchange) exchange.isOver = true
-    if (self.kinds[place & mask] !== asking) events.onRefused(self, place, line)
+    // ASKING refused: the command behind it says what is wrong.
+    if (self.kinds[place & self.mask] !== asking) events.onRefused(self, place, line)
   }
   const reply = (/** @type {Value} */ value) => {
-    if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    const place = head & mask
-    head++
-    const exchange = exchanges[place]
-    exchanges[place] = null
-    if (exchange && !exchange.isOver && heeded[place] === 1)
+    const place = ring.next()
+    const exchange = ring.takeExchange(place)
+    if (exchange && !exchange.isOver && ring.isHeeded(place))
       events.onReply?.(self, exchange, value, link.heardMs())
   }
 
@@ -104,8 +177,8 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     decoder: () =>
       reads
         ? replyValues({ replied: reply, refused: refuse })
-        : replyCounter({ done: take, failed: refuse }, tally),
-    owes: () => head < tail,
+        : replyCounter({ done: (count) => ring.take(count, answered), failed: refuse }, tally),
+    owes: () => ring.inFlight() > 0,
     onRead: (nowMs) => events.onRead(self, nowMs),
     onUp: () => events.onUp(self),
     onDown: (error) => events.onDown(self, error),
@@ -115,47 +188,28 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
   const self = {
     client,
     address,
-    mask,
-    kinds: new Uint8Array(size),
-    ns: new Float64Array(size),
-    dueMs: new Float64Array(size),
-    firstMs: new Float64Array(size),
-    measured: new Uint8Array(size),
-    attempts: new Uint8Array(size),
+    ...ring.columns,
     connect: link.connect,
     isUp: link.isUp,
-    inFlight: () => tail - head,
+    inFlight: ring.inFlight,
     /** Since bytes came, while some are owed. */
-    silentMs: () => link.silentMs(head < tail),
+    silentMs: () => link.silentMs(ring.inFlight() > 0),
     waitingBytes: link.waitingBytes,
 
     /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts @param {number} firstMs */
     push(kind, n, dueMs, nowMs, inWindow, attempts, firstMs) {
-      if (head === tail) link.owesFrom(nowMs)
-      const place = tail++ & mask
-      self.kinds[place] = kind
-      self.ns[place] = n
-      self.dueMs[place] = dueMs
-      self.firstMs[place] = firstMs
-      self.measured[place] = inWindow ? 1 : 0
-      self.attempts[place] = attempts
+      if (ring.inFlight() === 0) link.owesFrom(nowMs)
+      ring.add(kind, n, dueMs, inWindow, attempts, firstMs)
     },
 
     /** Notes a command of a dialogue that is about to be sent. @param {Exchange} exchange @param {boolean} isHeeded @param {number} nowMs */
     pushCommand(exchange, isHeeded, nowMs) {
       const { kind, n, dueMs, measured, attempts, firstMs } = exchange
       self.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
-      exchanges[(tail - 1) & mask] = exchange
-      heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
+      ring.joins(exchange, isHeeded)
     },
-    /** Due first of the dialogues in flight; Infinity: there is none. */
-    oldestMs() {
-      for (let place = head; place < tail; place++) {
-        const exchange = exchanges[place & mask]
-        if (exchange && !exchange.isOver) return exchange.sentMs
-      }
-      return Number.POSITIVE_INFINITY
-    },
+    /** When the oldest dialogue in flight was sent; Infinity: there is none. */
+    oldestMs: () => ring.oldest()?.sentMs ?? Number.POSITIVE_INFINITY,
     /** Gives up the operations in flight: their replies are no longer waited for. */
     giveUp() {
       isGivenUp = true
@@ -169,31 +223,10 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       return link.waitingBytes() === 0
     },
 
-    /** Operations without an answer; the connection is empty then. @returns {Operation[]} */
+    /** Operations without an answer; the connection is empty then. */
     drain() {
-      const operations = /** @type {Operation[]} */ ([])
-      for (; head < tail; head++) {
-        const at = head & mask
-        const exchange = exchanges[at]
-        exchanges[at] = null
-        if (self.kinds[at] === asking || exchange?.isOver) continue
-        if (exchange) exchange.isOver = true
-        operations.push(exchange ?? self.operationAt(head))
-      }
       isGivenUp = false
-      return operations
-    },
-    /** @param {number} place @returns {Operation} */
-    operationAt(place) {
-      const at = place & mask
-      return {
-        kind: self.kinds[at],
-        n: self.ns[at],
-        dueMs: self.dueMs[at],
-        measured: self.measured[at] === 1,
-        attempts: self.attempts[at],
-        firstMs: self.firstMs[at],
-      }
+      return ring.drain()
     },
     renew: link.renew,
     cut: link.cut,

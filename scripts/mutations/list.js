@@ -376,13 +376,13 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'const place = head++',
-    becomes: 'const place = ++head',
+    line: 'return head++',
+    becomes: 'return ++head',
     breaks: 'the operation behind the refused one is retried',
   },
   {
     ...client,
-    line: 'if (self.kinds[place & mask] !== asking) events.onRefused',
+    line: 'if (self.kinds[place & self.mask] !== asking) events.onRefused',
     becomes: 'events.onRefused',
     breaks: 'a refused ASKING counts as an operation',
   },
@@ -394,7 +394,7 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'if (head === tail) link.owesFrom(nowMs)',
+    line: 'if (ring.inFlight() === 0) link.owesFrom(nowMs)',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
   },
@@ -442,8 +442,8 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'self.measured[place] = inWindow ? 1 : 0',
-    becomes: 'self.measured[place] = 1',
+    line: 'columns.measured[place] = inWindow ? 1 : 0',
+    becomes: 'columns.measured[place] = 1',
     breaks: 'operations of the warm-up are measured',
   },
   {
