@@ -91,6 +91,51 @@ const integerIn = (bytes, from, to) => {
   return negative ? -value : value
 }
 
+/** A string that is under way: its length, how much of it is in the spill, and line-end bytes still to come. @param {() => void} whole */
+const bulkReader = (whole) => {
+  let length = -1
+  let got = 0
+  let lineEnd = 0
+  let spill = Buffer.allocUnsafeSlow(16_384)
+  return {
+    isUnderWay: () => length !== -1,
+    begin(/** @type {number} */ n) {
+      length = n
+      got = 0
+      lineEnd = 2
+    },
+    /** Takes what is there of it; returns where the next thing begins. @param {Buffer} bytes @param {number} from @param {ReplySink | null} sink */
+    take(bytes, from, sink) {
+      const end = bytes.length
+      let at = from
+      if (got < length) {
+        if (got === 0 && at + length <= end) {
+          sink?.bulk(bytes, at, at + length)
+          at += length
+          got = length
+        } else {
+          if (spill.length < length) spill = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)))
+          const taken = Math.min(length - got, end - at)
+          bytes.copy(spill, got, at, at + taken)
+          got += taken
+          at += taken
+          if (got < length) return at
+          sink?.bulk(spill, 0, length)
+          if (spill.length > keptSpill) spill = Buffer.allocUnsafeSlow(16_384)
+        }
+      }
+      for (; lineEnd > 0 && at < end; lineEnd--, at++)
+        if (bytes[at] !== (lineEnd === 2 ? carriage : newline))
+          throw protocolError(bytes.subarray(at, at + 8))
+      if (lineEnd === 0) {
+        length = -1
+        whole()
+      }
+      return at
+    },
+  }
+}
+
 /**
  * Takes the bytes of a connection as they come.
  * @param {ReplyListener} listener
@@ -104,11 +149,6 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
   // Elements still missing in each open array.
   const left = /** @type {number[]} */ ([])
   let depth = 0
-  // The bulk under way: its length, how much of it is in the spill, and line-end bytes still to come.
-  let length = -1
-  let got = 0
-  let lineEnd = 0
-  let spill = Buffer.allocUnsafeSlow(16_384)
 
   const element = () => {
     while (depth > 0) {
@@ -118,10 +158,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
     sink = null
     replied()
   }
-  const room = (/** @type {number} */ bytes) => {
-    if (spill.length >= bytes) return
-    spill = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(bytes)))
-  }
+  const bulk = bulkReader(element)
   const openArray = (/** @type {ReplySink} */ to, /** @type {number} */ count) => {
     if (depth === deepest) throw protocolError(Buffer.from(`*${count}`))
     if (count < 0) {
@@ -147,9 +184,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
           sink.nil()
           element()
         } else {
-          length = n
-          got = 0
-          lineEnd = 2
+          bulk.begin(n)
           if (n === 0) sink.bulk(bytes, from, from)
         }
         return
@@ -171,48 +206,12 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
         throw protocolError(bytes.subarray(from, to))
     }
   }
-  /**
-   * Takes what is there of the bulk under way; returns where the next thing begins.
-   * @param {Buffer} bytes
-   * @param {number} from
-   */
-  const body = (bytes, from) => {
-    const end = bytes.length
-    let at = from
-    if (got < length) {
-      if (got === 0 && at + length <= end) {
-        sink?.bulk(bytes, at, at + length)
-        at += length
-        got = length
-      } else {
-        room(length)
-        const taken = Math.min(length - got, end - at)
-        bytes.copy(spill, got, at, at + taken)
-        got += taken
-        at += taken
-        if (got < length) return at
-        sink?.bulk(spill, 0, length)
-        if (spill.length > keptSpill) spill = Buffer.allocUnsafeSlow(16_384)
-      }
-    }
-    while (lineEnd > 0 && at < end) {
-      if (bytes[at] !== (lineEnd === 2 ? carriage : newline)) throw protocolError(bytes.subarray(at, at + 8))
-      lineEnd--
-      at++
-    }
-    if (lineEnd === 0) {
-      length = -1
-      element()
-    }
-    return at
-  }
-
   return (bytes) => {
     const end = bytes.length
     let at = 0
     while (at < end) {
-      if (length !== -1) {
-        at = body(bytes, at)
+      if (bulk.isUnderWay()) {
+        at = bulk.take(bytes, at, sink)
         continue
       }
       if (cut) {
