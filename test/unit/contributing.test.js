@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { flows } from '../../lib/workloads/flows.js'
+import { longFunctions } from '../../scripts/lines.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8')
@@ -29,6 +30,19 @@ test('the modules that it names exist', () => {
   assert.ok(paths.length > 50)
   assert.deepEqual(
     paths.filter((path) => path.includes('/') && !existsSync(join(root, path))),
+    [],
+  )
+})
+
+test('each function of more than 100 lines has its reason', () => {
+  const reasons = [...page.matchAll(/^\| `(\w+)`, `lib\/([\w/.-]+)` \| .{20,} \|$/gm)]
+  const listed = reasons.map(([, name, file]) => `${name}, ${file}`)
+  const long = longFunctions(join(root, 'lib')).map(
+    ({ name, file }) => `${name}, ${file.replaceAll('\\', '/')}`,
+  )
+  assert.ok(long.length > 0)
+  assert.deepEqual(
+    long.filter((one) => !listed.includes(one)),
     [],
   )
 })
