@@ -20,6 +20,8 @@ import { evenShares, mapText } from './slot-shares.js'
  *
  * @typedef {{ kind: 'slots' | 'wait', done: number, total: number, text: string }} Progress
  * @typedef {{ slots: number, keys: number, tookMs: number }} Moved
+ * @typedef {{ cluster: Cluster, clock: () => number, onProgress?: (progress: Progress) => void, signal?: AbortSignal }} Needs
+ * @typedef {ReturnType<typeof viewsOf>} Views
  */
 
 // Each step ends with a write to the disk of both servers.
@@ -27,20 +29,29 @@ const slotsAtOnce = 4
 const agreeLimitMs = 30_000
 const pollMs = 50
 
-/**
- * @param {object} needs
- * @param {Cluster} needs.cluster
- * @param {() => number} needs.clock
- * @param {(progress: Progress) => void} [needs.onProgress]
- * @param {AbortSignal} [needs.signal]
- */
-export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) => {
-  const { control, access } = cluster
+/** @param {readonly ClusterNode[]} nodes */
+const servingIn = (nodes) => nodes.filter(({ role, slots }) => role === 'master' && slots.length > 0)
 
+/** @param {readonly ClusterNode[]} nodes */
+const ownersOf = (nodes) => nodes.map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
+
+/** @param {ClusterNode[]} nodes @param {string | number} wanted an address, or a shard's number from 1 */
+const masterNamed = (nodes, wanted) => {
+  const masters = servingIn(nodes).sort((a, b) => a.slots[0][0] - b.slots[0][0])
+  const found =
+    typeof wanted === 'number'
+      ? masters[wanted - 1]
+      : nodes.find(({ address, role }) => role === 'master' && address === wanted)
+  if (!found) throw new TargetError(`${wanted}: no such ${typeof wanted === 'number' ? 'shard' : 'master'}`)
+  return found
+}
+
+/** What the nodes of a cluster are asked, and say of it. @param {Needs} needs */
+const viewsOf = ({ cluster, clock, onProgress, signal }) => {
   /** @param {string} address @param {(string | number)[]} args */
   const ask = async (address, ...args) => {
     try {
-      return await control(address).call(.../** @type {[string, ...string[]]} */ (args.map(String)))
+      return await cluster.control(address).call(.../** @type {[string, ...string[]]} */ (args.map(String)))
     } catch (error) {
       if (isRefusal(error)) throw new RefusedChange(address, /** @type {Error} */ (error))
       throw error
@@ -49,7 +60,6 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
   /** The cluster as this node sees it. @param {string} address */
   const seenFrom = async (address) =>
     clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
-  const moveSlot = slotMover({ control, access, ask })
   /** As the first that answers sees it. @returns {Promise<ClusterNode[]>} */
   const view = () =>
     Promise.any(cluster.addresses().map(seenFrom)).catch((/** @type {AggregateError} */ { errors }) => {
@@ -72,23 +82,10 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       signal?.throwIfAborted()
       const waitedMs = clock() - startMs
       if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
-      onProgress({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
+      onProgress?.({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
       if (again && turn % 100 === 99) await again()
       await sleep(pollMs)
     }
-  }
-
-  /** @param {ClusterNode[]} nodes @param {string | number} wanted an address, or a shard's number from 1 */
-  const masterNamed = (nodes, wanted) => {
-    const masters = nodes
-      .filter(({ role, slots }) => role === 'master' && slots.length > 0)
-      .sort((a, b) => a.slots[0][0] - b.slots[0][0])
-    const found =
-      typeof wanted === 'number'
-        ? masters[wanted - 1]
-        : nodes.find(({ address, role }) => role === 'master' && address === wanted)
-    if (!found) throw new TargetError(`${wanted}: no such ${typeof wanted === 'number' ? 'shard' : 'master'}`)
-    return found
   }
 
   /**
@@ -102,15 +99,21 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       const maps = await Promise.all(living.map(async ({ address }) => mapText(await seenFrom(address))))
       return maps.every((map) => map === maps[0])
     })
-
-  /** The cluster as all of its nodes see it: just after a failover some still name the old master. */
-  const agreedView = async () => {
-    await oneMap(await view())
-    return view()
+  return {
+    ...{ ask, seenFrom, view, until, oneMap },
+    /** The cluster as all of its nodes see it: just after a failover some still name the old master. */
+    async agreedView() {
+      await oneMap(await view())
+      return view()
+    },
   }
+}
 
+/** Moves slots, some at a time. @param {Needs} needs @param {Views} views */
+const slotsMover = ({ cluster: { control, access }, clock, onProgress, signal }, { ask, oneMap }) => {
+  const moveSlot = slotMover({ control, access, ask })
   /** @param {ClusterNode[]} nodes @param {{ slot: number, to: string }[]} moves @returns {Promise<Moved>} */
-  const moveAll = async (nodes, moves) => {
+  return async (nodes, moves) => {
     const startMs = clock()
     const masters = nodes.filter(({ role }) => role === 'master')
     const byId = new Map(masters.map((node) => [node.id, node]))
@@ -128,7 +131,12 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       if (!from || !receiver) throw new TargetError(`slot ${slot} has no owner; look at CLUSTER INFO`)
       if (from.id !== to) keys += await moveSlot(slot, from, receiver, masters)
       done++
-      onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
+      onProgress?.({
+        kind: 'slots',
+        done,
+        total: moves.length,
+        text: `${from.address} to ${receiver.address}`,
+      })
     }
     // Whatever ends it, no slot is left half way.
     const stop = (/** @type {unknown} */ error) => {
@@ -142,10 +150,60 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     await oneMap(nodes)
     return { slots: done, keys, tookMs: clock() - startMs }
   }
+}
 
-  /** Every node of these sees a cluster in which this holds. @param {string} what @param {string[]} addresses @param {(nodes: ClusterNode[]) => boolean} holds */
-  const agreed = (what, addresses, holds) =>
-    until(what, async () => (await Promise.all(addresses.map(seenFrom))).every(holds))
+/**
+ * Servers become part of a cluster, and are known to all.
+ * @param {Views} views
+ * @param {{ address: string, busPort?: number }[]} members
+ */
+const meet = async ({ ask, seenFrom, view, until }, members) => {
+  const known = (await view()).filter(({ failed }) => !failed)
+  const [first] = known
+  for (const { address, busPort } of members) {
+    const { host, port } = endpointOf(address)
+    await ask(first.address, 'CLUSTER', 'MEET', host, port, ...(busPort ? [busPort] : []))
+  }
+  const all = [...known, ...members].map(({ address }) => address)
+  /** @param {ClusterNode[]} nodes */
+  const knowsAll = (nodes) => {
+    const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
+    return all.every((address) => linked.includes(address))
+  }
+  await until('the new nodes are known to all', async () =>
+    (await Promise.all(all.map(seenFrom))).every(knowsAll),
+  )
+}
+
+/**
+ * The cluster forgets a node. One that has lost its slots has become a replica of the node that got the last of them,
+ * and a replica does not forget its master, so this may take some rounds.
+ * @param {Views} views
+ * @param {ClusterNode} node
+ * @param {ClusterNode[]} rest
+ */
+const leave = async ({ ask, seenFrom, until }, node, rest) => {
+  const forget = async (/** @type {string} */ address) => {
+    const seen = (await seenFrom(address)).some(({ id }) => id === node.id)
+    if (seen) await ask(address, 'CLUSTER', 'FORGET', node.id)
+    return !seen
+  }
+  // A node that is not reset would tell the others of itself again.
+  await until(`${node.address} is not needed any more`, async () => {
+    await ask(node.address, 'CLUSTER', 'RESET', 'SOFT')
+    return true
+  })
+  await until(`${node.address} is forgotten`, async () =>
+    (await Promise.all(rest.map(({ address }) => forget(address)))).every(Boolean),
+  )
+}
+
+/** @param {Needs} needs */
+export const resharding = (needs) => {
+  const { cluster, clock } = needs
+  const views = viewsOf(needs)
+  const { ask, seenFrom, view, until, agreedView } = views
+  const moveAll = slotsMover(needs, views)
 
   return {
     view,
@@ -174,29 +232,14 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
      * @param {number} [most] slots that it gets
      */
     async addShard({ master, busPort, replicas = [] }, most) {
-      const known = (await view()).filter(({ failed }) => !failed)
-      const [first] = known
-      const members = [{ address: master, busPort }, ...replicas]
-      for (const member of members) {
-        const { host, port } = endpointOf(member.address)
-        const bus = member.busPort ? [member.busPort] : []
-        await ask(first.address, 'CLUSTER', 'MEET', host, port, ...bus)
-      }
-      const all = [...known.map(({ address }) => address), ...members.map(({ address }) => address)]
-      await agreed('the new nodes are known to all', all, (nodes) => {
-        const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
-        return all.every((address) => linked.includes(address))
-      })
+      await meet(views, [{ address: master, busPort }, ...replicas])
       await until(`${master} serves`, async () =>
         /cluster_state:ok/.test(String(await ask(master, 'CLUSTER', 'INFO'))),
       )
       const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
       for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
       const nodes = await agreedView()
-      const owners = nodes
-        .filter(({ role, slots }) => role === 'master' && slots.length > 0)
-        .map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
-      return moveAll(nodes, evenShares(owners, [id], false).slice(0, most))
+      return moveAll(nodes, evenShares(ownersOf(servingIn(nodes)), [id], false).slice(0, most))
     },
 
     /**
@@ -206,21 +249,14 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     async removeShard(shard) {
       const nodes = await agreedView()
       const leaving = masterNamed(nodes, shard)
-      const staying = nodes.filter(
-        ({ id, role, slots, failed }) =>
-          role === 'master' && id !== leaving.id && slots.length > 0 && !failed,
-      )
+      const staying = servingIn(nodes).filter(({ id, failed }) => id !== leaving.id && !failed)
       if (staying.length === 0) throw new TargetError(`${leaving.address} is the only shard`)
-      const owners = [leaving, ...staying].map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
-      const moves = evenShares(
-        owners,
-        staying.map(({ id }) => id),
-        true,
-      )
+      const ids = staying.map(({ id }) => id)
+      const moves = evenShares(ownersOf([leaving, ...staying]), ids, true)
       const moved = await moveAll(nodes, moves)
       const gone = nodes.filter(({ id, masterId }) => id === leaving.id || masterId === leaving.id)
       const rest = nodes.filter((node) => !gone.includes(node) && !node.failed)
-      for (const node of gone) await leave(node, rest)
+      for (const node of gone) await leave(views, node, rest)
       return { ...moved, gone: gone.map(({ address }) => address) }
     },
 
@@ -243,27 +279,5 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       )
       return { from: master.address, to: replica.address, tookMs: clock() - startMs }
     },
-  }
-
-  /**
-   * The cluster forgets a node. One that has lost its slots has become a replica of the node that got the last of them,
-   * and a replica does not forget its master, so this may take some rounds.
-   * @param {ClusterNode} node
-   * @param {ClusterNode[]} rest
-   */
-  async function leave(node, rest) {
-    const forget = async (/** @type {string} */ address) => {
-      const seen = (await seenFrom(address)).some(({ id }) => id === node.id)
-      if (seen) await ask(address, 'CLUSTER', 'FORGET', node.id)
-      return !seen
-    }
-    // A node that is not reset would tell the others of itself again.
-    await until(`${node.address} is not needed any more`, async () => {
-      await ask(node.address, 'CLUSTER', 'RESET', 'SOFT')
-      return true
-    })
-    await until(`${node.address} is forgotten`, async () =>
-      (await Promise.all(rest.map(({ address }) => forget(address)))).every(Boolean),
-    )
   }
 }
