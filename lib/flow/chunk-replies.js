@@ -29,11 +29,8 @@ const outcomesOf = () => {
     ack(/** @type {number} */ n) {
       items.acked += n
     },
-    refuse(/** @type {number} */ i, /** @type {string} */ line) {
-      items.refused.set(i, line)
-    },
     refuseAll(/** @type {string} */ line) {
-      for (let i = 0; i < items.count; i++) items.refuse(i, line)
+      for (let i = 0; i < items.count; i++) items.refused.set(i, line)
     },
   }
   return items
@@ -73,7 +70,7 @@ const transactionOf = (items) => {
     bulk: acked,
     number: acked,
     nil: () => items.refuseAll('ERR no value'),
-    error: (line) => (isArray ? items.refuse(item++, line) : items.refuseAll(why ?? line)),
+    error: (line) => (isArray ? items.refused.set(item++, line) : items.refuseAll(why ?? line)),
   }
   return {
     /** Of the reply behind so many; null: it is a command's own. @param {number} replies */
@@ -103,8 +100,8 @@ export const chunkReplies = (delivery) => {
     open: nothing,
     bulk: () => items.ack(1),
     number: () => items.ack(1),
-    nil: () => items.refuse(replies - first, 'ERR no value'),
-    error: (line) => items.refuse(replies - first, line),
+    nil: () => items.refused.set(replies - first, 'ERR no value'),
+    error: (line) => items.refused.set(replies - first, line),
   }
   /** One reply for all of them. @type {ReplySink} */
   const ofAll = {

@@ -3,6 +3,7 @@
 
 /**
  * @typedef {ReturnType<typeof storyOf>} Story
+ * @typedef {{ onEvent: (kind: string, text: string) => void, clock: () => number }} Needs
  */
 
 const quietMs = 1000
@@ -18,12 +19,6 @@ const without = (address, reason) =>
 
 const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
   `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
-
-/**
- * @typedef {object} Needs
- * @property {(kind: string, text: string) => void} onEvent
- * @property {() => number} clock
- */
 
 /** Connections that are lost and come back. @param {Needs} needs */
 const connectionEvents = ({ onEvent, clock }) => {
