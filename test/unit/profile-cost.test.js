@@ -15,8 +15,9 @@ import { mostAsked, sampling } from '../../lib/answers/profile/sample.js'
  * @param {number} [terms.us] of a question
  * @param {number} [terms.keys]
  * @param {(n: number, nowMs: number) => number} [terms.left] PTTL of key n
+ * @param {(n: number) => boolean} [terms.isGone] it has expired, and is still there
  */
-const madeUp = ({ perS, cpu = 0.1, us = 2, keys = 50_000, left = () => -1 }) => {
+const madeUp = ({ perS, cpu = 0.1, us = 2, keys = 50_000, left = () => -1, isGone = () => false }) => {
   const startMs = performance.now()
   const asked = /** @type {Record<string, number>} */ ({})
   let questions = 0
@@ -42,8 +43,8 @@ const madeUp = ({ perS, cpu = 0.1, us = 2, keys = 50_000, left = () => -1 }) => 
     if (name === 'SCAN') {
       const from = Number(args[0])
       const to = Math.min(keys, from + Number(args[2]))
-      const names = Array.from({ length: to - from }, (_, i) => Buffer.from(`session:${from + i}`))
-      return [Buffer.from(String(to === keys ? 0 : to)), names]
+      const names = Array.from({ length: to - from }, (_, i) => from + i).filter((n) => !isGone(n))
+      return [Buffer.from(String(to === keys ? 0 : to)), names.map((n) => Buffer.from(`session:${n}`))]
     }
     if (name === 'PTTL') return left(Number(String(args[0]).split(':')[1]), performance.now() - startMs)
     if (name === 'TYPE') return 'string'
@@ -176,6 +177,16 @@ test('keys are asked for their time left soon after they were named, all keys on
   assert.ok(server.asked.type < 100 && server.asked.pttl >= 400)
   const sorted = of.facts.map(({ leftMs }) => leftMs).sort((a, b) => a - b)
   assert.ok(Math.abs(sorted[200] - 1000) < 300, `${sorted[200]}`)
+})
+
+test('how many keys have expired and are still there is seen by the names that full pages of SCAN have', async () => {
+  // The last page has 300 keys of 400.
+  const server = madeUp({ perS: 1, keys: 3500, isGone: (n) => n % 5 === 0 && n < 3200 })
+  const sample = sampling(asking([server.master]))
+  assert.equal(sample.staleShare(), null)
+  for (let step = 0; step < 30; step++) await sample.step()
+  assert.ok(sample.isComplete())
+  assert.equal(sample.staleShare()?.toFixed(3), '0.200')
 })
 
 test('once all names were seen, keys are asked about that were named just before', async () => {

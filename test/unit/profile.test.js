@@ -6,7 +6,7 @@ import { Ajv } from 'ajv'
 import { elementBytes } from '../../lib/answers/profile/command-forms.js'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
 import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
-import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
+import { equalParts, profileOf, shareOf, staleShare } from '../../lib/answers/profile/profile.js'
 import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
 import { clientsOf } from '../../lib/answers/profile/seen.js'
@@ -159,6 +159,28 @@ const readings = () => [
   },
 ]
 
+test('keys that have expired are the rest of the mean number of keys, which rises and falls with them', () => {
+  const of = (/** @type {number[]} */ keys, /** @type {object} */ more = {}) =>
+    staleShare(
+      {
+        ...{ complete: false, stale: 0.125, end: [parseInfo(`db0:keys=${keys.at(-1)},expires=9`)] },
+        series: keys.map((count, s) => amountsOf([parseInfo(`db0:keys=${count}`)], s)),
+        ...more,
+      },
+      700,
+    ).toFixed(3)
+  assert.equal(of([800, 800, 800]), '0.125')
+  // 700 are there at the crest of a wave and below it.
+  assert.equal(of([800, 720, 800, 880]), '0.205')
+  assert.equal(of([800, 880, 800, 720]), '0.028')
+  // A cache that fills has no mean.
+  assert.equal(of([100, 400, 800]), '0.125')
+  // Few keys are no full page: all names were seen, or nothing is known.
+  assert.equal(of([800], { stale: null, complete: true }), '0.125')
+  assert.equal(of([800], { stale: null }), '0.000')
+  assert.equal(of([800], { end: [parseInfo('db0:keys=800,expires=0')] }), '0.000')
+})
+
 /** What a server with sessions and a board says. */
 const collected = () => {
   const info = (/** @type {number} */ gets, /** @type {number} */ sets) =>
@@ -183,7 +205,7 @@ const collected = () => {
     begin: [info(0, 0)],
     end: [info(9000, 200)],
     seconds: 10,
-    series: [],
+    ...{ series: [], stale: null },
     own: { calls: { scan: 10 }, used: 10, reads: 10, us: 100, cpu: 0.001, in: 0, out: 0 },
     patterns: [
       {

@@ -20,7 +20,7 @@ const longestInfoMs = 10_000
 
 /** What changes in a second; servers before 7.0 take one section at a time. @param {Info} info @returns {string[]} */
 const changing = ({ fields }) =>
-  Number.parseInt(fields.redis_version, 10) >= 7 ? ['stats', 'cpu', 'commandstats'] : ['all']
+  Number.parseInt(fields.redis_version, 10) >= 7 ? ['stats', 'cpu', 'commandstats', 'keyspace'] : ['all']
 
 /**
  * @param {object} needs
@@ -108,6 +108,7 @@ export const collected = async ({
     own: { ...own, calls, in: bytes.in - bytesBefore.in, out: bytes.out - bytesBefore.out },
     patterns: sample.patterns(),
     complete: sample.isComplete(),
+    stale: sample.staleShare(),
     read,
     remarks: [...others.remarks, ...remarks],
     refused: [...questions.refused],

@@ -5,13 +5,21 @@ import { studentQuantile } from '../../base/distributions.js'
 /**
  * @import { Info } from '../../wire/info.js'
  *
- * @typedef {{ s: number, commands: number, bytesIn: number, bytesOut: number, cpuS: number, gone: number }} Amounts counters of
- *   all masters at a moment
+ * @typedef {{ s: number, commands: number, bytesIn: number, bytesOut: number, cpuS: number, gone: number, keys: number }} Amounts
+ *   counters of all masters at a moment
  */
 
 // Seconds beside each other are alike: parts of several count as one.
 const mostParts = 10
 const leastParts = 4
+
+/** @param {readonly Info[]} infos @param {'keys' | 'expires'} what */
+export const inDatabases = (infos, what) =>
+  infos.reduce(
+    (all, { databases }) =>
+      Object.values(databases).reduce((sum, one) => sum + (Number(one[what]) || 0), all),
+    0,
+  )
 
 /** @param {readonly Info[]} infos @param {number} s since the first look @returns {Amounts} */
 export const amountsOf = (infos, s) => {
@@ -27,6 +35,7 @@ export const amountsOf = (infos, s) => {
     bytesOut: of('total_net_output_bytes'),
     cpuS: of('used_cpu_user', 'used_cpu_sys'),
     gone: of('expired_keys', 'evicted_keys'),
+    keys: inDatabases(infos, 'keys'),
   }
 }
 
@@ -40,7 +49,7 @@ export const noiseOf = (series) => {
     { length: parts + 1 },
     (_, i) => series[Math.round((i * (series.length - 1)) / parts)],
   )
-  const of = (/** @type {Exclude<keyof Amounts, 's'>} */ name) => {
+  const of = (/** @type {Exclude<keyof Amounts, 's' | 'keys'>} */ name) => {
     if (parts < leastParts) return null
     const rates = at.slice(1).map((to, i) => (to[name] - at[i][name]) / Math.max(1e-3, to.s - at[i].s))
     const middle = mean(rates)

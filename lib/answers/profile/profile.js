@@ -3,7 +3,7 @@ import { reading } from '../../measure/node-figures.js'
 import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './budget.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
-import { noiseOf } from './noise.js'
+import { inDatabases, noiseOf } from './noise.js'
 import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js'
 
 /**
@@ -19,6 +19,7 @@ import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } fr
 export const z = 1.96
 const quantiles = 20
 const mostStale = 0.5
+const mostWave = 0.25
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
 
@@ -182,18 +183,20 @@ const perS = ({ begin, end, seconds }, field) =>
   Math.max(0, (total(end, field) - total(begin, field)) / seconds)
 
 /**
- * Keys that have expired and are still counted: SCAN does not name them. Where it has not gone through all, a server's own
- * estimate.
- * @param {Collected} collected
+ * Keys that have expired and are still counted, of those at the end. Servers remove them in waves: with 357 keys/s that lived
+ * for 20 s, 8 % to 23 % of 8,000 to 9,400 keys had expired, as a server's own estimate said 11 % where it was 20 %, and 20 %
+ * where it was 12 %. What stays even is how many have not: those are of the mean number of keys, unless this grows or falls.
+ * @param {Pick<Collected, 'complete' | 'stale' | 'series' | 'end'>} collected
  * @param {number} names
- * @param {number} keys
  */
-const staleShare = ({ complete, end }, names, keys) => {
-  const own = sum(end.map(({ fields }) => Number(fields.expired_stale_perc) || 0)) / end.length / 100
-  return (
-    Math.min(mostStale, Math.max(0, complete && inDatabases(end, 'expires') > 0 ? 1 - names / keys : own)) ||
-    0
-  )
+export const staleShare = ({ complete, stale, series, end }, names) => {
+  const keys = inDatabases(end, 'keys')
+  if (inDatabases(end, 'expires') === 0 || keys === 0) return 0
+  const counts = series.map((amounts) => amounts.keys)
+  const isEven = Math.max(...counts) - Math.min(...counts) < mostWave * keys
+  const mean = isEven && counts.length > 0 ? sum(counts) / counts.length : keys
+  const live = stale !== null ? mean * (1 - stale) : complete ? names : keys
+  return Math.min(mostStale, Math.max(0, 1 - live / keys))
 }
 
 /**
@@ -210,10 +213,6 @@ const dataBytes = ({ end, read }) =>
       return now > 0 && exact > 0 ? exact : bytes
     }),
   )
-
-/** @param {Info[]} infos @param {'keys' | 'expires'} what */
-const inDatabases = (infos, what) =>
-  sum(infos.flatMap(({ databases }) => Object.values(databases).map((one) => Number(one[what]) || 0)))
 
 const libraries =
   /^(ioredis|iovalkey|node-redis|redis-py|valkey-py|jedis|lettuce|redisson|go-redis|valkey-go|SE\.Redis|Glide\w*|phpredis|predis|redis-rs|hiredis|redis-rb)\b/i
@@ -289,7 +288,7 @@ export const profileOf = (
     expiring_keys: inDatabases(end, 'expires'),
     keys_per_s: (keys - inDatabases(begin, 'keys')) / seconds,
     expiring_keys_per_s: (inDatabases(end, 'expires') - inDatabases(begin, 'expires')) / seconds,
-    stale_share: staleShare(collected, seen, keys),
+    stale_share: staleShare(collected, seen),
     expired_per_s: perS(collected, 'expired_keys'),
     evicted_per_s: perS(collected, 'evicted_keys'),
     names_seen: seen,

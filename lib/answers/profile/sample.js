@@ -133,6 +133,8 @@ export const sampling = (asking) => {
   /** @type {Set<Found>} */
   const asked = new Set()
   const scans = masters.map((master) => ({ master, cursor: '0', isOver: false }))
+  // Of full pages: SCAN goes on until it has met so many, and names those that have not expired.
+  const met = { keys: 0, named: 0 }
   const isComplete = () => scans.every(({ isOver }) => isOver)
 
   /** One page of names. @param {typeof scans[number]} scan */
@@ -154,6 +156,10 @@ export const sampling = (asking) => {
       asked.add(found)
     }
     scan.cursor = String(cursor)
+    if (!scan.isOver && scan.cursor !== '0') {
+      met.keys += most
+      met.named += names.length
+    }
     scan.isOver ||= scan.cursor === '0'
   }
 
@@ -200,5 +206,7 @@ export const sampling = (asking) => {
     },
     patterns: () => /** @type {FoundPattern[]} */ (patterns.all()),
     isComplete,
+    /** Of all keys, those that have expired and are still there; null: no page was full. */
+    staleShare: () => (met.keys === 0 ? null : Math.max(0, 1 - met.named / met.keys)),
   }
 }
