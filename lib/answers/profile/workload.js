@@ -110,9 +110,9 @@ const mostlyNew = 0.8
  * @param {boolean} isNew
  */
 const setLifetime = (key, isNew) => {
-  const turned = key.createdPerS > 0 ? key.keys / key.createdPerS : 0
-  if (!isNew || turned < Number(key.from.left_s.most)) return
-  const lifetime = Math.max(1, Math.round(turned))
+  if (!isNew || key.createdPerS === 0) return
+  const turned = key.keys / key.createdPerS
+  const lifetime = Math.max(1, Math.round(turned), Math.ceil(Number(key.from.left_s.most)))
   key.isTurned = true
   key.lifetime = lifetime
   key.left = Array.from({ length: 20 }, (_, i) => Math.max(1, Math.round(((i + 0.5) * lifetime) / 20)))
