@@ -4,7 +4,7 @@ import { alignedTable } from '../../lib/base/layout.js'
 /**
  * @typedef {{ low: number, high: number }} Range
  * @typedef {{ p50: number, p99: number }} Pings microseconds of a bystander
- * @typedef {{ profile: any, pings: Pings, before?: Pings }} Side profile.json; before: without the profile
+ * @typedef {{ cpu_pct: number } | Pings} Turn of an application or its replay
  *
  * @typedef {object} Bar
  * @property {string} name
@@ -20,10 +20,19 @@ import { alignedTable } from '../../lib/base/layout.js'
  * @property {number} commands_share of all commands of the server
  * @property {number} cpu_share of a core
  * @property {number} server_cpu_share of the server's own CPU
- * @property {Pings} before of a bystander without the profile, and with it
- * @property {Pings} with
  *
- * @typedef {{ id: string, kind: 'replay' | 'control', application: string, server: string, version: string, started: string, hardware: string, bars: Bar[], cost: Cost }} Line
+ * @typedef {object} Line
+ * @property {string} id
+ * @property {'profiles' | 'cpu' | 'bystander'} part
+ * @property {'replay' | 'control'} kind
+ * @property {string} application
+ * @property {string} server
+ * @property {string} version
+ * @property {string} started
+ * @property {string} hardware
+ * @property {Bar[]} bars
+ * @property {Turn[]} [turns] of the application, its replay, the application, and so on
+ * @property {Cost} [cost]
  */
 
 /** Commands about data, as shares of all of them. @param {any} profile @returns {Record<string, number>} */
@@ -77,19 +86,15 @@ export const pingsOf = (all, windows) => {
 /** Only of samples. @param {any} profile */
 const isSampled = ({ complete }) => !complete
 
-/**
- * @param {Side} original
- * @param {Side} other
- * @returns {Bar[]}
- */
-export const barsOf = (original, other) => {
-  const [a, b] = [original.profile, other.profile]
+/** @param {string} name @param {string} unit @param {number} of @param {number} is @param {number} limit @param {Range | null} [said] @returns {Bar} */
+const bar = (name, unit, of, is, limit, said = null) => ({
+  ...{ name, unit, original: of, other: is, apart: is / of - 1, limit, said },
+  ruling: rulingOf(of, is, limit, said),
+})
+
+/** @param {any} a profile.json of the application @param {any} b of its replay @returns {Bar[]} */
+export const barsOf = (a, b) => {
   const expected = a.workload.expected ?? {}
-  /** @param {string} name @param {string} unit @param {number} of @param {number} is @param {number} limit @param {Range | null} [said] @returns {Bar} */
-  const bar = (name, unit, of, is, limit, said = null) => ({
-    ...{ name, unit, original: of, other: is, apart: is / of - 1, limit, said },
-    ruling: rulingOf(of, is, limit, said),
-  })
   const [before, after] = [sharesOf(a), sharesOf(b)]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const points = names.map((name) => Math.abs((after[name] ?? 0) - (before[name] ?? 0)))
@@ -104,7 +109,6 @@ export const barsOf = (original, other) => {
     },
     bar('bytes in', 'B/s', a.bytes_in_per_s, b.bytes_in_per_s, 0.05, expected.bytes_in_per_s),
     bar('bytes out', 'B/s', a.bytes_out_per_s, b.bytes_out_per_s, 0.05, expected.bytes_out_per_s),
-    bar('server CPU', '% of a core', a.cpu_pct, b.cpu_pct, 0.05, expected.cpu_pct),
     bar(
       'memory',
       'B',
@@ -117,15 +121,36 @@ export const barsOf = (original, other) => {
     ...(left === null || leftOther === null
       ? []
       : [bar('lifetime', 's', left, leftOther, 0.1, expected.left_s)]),
-    bar('bystander p50', 'us', original.pings.p50, other.pings.p50, 0.25),
-    bar('bystander p99', 'us', original.pings.p99, other.pings.p99, 0.25),
   ]
 }
 
-/** @param {Side} side @returns {Cost} */
-export const costOf = ({ profile: { own }, pings, before = pings }) => ({
+/**
+ * Application and replay in turn: as much of what changes with time is in the mean of each. As a control, the turns of the
+ * application between others beside the mean of these.
+ * @param {readonly Turn[]} turns an odd number
+ * @param {Range | null} [said] of the CPU
+ */
+export const turnBars = (turns, said = null) => {
+  const own = turns.filter((_, i) => i % 2 === 0)
+  const inner = own.filter((_, i) => i % 2 === 1)
+  const outer = own.filter((_, i) => i % 2 === 0)
+  const replays = turns.filter((_, i) => i % 2 === 1)
+  /** @param {readonly Turn[]} of @param {string} figure */
+  const mean = (of, figure) =>
+    of.reduce((sum, turn) => sum + /** @type {any} */ (turn)[figure], 0) / of.length
+  const bars = (/** @type {readonly Turn[]} */ of, /** @type {readonly Turn[]} */ is) =>
+    'cpu_pct' in turns[0]
+      ? [bar('server CPU', '% of a core', mean(of, 'cpu_pct'), mean(is, 'cpu_pct'), 0.05, said)]
+      : ['p50', 'p99'].map((figure) =>
+          bar(`bystander ${figure}`, 'us', mean(of, figure), mean(is, figure), 0.25),
+        )
+  return { replay: bars(own, replays), control: bars(outer, inner) }
+}
+
+/** @param {any} profile @returns {Cost} */
+export const costOf = ({ own }) => ({
   ...{ commands_share: own.commands_share, cpu_share: own.cpu_share },
-  ...{ server_cpu_share: own.server_cpu_share, before, with: pings },
+  server_cpu_share: own.server_cpu_share,
 })
 
 const shown = (/** @type {number} */ n) =>

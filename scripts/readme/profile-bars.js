@@ -5,7 +5,7 @@ import { barNames, countsOf, medianApart, ownDistance } from '../bench/profile-b
 import { dataFolder } from './data.js'
 import { table } from './reference.js'
 
-/** @import { Bar, Line } from '../bench/profile-bars.js' */
+/** @import { Bar, Cost, Line } from '../bench/profile-bars.js' */
 
 const limits = /** @type {Record<string, string>} */ ({
   share: '2 points',
@@ -49,7 +49,8 @@ export const profileBarsPart = () => {
       outsideOf(name).join(', ') || '–',
     ]
   })
-  const cost = (/** @type {'commands_share' | 'cpu_share'} */ name) => lines.map((line) => line.cost[name])
+  const cost = (/** @type {keyof Cost} */ name) => lines.flatMap((line) => line.cost?.[name] ?? [])
+  const pct = (/** @type {number} */ part) => `${(part * 100).toFixed(2)} %`
   return [
     table(
       [
@@ -59,6 +60,6 @@ export const profileBarsPart = () => {
       rows,
     ),
     '',
-    `${replays.length} replays (${lines[0].hardware}): of ${all.bars} bars ${all.within} are within, ${all.covered} are covered by what the profile said before, and ${all.outside} are outside. A profile took ${(median(cost('commands_share')) * 100).toFixed(2)} % of the commands at the median, ${(Math.max(...cost('commands_share')) * 100).toFixed(2)} % at most, and ${(median(cost('cpu_share')) * 100).toFixed(2)} % of a core at the median, ${(Math.max(...cost('cpu_share')) * 100).toFixed(2)} % at most.`,
+    `${new Set(replays.map(({ id }) => id)).size} replays (${lines[0].hardware}): of ${all.bars} bars ${all.within} are within, ${all.covered} are covered by what the profile said before, and ${all.outside} are outside. ${cost('cpu_share').length} profiles took ${pct(median(cost('commands_share')))} of the commands at the median, ${pct(Math.max(...cost('commands_share')))} at most, and ${pct(median(cost('server_cpu_share')))} of the servers' own CPU at the median, ${pct(Math.max(...cost('server_cpu_share')))} at most.`,
   ].join('\n')
 }

@@ -4,43 +4,51 @@ import test from 'node:test'
 import {
   barLines,
   barsOf,
-  costOf,
   countsOf,
   medianApart,
   ownDistance,
   pingsOf,
   summaryLines,
+  turnBars,
 } from '../../scripts/bench/profile-bars.js'
 
 /** @param {object} changed @param {object} [expected] */
 const side = (changed, expected = {}) => ({
-  profile: {
-    commands: [
-      { name: 'get', per_s: 900, is_data: true },
-      { name: 'set', per_s: 100, is_data: true },
-      { name: 'ping', per_s: 50, is_data: false },
-    ],
-    patterns: [
-      { pattern: 'millrace:plan', expiring: 1, left_s: { median: 999 } },
-      { pattern: 'page:{n}', expiring: 1, left_s: { median: 10 } },
-    ],
-    ...{ complete: true, keys: 1000, memory_bytes: 1e6, cpu_pct: 10 },
-    ...{ bytes_in_per_s: 1e5, bytes_out_per_s: 1e6 },
-    workload: { expected },
-    own: { commands_share: 0.008, cpu_share: 0.002, server_cpu_share: 0.004 },
-    ...changed,
-  },
-  pings: { p50: 100, p99: 400 },
+  commands: [
+    { name: 'get', per_s: 900, is_data: true },
+    { name: 'set', per_s: 100, is_data: true },
+    { name: 'ping', per_s: 50, is_data: false },
+  ],
+  patterns: [
+    { pattern: 'millrace:plan', expiring: 1, left_s: { median: 999 } },
+    { pattern: 'page:{n}', expiring: 1, left_s: { median: 10 } },
+  ],
+  ...{ complete: true, keys: 1000, memory_bytes: 1e6 },
+  ...{ bytes_in_per_s: 1e5, bytes_out_per_s: 1e6 },
+  workload: { expected },
+  own: { commands_share: 0.008, cpu_share: 0.002, server_cpu_share: 0.004 },
+  ...changed,
 })
 
+const about = {
+  ...{ id: 'redis/cart', part: /** @type {const} */ ('cpu'), application: 'cart', server: 'redis' },
+  ...{ version: '7.0.15', started: '', hardware: '' },
+}
+/** CPU of turns. @param {...number} cpu */
+const turned = (...cpu) =>
+  turnBars(
+    cpu.map((cpu_pct) => ({ cpu_pct })),
+    { low: 8, high: 12 },
+  )
+
 test('a bar is within its limit, covered by what the profile said, or outside', () => {
-  const said = { cpu_pct: { value: 10, low: 8, high: 12 } }
+  const said = { bytes_in_per_s: { value: 1e5, low: 0.8e5, high: 1.2e5 } }
   const original = side({}, said)
   const rulings = (/** @type {object} */ changed) =>
     Object.fromEntries(barsOf(original, side(changed)).map(({ name, ruling }) => [name, ruling]))
   assert.deepEqual(new Set(Object.values(rulings({}))), new Set(['within']))
-  assert.equal(rulings({ cpu_pct: 11.5 })['server CPU'], 'covered')
-  assert.equal(rulings({ cpu_pct: 12.5 })['server CPU'], 'outside')
+  assert.equal(rulings({ bytes_in_per_s: 1.15e5 })['bytes in'], 'covered')
+  assert.equal(rulings({ bytes_in_per_s: 1.25e5 })['bytes in'], 'outside')
   assert.equal(rulings({ keys: 1051 }).keys, 'outside')
   // Of a sample 10 %.
   assert.equal(rulings({ memory_bytes: 1.08e6 }).memory, 'outside')
@@ -59,17 +67,25 @@ test('a bar is within its limit, covered by what the profile said, or outside', 
 })
 
 test('bars are counted by their rulings', () => {
-  const [a, b] = [side({}), side({ cpu_pct: 20 })]
-  const line = {
-    ...{ id: 'redis/cart', kind: /** @type {const} */ ('replay'), application: 'cart', server: 'redis' },
-    ...{ version: '7.0.15', started: '', hardware: '' },
-    bars: barsOf(a, b),
-    cost: costOf(a),
-  }
-  assert.deepEqual(countsOf([line]), { bars: 9, within: 8, covered: 0, outside: 1 })
-  assert.equal(summaryLines([line]).at(-1), '9 bars: 8 within, 0 covered, 1 outside')
+  const bars = [...barsOf(side({}), side({})), ...turned(10, 20, 10).replay]
+  const line = { ...about, kind: /** @type {const} */ ('replay'), bars }
+  assert.deepEqual(countsOf([line]), { bars: 7, within: 6, covered: 0, outside: 1 })
+  assert.equal(summaryLines([line]).at(-1), '7 bars: 6 within, 0 covered, 1 outside')
   assert.ok(
-    barLines(line).includes('redis/cart replay: server CPU 10.0, 20.0 % of a core (+100.0 %): outside'),
+    barLines(line).includes(
+      'redis/cart replay: server CPU 10.0, 20.0 % of a core (+100.0 %), said 8.000 to 12.0: outside',
+    ),
+  )
+})
+
+test('what changes evenly with time is in both means of turns alike', () => {
+  const { replay, control } = turned(10, 9.5, 9, 8.5, 8)
+  assert.deepEqual([replay[0].apart, control[0].apart, replay[0].ruling], [0, 0, 'within'])
+  assert.equal(turned(10, 11, 10, 11.4, 10).replay[0].ruling, 'covered')
+  const pings = turnBars([100, 130, 100, 130, 100].map((p50) => ({ p50, p99: 4 * p50 })))
+  assert.deepEqual(
+    [...pings.replay, ...pings.control].map(({ name, ruling }) => `${name} ${ruling}`),
+    ['bystander p50 outside', 'bystander p99 outside', 'bystander p50 within', 'bystander p99 within'],
   )
 })
 
@@ -86,16 +102,14 @@ test('a moment in which the machine did something else is in one window of a bys
 
 test('a replay is further from its application than this from itself, or not told from it', () => {
   const line = (/** @type {number} */ cpu) => ({
-    ...{ id: 'redis/cart', kind: /** @type {const} */ ('control'), application: 'cart', server: 'redis' },
-    ...{ version: '7.0.15', started: '', hardware: '', cost: costOf(side({})) },
-    bars: barsOf(side({}), side({ cpu_pct: cpu })),
+    ...{ ...about, kind: /** @type {const} */ ('control') },
+    bars: turned(10, cpu, 10).replay,
   })
   // A fifth less is a quarter apart.
   const { most, isFurther } = ownDistance([line(8), line(11), line(10)], 'server CPU')
   assert.ok(Math.abs(most - 0.25) < 1e-9)
-  const bar = (/** @type {number} */ cpu) => line(cpu).bars[3]
   assert.deepEqual(
-    [12, 12.6, 8.1, 7.9].map((cpu) => isFurther(bar(cpu))),
+    [12, 12.6, 8.1, 7.9].map((cpu) => isFurther(line(cpu).bars[0])),
     [false, true, false, true],
   )
   assert.ok(Math.abs(medianApart([line(8), line(11), line(10)], 'server CPU')) < 1e-9)
