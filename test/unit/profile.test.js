@@ -6,7 +6,7 @@ import { Ajv } from 'ajv'
 import { elementBytes } from '../../lib/answers/profile/command-forms.js'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
 import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
-import { equalParts, profileOf, shareOf, staleShare } from '../../lib/answers/profile/profile.js'
+import { equalParts, meanOf, profileOf, shareOf, staleShare } from '../../lib/answers/profile/profile.js'
 import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
 import { clientsOf } from '../../lib/answers/profile/seen.js'
@@ -158,6 +158,20 @@ const readings = () => [
     }),
   },
 ]
+
+test('the interval of a mean of a few keys is by Student', () => {
+  const sizes = [90, 100, 110, 100, 95, 105]
+  const error = Math.sqrt(50 / 6)
+  const { value, low, high } = /** @type {import('../../lib/answers/profile/profile.js').Estimate} */ (
+    meanOf(sizes)
+  )
+  assert.equal(value, 100)
+  assert.ok(
+    Math.abs((high - value) / error - 2.571) < 0.001 && Math.abs((value - low) / error - 2.571) < 0.001,
+  )
+  assert.equal(meanOf([]), null)
+  assert.deepEqual(meanOf([7]), { value: 7, low: 7, high: 7 })
+})
 
 test('keys that have expired are the rest of the mean number of keys, which rises and falls with them', () => {
   const of = (/** @type {number[]} */ keys, /** @type {object} */ more = {}) =>
