@@ -1,0 +1,196 @@
+// What a reader asks of a client library: one command until it is answered, and the values of ids. Commands in flight are
+// bounded, and what the library gives up is asked again.
+import { fetchScript } from '../servers/scripts.js'
+import { slotOf } from '../wire/slot.js'
+import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
+import { ReadError } from './read-driver.js'
+import { sharesOf } from './read-order.js'
+
+/**
+ * @import { Fault, Library } from './library.js'
+ * @import { IdList, ReadDriver, ReadDriverOptions, ReadPlan, ReplySink } from './read-driver.js'
+ * @import { readAgain } from './read-retries.js'
+ *
+ * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error
+ * @typedef {ReturnType<typeof askingOf>} Asking
+ */
+
+/**
+ * The replies of a client library as the decoder hands them out.
+ * @param {unknown} reply
+ * @param {ReplySink} sink
+ * @param {number} [depth]
+ */
+const tellReply = (reply, sink, depth = 0) => {
+  if (reply === null || reply === undefined) sink.nil()
+  else if (Buffer.isBuffer(reply)) sink.bulk(reply, 0, reply.length)
+  else if (typeof reply === 'number') sink.number(reply)
+  else if (typeof reply === 'string') {
+    const bytes = Buffer.from(reply)
+    sink.bulk(bytes, 0, bytes.length)
+  } else if (reply instanceof Error) sink.error(reply.message)
+  else if (Array.isArray(reply)) {
+    sink.open(reply.length, depth)
+    for (const element of reply) tellReply(element, sink, depth + 1)
+  } else if (typeof reply === 'object') {
+    // HGETALL, which the library makes an object of.
+    const pairs = Object.entries(/** @type {Record<string, unknown>} */ (reply)).flat()
+    tellReply(pairs, sink, depth)
+  }
+}
+
+/**
+ * Each command has an answer, or a fault, at last.
+ * @param {{ library: Library, plan: ReadPlan, clock: () => number }} needs
+ */
+export const askingOf = ({ library, plan, clock }) => {
+  /** @typedef {{ sentMs: number, done: (answered: Answered) => void }} One */
+  const answers = answersOf({
+    library,
+    limitMs: answerLimitOf(plan),
+    clock,
+    onReply: (/** @type {One} */ { done }, reply) => done({ fault: null, reply }),
+    onFault: ({ done }, fault, error) => done({ fault, reply: error }),
+  })
+  return {
+    watch: answers.watch,
+    hasOverdue: () => answers.hasOverdue(),
+    /** @param {() => Promise<unknown>} send @returns {Promise<Answered>} */
+    ask: (send) => new Promise((done) => answers.ask({ sentMs: 0, done }, send)),
+  }
+}
+
+/** Ids under way, bounded. @param {number} most */
+const boundOf = (most) => {
+  let inFlight = 0
+  /** @type {(() => void)[]} */
+  const waiting = []
+  return {
+    /** null: there is room now. */
+    room() {
+      if (inFlight < most) return null
+      return new Promise((/** @type {(value: void) => void} */ resolve) => waiting.push(resolve))
+    },
+    /** @param {number} ids */
+    take(ids) {
+      inFlight += ids
+    },
+    /** @param {number} ids */
+    give(ids) {
+      inFlight -= ids
+      while (inFlight < most && waiting.length > 0) waiting.shift()?.()
+    },
+  }
+}
+
+/** @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+
+/**
+ * The places of each command.
+ * @param {ReadPlan} plan
+ * @param {(slot: number) => string} masterOf
+ * @param {IdList} list
+ * @param {Uint32Array} places
+ * @param {boolean} many
+ */
+function* commandsFor({ cluster }, masterOf, list, places, many) {
+  if (!many) {
+    for (let i = 0; i < places.length; i++) yield places.subarray(i, i + 1)
+    return
+  }
+  const shares = sharesOf({ list, places, cluster, many, serverOf: masterOf })
+  for (const { places: ids, cuts } of shares.values())
+    for (let c = 0; cuts && c + 1 < cuts.length; c++) yield ids.subarray(cuts[c], cuts[c + 1])
+}
+
+/**
+ * @param {object} needs
+ * @param {ReadPlan} needs.plan
+ * @param {Library} needs.library
+ * @param {Asking} needs.asking
+ * @param {string} needs.server
+ * @param {(slot: number) => string} needs.masterOf
+ * @param {ReturnType<typeof readAgain>} needs.patience
+ * @param {() => void} needs.onSend
+ * @returns {ReadDriver['values']}
+ */
+export const valuesReader = ({ plan, library, asking, server, masterOf, patience, onSend }) => {
+  const bound = boundOf(library.limit)
+
+  return (list, places, command, sink) => {
+    const many = plan.fetch === 'mget' && command.many
+    /** @type {(ids: Uint32Array) => Promise<unknown>} */
+    const send = (ids) => {
+      const keys = many ? Array.from(ids, (place) => list.text(place)) : [list.text(ids[0])]
+      const args = many ? ['MGET', ...keys] : [command.name, keys[0], ...command.after]
+      return library.send(args, keys[0], null)
+    }
+    const answered = (/** @type {Uint32Array} */ ids, /** @type {unknown} */ reply) => {
+      const replies = Array.isArray(reply) ? reply : [reply]
+      for (const [i, place] of ids.entries()) {
+        if (Buffer.isBuffer(replies[i])) sink.value(place, replies[i], 0, replies[i].length)
+        else sink.nil(place)
+      }
+    }
+
+    return patience.untilRead(places, async (wanted, round) => {
+      /** @type {Promise<void>[]} */
+      const all = []
+      for (const ids of commandsFor(plan, masterOf, list, wanted, many)) {
+        const full = bound.room()
+        if (full) await full
+        bound.take(ids.length)
+        onSend()
+        const done = asking
+          .ask(() => send(ids))
+          .then(({ fault, reply }) => {
+            bound.give(ids.length)
+            if (!fault) answered(ids, reply)
+            else if (fault.isSilent) round.givenUp(ids, unansweredCause)
+            else round.refused(ids, fault.line, server)
+          })
+        all.push(done)
+      }
+      await Promise.all(all)
+    })
+  }
+}
+
+/**
+ * One command of a reader, asked until it is answered.
+ * @param {object} needs
+ * @param {ReadDriverOptions['target']} needs.target
+ * @param {Asking} needs.asking
+ * @param {string} needs.server
+ * @param {(slot: number, consumer: number) => string} needs.serverAt
+ * @param {ReturnType<typeof readAgain>} needs.patience
+ * @param {() => void} needs.onSend
+ */
+export const askerOf =
+  ({ target, asking, server, serverAt, patience, onSend }) =>
+  (
+    /** @type {Library} */ on,
+    /** @type {string[]} */ args,
+    /** @type {string} */ key,
+    /** @type {ReplySink} */ sink,
+  ) =>
+    patience.untilAnswered(async () => {
+      // A library takes every script for a write: the node of its keys is named.
+      const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
+      onSend()
+      const { fault, reply } = await asking.ask(() =>
+        node ? on.sendTo(args, node) : on.send(args, key, null),
+      )
+      if (!fault) {
+        tellReply(reply, sink)
+        return null
+      }
+      if (fault.isSilent) throw new ReadError(unansweredCause, `${args[0]} ${key}: ${messageOf(reply)}`)
+      return {
+        line: fault.line,
+        from: server,
+        words: `${args[0]} ${key} is refused: ${messageOf(reply)}`,
+        loadScript: () => target.loadScripts(node ?? server, [fetchScript]),
+      }
+    })
