@@ -102,17 +102,16 @@ function tell(name, passed, tookMs) {
 const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
-  integration/fleet integration/experiment peers/strategies integration/fleet-faults
-  integration/topology-ioredis integration/consumer integration/topology-socket integration/queue-limits
-  peers/plan integration/server-errors integration/other-applications integration/hostile-server
-  integration/find-workloads integration/memory integration/confirmed seeds/find integration/find-fleet
-  integration/find integration/queue-kills integration/package peers/libraries integration/advice-limits
-  integration/cloudwatch integration/plan integration/container integration/secrets
-  peers/driver-faults-failover peers/driver-faults-half-open peers/driver-faults-slots
-  peers/driver-faults-reply integration/interrupt integration/strategies integration/profile
-  integration/lookup seeds/overload seeds/fleet integration/tls integration/own-model integration/pacing
-  integration/own-mix integration/rates integration/queue-boxes integration/conductor
-  integration/advice-helps
+  integration/fleet peers/strategies integration/fleet-faults integration/consumer
+  integration/hostile-server integration/find-fleet integration/find peers/plan seeds/find
+  integration/topology-ioredis integration/other-applications integration/queue-limits
+  integration/topology-socket integration/advice-limits integration/server-errors integration/experiment
+  integration/container peers/libraries integration/find-workloads integration/profile integration/plan
+  seeds/overload seeds/fleet integration/interrupt integration/strategies integration/queue-kills
+  integration/conductor integration/rates peers/driver-faults-reply integration/confirmed
+  integration/package integration/memory integration/lookup integration/own-mix integration/advice-helps
+  integration/pacing peers/driver-faults-failover peers/driver-faults-half-open peers/driver-faults-slots
+  integration/cloudwatch integration/own-model integration/tls integration/secrets integration/queue-boxes
 `
   .split(/\s+/)
   .filter(Boolean)

@@ -66,7 +66,7 @@ const placeOf = async ({ on }, t) => {
 
 /** @param {Record<string, Case>} cases */
 export const adviceHelps = (cases) =>
-  describe('advice that is typed is accepted, and helps', { concurrency: 2 }, () => {
+  describe('advice that is typed is accepted, and helps', { concurrency: 3 }, () => {
     for (const [name, one] of Object.entries(cases))
       test(name, async (t) => {
         const { server, env } = await placeOf(one, t)

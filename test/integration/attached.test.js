@@ -16,7 +16,7 @@ const owner = async (t, line) => {
 
 const once = '-q 300 -p 200 --intervals 2 --once --ttl 10m'
 
-describe('options of servers to be started, typed where some run', { concurrency: 2 }, () => {
+describe('options of servers to be started, typed where some run', { concurrency: 3 }, () => {
   test('of a cluster: what they contradict is told', async (t) => {
     const { runtimeDir } = await owner(t, '--cluster --shards 2 --replicas 0 -q 100')
     const second = (/** @type {string} */ line) =>
@@ -54,7 +54,7 @@ describe('options of servers to be started, typed where some run', { concurrency
   })
 })
 
-describe('the same command in a second terminal', { concurrency: 2 }, () => {
+describe('the same command in a second terminal', { concurrency: 3 }, () => {
   test('is refused at once, and told how two share the items', async (t) => {
     const { runtimeDir, producer } = await owner(t, '-q 100')
     const { code, stderr, folder } = await runProducer(t, '-q 100', { runtimeDir })
@@ -90,7 +90,7 @@ describe('the same command in a second terminal', { concurrency: 2 }, () => {
   })
 })
 
-describe('scripts/verify.js', { concurrency: 2 }, () => {
+describe('scripts/verify.js', { concurrency: 3 }, () => {
   /** @param {Scope} t @param {string} line @param {string} runtimeDir */
   const verify = (t, line, runtimeDir) =>
     startProgram(t, 'scripts/verify.js', line, { runtimeDir, out: false }).ended

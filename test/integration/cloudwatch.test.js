@@ -93,7 +93,7 @@ const dimensions = (/** @type {string} */ id) => ({ CacheClusterId: id, CacheNod
 const everyMinute = (value) =>
   Array.from({ length: 6 }, (_, i) => [beganMs - 30_000 + i * minute + 15_000, value(i)])
 
-describe('CloudWatch on loopback', () => {
+describe('CloudWatch on loopback', { concurrency: 2 }, () => {
   test('whole minutes of every node, by the names of the endpoints', async (t) => {
     const python = peer(t, 'moto')
     if (!python) return

@@ -18,7 +18,7 @@ import { cli, startCluster, startServer } from '../helpers/servers.js'
 /** @param {string} stderr */
 const assertNoStack = (stderr) => assert.ok(!/^ {4}at |internal error of Millrace/m.test(stderr), stderr)
 
-describe('interrupted', { concurrency: 2 }, () => {
+describe('interrupted', { concurrency: 3 }, () => {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     test(`${signal}: drains, writes the result, and ends with 130`, async (t) => {
       const running = startProducer(t, '-q 2000 -c 4')
@@ -144,7 +144,7 @@ describe('interrupted', { concurrency: 2 }, () => {
   })
 })
 
-describe('a consumer is interrupted', { concurrency: 2 }, () => {
+describe('a consumer is interrupted', { concurrency: 3 }, () => {
   /** Before a server has had its time to answer, for then the code would be 3. @param {import('../helpers/programs.js').Program} running */
   const assertPrompt = async (running) => {
     running.kill('SIGINT')
@@ -185,7 +185,7 @@ describe('a consumer is interrupted', { concurrency: 2 }, () => {
   })
 })
 
-describe('servers that go away', { concurrency: 2 }, () => {
+describe('servers that go away', { concurrency: 3 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: an attached run outlives the one that owns the servers, and ends with a result`, async (t) => {
       const runtimeDir = ownFolder(t, 'runtime')

@@ -13,7 +13,7 @@ const schemas = /** @type {Record<string, object>} */ (publishedSchemas)
 /** @param {import('../helpers/servers.js').Scope} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
 
-describe('a calibration, and plans by it', () => {
+describe('a calibration, and plans by it', { concurrency: 3 }, () => {
   /** @type {string} */
   let path
   /** @type {any} */
@@ -83,7 +83,7 @@ describe('a calibration, and plans by it', () => {
       [path, RegExp(`is of server ${version}, and --server-version is 99\\.1`), { serverVersion: '99.1' }],
     ]))
       assert.throws(() => readCalibration(file, wanted), words)
-    for (const [line, code, words] of /** @type {const} */ ([
+    const refused = /** @type {const} */ ([
       [`--rate 0 --calibration ${path}`, 2, /--rate 0: must be items a second/],
       [`--rate 1000000M --calibration ${path}`, 2, /items at once/],
       [
@@ -98,11 +98,12 @@ describe('a calibration, and plans by it', () => {
       ],
       [`--rate 5k --strategy stream --calibration ${path}`, 2, /--strategy stream: \S+ has list/],
       [`--rate 5k --server-version 99.1 --calibration ${path}`, 3, /calibrate on that version/],
-    ])) {
-      const ended = await millrace(t, `plan ${line}`)
-      assert.equal(ended.code, code, ended.stderr)
-      assert.match(ended.stderr, words)
-      assert.equal(ended.stderr.trim().split('\n').length, 1)
+    ])
+    const refusals = await Promise.all(refused.map(([line]) => millrace(t, `plan ${line}`)))
+    for (const [i, { code, stderr }] of refusals.entries()) {
+      assert.equal(code, refused[i][1], stderr)
+      assert.match(stderr, refused[i][2])
+      assert.equal(stderr.trim().split('\n').length, 1)
     }
   })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
 import { assertDone, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
@@ -66,155 +66,157 @@ const ways =
     ],
   ])
 
-for (const [way, make] of ways)
-  test(`from ${way}: a run, and a refusal`, async (t) => {
+describe('a password', { concurrency: 2 }, () => {
+  for (const [way, make] of ways)
+    test(`from ${way}: a run, and a refusal`, async (t) => {
+      const server = await startServer(t)
+      await server.redis.config('SET', 'requirepass', secret)
+      const { line = '', env = {} } = make(ownFolder(t, 'secret'), server.port)
+      const at = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), ...env }
+      for (const driver of ['socket', 'ioredis']) {
+        const { code, stdout, stderr, folder, document } = await runProducer(
+          t,
+          `${short} ${line} --driver ${driver} --log-level trace`,
+          { env: at, pages: driver === 'socket' },
+        )
+        assertDone({ code, document, stderr })
+        for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)
+      }
+      await server.redis.config('SET', 'requirepass', 'another')
+      const refused = await runProducer(t, `${short} ${line}`, { env: at })
+      assert.equal(refused.code, 3)
+      assertSecret(refused.stdout + refused.stderr)
+    })
+
+  test('typed on the terminal, unseen', async (t) => {
     const server = await startServer(t)
     await server.redis.config('SET', 'requirepass', secret)
-    const { line = '', env = {} } = make(ownFolder(t, 'secret'), server.port)
-    const at = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), ...env }
-    for (const driver of ['socket', 'ioredis']) {
-      const { code, stdout, stderr, folder, document } = await runProducer(
-        t,
-        `${short} ${line} --driver ${driver} --log-level trace`,
-        { env: at, pages: true },
-      )
-      assertDone({ code, document, stderr })
-      for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)
-    }
-    await server.redis.config('SET', 'requirepass', 'another')
-    const refused = await runProducer(t, `${short} ${line}`, { env: at })
-    assert.equal(refused.code, 3)
-    assertSecret(refused.stdout + refused.stderr)
-  })
-
-test('typed on the terminal, unseen', async (t) => {
-  const server = await startServer(t)
-  await server.redis.config('SET', 'requirepass', secret)
-  const own = ownFolder(t, 'terminal')
-  // A slow machine: a third of a second before the terminal stops its echo.
-  const slowly = join(own, 'slowly.mjs')
-  writeFileSync(
-    slowly,
-    `import { ReadStream } from 'node:tty'
+    const own = ownFolder(t, 'terminal')
+    // A slow machine: a third of a second before the terminal stops its echo.
+    const slowly = join(own, 'slowly.mjs')
+    writeFileSync(
+      slowly,
+      `import { ReadStream } from 'node:tty'
 const { setRawMode } = ReadStream.prototype
 ReadStream.prototype.setRawMode = function (raw) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
   return setRawMode.call(this, raw)
 }`,
-  )
-  const line = `node ${join(project, 'producer.js')} ${short} --quiet --ask-password --out ${join(own, 'out')}`
-  // script(1) gives it a terminal.
-  const child = spawn('script', ['-qec', line, '/dev/null'], {
-    env: {
-      ...testEnvironment(process.env),
-      XDG_RUNTIME_DIR: own,
-      NODE_OPTIONS: `--import ${slowly}`,
-      REDIS_HOST: server.host,
-      REDIS_PORT: String(server.port),
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let seen = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    seen += text
-  })
-  const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
-    child.once('close', resolve),
-  )
-  await until('the question', () => seen.includes('password: '))
-  child.stdin.write(`wrong\u007f\u007f\u007f\u007f\u007f${secret}\r`)
-  const code = await ended
-  const [run] = readdirSync(join(own, 'out'))
-  const document = JSON.parse(readFileSync(join(own, 'out', run, 'run.json'), 'utf8'))
-  assertDone({ code, document, stderr: seen })
-  assert.equal(document.items.acked, 40)
-  for (const text of [seen, ...textsUnder(own)]) assertSecret(text)
-})
-
-test('the password of an embedded target is in no process list', async (t) => {
-  const own = ownFolder(t, 'runtime')
-  const writer = startProducer(t, '-q 20 -p 200 --cluster --quiet', { runtimeDir: own })
-  const state = await until('the state file', () => {
-    const [text] = textsSoFar(own).filter((found) => found.includes('"password"'))
-    return text && JSON.parse(text)
-  })
-  const { password } = state.access
-  const lists = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => ['cmdline', 'environ'].map((file) => join('/proc', pid, file)))
-  let read = 0
-  for (const path of lists) {
-    let text = ''
-    try {
-      text = readFileSync(path, 'latin1')
-      read++
-    } catch {
-      continue // ended, or somebody else's
-    }
-    assert.ok(!text.includes(password), path)
-  }
-  assert.ok(read > 6)
-  await until('a second of load', () => writer.intervals().length > 0)
-  writer.kill('SIGINT')
-  const { code, stdout, stderr, folder } = await writer.ended
-  assert.equal(code, 130)
-  for (const text of [stdout, stderr, ...textsUnder(folder)]) assert.ok(!text.includes(password))
-})
-
-test('an experiment against an address that holds it, with an @ in the password', async (t) => {
-  const server = await startServer(t)
-  const tail = 'Tr0ub4dor'
-  await server.redis.config('SET', 'requirepass', `a@${tail}`)
-  const own = ownFolder(t, 'experiment')
-  const file = join(own, 'mine.json')
-  const out = join(own, 'out')
-  writeFileSync(
-    file,
-    JSON.stringify({
-      id: 'mine',
-      question: 'What does a reader cost?',
-      options: { quantity: 200, ttl: '1s' },
-      cells: [{ name: 'read', consumer: { consumers: 1 } }],
-    }),
-  )
-  const child = spawn(
-    process.execPath,
-    [
-      join(project, 'scripts/experiment.js'),
-      ...['run', file, '--seconds', '2', '--warm-up', '0', '--out', out, '--allow', 'foreign-keys'],
-      ...['--url', `redis://:a@${tail}@${server.host}:${server.port}`],
-    ],
-    { env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, REDIS_PASSWORD: 'not this one' } },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  let seen = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text) => {
+    )
+    const line = `node ${join(project, 'producer.js')} ${short} --quiet --ask-password --out ${join(own, 'out')}`
+    // script(1) gives it a terminal.
+    const child = spawn('script', ['-qec', line, '/dev/null'], {
+      env: {
+        ...testEnvironment(process.env),
+        XDG_RUNTIME_DIR: own,
+        NODE_OPTIONS: `--import ${slowly}`,
+        REDIS_HOST: server.host,
+        REDIS_PORT: String(server.port),
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let seen = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => {
       seen += text
     })
-  const ended = new Promise((resolve) => child.once('close', resolve))
-  const programs = () =>
-    readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
-      .split(' ')
-      .filter(Boolean)
-      .map(commandLineOf)
-  const both = await until('a writer and its reader', () => {
-    const lines = child.exitCode === null ? programs() : []
-    return ['producer.js', 'consumer.js'].every((name) => lines.some((line) => line.includes(name)))
-      ? lines
-      : null
+    const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
+      child.once('close', resolve),
+    )
+    await until('the question', () => seen.includes('password: '))
+    child.stdin.write(`wrong\u007f\u007f\u007f\u007f\u007f${secret}\r`)
+    const code = await ended
+    const [run] = readdirSync(join(own, 'out'))
+    const document = JSON.parse(readFileSync(join(own, 'out', run, 'run.json'), 'utf8'))
+    assertDone({ code, document, stderr: seen })
+    assert.equal(document.items.acked, 40)
+    for (const text of [seen, ...textsUnder(own)]) assertSecret(text)
   })
-  for (const line of both) assert.ok(!line.includes(tail), line)
-  const turns = () =>
-    textsSoFar(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
-  await until('a run with a result', () => turns().length > 0 || assert.equal(child.exitCode, null, seen))
-  child.kill('SIGINT')
-  assert.equal(await ended, 130, seen)
-  const texts = textsUnder(out)
-  assert.ok(
-    texts.some((text) => text.includes(`--url redis://${server.host}:${server.port}`)),
-    'the address',
-  )
-  for (const text of [seen, ...texts]) assert.ok(!text.includes(tail), text.slice(0, 2000))
+
+  test('the password of an embedded target is in no process list', async (t) => {
+    const own = ownFolder(t, 'runtime')
+    const writer = startProducer(t, '-q 20 -p 200 --cluster --quiet', { runtimeDir: own })
+    const state = await until('the state file', () => {
+      const [text] = textsSoFar(own).filter((found) => found.includes('"password"'))
+      return text && JSON.parse(text)
+    })
+    const { password } = state.access
+    const lists = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((pid) => ['cmdline', 'environ'].map((file) => join('/proc', pid, file)))
+    let read = 0
+    for (const path of lists) {
+      let text = ''
+      try {
+        text = readFileSync(path, 'latin1')
+        read++
+      } catch {
+        continue // ended, or somebody else's
+      }
+      assert.ok(!text.includes(password), path)
+    }
+    assert.ok(read > 6)
+    await until('a second of load', () => writer.intervals().length > 0)
+    writer.kill('SIGINT')
+    const { code, stdout, stderr, folder } = await writer.ended
+    assert.equal(code, 130)
+    for (const text of [stdout, stderr, ...textsUnder(folder)]) assert.ok(!text.includes(password))
+  })
+
+  test('an experiment against an address that holds it, with an @ in the password', async (t) => {
+    const server = await startServer(t)
+    const tail = 'Tr0ub4dor'
+    await server.redis.config('SET', 'requirepass', `a@${tail}`)
+    const own = ownFolder(t, 'experiment')
+    const file = join(own, 'mine.json')
+    const out = join(own, 'out')
+    writeFileSync(
+      file,
+      JSON.stringify({
+        id: 'mine',
+        question: 'What does a reader cost?',
+        options: { quantity: 200, ttl: '1s' },
+        cells: [{ name: 'read', consumer: { consumers: 1 } }],
+      }),
+    )
+    const child = spawn(
+      process.execPath,
+      [
+        join(project, 'scripts/experiment.js'),
+        ...['run', file, '--seconds', '2', '--warm-up', '0', '--out', out, '--allow', 'foreign-keys'],
+        ...['--url', `redis://:a@${tail}@${server.host}:${server.port}`],
+      ],
+      { env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, REDIS_PASSWORD: 'not this one' } },
+    )
+    t.after(() => child.kill('SIGKILL'))
+    let seen = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        seen += text
+      })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    const programs = () =>
+      readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+        .split(' ')
+        .filter(Boolean)
+        .map(commandLineOf)
+    const both = await until('a writer and its reader', () => {
+      const lines = child.exitCode === null ? programs() : []
+      return ['producer.js', 'consumer.js'].every((name) => lines.some((line) => line.includes(name)))
+        ? lines
+        : null
+    })
+    for (const line of both) assert.ok(!line.includes(tail), line)
+    const turns = () =>
+      textsSoFar(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
+    await until('a run with a result', () => turns().length > 0 || assert.equal(child.exitCode, null, seen))
+    child.kill('SIGINT')
+    assert.equal(await ended, 130, seen)
+    const texts = textsUnder(out)
+    assert.ok(
+      texts.some((text) => text.includes(`--url redis://${server.host}:${server.port}`)),
+      'the address',
+    )
+    for (const text of [seen, ...texts]) assert.ok(!text.includes(tail), text.slice(0, 2000))
+  })
 })
