@@ -32,7 +32,7 @@ const asked = async (t, line, answer) => {
   return { code: await ended, seen }
 }
 
-describe('searches as a user starts them', { concurrency: 3 }, () => {
+describe('searches as a user starts them', { concurrency: 2 }, () => {
   test('on a terminal the user confirms that servers which are not local are overloaded', async (t) => {
     // Nobody answers there.
     const silent = createServer((socket) => socket.destroy())
