@@ -13,7 +13,7 @@ import { planOf } from '../plan/plan.js'
 import { writeFiles } from '../report/write-report.js'
 import { madeWithParents, runName } from '../result/files.js'
 import { calibrationVersion } from '../result/plan-schemas.js'
-import { clearLeavings } from '../servers/left-keys.js'
+import { clearLeftKeys } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
 import { parseInfo } from '../wire/info.js'
 import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
@@ -108,7 +108,7 @@ export const remoteBench = async (where, own = prefix) => ({
   },
   close: () =>
     onTarget(where, async (target) => {
-      await clearLeavings({
+      await clearLeftKeys({
         ...{ target, prefix: own, remove: true, nowMs: Date.now(), onProgress: () => {} },
         signal: new AbortController().signal,
       }).catch((error) => {

@@ -52,7 +52,7 @@ const headlessLimitMs = 15_000
  * @param {() => Promise<unknown>} needs.measureClock
  * @param {(line: string) => void} needs.say
  */
-export const pulseOf = ({ box, address, leading, facts, stopping, measureClock, say }) => {
+export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClock, say }) => {
   const clock = () => performance.now()
   const ending = new AbortController()
   /** @type {Answer | null} */
@@ -131,4 +131,4 @@ export const pulseOf = ({ box, address, leading, facts, stopping, measureClock, 
   }
 }
 
-/** @typedef {ReturnType<typeof pulseOf>} Pulse */
+/** @typedef {ReturnType<typeof heartbeatOf>} Heartbeat */

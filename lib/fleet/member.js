@@ -8,7 +8,7 @@ import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { liveNow } from './gather.js'
-import { factsOf, pulseOf } from './heartbeat.js'
+import { factsOf, heartbeatOf } from './heartbeat.js'
 import { encodeInterval } from './interval.js'
 import { readingOfRun } from './shared-plan.js'
 import { begunRun, runEnded, startOfRun } from './starting.js'
@@ -21,7 +21,7 @@ import { leadingOf } from './thread.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Kept } from './box.js'
  * @import { Place } from './control.js'
- * @import { Pulse } from './heartbeat.js'
+ * @import { Heartbeat } from './heartbeat.js'
  * @import { Interval } from './interval.js'
  *
  * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
@@ -87,13 +87,13 @@ const cardOf = ({ kind, version }, id, clock) => {
   }
 }
 
-/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Pulse} pulse */
-const secondsOf = (box, pulse) => {
+/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Heartbeat} heartbeat */
+const secondsOf = (box, heartbeat) => {
   let seq = 0
   return (/** @type {any} */ second) => {
     seq++
     box.append(encodeInterval({ v: 1, box: box.id, seq, ...second }))
-    pulse.beat()
+    heartbeat.beat()
     return seq
   }
 }
@@ -143,8 +143,8 @@ const boxFor = async (needs, client) => {
   const ticks = () => ({ spacingMs: needs.isEven ? needs.spacingMs : 0, staggerMs: staggerMs() })
   const stopping = stoppingOf({ control, nowMs: clock.now, ticks, say })
   const measureClock = () => clock.again().then(card.measured)
-  const pulse = pulseOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
-  return { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, pulse }
+  const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
+  return { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, heartbeat }
 }
 
 /** @typedef {Awaited<ReturnType<typeof boxFor>>} Parts */
@@ -154,12 +154,12 @@ const boxFor = async (needs, client) => {
  * @param {Needs} needs
  * @param {Parts} parts
  */
-const signalOf = ({ stop, stopNow, stopsAll }, { stopping, pulse }) => {
+const signalOf = ({ stop, stopNow, stopsAll }, { stopping, heartbeat }) => {
   if (!stopsAll) return AbortSignal.any([stop, stopNow, stopping.signal])
   const stopAll = async () => {
     await stopping.all(hostname())
     // A beat that is under way does not know it yet.
-    for (let i = 0; i < 2; i++) await pulse.beat()
+    for (let i = 0; i < 2; i++) await heartbeat.beat()
   }
   if (stop.aborted) stopAll()
   else stop.addEventListener('abort', stopAll, { once: true })
@@ -174,19 +174,19 @@ const signalOf = ({ stop, stopNow, stopsAll }, { stopping, pulse }) => {
  *   measured before the first write
  * @returns {Promise<number>} epoch by the control's clock
  */
-const begun = async (needs, { control, pulse, writers, clock, facts, card, leading }, joined) => {
+const begun = async (needs, { control, heartbeat, writers, clock, facts, card, leading }, joined) => {
   const { begunMs, signal, known } = joined
   const live = async () => (await liveNow(control, writers)).live
   card.ready()
   const startMs = await startOfRun(needs, {
-    ...{ control, pulse, signal, writers, begunMs, nowMs: clock.now, live },
+    ...{ control, heartbeat, signal, writers, begunMs, nowMs: clock.now, live },
     onLead: async () => {
       facts.add(await known())
       await facts.tell()
     },
   })
   leading.begin((await live().catch(() => [])).length)
-  await leading.follow(pulse.leads()).catch(() => {})
+  await leading.follow(heartbeat.leads()).catch(() => {})
   return startMs
 }
 
@@ -194,12 +194,13 @@ const begun = async (needs, { control, pulse, writers, clock, facts, card, leadi
 const memberOf = async (needs, client) => {
   const { place, run } = needs
   const parts = await boxFor(needs, client)
-  const { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, pulse } = parts
+  const { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, heartbeat } =
+    parts
   const { begunMs } = await join(needs, box, terms)
   // A run must be there before all of it can be stopped.
   const signal = signalOf(needs, parts)
-  await pulse.beat()
-  const isLate = pulse.answer()?.startMs != null
+  await heartbeat.beat()
+  const isLate = heartbeat.answer()?.startMs != null
   const losses = lossesOf({ control, run, writers, say: needs.say })
 
   return {
@@ -208,7 +209,7 @@ const memberOf = async (needs, client) => {
     place,
     control,
     clock,
-    leads: pulse.leads,
+    leads: heartbeat.leads,
     /** Of all writers, as JSON. */
     plan: terms.text,
     /** Where its numbers are leased. */
@@ -221,8 +222,8 @@ const memberOf = async (needs, client) => {
     /** @param {readonly number[]} numbers leased */
     async named(numbers) {
       card.named(numbers)
-      await pulse.beat()
-      pulse.start()
+      await heartbeat.beat()
+      heartbeat.start()
     },
     live: () => liveNow(control, writers),
     /** What the result says of the run, the same on every box. @param {Record<string, object>} about */
@@ -239,26 +240,26 @@ const memberOf = async (needs, client) => {
       return { startMs, atMs: clock.clockAt(startMs) + staggerMs(), isLate }
     },
     /** @param {Omit<Interval, 'v' | 'box' | 'seq'>} second */
-    second: secondsOf(box, pulse),
+    second: secondsOf(box, heartbeat),
     /** The last word of this box. @param {object} end */
     end(/** @type {object} */ end) {
       losses.end()
       return box.end(JSON.stringify(end))
     },
-    beat: pulse.beat,
+    beat: heartbeat.beat,
     isDone: box.isDone,
-    answer: pulse.answer,
-    silentMs: pulse.silentMs,
-    ending: pulse.ending,
-    isHeadless: pulse.isHeadless,
+    answer: heartbeat.answer,
+    silentMs: heartbeat.silentMs,
+    ending: heartbeat.ending,
+    isHeadless: heartbeat.isHeadless,
     /** Folding ends here, and goes on where it is needed. */
     endThread: leading.end,
     async close() {
       losses.end()
-      pulse.stop()
+      heartbeat.stop()
       stopping.close()
       await leading.end()
-      if (pulse.leads()) await client.del(control.keys.leader).catch(() => {})
+      if (heartbeat.leads()) await client.del(control.keys.leader).catch(() => {})
       disconnect(client)
     },
   }

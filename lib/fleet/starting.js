@@ -8,7 +8,7 @@ import { decisionOf } from './gather.js'
 /**
  * @import { Control } from './control.js'
  * @import { Card } from './gather.js'
- * @import { Pulse } from './heartbeat.js'
+ * @import { Heartbeat } from './heartbeat.js'
  * @import { Needs } from './member.js'
  */
 
@@ -74,7 +74,7 @@ const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs 
  * @param {Needs} needs
  * @param {object} box
  * @param {Control} box.control
- * @param {Pulse} box.pulse
+ * @param {Heartbeat} box.heartbeat
  * @param {AbortSignal} box.signal ends the waiting
  * @param {number} box.writers
  * @param {number} box.begunMs
@@ -85,7 +85,7 @@ const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs 
  */
 export const startOfRun = async (
   { run, kind, asked, say, warn },
-  { pulse, signal, live, onLead, ...known },
+  { heartbeat, signal, live, onLead, ...known },
 ) => {
   const { writers } = known
   const who = kind === 'producer' ? 'all of ' : ''
@@ -93,12 +93,12 @@ export const startOfRun = async (
   let isKnown = false
   for (;;) {
     if (signal.aborted) throw new InterruptedError()
-    const { refused, startMs = null } = pulse.answer() ?? {}
+    const { refused, startMs = null } = heartbeat.answer() ?? {}
     if (refused) throw new TargetError(`--run ${run}: ${refused}`, { code: 'FLEET_MISSING' })
     if (startMs !== null) return startMs
-    await pulse.beat()
-    const { startMs: decided = null, stop = '' } = pulse.answer() ?? {}
-    if (pulse.leads() && decided === null && stop === '') {
+    await heartbeat.beat()
+    const { startMs: decided = null, stop = '' } = heartbeat.answer() ?? {}
+    if (heartbeat.leads() && decided === null && stop === '') {
       if (!isKnown) await onLead()
       isKnown = true
       await live()

@@ -4,7 +4,7 @@
 // items uncertain.
 import { deferred, settledWithin, systemTimers } from '../base/timers.js'
 import { ownerOf } from '../servers/topology.js'
-import { silenceOf } from '../transport/half-open.js'
+import { halfOpenOf } from '../transport/half-open.js'
 import { policyOf } from '../transport/policy.js'
 
 /**
@@ -65,7 +65,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   const { over: offered, finish } = deferred()
 
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
-  const listen = silenceOf({ dial: target.dial, onEvent, timers })
+  const listen = halfOpenOf({ dial: target.dial, onEvent, timers })
   const address = () => ownerOf(target.topology, key)
   const stop = () => {
     running = false

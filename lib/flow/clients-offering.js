@@ -4,7 +4,7 @@ import { deferred, longestTimerMs } from '../base/timers.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
- * @import { renewalsOf } from '../transport/reconnects.js'
+ * @import { reconnectsOf } from '../transport/reconnects.js'
  * @import { Outcomes } from './clients-outcomes.js'
  * @import { Retries } from './clients-retries.js'
  * @import { Sending } from './clients-sending.js'
@@ -30,9 +30,9 @@ const roomIn =
  * @param {Outcomes} outcomes
  * @param {Retries} retries
  * @param {Sending} sending
- * @param {ReturnType<typeof renewalsOf>} renewals
+ * @param {ReturnType<typeof reconnectsOf>} reconnects
  */
-export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
+export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, reconnects) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs
   const withRoom = roomIn(plan, inFlight, pausedUntilMs)
   const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
@@ -47,7 +47,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
 
   const close = () => {
     running = false
-    renewals.stop()
+    reconnects.stop()
     timers.clearTimeout(timer)
   }
   const stop = () => {
@@ -121,7 +121,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
     play() {
       if (startMs === 0) startMs = clock()
       running = true
-      renewals.start()
+      reconnects.start()
       if (schedule) tick()
     },
     /** What is offered by the next play; resolves when all is. @param {(client: number) => number} nextDraw @param {() => number} nextPick */

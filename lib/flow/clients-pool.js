@@ -1,7 +1,7 @@
 // Connections of clients: each client has one to every node. Lost ones come back while their node owns slots, and one
 // that is silent while a new connection is answered is given up.
 import { TargetError } from '../base/errors.js'
-import { silenceOf } from '../transport/half-open.js'
+import { halfOpenOf } from '../transport/half-open.js'
 import { closed as closedReason } from '../transport/topology-events.js'
 import { clientConnection } from './client-connection.js'
 
@@ -32,7 +32,7 @@ const connectAll = async (connections) => {
  * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} events
  * @param {(client: number) => void} onChanged a client's connection came, or will not come back
  */
-export const clientsPool = (needs, { map, story, refresher, lost }, reads, events, onChanged) => {
+export const clientsPool = (needs, { map, topologyEvents, refresher, lost }, reads, events, onChanged) => {
   const { plan, target, onRenewed, tally, clock, random, timers, onEvent } = needs
   const { clients, pipeline: room } = plan
   const { addresses } = map
@@ -52,7 +52,7 @@ export const clientsPool = (needs, { map, story, refresher, lost }, reads, event
   /** @param {ClientConnection} connection */
   const onUp = ({ address, client }) => {
     if (closed || !opened) return
-    story.up(address)
+    topologyEvents.up(address)
     onChanged(client)
   }
   /** @param {ClientConnection} connection @param {Error} [error] */
@@ -61,7 +61,7 @@ export const clientsPool = (needs, { map, story, refresher, lost }, reads, event
     lost(connection)
     fault = error ?? new TargetError(`${address}: ${closedReason}`, { code: 'CONNECT' })
     if (closed || !opened) return
-    story.down(address, fault.message)
+    topologyEvents.down(address, fault.message)
     refresher.request()
     if (!addresses().includes(address)) {
       connection.close()
@@ -99,7 +99,7 @@ export const clientsPool = (needs, { map, story, refresher, lost }, reads, event
     return connection
   }
 
-  const listen = silenceOf({ dial: target.dial, onEvent, timers })
+  const listen = halfOpenOf({ dial: target.dial, onEvent, timers })
 
   const close = () => {
     closed = true

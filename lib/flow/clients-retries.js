@@ -3,7 +3,7 @@
 import { policyOf } from '../transport/policy.js'
 import { refresherOf } from '../transport/refresher.js'
 import { slotMapOf } from '../transport/slot-map.js'
-import { storyOf } from '../transport/topology-events.js'
+import { topologyEventsOf } from '../transport/topology-events.js'
 
 /**
  * @import { ClientConnection, Operation } from './client-connection.js'
@@ -24,19 +24,19 @@ const pauseMs = 1000
 /** Who owns which slot by now, with what changed reported. @param {Pick<ClientsNeeds, 'target' | 'clock' | 'timers' | 'onEvent'>} needs */
 const ownersOf = ({ target, clock, timers, onEvent }) => {
   const map = slotMapOf(target.topology)
-  const story = storyOf({ onEvent, clock })
+  const topologyEvents = topologyEventsOf({ onEvent, clock })
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
-      story.topology(topology)
+      topologyEvents.topology(topology)
       const left = map.replace(topology)
-      if (left.size > 0) story.left(left, map.ownerOf)
+      if (left.size > 0) topologyEvents.left(left, map.ownerOf)
     },
     clock,
     timers,
   })
-  story.topology(target.topology)
-  return { map, story, refresher }
+  topologyEvents.topology(target.topology)
+  return { map, topologyEvents, refresher }
 }
 
 /**
@@ -47,7 +47,7 @@ export const retriesOf = (needs, { lose }) => {
   const { plan, operations, target, ledger, clock, random } = needs
   const { waitsFor = [] } = plan
   const owners = ownersOf(needs)
-  const { map, story, refresher } = owners
+  const { map, topologyEvents, refresher } = owners
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   const pausedUntilMs = new Float64Array(plan.clients)
   /** @type {Retry[][]} by client: they go first */
@@ -66,7 +66,7 @@ export const retriesOf = (needs, { lose }) => {
       const was = map.ownerOf(slot)
       if (was !== address) {
         map.move(slot, address)
-        story.moved(was, address, 1)
+        topologyEvents.moved(was, address, 1)
       }
       return retry(client, operation)
     }
@@ -107,7 +107,7 @@ export const retriesOf = (needs, { lose }) => {
       }
       if (lost || action === 'load') return lose(client, operation, 'failed', cause)
       ledger.retried(cause)
-      story.refused(cause)
+      topologyEvents.refused(cause)
       follow(client, operation, ruling, later)
     },
 

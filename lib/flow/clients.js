@@ -1,7 +1,7 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { settledWithin, systemTimers } from '../base/timers.js'
-import { renewalsOf } from '../transport/reconnects.js'
+import { reconnectsOf } from '../transport/reconnects.js'
 import { offeringOf } from './clients-offering.js'
 import { outcomesOf } from './clients-outcomes.js'
 import { clientsPool } from './clients-pool.js'
@@ -84,7 +84,7 @@ export const clientsFlow = async (asked) => {
   const reads = operations.some(({ dialogue }) => dialogue)
   const outcomes = outcomesOf(needs)
   const retries = retriesOf(needs, outcomes)
-  const { story, refresher, waiting } = retries
+  const { topologyEvents, refresher, waiting } = retries
   let closed = false
 
   const later = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
@@ -101,8 +101,8 @@ export const clientsFlow = async (asked) => {
   }
   const pool = clientsPool(needs, retries, reads, events, (client) => go(client))
   const sending = sendingOf(needs, outcomes, retries, pool.of)
-  const renewals = renewalsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
-  const offering = offeringOf(needs, outcomes, retries, sending, renewals)
+  const reconnects = reconnectsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
+  const offering = offeringOf(needs, outcomes, retries, sending, reconnects)
 
   const go = (/** @type {number} */ client) => more(client, clock())
   /** What waits for a client goes first. @param {number} client @param {number} nowMs */
@@ -146,7 +146,7 @@ export const clientsFlow = async (asked) => {
       if (!reads) pool.watch()
       for (let client = 0; client < plan.clients; client++) if (waiting[client].length > 0) go(client)
       if (needs.schedule) go(0)
-      story.tell()
+      topologyEvents.tell()
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     settle: (limitMs, atOnce) =>
@@ -172,6 +172,6 @@ export const clientsFlow = async (asked) => {
       pool.all().reduce((oldest, connection) => Math.min(oldest, connection.oldestMs()), clock()),
     waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => pool.all().length,
-    renewals: () => renewals.counts,
+    reconnects: () => reconnects.counts,
   }
 }

@@ -22,7 +22,7 @@ const prefixShape = /^[^{}\s]*$/
 export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -planName.length) : null)
 
 /** Of all keys of ours: names without a variable, and the texts before the first variable of the others. */
-const headsOf = () => {
+const keyPrefixesOf = () => {
   // Those of a user's model may be any text: its keys are known by their plan alone.
   const ours = allStrategies().filter(({ model }) => model === null)
   const families = ours.flatMap((declared) =>
@@ -40,14 +40,14 @@ const headsOf = () => {
  * @returns {(key: string) => string | null}
  */
 export const prefixReader = () => {
-  const { whole, begun } = headsOf()
+  const { whole, begun } = keyPrefixesOf()
   const names = [planName, ...whole]
-  const heads = ['millrace:lease:', ...begun]
+  const starts = ['millrace:lease:', ...begun]
   return (key) => {
     let at = Number.POSITIVE_INFINITY
     for (const name of names) if (key.endsWith(name)) at = Math.min(at, key.length - name.length)
-    for (const head of heads) {
-      const found = key.indexOf(head)
+    for (const start of starts) {
+      const found = key.indexOf(start)
       if (found >= 0) at = Math.min(at, found)
     }
     return at <= longestPrefix && prefixShape.test(key.slice(0, at)) ? key.slice(0, at) : null

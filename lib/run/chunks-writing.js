@@ -131,7 +131,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     },
     counts: () => null,
     answers: () => null,
-    renewals: () => null,
+    reconnects: () => null,
     passes: () => (passing ? passing.results() : null),
     queue: () => null,
     /** Reads what is stored, when the run is over. */

@@ -9,8 +9,8 @@ import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
 import { encodingsOf, playPasses } from './passes.js'
-import { answering, updating } from './query-checks.js'
-import { noRoom, producing } from './queue-producer.js'
+import { queryChecksOf, updating } from './query-checks.js'
+import { noRoom, queueProducerOf } from './queue-producer.js'
 import { settleLimitMs } from './settlement.js'
 
 /**
@@ -45,7 +45,7 @@ const answerLimitMs = 300_000
 /**
  * What the next operation of a client is about.
  * @param {Plan} plan
- * @param {ReturnType<typeof answering>} asked
+ * @param {ReturnType<typeof queryChecksOf>} asked
  */
 const drawOf = (plan, asked) => {
   const { connections, requests } = /** @type {Clients} */ (plan.clients)
@@ -80,9 +80,9 @@ export const scheduleAt = (plan, course) => {
  * @property {Course | null} [course] of a run whose rate changes
  *
  * @typedef {object} Watching what looks at operations besides the ledger; null: nothing does
- * @property {ReturnType<typeof answering>} asked
+ * @property {ReturnType<typeof queryChecksOf>} asked
  * @property {ReturnType<typeof updating>} updates
- * @property {ReturnType<typeof producing> | null} account
+ * @property {ReturnType<typeof queueProducerOf> | null} account
  * @property {Tally} tally
  */
 
@@ -139,10 +139,10 @@ export const clientsWriting = async (needs) => {
   )
   const elapsed = () => flow.elapsed()
   const failedBy = () => records.ledger.failedBy
-  const asked = answering({ plan, strategy, target, clock, isMeasured, onEvent })
+  const asked = queryChecksOf({ plan, strategy, target, clock, isMeasured, onEvent })
   const updates = updating({ plan, strategy, target, clock, onEvent })
   const account =
-    plan.queue === null ? null : producing({ plan, strategy, target, elapsed, failedBy, onEvent })
+    plan.queue === null ? null : queueProducerOf({ plan, strategy, target, elapsed, failedBy, onEvent })
   const flow = await flowOf(needs, { asked, updates, account, tally }, elapsed)
   const changing = asked
     ? await asked.changing(flow.oldestMs).catch((error) => {
@@ -207,7 +207,7 @@ export const clientsWriting = async (needs) => {
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
-    renewals: flow.renewals,
+    reconnects: flow.reconnects,
     answers: () => ({
       ...(asked && { queries: asked.summary(plan.items, records.ledger.failedBy) }),
       ...(changing && { updates: changing.summary() }),

@@ -53,7 +53,7 @@ const lossWarning = ({ text, certain }) => ({
  * @param {(kind: string, text: string) => void} needs.note at the moment
  * @param {(warning: Warning) => void} needs.warn
  */
-export const dataWatch = ({ target, removesKeys = false, created = () => 0, elapsed, note, warn }) => {
+export const dataLossOf = ({ target, removesKeys = false, created = () => 0, elapsed, note, warn }) => {
   const onLoss = (/** @type {Loss} */ loss) => {
     note('data-lost', loss.text)
     warn(lossWarning(loss))

@@ -1,7 +1,7 @@
 // What every run has, whatever its load: its time, its events, the seconds, what watches the servers, and what ends it early.
 // All of it is closed with the run. Times are in milliseconds.
 import { instrumentsOf } from '../measures/index.js'
-import { dataWatch } from './data-loss.js'
+import { dataLossOf } from './data-loss.js'
 import { journalOf } from './journal.js'
 import { everySecond, samplerOf } from './second.js'
 import { settled } from './settlement.js'
@@ -68,9 +68,9 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     hasEnded = true
     load?.stop()
   }
-  target.admission.endWith((reason) => end('unconfirmed', `the run was ended: ${reason}`, reason))
+  target.confirmed.endWith((reason) => end('unconfirmed', `the run was ended: ${reason}`, reason))
 
-  const data = dataWatch({ target, removesKeys, created, elapsed, note, warn })
+  const data = dataLossOf({ target, removesKeys, created, elapsed, note, warn })
   const sampler = samplerOf(target, {
     elapsed,
     carried,

@@ -218,7 +218,7 @@ const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEv
  * The parts of a run whose answers are checked; null: they are not.
  * @param {Needs} needs
  */
-export const answering = (needs) => {
+export const queryChecksOf = (needs) => {
   const answers = needs.strategy.answers()
   if (!answers) return null
   const judge = answers.judge()

@@ -104,7 +104,7 @@ export const queueOwner = (target, strategy) => () => ownerOf(target.topology, s
  * @param {() => Record<string, number>} needs.failedBy
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-export const producing = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
+export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
   const { maker, limit } = /** @type {NonNullable<typeof plan.queue>} */ (plan.queue)
   const acked = bitsOf()
   const owner = queueOwner(target, strategy)

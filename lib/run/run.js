@@ -130,7 +130,7 @@ const written = async (settings, needs, undo) => {
   const card = cardOf(whole, millraceVersion())
   const clock = () => performance.now()
   const looking = { target, allow, clock, epochMs: time.now }
-  target.admission.checkWith(newcomerCheck(looking))
+  target.confirmed.checkWith(newcomerCheck(looking))
   const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
   const gathering = { target, run, whole, card, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
   const fleet = await unlessInterrupted(stop, fleetOf(settings, gathering))

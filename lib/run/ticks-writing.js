@@ -2,7 +2,7 @@
 import { systemTimers } from '../base/timers.js'
 import { reconnects } from '../measures/reconnects.js'
 import { replies } from '../measures/replies.js'
-import { renewalsOf } from '../transport/reconnects.js'
+import { reconnectsOf } from '../transport/reconnects.js'
 import { socketDriver } from '../transport/socket.js'
 import { writer } from './writer.js'
 
@@ -74,7 +74,12 @@ export const ticksWriting = async ({
     onReply: instruments.of(replies)?.replied,
     ...on,
   })
-  const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })
+  const reconnecting = reconnectsOf({
+    hz: plan.reconnectHz,
+    renew: driver.renew,
+    clock,
+    timers: systemTimers,
+  })
   const writing = writer({
     plan,
     driver,
@@ -85,20 +90,20 @@ export const ticksWriting = async ({
     course,
     measuredFromMs,
   })
-  writing.offered.then(renewals.stop)
+  writing.offered.then(reconnecting.stop)
   return {
     driver,
     writing: {
       ...writing,
       start: () => {
-        renewals.start()
+        reconnecting.start()
         writing.start()
       },
     },
     counts: () => null,
     answers: () => null,
     passes: () => null,
-    renewals: () => renewals.counts,
+    reconnects: () => reconnecting.counts,
     finish: async () => null,
     queue: () => null,
   }

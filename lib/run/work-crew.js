@@ -2,7 +2,7 @@
 import { systemTimers } from '../base/timers.js'
 import { labourOf } from '../flow/labour.js'
 import { workersFlow } from '../flow/workers.js'
-import { renewalsOf } from '../transport/reconnects.js'
+import { reconnectsOf } from '../transport/reconnects.js'
 import { jobIn } from '../workloads/queue/job.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
@@ -104,7 +104,7 @@ export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, si
   })
   const { reconnectHz, connections } = plan.work
   let next = 0
-  const renewals = renewalsOf({
+  const reconnects = reconnectsOf({
     hz: reconnectHz === null ? null : (reconnectHz * names.length) / connections,
     renew: () => flow.renew(next++),
     clock,
@@ -114,10 +114,10 @@ export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, si
     ...flow,
     start() {
       flow.start()
-      renewals.start()
+      reconnects.start()
     },
     stop() {
-      renewals.stop()
+      reconnects.stop()
       flow.stop()
     },
   }

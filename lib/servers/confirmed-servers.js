@@ -9,7 +9,7 @@ import { addressOf, endpointOf } from './address.js'
  * @import { Access } from './dial.js'
  *
  * @typedef {import('./topology.js').Layout & { epoch?: number, others?: string[] }} Layout
- * @typedef {ReturnType<typeof admissionOf>} Admission
+ * @typedef {ReturnType<typeof confirmedServersOf>} ConfirmedServers
  */
 
 /** Redirects to an address that stays unconfirmed for so long end the run. */
@@ -50,7 +50,7 @@ const isFinal = (error) => {
 }
 
 /** @param {{ clock: () => number }} needs */
-export const admissionOf = ({ clock }) => {
+export const confirmedServersOf = ({ clock }) => {
   /** @type {Set<string>} the password may go there */
   const named = new Set()
   /** @type {Set<string>} items may go there */

@@ -124,7 +124,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
 
 /**
  * The same target, dialled through the proxy; what watches the servers goes there directly.
- * @template {Pick<Target, 'dial' | 'access' | 'admission'>} T
+ * @template {Pick<Target, 'dial' | 'access' | 'confirmed'>} T
  * @param {T} target
  * @param {DelayProxy} proxy
  * @returns {T}
@@ -133,7 +133,7 @@ export const throughProxy = (target, proxy) =>
   Object.create(target, {
     dial: {
       value: async (/** @type {string} */ at, /** @type {Parameters<Target['dial']>[1]} */ events) =>
-        target.admission.isAdmitted(at)
+        target.confirmed.isAdmitted(at)
           ? dial(await proxy.placeOf(endpointOf(at)), target.access, events)
           : target.dial(at, events),
     },

@@ -9,7 +9,7 @@ import { ownerOf } from './topology.js'
  * @import { Redis } from 'ioredis'
  * @import { Target } from './open.js'
  *
- * @typedef {object} Leavings of one master
+ * @typedef {object} LeftKeys of one master
  * @property {string} master
  * @property {Record<string, number>} ours by type
  * @property {number} foreign that stay, though their names begin like ours
@@ -38,9 +38,9 @@ const noPlan = async (target, holder, prefix) => {
  * @param {number} needs.nowMs by the clock of the servers
  * @param {(looked: number, removed: number) => void} needs.onProgress
  * @param {AbortSignal} needs.signal ends between two batches
- * @returns {Promise<Leavings[]>}
+ * @returns {Promise<LeftKeys[]>}
  */
-export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress, signal }) => {
+export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress, signal }) => {
   const marker = planKey(prefix)
   const holder = ownerOf(target.topology, marker)
   const prefixes = await plannedPrefixes(target, { under: prefix, most: Number.POSITIVE_INFINITY })
@@ -48,7 +48,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, holder, prefix)
   let looked = 0
   let removed = 0
-  const results = /** @type {Leavings[]} */ ([])
+  const results = /** @type {LeftKeys[]} */ ([])
   for (const master of target.topology.masters) {
     const client = target.control(master)
     const found = { master, ours: /** @type {Record<string, number>} */ ({}), foreign: 0, removed: 0 }
@@ -78,7 +78,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   }
   // Last: as long as it stands, what is left is known to be ours.
   if (remove && !signal.aborted) {
-    const last = /** @type {Leavings} */ (results.find(({ master }) => master === holder))
+    const last = /** @type {LeftKeys} */ (results.find(({ master }) => master === holder))
     last.removed += await unlink(target.control(holder), [marker])
   }
   return results

@@ -5,7 +5,7 @@ import { count, plainText, several } from '../base/units.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
-import { admissionOf, replicaRule, UnconfirmedError } from './confirmed-servers.js'
+import { confirmedServersOf, replicaRule, UnconfirmedError } from './confirmed-servers.js'
 import { answerOf, controlConnections } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
@@ -14,7 +14,7 @@ import { reasonFor } from './reason.js'
 import { loadScript, storeScripts } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
 import { orphanSlots } from './topology.js'
-import { lookoutOf } from './topology-source.js'
+import { topologySourceOf } from './topology-source.js'
 import { refusedBy } from './unsupported-commands.js'
 
 /**
@@ -241,8 +241,8 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
   const place = await locate(settings, say, mayStart)
   const { access, origin, cluster } = place
   const { allow = [] } = settings
-  const admission = admissionOf({ clock: () => performance.now() })
-  const control = controlConnections(access, admission.mayConnect)
+  const confirmed = confirmedServersOf({ clock: () => performance.now() })
+  const control = controlConnections(access, confirmed.mayConnect)
   const { sentinel: name, sentinelPassword } = settings
   const sentinels =
     name === undefined
@@ -257,7 +257,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     const mayBeReplica = allow.includes('replica')
     const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
     const address = addressOf(endpoint)
-    admission.name(address)
+    confirmed.name(address)
     const seed = await control.connect(endpoint)
     /** @type {ReadonlySet<Question>} */
     const refused =
@@ -267,18 +267,18 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     const info = await firstWords(seed, address, access, say, refused)
     checkKind({ cluster, mayStart, allow }, address, info.fields)
 
-    const lookout = lookoutOf({
+    const source = topologySourceOf({
       control,
       endpoint,
       cluster,
       sentinels,
       mayBeReplica,
       refused,
-      admission,
+      confirmed,
       takesReplica: replicaFilter(access, allow, say),
     })
-    let layout = await lookout.first()
-    admission.begin(layout)
+    let layout = await source.first()
+    confirmed.begin(layout)
     checkSlots(layout, address)
     if (cluster) await checkMasters(control, layout, address, access)
     const versions = new Set([serverVersion(info.fields)])
@@ -305,18 +305,18 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
       ) =>
-        admission.isAdmitted(at)
+        confirmed.isAdmitted(at)
           ? dial(endpointOf(at), access, events)
           : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`)),
-      admission,
-      follows: admission.follows,
+      confirmed,
+      follows: confirmed.follows,
       /** Asks the nodes, or the sentinels, what is now. */
       refresh: async () => {
-        const next = await lookout.again(layout).catch((error) => {
-          admission.failed(error)
+        const next = await source.again(layout).catch((error) => {
+          confirmed.failed(error)
           throw error
         })
-        await admission.review(next)
+        await confirmed.review(next)
         layout = next
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()

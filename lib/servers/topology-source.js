@@ -8,7 +8,7 @@ import { singleLayout } from './topology.js'
 
 /**
  * @import { Endpoint } from './address.js'
- * @import { Admission } from './confirmed-servers.js'
+ * @import { ConfirmedServers } from './confirmed-servers.js'
  * @import { controlConnections } from './control.js'
  * @import { Sentinels } from './sentinel.js'
  * @import { Question } from './unsupported-commands.js'
@@ -48,10 +48,10 @@ const clusterLookout = (control, endpoint) => {
 /**
  * @param {Control} control
  * @param {Endpoint} endpoint
- * @param {Pick<LookoutNeeds, 'sentinels' | 'mayBeReplica' | 'refused' | 'admission' | 'takesReplica'>} options
+ * @param {Pick<TopologySourceNeeds, 'sentinels' | 'mayBeReplica' | 'refused' | 'confirmed' | 'takesReplica'>} options
  */
 const singleLookout = (control, endpoint, options) => {
-  const { sentinels, mayBeReplica, refused, admission, takesReplica } = options
+  const { sentinels, mayBeReplica, refused, confirmed, takesReplica } = options
   // A server that does not say what it is stays the only one.
   const layout = singleLayout(endpoint, [])
   /** @returns {Promise<Layout>} */
@@ -76,7 +76,7 @@ const singleLookout = (control, endpoint, options) => {
   const bySentinels = async (/** @type {Sentinels} */ from) => {
     const { primary, epoch } = await from.primary()
     const address = addressOf(primary)
-    admission.name(address)
+    confirmed.name(address)
     const [said] = await ask([address])
     // A sentinel may name a new primary a moment before it has been promoted.
     if (!isMaster(said)) throw new TargetError(`${address} is not a master yet`, { code: 'TOPOLOGY' })
@@ -109,17 +109,17 @@ const singleLookout = (control, endpoint, options) => {
 }
 
 /**
- * @typedef {object} LookoutNeeds
+ * @typedef {object} TopologySourceNeeds
  * @property {Control} control
  * @property {Endpoint} endpoint
  * @property {boolean} cluster
  * @property {Sentinels | null} sentinels
  * @property {boolean} mayBeReplica
  * @property {Refused} refused
- * @property {Admission} admission
+ * @property {ConfirmedServers} confirmed
  * @property {(replica: string, master: string) => boolean} takesReplica
  */
 
-/** @param {LookoutNeeds} needs */
-export const lookoutOf = ({ control, endpoint, cluster, ...single }) =>
+/** @param {TopologySourceNeeds} needs */
+export const topologySourceOf = ({ control, endpoint, cluster, ...single }) =>
   cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, single)

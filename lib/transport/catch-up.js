@@ -5,7 +5,7 @@
 export const pausedMs = 250
 
 /** @param {{ plan: { maxBehindMs: number, chunks: number, spacingMs: number }, clock: () => number }} needs */
-export const patienceOf = ({ plan, clock }) => {
+export const catchUpOf = ({ plan, clock }) => {
   let disturbedMs = Number.NEGATIVE_INFINITY
   // A pause must have been noticed before a tick of a short interval is dropped for it.
   const usualMs = Math.min(plan.maxBehindMs, Math.max(plan.chunks * plan.spacingMs, 2 * pausedMs))

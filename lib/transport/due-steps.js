@@ -9,7 +9,7 @@
 /**
  * @param {{ spacingMs: number, agents: readonly { agent: number }[] }} plan
  */
-export const occasionsOf = ({ spacingMs, agents }) => {
+export const dueStepsOf = ({ spacingMs, agents }) => {
   const [{ agent: keeper }] = agents
   /** @type {Map<OnceStep, number>} epoch up to which a step was sent */
   const last = new Map()

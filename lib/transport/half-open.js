@@ -10,7 +10,7 @@ import { systemTimers } from '../base/timers.js'
  * @property {() => number} silentMs since bytes came, while some are owed
  * @property {() => void} cut
  *
- * @typedef {ReturnType<typeof silenceOf>} Silence
+ * @typedef {ReturnType<typeof halfOpenOf>} HalfOpen
  */
 
 /** After so long without a byte a fresh connection is made, which decides. */
@@ -26,7 +26,7 @@ const isSilent = (/** @type {Listened} */ connection) => connection.silentMs() >
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Timers} [needs.timers]
  */
-export const silenceOf = ({ dial, onEvent, timers = systemTimers }) => {
+export const halfOpenOf = ({ dial, onEvent, timers = systemTimers }) => {
   /** @type {Set<string>} a probe at a time to each server */
   const probing = new Set()
 

@@ -14,7 +14,7 @@ import { addressOf } from '../servers/address.js'
  * @param {Cluster | Redis} client
  * @param {() => number} clock
  */
-export const listeningTo = (client, clock) => {
+export const silentConnectionsOf = (client, clock) => {
   /** @type {WeakMap<Stream, { bytes: number, sinceMs: number }>} */
   const heard = new WeakMap()
 

@@ -5,7 +5,7 @@ import { clientOptions, retryAfter } from '../servers/client-options.js'
 import { disconnect } from '../servers/disconnect.js'
 import { reasonFor } from '../servers/reason.js'
 import { connectorFor } from './connector.js'
-import { listeningTo } from './ioredis-silence.js'
+import { silentConnectionsOf } from './ioredis-silence.js'
 import { refusalIn, verdictOf } from './refusals.js'
 import { closed as closedReason } from './topology-events.js'
 
@@ -179,7 +179,7 @@ export const libraryLike =
       refreshSlots: () => {
         if (isCluster(client)) client.refreshSlotsCache()
       },
-      connections: listeningTo(client, clock),
+      connections: silentConnectionsOf(client, clock),
       close: () => disconnect(client),
     }
   }

@@ -9,7 +9,7 @@ import { sharesOf } from './read-order.js'
 /**
  * @import { Fault, Library } from './library.js'
  * @import { IdList, ReadDriver, ReadDriverOptions, ReadPlan, ReplySink } from './read-driver.js'
- * @import { readAgain } from './read-retries.js'
+ * @import { readRetriesOf } from './read-retries.js'
  *
  * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error
  * @typedef {ReturnType<typeof askingOf>} Asking
@@ -111,11 +111,11 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
  * @param {Asking} needs.asking
  * @param {string} needs.server
  * @param {(slot: number) => string} needs.masterOf
- * @param {ReturnType<typeof readAgain>} needs.patience
+ * @param {ReturnType<typeof readRetriesOf>} needs.retries
  * @param {() => void} needs.onSend
  * @returns {ReadDriver['values']}
  */
-export const valuesReader = ({ plan, library, asking, server, masterOf, patience, onSend }) => {
+export const valuesReader = ({ plan, library, asking, server, masterOf, retries, onSend }) => {
   const bound = boundOf(library.limit)
 
   return (list, places, command, sink) => {
@@ -134,7 +134,7 @@ export const valuesReader = ({ plan, library, asking, server, masterOf, patience
       }
     }
 
-    return patience.untilRead(places, async (wanted, round) => {
+    return retries.untilRead(places, async (wanted, round) => {
       /** @type {Promise<void>[]} */
       const all = []
       for (const ids of commandsFor(plan, masterOf, list, wanted, many)) {
@@ -164,18 +164,18 @@ export const valuesReader = ({ plan, library, asking, server, masterOf, patience
  * @param {Asking} needs.asking
  * @param {string} needs.server
  * @param {(slot: number, consumer: number) => string} needs.serverAt
- * @param {ReturnType<typeof readAgain>} needs.patience
+ * @param {ReturnType<typeof readRetriesOf>} needs.retries
  * @param {() => void} needs.onSend
  */
 export const askerOf =
-  ({ target, asking, server, serverAt, patience, onSend }) =>
+  ({ target, asking, server, serverAt, retries, onSend }) =>
   (
     /** @type {Library} */ on,
     /** @type {string[]} */ args,
     /** @type {string} */ key,
     /** @type {ReplySink} */ sink,
   ) =>
-    patience.untilAnswered(async () => {
+    retries.untilAnswered(async () => {
       // A library takes every script for a write: the node of its keys is named.
       const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
       onSend()

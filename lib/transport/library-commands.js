@@ -2,7 +2,7 @@
 import { plainCommand } from '../wire/encode.js'
 import { keyIn } from './library.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
-import { libraryRepeatsOf } from './library-repeats.js'
+import { libraryRetriesOf } from './library-repeats.js'
 
 /**
  * @import { itemTimesOf } from '../measure/item-times.js'
@@ -15,7 +15,7 @@ import { libraryRepeatsOf } from './library-repeats.js'
  * @import { policyOf } from './policy.js'
  * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
- * @import { storyOf } from './topology-events.js'
+ * @import { topologyEventsOf } from './topology-events.js'
  *
  * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
  * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
@@ -28,12 +28,21 @@ import { libraryRepeatsOf } from './library-repeats.js'
  * @param {DriverOptions} needs.options
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
- * @param {Pick<ReturnType<typeof storyOf>, 'refused'>} needs.story
+ * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
  * @param {ReturnType<typeof turnsOf>} needs.turns
  * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
  * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
  */
-export const commandsOf = ({ library, options, policy, refresher, story, turns, itemTimes, onSettled }) => {
+export const commandsOf = ({
+  library,
+  options,
+  policy,
+  refresher,
+  topologyEvents,
+  turns,
+  itemTimes,
+  onSettled,
+}) => {
   const { plan, ledger, clock, onBegun, onReply } = options
   let answeredMs = clock()
   let closed = false
@@ -43,7 +52,15 @@ export const commandsOf = ({ library, options, policy, refresher, story, turns, 
     ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
     turns.finished(tick)
   }
-  const repeats = libraryRepeatsOf({ library, options, policy, refresher, story, lose, onDue: onSettled })
+  const retries = libraryRetriesOf({
+    library,
+    options,
+    policy,
+    refresher,
+    topologyEvents,
+    lose,
+    onDue: onSettled,
+  })
   const answers = answersOf({
     library,
     limitMs: answerLimitOf(plan),
@@ -65,7 +82,7 @@ export const commandsOf = ({ library, options, policy, refresher, story, turns, 
       one.attempts++
       one.left ||= fault.left
       if (fault.isSilent) lose(one, 'uncertain', unansweredCause)
-      else repeats.judge(one, fault)
+      else retries.judge(one, fault)
       onSettled()
     },
   })
@@ -89,23 +106,23 @@ export const commandsOf = ({ library, options, policy, refresher, story, turns, 
   return {
     send,
     repeatDue() {
-      for (const one of repeats.takeDue()) send(one)
+      for (const one of retries.takeDue()) send(one)
     },
-    hasRoom: () => answers.count() + repeats.waiting() < library.limit,
+    hasRoom: () => answers.count() + retries.waiting() < library.limit,
     /** A command waits for its repeat, or for an answer longer than that. @param {number} ms */
-    isDisturbed: (ms) => repeats.waiting() > 0 || (answers.count() > 0 && clock() - answeredMs > ms),
-    wake: repeats.wake,
+    isDisturbed: (ms) => retries.waiting() > 0 || (answers.count() > 0 && clock() - answeredMs > ms),
+    wake: retries.wake,
     watch: answers.watch,
     close() {
       closed = true
-      repeats.close()
+      retries.close()
     },
     /** The run has ended first: what a library has not answered for long it may still have sent. */
     abandon() {
       for (const one of answers.take())
         if (answers.isOverdue(one)) lose(one, 'uncertain', unansweredCause)
         else lose(one, 'unsettled', '')
-      for (const one of repeats.takeAll()) lose(one, 'unsettled', '')
+      for (const one of retries.takeAll()) lose(one, 'unsettled', '')
     },
   }
 }

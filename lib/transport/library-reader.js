@@ -1,10 +1,10 @@
 // The read driver on a client library: what a Node application would see. Redirects are the library's.
 import { slotOf } from '../wire/slot.js'
-import { silenceOf } from './half-open.js'
+import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { askerOf, askingOf, messageOf, valuesReader } from './library-asking.js'
 import { ReadError } from './read-driver.js'
-import { readAgain } from './read-retries.js'
+import { readRetriesOf } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
 
 /** @import { ReadDriver, ReadDriverOptions } from './read-driver.js' */
@@ -16,14 +16,14 @@ import { readTopologyOf } from './read-topology.js'
 export const libraryReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
   const topology = readTopologyOf(options)
-  const { story, servers, serverAt, masterOf, refresh } = topology
+  const { topologyEvents, servers, serverAt, masterOf, refresh } = topology
   const [server] = servers()
   let closed = false
   let started = false
   let commands = 0
   // Redirects are the library's own: one that it gave up is tried again later.
-  const patience = readAgain({ clock, random, follows: () => false, isClosed: () => closed })
-  const listen = silenceOf({ dial: target.dial, onEvent })
+  const retries = readRetriesOf({ clock, random, follows: () => false, isClosed: () => closed })
+  const listen = halfOpenOf({ dial: target.dial, onEvent })
 
   // The library keeps a map of its own; this one names the nodes in the result.
   const changed = () => {
@@ -31,12 +31,12 @@ export const libraryReadDriver = async (options) => {
   }
   const events = {
     up: (/** @type {string} */ address) => {
-      story.up(address)
+      topologyEvents.up(address)
       changed()
     },
     down: (/** @type {string} */ address, /** @type {string} */ reason) => {
       if (!started || closed) return
-      story.down(address, reason)
+      topologyEvents.down(address, reason)
       changed()
     },
     ready: () => {},
@@ -63,7 +63,7 @@ export const libraryReadDriver = async (options) => {
   const onSend = () => {
     commands++
   }
-  const askUntil = askerOf({ target, asking, server, serverAt, patience, onSend })
+  const askUntil = askerOf({ target, asking, server, serverAt, retries, onSend })
 
   const masterLibrary = async () => {
     if (mains) return mains
@@ -85,7 +85,7 @@ export const libraryReadDriver = async (options) => {
       })
       await askUntil(main, args, key, sink)
     },
-    values: valuesReader({ plan, library, asking, server, masterOf, patience, onSend }),
+    values: valuesReader({ plan, library, asking, server, masterOf, retries, onSend }),
     serverOf: (key, consumer) => serverAt(plan.cluster ? slotOf(key) : 0, consumer),
     servers,
     bare: topology.bare,

@@ -9,7 +9,7 @@ import { isScheduled } from '../plan/pacer.js'
  * @import { policyOf } from './policy.js'
  * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
- * @import { storyOf } from './topology-events.js'
+ * @import { topologyEventsOf } from './topology-events.js'
  */
 
 // A library that takes a command back again and again would be asked without end.
@@ -21,11 +21,11 @@ const mostAtOnce = 3
  * @param {DriverOptions} needs.options
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
- * @param {Pick<ReturnType<typeof storyOf>, 'refused'>} needs.story
+ * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
  * @param {(one: One, outcome: Loss, cause: string) => void} needs.lose
  * @param {() => void} needs.onDue a command is to be sent again now
  */
-export const libraryRepeatsOf = ({ library, options, policy, refresher, story, lose, onDue }) => {
+export const libraryRetriesOf = ({ library, options, policy, refresher, topologyEvents, lose, onDue }) => {
   const { plan, ledger, random, target } = options
   /** @type {One[]} */
   let atOnce = []
@@ -67,7 +67,7 @@ export const libraryRepeatsOf = ({ library, options, policy, refresher, story, l
     const { from, tick, attempts } = one
     const { action, cause, address, waitMs, lost } = policy.refused(line, from, tick.dueMs, attempts)
     if (lost) return lose(one, lost, cause)
-    story.refused(cause)
+    topologyEvents.refused(cause)
     ledger.sentAgain(cause)
     if (action !== 'asking') refresher.request()
     if ((action === 'there' || action === 'asking') && address !== null)

@@ -1,9 +1,9 @@
 // The driver on a client library: what a Node application would see. Commands in flight are bounded.
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
-import { patienceOf, pausedMs } from './catch-up.js'
-import { occasionsOf } from './due-steps.js'
-import { silenceOf } from './half-open.js'
+import { catchUpOf, pausedMs } from './catch-up.js'
+import { dueStepsOf } from './due-steps.js'
+import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { commandsOf } from './library-commands.js'
 import { turnsOf } from './library-turns.js'
@@ -12,7 +12,7 @@ import { refresherOf } from './refresher.js'
 import { causeOf } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
 import { tapesOf } from './tapes.js'
-import { storyOf } from './topology-events.js'
+import { topologyEventsOf } from './topology-events.js'
 
 /**
  * @import { Tick } from './connection.js'
@@ -37,12 +37,12 @@ const onceATurn = (work) => {
  * What the library reports, and the slots as the run knows them: the library has a map of its own, this one is for events.
  * @param {object} needs
  * @param {DriverOptions} needs.options
- * @param {ReturnType<typeof storyOf>} needs.story
- * @param {ReturnType<typeof patienceOf>} needs.patience
+ * @param {ReturnType<typeof topologyEventsOf>} needs.topologyEvents
+ * @param {ReturnType<typeof catchUpOf>} needs.catchUp
  * @param {() => boolean} needs.isRunning
  * @param {() => void} needs.wake commands that wait for a server go out
  */
-const openedLibrary = async ({ options, story, patience, isRunning, wake }) => {
+const openedLibrary = async ({ options, topologyEvents, catchUp, isRunning, wake }) => {
   const { plan, target, ledger, clock } = options
   const openLibrary = await libraryNamed(plan.driver)
   const library = openLibrary({
@@ -55,16 +55,16 @@ const openedLibrary = async ({ options, story, patience, isRunning, wake }) => {
     clock,
     events: {
       up: (address) => {
-        story.up(address)
+        topologyEvents.up(address)
         if (!isRunning()) return
-        patience.disturbed()
+        catchUp.disturbed()
         // It may be another server's place by now.
         refresher.request()
       },
       down: (address, reason) => {
         if (!isRunning()) return
-        patience.disturbed()
-        story.down(address, reason)
+        catchUp.disturbed()
+        topologyEvents.down(address, reason)
       },
       ready: wake,
       turnedAway: (line) => {
@@ -77,11 +77,11 @@ const openedLibrary = async ({ options, story, patience, isRunning, wake }) => {
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
-      story.topology(topology)
+      topologyEvents.topology(topology)
       const left = map.replace(topology)
-      story.left(left, map.ownerOf)
+      topologyEvents.left(left, map.ownerOf)
       if (left.size === 0) return
-      patience.disturbed()
+      catchUp.disturbed()
       library.refreshSlots()
     },
     clock,
@@ -92,7 +92,7 @@ const openedLibrary = async ({ options, story, patience, isRunning, wake }) => {
 /** @param {DriverOptions} options */
 export const libraryDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, onEvent, onProgress } = options
-  const occasions = occasionsOf(plan)
+  const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   // Kept tapes would be in vain: the library encodes for itself.
   const { portionItems: items, onEncoding } = options
@@ -103,12 +103,13 @@ export const libraryDriver = async (options) => {
   let started = false
   let closed = false
 
-  const listen = silenceOf({ dial: target.dial, onEvent })
-  const story = storyOf({ onEvent, clock })
-  const patience = patienceOf({ plan, clock })
+  const listen = halfOpenOf({ dial: target.dial, onEvent })
+  const topologyEvents = topologyEventsOf({ onEvent, clock })
+  const catchUp = catchUpOf({ plan, clock })
   const isRunning = () => started && !closed
   const wake = () => commands.wake()
-  const { library, map, refresher } = await openedLibrary({ options, story, patience, isRunning, wake })
+  const opened = await openedLibrary({ options, topologyEvents, catchUp, isRunning, wake })
+  const { library, map, refresher } = opened
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
 
   const progressSoon = onceATurn(() => {
@@ -117,7 +118,7 @@ export const libraryDriver = async (options) => {
     if (started) onProgress()
   })
   const commands = commandsOf({
-    ...{ library, options, policy, refresher, story, turns, itemTimes },
+    ...{ library, options, policy, refresher, topologyEvents, turns, itemTimes },
     onSettled: progressSoon,
   })
 
@@ -136,7 +137,7 @@ export const libraryDriver = async (options) => {
     const { account } = tick
     const jobs = []
     for (const tape of portionsOf(tick)[portion]) {
-      const times = occasions(tape, account.agent, tick.values)
+      const times = dueSteps(tape, account.agent, tick.values)
       for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)
         jobs.push({ tape, values: tick.values })
@@ -153,7 +154,7 @@ export const libraryDriver = async (options) => {
     library.close()
   }
 
-  story.topology(target.topology)
+  topologyEvents.topology(target.topology)
   await connectLibrary(library, target.topology.masters[0], target.access)
   started = true
 
@@ -165,14 +166,14 @@ export const libraryDriver = async (options) => {
     offer,
     watch: () => {
       if (closed) return
-      const isUp = !map.addresses().some(story.isDown)
+      const isUp = !map.addresses().some(topologyEvents.isDown)
       const deadline = policy.deadline(isScheduled(plan))
       turns.lose((turn) => isOverdue(turn, deadline, isUp), 'dropped')
       listen(library.connections)
       commands.watch()
       // A library goes over to a new master without a word.
       if (refresher.isStale() || !isUp) refresher.request()
-      story.tell()
+      topologyEvents.tell()
     },
     /** Gives up what has no outcome yet: the run has ended first. */
     abandon: () => {
@@ -184,7 +185,7 @@ export const libraryDriver = async (options) => {
     /** Its connections are its own. */
     renew: () => false,
     /** How long a tick may wait for room. */
-    waitLimitMs: () => patience.limitMs(commands.isDisturbed(pausedMs)),
+    waitLimitMs: () => catchUp.limitMs(commands.isDisturbed(pausedMs)),
     hasRoom: () => turns.count() < 2,
     waitingBytes: () => 0,
   }

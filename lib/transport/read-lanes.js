@@ -1,6 +1,6 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
 
-import { silenceOf } from './half-open.js'
+import { halfOpenOf } from './half-open.js'
 import { ReadError } from './read-driver.js'
 import { readLaneOf } from './read-lane.js'
 import { readTopologyOf } from './read-topology.js'
@@ -19,7 +19,7 @@ export const readLanesOf = (options) => {
   const { plan, target, clock, random, onEvent } = options
   // A fetch waits for the map.
   const topology = readTopologyOf(options, { spacingMs: 0 })
-  const { story, servers } = topology
+  const { topologyEvents, servers } = topology
   /** @type {Map<string, ReadLane>} */
   const lanes = new Map()
   /** @type {Map<string, Error>} of the start */
@@ -31,8 +31,8 @@ export const readLanesOf = (options) => {
   const onState = (address, state, error) => {
     if (error && !started) faults.set(address, error)
     if (!started || closed) return
-    if (state === 'up') return story.up(address)
-    story.down(address, error?.message ?? closedReason)
+    if (state === 'up') return topologyEvents.up(address)
+    topologyEvents.down(address, error?.message ?? closedReason)
     // Until the cluster has given up a dead replica, each failed attempt to connect asks again.
     if (topology.isServing(address)) topology.refresh()
   }
@@ -51,7 +51,7 @@ export const readLanesOf = (options) => {
     return lane
   }
 
-  const listen = silenceOf({ dial: target.dial, onEvent })
+  const listen = halfOpenOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
     topology.close()

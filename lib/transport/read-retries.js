@@ -62,7 +62,7 @@ const roundOf = ({ policy, dueMs, attempts, given }) => {
  * @param {() => boolean} needs.isClosed
  * @param {() => Promise<unknown>} [needs.refresh] learns who serves what now
  */
-export const readAgain = ({ clock, random, follows, isClosed, refresh }) => {
+export const readRetriesOf = ({ clock, random, follows, isClosed, refresh }) => {
   const policy = policyOf({ maxBehindMs: giveUpMs, clock, follows })
   const pause = async (/** @type {number} */ waitMs) => {
     await refresh?.()

@@ -7,7 +7,7 @@ import { valuesJob } from './read-jobs.js'
 import { commandJob, deaf } from './read-lane.js'
 import { readLanesOf } from './read-lanes.js'
 import { sharesOf } from './read-order.js'
-import { readAgain } from './read-retries.js'
+import { readRetriesOf } from './read-retries.js'
 
 /**
  * @import { ReadDriverOptions, ReplySink } from './read-driver.js'
@@ -91,7 +91,7 @@ export const socketReadDriver = async (options) => {
   const { plan, target, clock, random } = options
   const lanes = readLanesOf(options)
   const { laneAt, serverAt, isClosed, refresh, masterOf } = lanes
-  const patience = readAgain({ clock, random, follows: target.follows, isClosed, refresh })
+  const retries = readRetriesOf({ clock, random, follows: target.follows, isClosed, refresh })
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
 
@@ -103,7 +103,7 @@ export const socketReadDriver = async (options) => {
    */
   const askUntil = (args, key, sink, laneFor) => {
     const slot = slotFor(key)
-    return patience.untilAnswered(async (before, attempts) => {
+    return retries.untilAnswered(async (before, attempts) => {
       const asking = before?.action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       const isNamed = asking || (attempts > 2 && before?.action === 'there')
@@ -124,7 +124,7 @@ export const socketReadDriver = async (options) => {
 
   /** @type {ReadDriver['values']} */
   const values = (list, places, command, sink, consumer) =>
-    patience.untilRead(places, async (wanted, round) => {
+    retries.untilRead(places, async (wanted, round) => {
       const isFirst = round.attempts === 1
       const isTwice = round.attempts > 2
       const readAt = (

@@ -1,7 +1,7 @@
 // What a reader knows of its target: who owns which slot, who serves the reads of it, and the events of their changes.
 import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
-import { storyOf } from './topology-events.js'
+import { topologyEventsOf } from './topology-events.js'
 
 /** @import { ReadDriverOptions } from './read-driver.js' */
 
@@ -13,13 +13,13 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } =
   const map = slotMapOf(target.topology)
   const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
   let servers = serversNow()
-  const story = storyOf({ onEvent, clock })
+  const topologyEvents = topologyEventsOf({ onEvent, clock })
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
       const before = servers.all
-      story.topology(topology)
-      story.left(map.replace(topology), map.ownerOf)
+      topologyEvents.topology(topology)
+      topologyEvents.left(map.replace(topology), map.ownerOf)
       servers = serversNow()
       if (String(before) !== String(servers.all))
         onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
@@ -27,9 +27,9 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } =
     clock,
     spacingMs,
   })
-  story.topology(target.topology)
+  topologyEvents.topology(target.topology)
   return {
-    story,
+    topologyEvents,
     refresh: refresher.request,
     masterOf: map.ownerOf,
     /** @param {number} slot @param {number} consumer */
@@ -40,7 +40,7 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } =
     /** Once a second. */
     watch() {
       if (refresher.isStale()) refresher.request()
-      story.tell()
+      topologyEvents.tell()
     },
     close: refresher.close,
   }

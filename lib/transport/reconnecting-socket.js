@@ -118,7 +118,7 @@ export const linkOf = (needs) => {
     write: (bytes, release) => socket?.write(bytes, release),
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket?.writableLength ?? 0,
-    /** Silence is counted from here: the first byte that has no reply yet. @param {number} nowMs */
+    /** HalfOpen is counted from here: the first byte that has no reply yet. @param {number} nowMs */
     owesFrom: (nowMs) => {
       heardMs = nowMs
     },

@@ -9,7 +9,7 @@
  * @param {() => number} needs.clock
  * @param {Timers} needs.timers
  */
-export const renewalsOf = ({ hz, renew, clock, timers }) => {
+export const reconnectsOf = ({ hz, renew, clock, timers }) => {
   const counts = { asked: 0, missed: 0 }
   /** @type {NodeJS.Timeout | undefined} */
   let timer

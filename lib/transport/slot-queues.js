@@ -27,7 +27,7 @@ const takeTick = (hold) => {
 /**
  * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to the owner of the slot
  */
-export const holdsOf = ({ send }) => {
+export const slotQueuesOf = ({ send }) => {
   /** @type {Map<number, Hold>} */
   const holds = new Map()
 

@@ -19,7 +19,7 @@
  * @param {() => Iterable<Pool>} needs.pools
  * @param {(address: string) => Pool} needs.poolAt
  */
-export const dealerOf = ({ map, pools, poolAt }) => {
+export const slotRoutingOf = ({ map, pools, poolAt }) => {
   /** @param {Map<Pool, Turn>} turns @param {Tick} tick @param {Pool} pool @param {Job} job */
   const put = (turns, tick, pool, job) => {
     const turn = turns.get(pool)

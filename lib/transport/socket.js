@@ -2,19 +2,19 @@
 import { TargetError } from '../base/errors.js'
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
-import { patienceOf, pausedMs } from './catch-up.js'
-import { occasionsOf } from './due-steps.js'
+import { catchUpOf, pausedMs } from './catch-up.js'
+import { dueStepsOf } from './due-steps.js'
 import { writeBytes } from './encoded-batch.js'
-import { silenceOf } from './half-open.js'
+import { halfOpenOf } from './half-open.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
 import { refresherOf } from './refresher.js'
 import { causeOf, refusalIn } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
-import { dealerOf } from './slot-routing.js'
+import { slotRoutingOf } from './slot-routing.js'
 import { tapesOf } from './tapes.js'
-import { closed as closedReason, storyOf } from './topology-events.js'
-import { repeatsOf } from './write-retries.js'
+import { closed as closedReason, topologyEventsOf } from './topology-events.js'
+import { writeRetriesOf } from './write-retries.js'
 
 /**
  * @import { Socket } from 'node:net'
@@ -78,8 +78,8 @@ export const socketDriver = async (options) => {
   const { onEvent, onBegun, onProgress, onRenewed = () => {}, onReply = null } = options
   const map = slotMapOf(target.topology)
   const spare = sparePool()
-  const story = storyOf({ onEvent, clock })
-  const occasions = occasionsOf(plan)
+  const topologyEvents = topologyEventsOf({ onEvent, clock })
+  const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   const tapes = await tapesOf(plan, steps, { items: options.portionItems, onEncoding: options.onEncoding })
   const encodeMs = clock() - encodeFrom
@@ -91,7 +91,7 @@ export const socketDriver = async (options) => {
   const faults = new Map()
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
   const leaving = new Map()
-  const patience = patienceOf({ plan, clock })
+  const catchUp = catchUpOf({ plan, clock })
   let started = false
   let closed = false
 
@@ -110,7 +110,7 @@ export const socketDriver = async (options) => {
       oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
       spare,
-      holds: repeats.holds,
+      holds: retries.holds,
       clock,
       random,
       timers,
@@ -120,17 +120,17 @@ export const socketDriver = async (options) => {
     if (started) pool.connect()
     return pool
   }
-  const dealer = dealerOf({ map, pools: () => pools.values(), poolAt })
+  const routing = slotRoutingOf({ map, pools: () => pools.values(), poolAt })
 
   /** A server said where the slot is now. @param {number} slot @param {string} address */
   const moved = (slot, address) => {
     const was = map.ownerOf(slot)
     if (was === address) return
     map.move(slot, address)
-    patience.disturbed()
-    story.moved(was, address, 1)
+    catchUp.disturbed()
+    topologyEvents.moved(was, address, 1)
     // Held at once; until when is arranged when the read is settled.
-    repeats.holds.drain([slot])
+    retries.holds.drain([slot])
     const slots = leaving.get(was)
     if (slots) slots.push(slot)
     else leaving.set(was, [slot])
@@ -140,7 +140,7 @@ export const socketDriver = async (options) => {
   /** New commands of slots that have left a server wait until it has answered the older ones. @param {string} address @param {number[]} slots */
   const releaseWhenDrained = (address, slots) => {
     const release = () => {
-      repeats.holds.drained(slots)
+      retries.holds.drained(slots)
       for (const pool of pools.values()) pool.pump()
     }
     const pool = pools.get(address)
@@ -149,29 +149,29 @@ export const socketDriver = async (options) => {
   }
 
   const learn = (/** @type {Topology} */ topology) => {
-    story.topology(topology)
+    topologyEvents.topology(topology)
     const left = map.replace(topology)
     if (left.size === 0) return
-    patience.disturbed()
-    story.left(left, map.ownerOf)
+    catchUp.disturbed()
+    topologyEvents.left(left, map.ownerOf)
     for (const [address, slots] of left) {
-      repeats.holds.drain(slots)
+      retries.holds.drain(slots)
       releaseWhenDrained(address, slots)
     }
-    dealer.again()
+    routing.again()
   }
   const refresher = refresherOf({ ask: target.refresh, learn, clock, timers })
 
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
-  const listen = silenceOf({ dial: target.dial, onEvent, timers })
-  const repeats = repeatsOf({
+  const listen = halfOpenOf({ dial: target.dial, onEvent, timers })
+  const retries = writeRetriesOf({
     policy,
     ledger,
-    poolFor: dealer.poolFor,
+    poolFor: routing.poolFor,
     onMoved: moved,
     onStale: refresher.request,
     loadScripts: target.loadScripts,
-    story,
+    topologyEvents,
     random,
     timers,
   })
@@ -181,10 +181,10 @@ export const socketDriver = async (options) => {
     if (leaving.size > 0) {
       const left = [...leaving]
       leaving.clear()
-      dealer.again()
+      routing.again()
       for (const [address, slots] of left) releaseWhenDrained(address, slots)
     }
-    repeats.resend()
+    retries.resend()
   }
 
   const stateChanged = (
@@ -196,10 +196,10 @@ export const socketDriver = async (options) => {
     if (error) faults.set(address, error)
     if (!started || closed) return
     if (state === 'up') {
-      patience.disturbed()
-      return story.up(address)
+      catchUp.disturbed()
+      return topologyEvents.up(address)
     }
-    story.down(address, error?.message ?? closedReason)
+    topologyEvents.down(address, error?.message ?? closedReason)
     const line = refusalIn(error?.cause)
     if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
@@ -207,7 +207,7 @@ export const socketDriver = async (options) => {
     for (const entry of lane.takeUrgent()) {
       entry.goTo = null
       entry.lead = 0
-      dealer.poolFor(entry).sendFirst(entry)
+      routing.poolFor(entry).sendFirst(entry)
     }
     refresher.request()
   }
@@ -219,12 +219,12 @@ export const socketDriver = async (options) => {
       const { tick, tape, from, write, sentMs } = entry
       const stored = itemTimes.answered(tick, tape, from, from + n, write, sentMs, clock())
       ledger.answered(tick.account, n, tape.from[from + n] - tape.from[from], stored)
-      repeats.settle(entry, n)
+      retries.settle(entry, n)
     },
     onRefused: (entry, command, line, lane) => {
       if (closed) return
       ledger.commands.refused++
-      repeats.refused(entry, command, line, lane)
+      retries.refused(entry, command, line, lane)
     },
     onRead: () => {
       if (closed) return
@@ -234,7 +234,7 @@ export const socketDriver = async (options) => {
     onBegun,
     onReply,
     onLost: (entry) => {
-      if (!closed) repeats.lost(entry)
+      if (!closed) retries.lost(entry)
     },
     onSent: (n) => {
       ledger.commands.sent += n
@@ -253,7 +253,7 @@ export const socketDriver = async (options) => {
   }
 
   const isDisturbed = () => {
-    if (repeats.holds.any()) return true
+    if (retries.holds.any()) return true
     for (const lane of lanes()) if (!lane.isUp() || lane.silentMs() > pausedMs) return true
     return false
   }
@@ -262,10 +262,10 @@ export const socketDriver = async (options) => {
   const offer = (tick, portion) => {
     const { account, values } = tick
     const passes = portionsOf(tick)[portion].flatMap((tape) =>
-      Array(occasions(tape, account.agent, values)).fill({ tape, values }),
+      Array(dueSteps(tape, account.agent, values)).fill({ tape, values }),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
-    for (const pool of [...dealer.offer(tick, passes)]) pool.pump()
+    for (const pool of [...routing.offer(tick, passes)]) pool.pump()
   }
 
   const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
@@ -289,12 +289,12 @@ export const socketDriver = async (options) => {
       if (!pool.isUnused() || isOwner(pool)) continue
       pool.close()
       pools.delete(pool.address)
-      story.forget(pool.address)
+      topologyEvents.forget(pool.address)
     }
     listen(lanes)
-    for (const entry of repeats.holds.expired(deadline)) repeats.lose(entry, 'dropped', '')
+    for (const entry of retries.holds.expired(deadline)) retries.lose(entry, 'dropped', '')
     if (refresher.isStale()) refresher.request()
-    story.tell()
+    topologyEvents.tell()
   }
 
   const connectAll = async () => {
@@ -310,7 +310,7 @@ export const socketDriver = async (options) => {
 
   /** Gives up what has no outcome yet: the run has ended first. */
   const abandon = () => {
-    const entries = /** @type {Entry[]} */ ([...repeats.holds.clear()])
+    const entries = /** @type {Entry[]} */ ([...retries.holds.clear()])
     for (const lane of lanes()) {
       const { urgent, turns } = lane.takeAll()
       entries.push(...lane.unanswered(), ...urgent)
@@ -321,7 +321,7 @@ export const socketDriver = async (options) => {
   }
   const close = () => {
     closed = true
-    repeats.close()
+    retries.close()
     refresher.close()
     for (const pool of pools.values()) pool.close()
   }
@@ -339,7 +339,7 @@ export const socketDriver = async (options) => {
     return false
   }
 
-  story.topology(target.topology)
+  topologyEvents.topology(target.topology)
   await connectAll()
   return {
     encodeMs,
@@ -352,10 +352,10 @@ export const socketDriver = async (options) => {
     close,
     renew,
     /** How long a tick may wait for room. */
-    waitLimitMs: () => patience.limitMs(isDisturbed()),
+    waitLimitMs: () => catchUp.limitMs(isDisturbed()),
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
-      if (repeats.holds.isWaiting()) return false
+      if (retries.holds.isWaiting()) return false
       let hungry = false
       for (const address of map.addresses()) {
         const turns = pools.get(address)?.turns() ?? 0

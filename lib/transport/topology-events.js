@@ -2,7 +2,7 @@
 // were turned away.
 
 /**
- * @typedef {ReturnType<typeof storyOf>} Story
+ * @typedef {ReturnType<typeof topologyEventsOf>} TopologyEvents
  * @typedef {{ onEvent: (kind: string, text: string) => void, clock: () => number }} Needs
  */
 
@@ -72,7 +72,7 @@ const connectionEvents = ({ onEvent, clock }) => {
 }
 
 /** @param {Needs} needs */
-export const storyOf = ({ onEvent, clock }) => {
+export const topologyEventsOf = ({ onEvent, clock }) => {
   /** @type {Map<string, number>} */
   const refusals = new Map()
   /** @type {Map<string, number>} slots by the way they went */

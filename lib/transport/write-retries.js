@@ -1,7 +1,7 @@
 // Gives every command that was refused or whose answer was lost its second chance, in order: commands of later ticks
 // wait behind it, slot by slot.
 import { systemTimers } from '../base/timers.js'
-import { holdsOf } from './slot-queues.js'
+import { slotQueuesOf } from './slot-queues.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
@@ -10,7 +10,7 @@ import { holdsOf } from './slot-queues.js'
  * @import { policyOf } from './policy.js'
  * @import { Pool } from './pool.js'
  * @import { Lane } from './send-queue.js'
- * @import { Story } from './topology-events.js'
+ * @import { TopologyEvents } from './topology-events.js'
  */
 
 const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
@@ -46,18 +46,19 @@ const postponing = (timers, random, then) => {
  * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
  * @param {() => void} needs.onStale the map may be out of date
  * @param {(address: string) => Promise<void>} needs.loadScripts
- * @param {Story} needs.story
+ * @param {TopologyEvents} needs.topologyEvents
  * @param {() => number} needs.random
  * @param {Timers} [needs.timers]
  */
-export const repeatsOf = ({ policy, ledger, poolFor, onMoved, onStale, loadScripts, story, ...timing }) => {
+export const writeRetriesOf = (needs) => {
+  const { policy, ledger, poolFor, onMoved, onStale, loadScripts, topologyEvents, ...timing } = needs
   /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
   const touched = new Set()
   /** @type {Set<Pool>} */
   const toPump = new Set()
   let closed = false
 
-  const holds = holdsOf({
+  const holds = slotQueuesOf({
     send: (_, entries) => {
       for (const entry of entries) {
         const pool = poolFor(entry)
@@ -106,7 +107,7 @@ export const repeatsOf = ({ policy, ledger, poolFor, onMoved, onStale, loadScrip
       const { action, cause, address, waitMs } = ruling
       if (ruling.lost) return lose(one, ruling.lost, cause)
       ledger.commands.repeated++
-      story.refused(cause)
+      topologyEvents.refused(cause)
       ledger.sentAgain(cause)
       const slot = slotIn(one)
       if (action === 'there' && address) onMoved(slot, address)

@@ -1,6 +1,6 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments.
 import { argumentSize, countSize, putArgument, putCount } from '../wire/encode.js'
-import { mouldsOf, putMould } from './command-template.js'
+import { putMould, templatesOf } from './command-template.js'
 import { inlineScript } from './lua.js'
 import { each, gather, once } from './step.js'
 
@@ -159,14 +159,14 @@ const argsOf = ({ name, args }, binding, where) => {
  * @returns {Partial<EachBytes>}
  */
 const eachBytes = ({ name, args }, binding) => {
-  const mouldFor = mouldsOf(
+  const templateFor = templatesOf(
     name,
     args.map((slot) => partsOfArgument(/** @type {Atom} */ (slot), binding)),
   )
-  return mouldFor
+  return templateFor
     ? {
-        size: (n) => mouldFor(n).size,
-        put: (n, out, at, values, note) => putMould(mouldFor(n), n, out, at, values, note),
+        size: (n) => templateFor(n).size,
+        put: (n, out, at, values, note) => putMould(templateFor(n), n, out, at, values, note),
       }
     : {}
 }
@@ -182,15 +182,15 @@ const gatherBytes = ({ name, slots }, binding) => {
     isKey,
     count,
     constant: of[0].constant,
-    mouldFor: many
-      ? mouldsOf(
+    templateFor: many
+      ? templatesOf(
           null,
           list.map((argument) => partsOfArgument(argument, binding)),
         )
       : null,
     many: many ? of.length : 0,
   }))
-  if (pieces.some(({ many, mouldFor }) => many > 0 && mouldFor === null)) return {}
+  if (pieces.some(({ many, templateFor }) => many > 0 && templateFor === null)) return {}
   const single = 1 + pieces.filter(({ many }) => many === 0).length
   const repeated = pieces.reduce((sum, { many }) => sum + many, 0)
   /** @param {typeof pieces[number]} piece @param {Key} key @param {number[]} ns */
@@ -200,8 +200,8 @@ const gatherBytes = ({ name, slots }, binding) => {
     size(key, ns) {
       let size = countSize(single + repeated * ns.length) + argumentSize(name)
       for (const piece of pieces) {
-        const { mouldFor } = piece
-        if (mouldFor) for (const n of ns) size += mouldFor(n).size
+        const { templateFor } = piece
+        if (templateFor) for (const n of ns) size += templateFor(n).size
         else size += argumentSize(argument(piece, key, ns))
       }
       return size
@@ -210,8 +210,8 @@ const gatherBytes = ({ name, slots }, binding) => {
       let at = putCount(out, begin, single + repeated * ns.length)
       at = putArgument(out, at, name, values, note)
       for (const piece of pieces) {
-        const { mouldFor } = piece
-        if (mouldFor) for (const n of ns) at = putMould(mouldFor(n), n, out, at, values, note)
+        const { templateFor } = piece
+        if (templateFor) for (const n of ns) at = putMould(templateFor(n), n, out, at, values, note)
         else at = putArgument(out, at, argument(piece, key, ns), values, note)
       }
       return at

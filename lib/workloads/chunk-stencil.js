@@ -2,7 +2,7 @@
 // client library.
 import { argumentSize, countSize, noValues, putArgument, putCount } from '../wire/encode.js'
 import { partsOf, stencilOf } from './client-command.js'
-import { mouldsOf, putMould } from './command-template.js'
+import { putMould, templatesOf } from './command-template.js'
 
 /**
  * @import { Command, Slot, Variable } from './declare.js'
@@ -41,12 +41,12 @@ const eachOf = (command, prefix) => {
 const pieceOf = (slot, prefix) => {
   if (typeof slot === 'object' && 'many' in slot) {
     const list = slot.many.map((argument) => partsOf(argument, prefix))
-    const mouldFor = mouldsOf(null, list)
-    if (!mouldFor) throw new TypeError('what a chunk repeats has numbers of the item only')
-    return { many: list, mouldFor, isCount: false, text: '' }
+    const templateFor = templatesOf(null, list)
+    if (!templateFor) throw new TypeError('what a chunk repeats has numbers of the item only')
+    return { many: list, templateFor, isCount: false, text: '' }
   }
   const isCount = typeof slot === 'object' && 'variable' in slot && slot.variable === 'count'
-  return { many: null, mouldFor: null, isCount, text: isCount ? '' : textOf(partsOf(slot, prefix), 0) }
+  return { many: null, templateFor: null, isCount, text: isCount ? '' : textOf(partsOf(slot, prefix), 0) }
 }
 
 /** @param {Command} command @param {string} prefix @returns {ChunkStencil} */
@@ -59,8 +59,8 @@ const gatherOf = ({ name, args }, prefix) => {
     isOne: true,
     size(ns, count) {
       let size = countSize(single + repeated * count) + argumentSize(name)
-      for (const { mouldFor, isCount, text } of pieces) {
-        if (mouldFor) for (let i = 0; i < count; i++) size += mouldFor(ns[i]).size
+      for (const { templateFor, isCount, text } of pieces) {
+        if (templateFor) for (let i = 0; i < count; i++) size += templateFor(ns[i]).size
         else size += argumentSize(isCount ? count : text)
       }
       return size
@@ -68,8 +68,9 @@ const gatherOf = ({ name, args }, prefix) => {
     put(ns, count, out, begin) {
       let at = putCount(out, begin, single + repeated * count)
       at = putArgument(out, at, name, noValues)
-      for (const { mouldFor, isCount, text } of pieces) {
-        if (mouldFor) for (let i = 0; i < count; i++) at = putMould(mouldFor(ns[i]), ns[i], out, at, noValues)
+      for (const { templateFor, isCount, text } of pieces) {
+        if (templateFor)
+          for (let i = 0; i < count; i++) at = putMould(templateFor(ns[i]), ns[i], out, at, noValues)
         else at = putArgument(out, at, isCount ? count : text, noValues)
       }
       return at

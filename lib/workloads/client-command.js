@@ -2,7 +2,7 @@
 import { noValues } from '../wire/encode.js'
 import { slotOf } from '../wire/slot.js'
 import { keyIn } from './bind.js'
-import { mouldsOf, putMould } from './command-template.js'
+import { putMould, templatesOf } from './command-template.js'
 import { scriptSha } from './lua.js'
 
 /**
@@ -25,8 +25,8 @@ import { scriptSha } from './lua.js'
  */
 export const stencilOf = ({ name, args }, prefix) => {
   const parts = args.map((arg) => partsOf(arg, prefix))
-  const mouldFor = mouldsOf(name, parts)
-  if (!mouldFor)
+  const templateFor = templatesOf(name, parts)
+  if (!templateFor)
     throw new TypeError(`${name}: a command of a client has few numbers and no texts of the item`)
   const keyAt = keyIn(args, name)
   const keyParts = keyAt.family ? partsOf(keyAt.family, prefix) : []
@@ -37,7 +37,7 @@ export const stencilOf = ({ name, args }, prefix) => {
     name,
     most,
     timed: parts.flat().some((part) => typeof part === 'object' && part.hole !== undefined),
-    put: (n, out, at, values = noValues) => putMould(mouldFor(n), n, out, at, values),
+    put: (n, out, at, values = noValues) => putMould(templateFor(n), n, out, at, values),
     slotOf: (n) => slotOf(bytesOf(keyParts, n)),
   }
 }

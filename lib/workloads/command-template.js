@@ -7,8 +7,8 @@ import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../wir
  * @import { Variable } from './declare.js'
  *
  * @typedef {{ variable: Variable, at: number, end: number }} Place
- * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} Mould `cut`: what follows the bytes
- * @typedef {{ lead: Mould & { shift: number }, own: Variable, width: number, after: Mould }} Cut an argument of the item's
+ * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} CommandTemplate `cut`: what follows the bytes
+ * @typedef {{ lead: CommandTemplate & { shift: number }, own: Variable, width: number, after: CommandTemplate }} Cut an argument of the item's
  *   own width, behind fixed parts, and the arguments after it
  * @typedef {string | number | Buffer | Variable} MouldPart
  */
@@ -37,23 +37,23 @@ const isVariable = (/** @type {MouldPart} */ part) =>
   typeof part === 'object' && !(part instanceof Uint8Array) ? part : null
 
 /**
- * Arguments whose variables are numbers, of fixed width, each item's own width, or a tick's: a mould for each
+ * Arguments whose variables are numbers, of fixed width, each item's own width, or a tick's: a template for each
  * combination of the numbers' widths. Null where one is a text made of the item.
  * @param {string | null} name of a whole command; null: arguments in the middle of one
  * @param {readonly (readonly MouldPart[])[]} args what each is made of
  * @param {number} [total] arguments of the whole command
- * @returns {((n: number) => Mould) | null}
+ * @returns {((n: number) => CommandTemplate) | null}
  */
-export const mouldsOf = (name, args, total = args.length) => {
+export const templatesOf = (name, args, total = args.length) => {
   const variables = args.flatMap((arg) => arg.flatMap((part) => isVariable(part) ?? []))
   const numbers = variables.filter(({ put, hole }) => !put && !hole)
   if (numbers.length > 6 || numbers.some(({ of }) => typeof of?.(0) !== 'number')) return null
   const cut = args.findIndex((arg) => arg.some((part) => isVariable(part)?.widthOf))
   if (cut >= 0) return cutMoulds(name, args, cut, total)
   const lead = name === null ? Buffer.alloc(0) : leadOf(name, total)
-  const known = /** @type {Mould[]} */ ([])
+  const known = /** @type {CommandTemplate[]} */ ([])
 
-  /** @param {number} widths @param {number} n @returns {Mould} */
+  /** @param {number} widths @param {number} n @returns {CommandTemplate} */
   const make = (widths, n) => {
     const encoded = args.map((arg) => arg.map((part) => asPart(part, n)))
     const size = encoded.reduce((sum, arg) => sum + argumentSize(arg), lead.length)
@@ -95,16 +95,16 @@ const leadOf = (name, total) => {
  * @param {readonly (readonly MouldPart[])[]} args
  * @param {number} at the first such argument: fixed parts, and then the item's own
  * @param {number} total
- * @returns {((n: number) => Mould) | null}
+ * @returns {((n: number) => CommandTemplate) | null}
  */
 const cutMoulds = (name, args, at, total) => {
-  const before = mouldsOf(name, args.slice(0, at), total)
-  const after = mouldsOf(null, args.slice(at + 1))
+  const before = templatesOf(name, args.slice(0, at), total)
+  const after = templatesOf(null, args.slice(at + 1))
   const parts = args[at]
   const own = isVariable(parts[parts.length - 1])
   if (!before || !after || !own?.widthOf) return null
   const { widthOf: widthOfItem } = own
-  const lead = mouldsOf(null, [parts.slice(0, -1)])?.(0)
+  const lead = templatesOf(null, [parts.slice(0, -1)])?.(0)
   if (!lead || parts.slice(0, -1).some((part) => isVariable(part) && !isVariable(part)?.hole)) return null
   const widths = parts.slice(0, -1).map((part) => widthOf(part, 0))
   const fixedWidth = widths.reduce((sum, width) => sum + width, 0)
@@ -113,17 +113,18 @@ const cutMoulds = (name, args, at, total) => {
     lead: { ...lead, bytes: lead.bytes.subarray(headerOf(fixedWidth), -2), shift: headerOf(fixedWidth) },
     own,
     width: 0,
-    after: /** @type {Mould} */ (lead),
+    after: /** @type {CommandTemplate} */ (lead),
   }
-  const mould = /** @type {Mould} */ ({ ...lead, cut })
+  const template = /** @type {CommandTemplate} */ ({ ...lead, cut })
   return (n) => {
     const first = before(n)
     cut.after = after(n)
     cut.width = widthOfItem(n)
-    mould.bytes = first.bytes
-    mould.places = first.places
-    mould.size = first.size + headerOf(fixedWidth + cut.width) + fixedWidth + cut.width + 2 + cut.after.size
-    return mould
+    template.bytes = first.bytes
+    template.places = first.places
+    template.size =
+      first.size + headerOf(fixedWidth + cut.width) + fixedWidth + cut.width + 2 + cut.after.size
+    return template
   }
 }
 
@@ -148,8 +149,8 @@ const putPlaces = (places, n, out, at, values, note) => {
 }
 
 /**
- * Writes a mould with item n's and the tick's values; `note` learns where each hole lies.
- * @param {Mould} mould
+ * Writes a template with item n's and the tick's values; `note` learns where each hole lies.
+ * @param {CommandTemplate} template
  * @param {number} n
  * @param {Buffer} out
  * @param {number} at

@@ -18,7 +18,7 @@ const link = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnectin
 const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/half-open.js', unit: [] }
-const admission = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
+const confirmed = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
 const holds = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
 const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
@@ -260,7 +260,7 @@ export const mutations = [
   { ...slotMap, line: 'owners[slot] = index', becomes: '', breaks: 'a moved slot is not entered' },
   {
     ...socket,
-    line: '    repeats.holds.drain([slot])\n',
+    line: '    retries.holds.drain([slot])\n',
     becomes: '',
     breaks: 'new commands of a moved slot do not wait for the old server',
   },
@@ -310,8 +310,8 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'for (const entry of repeats.holds.expired(deadline)) repeats.lose',
-    becomes: 'for (const entry of repeats.holds.expired(deadline)) void',
+    line: 'for (const entry of retries.holds.expired(deadline)) retries.lose',
+    becomes: 'for (const entry of retries.holds.expired(deadline)) void',
     breaks: 'what waited too long behind a hold is forgotten',
   },
   {
@@ -357,7 +357,7 @@ export const mutations = [
     breaks: 'a half-open connection is kept',
   },
   {
-    ...admission,
+    ...confirmed,
     line: 'await check?.(address, layout)',
     becomes: '',
     breaks: 'a new master is not checked',

@@ -49,11 +49,11 @@ const lastsMs = 3800
 /** @param {Partial<Given>} change */
 const played = async (change) => {
   const given = { ...lookups, ...change }
-  const { ledger, recorded, renewals } = await playClients({ seed: 1, keep: [], given })
+  const { ledger, recorded, reconnects } = await playClients({ seed: 1, keep: [], given })
   const achieved = (ledger.measured.acked * 1000) / (lastsMs - given.warmUpMs)
   const plan = { clients: { connections: given.clients, pipeline: given.pipeline } }
   const rate = { nominal: given.rateHz, achieved }
-  return { reasons: reasonsOf(ledger, plan, rate, recorded.serviceMs), renewals, rate }
+  return { reasons: reasonsOf(ledger, plan, rate, recorded.serviceMs), reconnects, rate }
 }
 
 test('lookups below their rate: the number of connections, or in flight, that is said', async () => {
@@ -85,10 +85,10 @@ test('few operations beside those in flight: a longer run', async () => {
 
 test('connections that are renewed too often: fewer a second, or more of them', async () => {
   const warned = async (/** @type {Partial<Given>} */ change) => {
-    const { renewals } = await played({ rateHz: 100, ...change })
+    const { reconnects: counts } = await played({ rateHz: 100, ...change })
     /** @type {any} */
     const measure = await reconnects.open?.(
-      /** @type {any} */ ({ load: () => ({ renewals: () => renewals }) }),
+      /** @type {any} */ ({ load: () => ({ reconnects: () => counts }) }),
     )
     measure.second()
     const [warning] = measure.warnings()

@@ -13,7 +13,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
 import { virtualClock } from './clock.js'
 import { simulatedCluster } from './cluster.js'
 import { drawFaults, playFault } from './faults.js'
-import { watchedAdmission } from './play.js'
+import { watchedServers } from './play.js'
 
 /** @typedef {Awaited<ReturnType<typeof playClients>>} PlayedClients */
 
@@ -116,8 +116,8 @@ export const playClients = async ({ seed, keep, given }) => {
   const lost = () => outcomes() - ledger.whole.acked - (ledger.failedBy.WRONGTYPE ?? 0)
   const topology = cluster.topology()
   let stop = () => {}
-  const { admission, layoutOf, ended } = watchedAdmission(cluster, clock, () => stop())
-  admission.begin(layoutOf(topology))
+  const { confirmed, layoutOf, ended } = watchedServers(cluster, clock, () => stop())
+  confirmed.begin(layoutOf(topology))
   const tally = noTally()
 
   const run = async () => {
@@ -134,10 +134,10 @@ export const playClients = async ({ seed, keep, given }) => {
           dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) }),
         refresh: async () => {
           const told = await cluster.refresh()
-          await admission.review(layoutOf(told))
+          await confirmed.review(layoutOf(told))
           return told
         },
-        follows: admission.follows,
+        follows: confirmed.follows,
       },
       ledger,
       latency: {
@@ -188,9 +188,9 @@ export const playClients = async ({ seed, keep, given }) => {
     flow.close()
     // Those that were being opened end too.
     await new Promise((resolve) => clock.after(10_000, () => resolve(undefined)))
-    return { whole, lostAfter, renewals: flow.renewals() }
+    return { whole, lostAfter, reconnects: flow.reconnects() }
   }
-  const { whole, lostAfter, renewals } = await clock.runUntil(run(), longestMs)
+  const { whole, lostAfter, reconnects } = await clock.runUntil(run(), longestMs)
   return {
     seed,
     scene: { ...scene, isCutShort: scene.isCutShort || ended.length > 0 },
@@ -200,7 +200,7 @@ export const playClients = async ({ seed, keep, given }) => {
     drawn,
     whole,
     lostAfter,
-    renewals,
+    reconnects,
     recorded,
     mostOpenOperations,
     mostWaiting,

@@ -7,10 +7,10 @@ import { ledgerOf } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/servers/address.js'
-import { admissionOf } from '../../lib/servers/confirmed-servers.js'
+import { confirmedServersOf } from '../../lib/servers/confirmed-servers.js'
 import { dial } from '../../lib/servers/dial.js'
 import { storeScripts } from '../../lib/servers/scripts.js'
-import { renewalsOf } from '../../lib/transport/reconnects.js'
+import { reconnectsOf } from '../../lib/transport/reconnects.js'
 import { chunkId } from '../../lib/transport/tapes.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
@@ -141,16 +141,16 @@ const drawPlan = (random) => {
  * @param {import('./clock.js').VirtualClock} clock
  * @param {() => void} stop
  */
-export const watchedAdmission = (cluster, clock, stop) => {
-  const admission = admissionOf({ clock: clock.now })
+export const watchedServers = (cluster, clock, stop) => {
+  const confirmed = confirmedServersOf({ clock: clock.now })
   const ended = /** @type {string[]} */ ([])
-  admission.checkWith(async (address) => {
+  confirmed.checkWith(async (address) => {
     await new Promise((resolve) => clock.after(2, () => resolve(undefined)))
     const node = cluster.nodes.find((each) => each.address === address)
     if (!node?.up || node.silentUntilMs > clock.now()) throw new Error(`${address} does not answer`)
     if (node.foreign) throw new TargetError(`${address} holds keys of others`, { code: 'FOREIGN' })
   })
-  admission.endWith((reason) => {
+  confirmed.endWith((reason) => {
     ended.push(reason)
     stop()
   })
@@ -166,7 +166,7 @@ export const watchedAdmission = (cluster, clock, stop) => {
     })),
     others,
   })
-  return { admission, layoutOf, ended, unconfirmed: /** @type {string[]} */ ([]) }
+  return { confirmed, layoutOf, ended, unconfirmed: /** @type {string[]} */ ([]) }
 }
 
 /**
@@ -279,8 +279,8 @@ export const play = async ({ seed, keep, openDriver, given }) => {
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
   const recorded = { items: 0, problems, longestMs: 0, serviceMs: /** @type {number[]} */ ([]) }
   const initial = cluster.topology()
-  const { admission, layoutOf, unconfirmed, ended } = watchedAdmission(cluster, clock, () => writing?.stop())
-  admission.begin(layoutOf(initial))
+  const { confirmed, layoutOf, unconfirmed, ended } = watchedServers(cluster, clock, () => writing?.stop())
+  confirmed.begin(layoutOf(initial))
   /** @type {DriverOptions} */
   const options = {
     plan,
@@ -306,15 +306,15 @@ export const play = async ({ seed, keep, openDriver, given }) => {
       topology: initial,
       access: {},
       dial: (address, events) => {
-        if (!admission.isAdmitted(address)) unconfirmed.push(address)
+        if (!confirmed.isAdmitted(address)) unconfirmed.push(address)
         return dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) })
       },
       refresh: async () => {
         const told = await cluster.refresh()
-        await admission.review(layoutOf(told))
+        await confirmed.review(layoutOf(told))
         return told
       },
-      follows: admission.follows,
+      follows: confirmed.follows,
       loadScripts: (address) => cluster.loadScripts(address, scripts),
     },
   }
@@ -352,17 +352,17 @@ export const play = async ({ seed, keep, openDriver, given }) => {
       clock.after(1000, second)
     }
     clock.after(1000, second)
-    const renewals = renewalsOf({
+    const reconnects = reconnectsOf({
       hz: drawn.reconnectHz,
       renew: driver.renew,
       clock: clock.now,
       timers: clock.timers,
     })
-    renewals.start()
+    reconnects.start()
     writing.start()
     if (drawn.isCutShort) clock.after(drawn.faultsToMs / 2, () => writing?.stop())
     await writing.offered
-    renewals.stop()
+    reconnects.stop()
     const whole = await writing.settle(drawn.isCutShort ? 0 : settleMs, new AbortController().signal)
     if (!whole) driver.abandon()
     over = true

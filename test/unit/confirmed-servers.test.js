@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { endpointOf } from '../../lib/servers/address.js'
-import { admissionOf, replicaRule, strayLimitMs } from '../../lib/servers/confirmed-servers.js'
-import { lookoutOf } from '../../lib/servers/topology-source.js'
+import { confirmedServersOf, replicaRule, strayLimitMs } from '../../lib/servers/confirmed-servers.js'
+import { topologySourceOf } from '../../lib/servers/topology-source.js'
 
 const [seed, second, outside] = ['127.0.0.1:7001', '127.0.0.1:7002', '127.0.0.1:6001']
 
@@ -22,17 +22,17 @@ const started = () => {
   let nowMs = 0
   const ended = /** @type {string[]} */ ([])
   const checked = /** @type {string[]} */ ([])
-  const admission = admissionOf({ clock: () => nowMs })
-  admission.begin(layoutOf([seed]))
-  admission.endWith((reason) => ended.push(reason))
+  const confirmed = confirmedServersOf({ clock: () => nowMs })
+  confirmed.begin(layoutOf([seed]))
+  confirmed.endWith((reason) => ended.push(reason))
   const checkWith = (/** @type {Error | null} */ error) =>
-    admission.checkWith(async (address) => {
+    confirmed.checkWith(async (address) => {
       checked.push(address)
       if (error) throw error
     })
   checkWith(null)
   return {
-    admission,
+    confirmed,
     ended,
     checked,
     checkWith,
@@ -44,66 +44,66 @@ const started = () => {
 
 describe('a server that comes into a run', () => {
   test('is checked once, and then used', async () => {
-    const { admission, checked, ended } = started()
-    assert.equal(admission.follows(seed, second), false)
-    await admission.review(layoutOf([seed, second]))
-    await admission.review(layoutOf([seed, second]))
+    const { confirmed, checked, ended } = started()
+    assert.equal(confirmed.follows(seed, second), false)
+    await confirmed.review(layoutOf([seed, second]))
+    await confirmed.review(layoutOf([seed, second]))
     assert.deepEqual(checked, [second])
-    assert.equal(admission.follows(seed, second), true)
+    assert.equal(confirmed.follows(seed, second), true)
     assert.deepEqual(ended, [])
   })
 
   test('ends the run when it holds keys of others', async () => {
-    const { admission, checkWith, ended } = started()
+    const { confirmed, checkWith, ended } = started()
     checkWith(new TargetError('it holds keys of others', { code: 'FOREIGN' }))
-    await assert.rejects(admission.review(layoutOf([seed, second])), /keys of others/)
-    assert.equal(admission.isAdmitted(second), false)
+    await assert.rejects(confirmed.review(layoutOf([seed, second])), /keys of others/)
+    assert.equal(confirmed.isAdmitted(second), false)
     assert.deepEqual(ended, ['it holds keys of others'])
   })
 
   test('ends the run when its certificate does not hold', async () => {
-    const { admission, checkWith, ended } = started()
+    const { confirmed, checkWith, ended } = started()
     const cause = Object.assign(new Error('altnames'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
     checkWith(new TargetError('its certificate is for other names', { cause }))
-    await assert.rejects(admission.review(layoutOf([seed, second])))
+    await assert.rejects(confirmed.review(layoutOf([seed, second])))
     assert.equal(ended.length, 1)
   })
 
   test('is waited for when it does not answer yet', async () => {
-    const { admission, checkWith, ended } = started()
+    const { confirmed, checkWith, ended } = started()
     checkWith(new TargetError('nothing listens there', { code: 'CONNECT' }))
-    await assert.rejects(admission.review(layoutOf([seed, second])))
+    await assert.rejects(confirmed.review(layoutOf([seed, second])))
     checkWith(null)
-    await admission.review(layoutOf([seed, second]))
-    assert.equal(admission.isAdmitted(second), true)
+    await confirmed.review(layoutOf([seed, second]))
+    assert.equal(confirmed.isAdmitted(second), true)
     assert.deepEqual(ended, [])
   })
 
   test('may own no slots yet', async () => {
-    const { admission } = started()
-    await admission.review(Object.assign(layoutOf([seed]), { others: [second] }))
-    assert.equal(admission.follows(seed, second), true)
+    const { confirmed } = started()
+    await confirmed.review(Object.assign(layoutOf([seed]), { others: [second] }))
+    assert.equal(confirmed.follows(seed, second), true)
   })
 })
 
 describe('a redirect to a server that nobody confirms', () => {
   test('ends the run when it goes on', () => {
-    const { admission, ended, pass } = started()
+    const { confirmed, ended, pass } = started()
     for (let ms = 0; ms <= strayLimitMs; ms += 500) {
-      assert.equal(admission.follows(seed, outside), false)
+      assert.equal(confirmed.follows(seed, outside), false)
       assert.deepEqual(ended, [])
       pass(500)
     }
-    admission.follows(seed, outside)
-    admission.follows(seed, outside)
+    confirmed.follows(seed, outside)
+    confirmed.follows(seed, outside)
     assert.equal(ended.length, 1)
     assert.match(ended[0], /127\.0\.0\.1:7001 redirects to 127\.0\.0\.1:6001, and nothing was sent there/)
   })
 
   test('now and then ends nothing', () => {
-    const { admission, ended, pass } = started()
+    const { confirmed, ended, pass } = started()
     for (let i = 0; i < 10; i++) {
-      admission.follows(seed, outside)
+      confirmed.follows(seed, outside)
       pass(2000)
     }
     assert.deepEqual(ended, [])
@@ -145,19 +145,19 @@ test('a server that has become a replica of an unknown one: that one is not even
       },
     }),
   }
-  const { admission, ended } = started()
-  const lookout = lookoutOf({
+  const { confirmed, ended } = started()
+  const source = topologySourceOf({
     control,
     endpoint: endpointOf(seed),
     cluster: false,
     sentinels: null,
     mayBeReplica: false,
     refused: new Set(),
-    admission,
+    confirmed,
     takesReplica: () => true,
   })
-  await assert.rejects(lookout.again(layoutOf([seed])), (/** @type {Error} */ error) => {
-    admission.failed(error)
+  await assert.rejects(source.again(layoutOf([seed])), (/** @type {Error} */ error) => {
+    confirmed.failed(error)
     return /has become a replica of 127\.0\.0\.1:6001/.test(error.message)
   })
   assert.deepEqual(asked, [seed])

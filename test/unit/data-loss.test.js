@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataWatch } from '../../lib/run/data-loss.js'
+import { dataLossOf } from '../../lib/run/data-loss.js'
 
 /** @typedef {import('../../lib/measure/node-sampler.js').NodeRow} NodeRow */
 
@@ -32,7 +32,7 @@ const rig = (topology, created) => {
   const notes = []
   /** @type {import('../../lib/result/warnings.js').Warning[]} */
   const warnings = []
-  const { asking, look, end } = dataWatch({
+  const { asking, look, end } = dataLossOf({
     target,
     created,
     elapsed: () => nowMs,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { occasionsOf } from '../../lib/transport/due-steps.js'
+import { dueStepsOf } from '../../lib/transport/due-steps.js'
 import { each, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
@@ -15,21 +15,21 @@ const paced = (everyMs = 400) => once(['k'], args, { everyMs, paced: true })
 const whole = { at: 0, of: 1 }
 
 /** @param {number} [spacingMs] */
-const occasions = (spacingMs = 1000) => {
-  const times = occasionsOf({ spacingMs, agents: [{ agent: 3 }, { agent: 4 }] })
+const dueSteps = (spacingMs = 1000) => {
+  const times = dueStepsOf({ spacingMs, agents: [{ agent: 3 }, { agent: 4 }] })
   return (/** @type {import('../../lib/workloads/step.js').Step} */ step, agent = 3, ms = 0, part = whole) =>
     times({ step, part }, agent, at(ms))
 }
 
 test('items are sent at every tick of every writer, and so is what has no period', () => {
-  const times = occasions()
+  const times = dueSteps()
   for (const ms of [0, 1000, 1001])
     for (const agent of [3, 4])
       for (const step of [each(() => ['PING']), always]) assert.equal(times(step, agent, ms), 1)
 })
 
 test('every ten seconds: at the first tick, then not before the time has passed, by one writer', () => {
-  const times = occasions()
+  const times = dueSteps()
   const sent = []
   for (let ms = 0; ms <= 45_000; ms += 700)
     for (const agent of [3, 4]) if (times(rarely, agent, ms) > 0) sent.push([agent, ms])
@@ -40,7 +40,7 @@ test('every ten seconds: at the first tick, then not before the time has passed,
 })
 
 test('steps do not disturb each other', () => {
-  const times = occasions()
+  const times = dueSteps()
   const other = once(['k'], args, { everyMs: 10_000 })
   assert.equal(times(rarely, 3, 0), 1)
   assert.equal(times(other, 3, 5000), 1)
@@ -50,7 +50,7 @@ test('steps do not disturb each other', () => {
 })
 
 test('what is paced is sent as often as its time has passed: not at the start, and no burst after a pause', () => {
-  const times = occasions()
+  const times = dueSteps()
   const step = paced()
   assert.deepEqual(
     [0, 1000, 2000, 3000, 3100, 60_000, 61_000].map((ms) => times(step, 3, ms)),
@@ -65,7 +65,7 @@ test('spread over the portions of a tick, it is sent as often as in one piece', 
     const spacingMs = random.pick([1, 5, 333.4, 1000, 60_000])
     const everyMs = random.pick([0.5, 7.3, 400, 10_000])
     const of = random.pick([1, 3, 73])
-    const [one, parted] = [occasions(spacingMs), occasionsOf({ spacingMs, agents: [{ agent: 3 }] })]
+    const [one, parted] = [dueSteps(spacingMs), dueStepsOf({ spacingMs, agents: [{ agent: 3 }] })]
     const step = paced(everyMs)
     let sum = 0
     let ms = 0

@@ -23,7 +23,7 @@ const frameWith = (more = {}) => {
       reporting: () => seen.rows.map(({ address }) => ({ address, shard: 0, role: 'master' })),
       info: async () => '# Server\r\nrun_id:1\r\n',
       access: { db: 0 },
-      admission: {
+      confirmed: {
         endWith: (/** @type {(reason: string) => void} */ then) => {
           seen.refuse = then
         },

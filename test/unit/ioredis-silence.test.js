@@ -1,7 +1,7 @@
 // Connections of a library of ioredis' form, of which a class is not asked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listeningTo } from '../../lib/transport/ioredis-silence.js'
+import { silentConnectionsOf } from '../../lib/transport/ioredis-silence.js'
 
 test('each node of a cluster of iovalkey is listened to as one of ioredis is', () => {
   const nodes = [7001, 7002].map((port) => ({
@@ -10,7 +10,7 @@ test('each node of a cluster of iovalkey is listened to as one of ioredis is', (
     options: { host: '127.0.0.1', port },
   }))
   let now = 0
-  const connections = listeningTo(/** @type {any} */ ({ nodes: () => nodes }), () => now)
+  const connections = silentConnectionsOf(/** @type {any} */ ({ nodes: () => nodes }), () => now)
   assert.deepEqual(
     connections().map(({ address, silentMs }) => [address, silentMs()]),
     [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refresherOf } from '../../lib/transport/refresher.js'
-import { closed, storyOf } from '../../lib/transport/topology-events.js'
+import { closed, topologyEventsOf } from '../../lib/transport/topology-events.js'
 
 test('a thousand errors ask once, and those that come soon after it once more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -63,36 +63,39 @@ test('events: a few a second, whatever happens', () => {
   let nowMs = 0
   /** @type {string[]} */
   const told = []
-  const story = storyOf({ onEvent: (kind, text) => told.push(`${kind}: ${text}`), clock: () => nowMs })
+  const topologyEvents = topologyEventsOf({
+    onEvent: (kind, text) => told.push(`${kind}: ${text}`),
+    clock: () => nowMs,
+  })
   const masters = ['a:1', 'b:1']
-  story.topology({ masters, epoch: 3 })
-  for (let i = 0; i < 5000; i++) story.refused(i % 10 === 0 ? 'ASK' : 'MOVED')
-  for (let i = 0; i < 1200; i++) story.moved('a:1', 'b:1', 1)
-  story.left(new Map([['a:1', [1, 2]]]), () => 'b:1')
-  story.topology({ masters: ['b:1', 'c:1'], epoch: 9 })
+  topologyEvents.topology({ masters, epoch: 3 })
+  for (let i = 0; i < 5000; i++) topologyEvents.refused(i % 10 === 0 ? 'ASK' : 'MOVED')
+  for (let i = 0; i < 1200; i++) topologyEvents.moved('a:1', 'b:1', 1)
+  topologyEvents.left(new Map([['a:1', [1, 2]]]), () => 'b:1')
+  topologyEvents.topology({ masters: ['b:1', 'c:1'], epoch: 9 })
   assert.deepEqual(told.splice(0), [
     'new-master: c:1 is a master now',
     'master-gone: a:1 serves no slots any more',
   ])
-  story.tell()
+  topologyEvents.tell()
   assert.deepEqual(told.splice(0), [
     'slots-moved: 1,202 slots from a:1 to b:1',
     'refused: and retried: ASK 500, MOVED 4,500',
     "epoch: the topology's epoch is 9",
   ])
-  story.tell()
+  topologyEvents.tell()
   assert.deepEqual(told, [], 'once')
 
   for (let i = 0; i < 100; i++) {
     nowMs += 5
-    story.down('a:1', 'reset')
+    topologyEvents.down('a:1', 'reset')
     nowMs += 3
-    story.up('a:1')
+    topologyEvents.up('a:1')
   }
   assert.deepEqual(told.splice(0), ['disconnected: a:1: reset', 'reconnected: a:1 after 3 ms; reset'])
   nowMs += 1000
-  story.down('a:1', 'reset')
-  story.tell()
+  topologyEvents.down('a:1', 'reset')
+  topologyEvents.tell()
   assert.deepEqual(told, ['disconnected: a:1: reset'])
 })
 
@@ -100,18 +103,24 @@ test('events: why a connection cannot be made again is told, and is the cause of
   let nowMs = 0
   /** @type {string[]} */
   const told = []
-  const story = storyOf({ onEvent: (kind, text) => told.push(`${kind}: ${text}`), clock: () => nowMs })
-  story.down('a:1', closed)
+  const topologyEvents = topologyEventsOf({
+    onEvent: (kind, text) => told.push(`${kind}: ${text}`),
+    clock: () => nowMs,
+  })
+  topologyEvents.down('a:1', closed)
   for (let i = 0; i < 100; i++) {
     nowMs += 30
-    story.down('a:1', 'a:1: the server takes no more connections (ERR max number of clients reached)')
-    story.down('a:1', closed)
+    topologyEvents.down(
+      'a:1',
+      'a:1: the server takes no more connections (ERR max number of clients reached)',
+    )
+    topologyEvents.down('a:1', closed)
   }
-  story.up('a:1')
+  topologyEvents.up('a:1')
   nowMs += 1000
-  story.down('a:1', closed)
+  topologyEvents.down('a:1', closed)
   nowMs += 1000
-  story.up('a:1')
+  topologyEvents.up('a:1')
   assert.deepEqual(told, [
     'disconnected: a:1: closed the connection',
     'disconnected: a:1: the server takes no more connections (ERR max number of clients reached)',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { holdsOf } from '../../lib/transport/slot-queues.js'
+import { slotQueuesOf } from '../../lib/transport/slot-queues.js'
 import { seeded } from '../helpers/random.js'
 
 /** @typedef {import('../../lib/transport/connection.js').Entry} Entry */
@@ -15,7 +15,7 @@ const ticks = Array.from({ length: 40 }, (_, index) => ({ index, dueMs: index * 
 const holding = () => {
   /** @type {number[][]} ticks of what was sent, a list a call */
   const sent = []
-  const holds = holdsOf({ send: (_, entries) => sent.push(entries.map(({ tick }) => tick.index)) })
+  const holds = slotQueuesOf({ send: (_, entries) => sent.push(entries.map(({ tick }) => tick.index)) })
   return { holds, sent }
 }
 
@@ -141,7 +141,7 @@ const play = (seed) => {
     lanes[at].fifo.push(one)
     lanes[at].written++
   }
-  const holds = holdsOf({
+  const holds = slotQueuesOf({
     send: (_, entries) => {
       for (const one of entries) send(owner, one)
     },

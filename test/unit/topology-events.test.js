@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storyOf } from '../../lib/transport/topology-events.js'
+import { topologyEventsOf } from '../../lib/transport/topology-events.js'
 
 const address = '127.0.0.1:7001'
 
@@ -8,14 +8,14 @@ const address = '127.0.0.1:7001'
 const eventsOf = (steps) => {
   let nowMs = 0
   const events = /** @type {string[]} */ ([])
-  const story = storyOf({
+  const topologyEvents = topologyEventsOf({
     clock: () => nowMs,
     onEvent: (kind, text) => events.push(`${nowMs} ${kind}: ${text}`),
   })
   for (const [atMs, reason] of steps) {
     nowMs = atMs
-    if (reason === null) story.up(address)
-    else story.down(address, reason)
+    if (reason === null) topologyEvents.up(address)
+    else topologyEvents.down(address, reason)
   }
   return events
 }

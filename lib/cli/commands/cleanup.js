@@ -4,7 +4,7 @@ import { ExitCode, TargetError } from '../../base/errors.js'
 import { count, plainText, several } from '../../base/units.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../servers/access.js'
-import { clearLeavings, leasesUnder } from '../../servers/left-keys.js'
+import { clearLeftKeys, leasesUnder } from '../../servers/left-keys.js'
 import { openTarget } from '../../servers/open.js'
 import { parseInfo } from '../../wire/info.js'
 import { withPassword } from '../password.js'
@@ -13,13 +13,13 @@ import { interruptsOfRun } from '../signals.js'
 
 /**
  * @import { CleanupSettings } from '../../../settings.js'
- * @import { Leavings } from '../../servers/left-keys.js'
+ * @import { LeftKeys } from '../../servers/left-keys.js'
  * @import { Command } from '../commands.js'
  */
 
 const patienceMs = 2000
 
-/** @param {Leavings} leavings */
+/** @param {LeftKeys} leftKeys */
 const words = ({ master, ours, foreign }) => {
   const keys = Object.values(ours).reduce((sum, n) => sum + n, 0)
   const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
@@ -47,7 +47,7 @@ const cleanUp = async (settings) => {
         { code: 'LEASED' },
       )
     let toldMs = performance.now()
-    const leavings = await clearLeavings({
+    const leftKeys = await clearLeftKeys({
       target,
       prefix,
       remove: yes,
@@ -59,8 +59,8 @@ const cleanUp = async (settings) => {
       },
       signal: stop,
     })
-    const sum = (/** @type {(leavings: Leavings) => number} */ of) =>
-      leavings.reduce((total, each) => total + of(each), 0)
+    const sum = (/** @type {(leftKeys: LeftKeys) => number} */ of) =>
+      leftKeys.reduce((total, each) => total + of(each), 0)
     const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
     const removed = sum((each) => each.removed)
     const rest = stop.aborted
@@ -71,7 +71,7 @@ const cleanUp = async (settings) => {
     const end = yes
       ? `${several(removed, 'key')} removed${rest}`
       : `nothing was changed: --yes removes these ${several(ours, 'key')}`
-    process.stdout.write(`${[...leavings.map(words), end].join('\n')}\n`)
+    process.stdout.write(`${[...leftKeys.map(words), end].join('\n')}\n`)
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
   } finally {
     await target.close()
