@@ -76,7 +76,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [durationMs]
  * @property {number} [intervals]
  * @property {boolean} cluster
- * @property {string} [url] without its user and password; its parts stand in the settings below
+ * @property {string} [url] without its user and password; its parts are in the settings below
  * @property {string} [host] undefined = no address: a local server
  * @property {number} [port]
  * @property {string} [username]
@@ -728,7 +728,7 @@ export const ownOptions = (group, rows) =>
     alsoEnv: [],
     for: [],
     key: /** @type {any} */ (row.name),
-    // Of a text: what it must be is checked where it is used.
+    // What a text must be is checked where it is used.
     pattern: /^/,
     ...row,
     group,

@@ -150,7 +150,7 @@ const whiskersOf = (rows, reach) => {
   const data = rows.flatMap(({ difference: { low, high } }, at) =>
     low === null || high === null || low === high ? [] : [[end(low, at), end(high, at)]],
   )
-  // Of logarithms, which may be below 0.
+  // For logarithms, which may be below 0.
   return { ...whiskers([], '@c1'), data }
 }
 

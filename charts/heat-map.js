@@ -9,7 +9,7 @@ import { chart, latencyAxis } from '../lib/chart/parts.js'
  */
 
 const mostColumns = 80
-// Of the buckets that latencies come in, so that a row is a quarter of an octave.
+// Taken from the buckets that latencies come in, so that a row is a quarter of an octave.
 const bucketsARow = 4
 const heightPx = 200
 const topPx = 46

@@ -10,7 +10,7 @@ import { rate } from './rate.js'
  * @import { RunRecord } from '../lib/result/record.js'
  */
 
-// Of a panel; between two of them the name of the lower axis and the labels of events have room.
+// The height of a panel; between two of them the name of the lower axis and the labels of events have room.
 const panelPx = 140
 const gapPx = 46
 const topPx = 46

@@ -13,7 +13,7 @@ const keys = /** @type {const} */ ([
   ['p99', '@c2'],
 ])
 
-/** Of a run whose rate changes. @type {Chart<RunRecord>} */
+/** For a run whose rate changes. @type {Chart<RunRecord>} */
 export const rateLatency = {
   name: 'rate-latency',
   title: 'Latency by rate',

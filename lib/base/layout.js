@@ -18,7 +18,7 @@ export const shortened = (text, width) => {
 const spaces = / (?!(?:%|[µm]?s|[kMGT]?B)(?!\p{L}))/u
 
 /**
- * Lines of at most `width` columns, broken where `gap` stands; a piece wider than a line is broken at its
+ * Lines of at most `width` columns, broken where `gap` is; a piece wider than a line is broken at its
  * spaces, and a word wider than that is cut.
  * @param {string} text
  * @param {number} width
@@ -68,7 +68,7 @@ export const blocksText = (blocks) =>
  * @typedef {object} Column
  * @property {string} title
  * @property {(row: Row) => string} cell
- * @property {boolean} [left] aligned left; numbers stand right
+ * @property {boolean} [left] aligned left; numbers are aligned right
  * @property {number} [rank] the highest rank leaves first where the width is short; none stays
  * @property {boolean} [whole] of the first column: others leave before it is shortened
  */

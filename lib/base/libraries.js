@@ -12,7 +12,7 @@ import { OptionError } from './errors.js'
  * @typedef {{ package: string, version: string, options: Record<string, OptionValue>, lacks: readonly string[] }} LibraryPlan
  */
 
-// Of every library: longer without an answer or a rejection, and the outcome of a command is uncertain.
+// After this long without an answer or a rejection, the outcome of a command is uncertain, with every library.
 const answerLimit = 30_000
 
 const likeIoredis = {

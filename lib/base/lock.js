@@ -28,7 +28,7 @@ export function processStart(pid) {
   }
 }
 
-/** Of a process on another host nothing is known: it counts as alive. @param {any} owner */
+/** A process on another host counts as alive, since nothing is known of it. @param {any} owner */
 const isAlive = (owner) => {
   const { ownerPid, ownerStarted, ownerHost = hostname() } = owner ?? {}
   if (ownerHost !== hostname()) return typeof ownerHost === 'string'

@@ -37,7 +37,7 @@ export const rate = (perSecond) =>
 /** 0.77, 2.34, 12.5, 1,832: how many times as much. @param {number} n */
 export const times = (n) => (n > 0.0995 && n < 9.995 ? n.toFixed(2) : threeDigits(n))
 
-/** Of a core, say: 0.1 %, 48.2 %, 142 %. @param {Measured} percentage */
+/** A percentage, as of a core: 0.1 %, 48.2 %, 142 %. @param {Measured} percentage */
 export const percent = (percentage) => {
   if (!known(percentage)) return dash
   return `${percentage >= 99.95 ? whole.format(percentage) : percentage.toFixed(1)} %`

@@ -17,7 +17,7 @@ import { axisLook, chart, colour, legendOf, lyingAxis, marksAlone } from './part
 // A screen shows no more; a day of seconds would make a page of megabytes.
 const maxPoints = 1200
 
-// Of a node, in a legend.
+// Width of a node's name in a legend.
 const nameWidth = 40
 
 // Counters of the system step by some ms: over a shorter while they make rates of nothing.

@@ -81,7 +81,7 @@ const formats = {
 export const formatted = (unit, value) =>
   value === null || value === undefined ? dash : formats[unit](value)
 
-// Of the charts' small labels in the widest of the usual fonts, about.
+// About the width of a letter of the charts' small labels, in the widest of the usual fonts.
 const signPx = 7.4
 const labelGapPx = 10
 // A label in the middle of a mark this near to the edge would lie over the axis.
@@ -153,7 +153,7 @@ const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter'
  * The option with its colours and formats resolved.
  * @param {any} option
  * @param {LookName} look
- * @param {string} [key] under which it stands
+ * @param {string} [key] under which it is stored
  * @returns {any}
  */
 export const drawn = (option, look, key = '') => {

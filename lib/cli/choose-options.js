@@ -235,7 +235,7 @@ const modelNamesIn = (text, across) => {
   return { names, files }
 }
 
-/** Of a program of PATH, or of one by its path. @param {string} [path] */
+/** A program of PATH, or one that is given by its path. @param {string} [path] */
 const programOf = (path) => {
   const { name, version, file } = findServerBinary(path)
   return { name: `${name.replace(/-server$/, '')} ${version}`, file }

@@ -59,7 +59,7 @@ const argumentText = (argument, values) => {
   return `<${bytes(size)}>`
 }
 
-/** Of one command in RESP. @param {Buffer} buffer */
+/** The arguments of one command, read from its bytes. @param {Buffer} buffer */
 const wireText = (buffer) =>
   buffer
     .toString('latin1')

@@ -94,7 +94,7 @@ export const findOptions = ownOptions(group, [
     name: 'with-read',
     type: 'text',
     place: 'OPTIONS',
-    otherwise: 'nobody reads',
+    otherwise: 'no readers',
     help: 'consumers that read meanwhile, in a process of their own, with these options of millrace read, as in consumers=10,fetch-rate=50',
     brief: 'consumers beside it, as in consumers=10,fetch-rate=50',
   },
@@ -296,7 +296,8 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
   const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)
-  if (ofReaders && !readers) throw new OptionError(`--slo ${ofReaders}: nobody reads; add --with-read`)
+  if (ofReaders && !readers)
+    throw new OptionError(`--slo ${ofReaders}: there are no readers; add --with-read`)
   return {
     ...common,
     settings,

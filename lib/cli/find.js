@@ -154,7 +154,7 @@ const searching = (snapshot, step) => {
   }
 }
 
-// Of a fleet, every box prints the answer of the one that leads.
+// In a fleet, every box prints the answer of the one that leads.
 const answerMs = 60_000
 
 /**

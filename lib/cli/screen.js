@@ -51,7 +51,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
   /** @type {Warning[]} */
   const warnings = []
-  /** Messages that stand above the result already. @type {Set<string>} */
+  /** Messages that were printed above the result already. @type {Set<string>} */
   const told = new Set()
   const isText = !quiet && !json
   const shown = (/** @type {string} */ text) => logLine(stderr, text)

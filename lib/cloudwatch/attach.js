@@ -1,4 +1,4 @@
-// CloudWatch's figures join a result that stands already: whatever goes wrong costs a line, never the result.
+// CloudWatch's figures join a result that is complete already: whatever goes wrong costs a line, never the result.
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

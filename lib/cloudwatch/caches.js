@@ -23,7 +23,7 @@ import { endpointIn, groupOf } from './endpoint.js'
  * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: Endpoint[] }} Names
  */
 
-/** Why there is nothing from CloudWatch, in a line. The run's own result stands all the same. */
+/** Why there is nothing from CloudWatch, in a line. The run's own result is valid all the same. */
 export class CloudWatchError extends MillraceError {
   /** @param {string} message @param {{ cause?: unknown }} [more] */
   constructor(message, { cause } = {}) {
@@ -68,7 +68,7 @@ const membersOf = async (api, group) => {
   return own
 }
 
-/** The name of a serverless cache stands under a dimension of its own: that which is published is believed. @param {CloudWatch} api @param {string} name */
+/** The name of a serverless cache has a dimension of its own: that which is published is believed. @param {CloudWatch} api @param {string} name */
 const serverlessCache = async (api, name) => {
   const all = await api.published('ElastiCacheProcessingUnits')
   const found = all.find((dimensions) => dimensions.some(({ Value }) => Value === name))

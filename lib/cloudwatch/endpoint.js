@@ -33,7 +33,7 @@ export const regionOf = (code) => {
 /** A node's name ends in its number, with the number of its shard in front in cluster mode. */
 const member = /^(.+?)-(?:\d{4}-)?\d{3}$/
 
-/** The group that a node belongs to; null: it stands alone. @param {string} id */
+/** The group that a node belongs to; null: it has none. @param {string} id */
 export const groupOf = (id) => member.exec(id)?.[1] ?? null
 
 /**

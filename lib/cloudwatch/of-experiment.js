@@ -1,4 +1,4 @@
-// The table of an experiment with what CloudWatch said of its runs, where they stand.
+// The table of an experiment with what CloudWatch said of its runs, in the rows of these.
 import { join } from 'node:path'
 import { MEASURES } from '../result/measures.js'
 import { readRunDocument } from '../result/record.js'

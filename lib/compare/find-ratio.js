@@ -26,7 +26,7 @@ const hasRate = ({ state, find }) =>
 const counts = ({ a, b }) => hasRate(a) && hasRate(b)
 
 /**
- * Of the most likely rates: the ends of an interval lie the further apart the noisier its search was.
+ * For the most likely rates: the ends of an interval lie the further apart the noisier its search was.
  * @param {readonly FindRound[]} rounds
  */
 export const ratioOf = (rounds) => {

@@ -232,7 +232,7 @@ export const sideRequests = (given) => {
   )
 }
 
-// Of a file's name, with the time before it.
+// Characters of an id in the name of a folder, which begins with the time.
 const longestId = 200
 
 /** A name for the folder. @param {SideRequest[]} sides */

@@ -205,7 +205,7 @@ const roundsTable = ({ rows, baseline, other }, { rounds }) => {
   }
 }
 
-/** Of more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {Facts} facts @returns {Table} */
+/** For more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {Facts} facts @returns {Table} */
 const ranRoundsTable = ({ ranks = [] }, { rounds }) => {
   const figure = ranks.find(({ primary }) => primary)?.figure
   const most = Math.max(...rounds.map(({ runs }) => runs.length))

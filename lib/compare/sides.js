@@ -59,7 +59,7 @@ const runsIn = async (folder, depth = 0) => {
     )
   const documents = await Promise.all(inner.map((name) => readRunDocument(join(folder, name))))
   const runs = documents.filter((run) => run !== null)
-  // Of several writers side by side the whole stands in `run`, beside its parts.
+  // When several writers ran side by side, `run` has the whole, beside its parts.
   const whole = inner.some((name) => /^writer-\d+$/.test(name)) ? documents[inner.indexOf('run')] : null
   if (whole) return [whole]
   if (runs.length > 0 || depth === deepest) return runs

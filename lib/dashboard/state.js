@@ -159,7 +159,7 @@ export const stateOf = (size) => {
       service.add(line.latency_us?.service)
       const { [readsName]: reads } = line
       sums = total([sums, line.items ?? reads ?? {}])
-      // Of a fleet that reads too, the outcomes of its reads are beside those of its items.
+      // In a fleet that reads too, the outcomes of its reads are beside those of its items.
       if (line.items && reads) beside = total([beside, reading.lost(reads)])
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]

@@ -28,10 +28,10 @@ const follow = (service, order) => {
   else service.send(state.end(order.end))
 }
 
-/** Of a fleet the control says how it ended; this is for a page whose run left before. @type {Verdict | null} */
+/** In a fleet the control says how it ended; this is for a page whose run left before. @type {Verdict | null} */
 let otherwise = null
 
-/** Of a fleet, this thread itself asks the control server. @param {DashboardService} service */
+/** In a fleet, this thread itself asks the control server. @param {DashboardService} service */
 const feeding = async (service) => {
   if (!fleet) return async () => {}
   const { fleetFeed } = await import('./fleet-feed.js')

@@ -45,7 +45,7 @@ export const refuseOneBox = (cell, strategy) => {
 }
 
 /**
- * Of an experiment on many boxes, what each of them typed.
+ * What each box of an experiment on many boxes typed.
  * @param {any} values
  * @param {{ url?: string, caFile?: string }} control
  * @param {boolean} isOne an experiment, on a target of its own

@@ -19,7 +19,7 @@ export const ids = () => {
   return known.sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1))
 }
 
-/** Where the definition of an experiment stands. @param {string} id */
+/** Where the definition of an experiment is. @param {string} id */
 export const fileOf = (id) => fileURLToPath(new URL(`./${id}.json`, folder))
 
 /** @type {Map<string, Experiment>} */

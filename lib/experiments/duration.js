@@ -20,7 +20,7 @@ const lineMs = 1000
 const passesPerMs = 300
 // Documents that are loaded, indexed or read back a millisecond; of an index made by hand, whose script is the slowest.
 const documentsPerMs = 40
-// Of several processes one begins last.
+// One of several processes begins last.
 const slackMs = 1500
 
 /** From the start of a program to its first tick, and from its last to its end. @param {Timing} timing */

@@ -1,4 +1,4 @@
-// A matrix on disk: what stands fixed, a line a turn as it ends, and experiment.json of what there is.
+// A matrix on disk: what is fixed, a line a turn as it ends, and experiment.json of what there is.
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'

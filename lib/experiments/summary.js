@@ -33,7 +33,7 @@ import { ratioSentence, ratiosOf } from './ratios.js'
  * @property {string} [failed] why it came to no result
  * @property {string[]} [servers] their versions
  *
- * @typedef {object} Matrix what stands fixed for all turns
+ * @typedef {object} Matrix what is fixed for all turns
  * @property {Experiment} experiment
  * @property {Cell[]} cells
  * @property {number} repeat
@@ -122,7 +122,7 @@ const columnsOf = ({ experiment }, rows) => {
   )
   const wanted = [...new Set([...commonColumns, ...ratios, ...(experiment.columns ?? [])])]
   const measured = wanted.filter((name) => rows.some(({ figures }) => name in figures))
-  // What stands in the table for completeness would be one chart too many.
+  // What is in the table for completeness would be one chart too many.
   const charted = new Set([
     ...drawnOfAll.filter((name) => name !== (measured.includes(netCost) ? grossCost : netCost)),
     ...drawnBeside,

@@ -81,7 +81,7 @@ export const ledSource = (source, { leads, control }) => {
       const taken = isStarted ? source.second() : {}
       return isLeading() ? taken : {}
     },
-    /** Of a box that does not measure yet it would be that of a server that was never asked. */
+    /** On a box that does not measure yet it would be that of a server that was never asked. */
     state: () => (isLed ? source.state?.() : undefined),
     sample: async () => (isLeading() ? (source.sample?.() ?? {}) : {}),
     stop: async () => {

@@ -18,7 +18,7 @@ const nothing = { window: {}, whole: {}, facts: {} }
 /** What a box said at its end; of one that was lost, what its seconds come to. @param {Box} box @returns {Measured} */
 const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measured, facts: {} } : nothing)
 
-/** Of one box. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
+/** What one box measured. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
 export const withMeasured = (box, measures) => {
   const none = foldOf(recordOf(measures)).sum
   const { window, whole, facts } = sumsOf(box)
@@ -60,7 +60,7 @@ export const sumOfSeconds = (boxes) => {
 }
 
 /**
- * Of all boxes: histograms are added up second by second, everything else box by box.
+ * For all boxes: histograms are added up second by second, everything else box by box.
  * @param {{ boxes: readonly Box[], checkpoint: Checkpoint, own?: ReturnType<typeof sumOfSeconds> } & Pick<Summing, 'stored' | 'plan' | 'overS' | 'costed'>} known
  * @param {readonly Measure[]} measures
  */

@@ -210,7 +210,7 @@ const memberOf = async (needs, client) => {
     control,
     clock,
     leads: heartbeat.leads,
-    /** Of all writers, as JSON. */
+    /** The plan of all writers, as JSON. */
     plan: terms.text,
     /** Where its numbers are leased. */
     leasing: { terms: { prefix: control.keys.head }, token: id, place },

@@ -81,7 +81,7 @@ export const readingTerms = (settings) => {
 }
 
 /**
- * Of a reader: the plan is that of the writers, and its own terms those of the other readers.
+ * For a reader: the plan is that of the writers, and its own terms those of the other readers.
  * @param {Record<string, string>} fields of the run
  * @param {Needs} needs
  * @param {Control} control

@@ -52,7 +52,7 @@ export const begunRun = async (control, { run, asked, say, stop, place }) => {
 }
 
 /**
- * Of a run that has not begun: the leader decides from what the boxes say.
+ * For a run that has not begun: the leader decides from what the boxes say.
  * @param {Pick<Needs, 'asked' | 'warn'>} needs
  * @param {{ control: Control, writers: number, live: readonly Card[], begunMs: number, nowMs: () => number }} known
  */

@@ -4,7 +4,7 @@ import { stopsInMs } from './control.js'
 /** @import { Answer, Control } from './control.js' */
 /** @typedef {Pick<Answer, 'stop' | 'startMs' | 'stopMs'>} Known of a stop, by an answer of the control */
 
-// Of ticks further apart hardly one is due at the moment of a stop.
+// When ticks are further apart, hardly one is due at the moment of a stop.
 const mostSpacingMs = 1000
 
 /** The moment behind a run's last tick that is not before another. @param {number} ms @param {number} spacingMs 0: no ticks */

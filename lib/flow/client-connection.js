@@ -159,7 +159,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
   const refuse = (/** @type {string} */ line) => {
     const place = ring.next()
     const exchange = ring.takeExchange(place)
-    // Of a dialogue the first refusal decides.
+    // In a dialogue, the first refusal decides.
     if (exchange?.isOver) return
     if (exchange) exchange.isOver = true
     // ASKING refused: the command behind it says what is wrong.

@@ -4,7 +4,7 @@
 /**
  * @import { Account } from './ledger.js'
  *
- * @typedef {object} Written as it stands in run.json; item n of agent a's tick i is in chunk i mod chunks of its
+ * @typedef {object} Written as it is in run.json; item n of agent a's tick i is in chunk i mod chunks of its
  *   range, in interval floor(i / chunks), whose items begin `quantity` later each time
  * @property {{ agent: number, ticks: number }[]} agents ticks offered, from the first on
  * @property {[first: number, last: number][]} not_acked items of those ticks without an acknowledgement

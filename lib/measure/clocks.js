@@ -119,6 +119,6 @@ export const serversAheadMs = async ({ servers, ...needs }) => {
   const clocks = clocksOf(needs)
   await clocks.measure(servers)
   const offsets = clocks.figures().map(({ offset_ms: offsetMs }) => offsetMs)
-  // Of two that differ the later one: an item may have expired by it.
+  // If two differ, the later one counts: an item may have expired by it.
   return offsets.length > 0 ? Math.max(...offsets) : null
 }

@@ -151,7 +151,7 @@ export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, memo
   const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
   const names = Object.entries(commands).filter(([name]) => strategy.commandNames.has(name))
   return {
-    // Of a run that stored nothing the servers' work has no item to be divided by.
+    // In a run that stored nothing, there is no item to divide the servers' work by.
     costed: { items: stored === 0 ? 0 : all, idle },
     server: {
       ...{ share, ...memory, evicted },

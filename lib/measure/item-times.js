@@ -78,7 +78,7 @@ const settleInOrder = (begunBy, start, end, write, completed, writes) => {
 export const itemTimesOf = ({ steps, latency }) => {
   const carriers = steps.filter(({ kind }) => kind !== 'once').length
   const commandTimes = new Map(steps.map((step) => [step, latency.command?.(String(step.name))]))
-  // Of the answer at hand.
+  // For the answer at hand.
   let completed = new Uint32Array(64)
   /** @type {number[]} */
   const writes = []

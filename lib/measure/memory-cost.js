@@ -99,7 +99,7 @@ const apartOf = (plan, strategy, before, after, stored, grown) => {
   if (items <= 0 || (there === 0 && Math.abs(items - own) <= own * idsShare)) return null
   // Another box may have written values and not yet their ids: a model of ours has one for each.
   const areComing = plan.totalAgents > plan.agents.length && there === 0 && strategy.holders().bytes !== null
-  // Of items that came more often than others a list has several; a limit may keep fewer ids than there are items.
+  // A list has several ids of items that came more often than others; a limit may keep fewer ids than there are items.
   const isFewer = own < items * (1 - keysShare) && (isDrawn(plan) || !areComing)
   if (!once && (isFewer || (own > items * (1 + keysShare) && isDrawn(plan)))) return null
   const values = grown - sum(bytes) + sum(before.holderBytes)

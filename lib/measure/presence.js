@@ -14,7 +14,7 @@ export const fleetPresence = (total) => {
     add(second, writers) {
       by.set(second, (by.get(second) ?? 0) + writers)
     },
-    /** Of the seconds from one to another, the last not included. @param {number} from @param {number} to @returns {Presence} */
+    /** For the seconds from one to another, the last not included. @param {number} from @param {number} to @returns {Presence} */
     summary(from, to) {
       const counts = Array.from({ length: Math.max(0, to - from) }, (_, i) =>
         Math.min(total, by.get(from + i) ?? 0),
@@ -105,7 +105,7 @@ export const presenceOf = (writers) => {
       const sums = overMs >= wholeMs ? whole : rest
       sums.add(overMs, better)
     },
-    /** Of whole seconds; of a shorter run, of what there is. @returns {Presence} */
+    /** For whole seconds; in a shorter run, for what there is. @returns {Presence} */
     summary: () => ({ ...(whole.isEmpty() ? rest : whole).summary(), before }),
   }
 }

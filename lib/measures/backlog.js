@@ -8,7 +8,7 @@ import { figure, metric } from './measure.js'
 /** @param {any} sum */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
-/** Of both stages; null: the server did not say. @param {any} line */
+/** The sum of both stages; null: the server did not say. @param {any} line */
 export const waitingIn = ({ backlog: first = null, between }) =>
   first === null ? null : first + (between ?? 0)
 

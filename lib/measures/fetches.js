@@ -40,7 +40,7 @@ export const fetches = {
     freshness_us: times(),
     'future.fetches': amount('count'),
     'future.max_ms': worst('ms'),
-    // Of the last fetch; and of all, whose mean is in run.json.
+    // For the last fetch; and for all, whose mean is in run.json.
     numbers: latest(),
     'reading.numbers': counts(),
     'reading.failed_by': counts(),

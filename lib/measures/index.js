@@ -28,7 +28,7 @@ export const MEASURES = Object.freeze([
   ...[fetches, replication, verify, ticks, jobs, backlog, nodes, costs, jobCosts],
 ])
 
-/** Of the writing kinds of load, and of consumers: what a kind names as its own. */
+/** For the writing kinds of load and for consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([
   ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
 ])
@@ -41,7 +41,7 @@ const namesOfWorkers = new Set(
 export const isOfWorkers = (name) =>
   namesOfWorkers.has(name) ||
   /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
-/** Of a process of workers that another has started, which counts their jobs. */
+/** For a process of workers that was started by another, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
 /** What consumers alone have. */
 export const ofReading = Object.freeze([fetches, replication, verify])
@@ -287,7 +287,7 @@ export const instrumentsOf = async (measures, needs) => {
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
     /** What its seconds come to so far. */
     sofar: whole.sum,
-    /** Of the live line. @param {any} line @returns {Record<string, any>} */
+    /** For the live line. @param {any} line @returns {Record<string, any>} */
     live: (line) => Object.assign({}, ...wanted.map(({ live }) => live?.(line, whole.sum))),
     /** And those that are measured. */
     window: () => window.sum,

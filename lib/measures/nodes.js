@@ -58,7 +58,7 @@ export const nodes = {
 
   open: ({ sampler }) => {
     if (!sampler) return { second: () => ({}) }
-    /** Of the sample that begins a window, which is in no line. @type {Map<string, number>} */
+    /** From the sample that begins a window, which is in no line. @type {Map<string, number>} */
     const evicted = new Map()
     const sample = async () => {
       const rows = await sampler.sample()
@@ -102,7 +102,7 @@ export const nodes = {
   metrics: {},
 }
 
-/** Of a run that ended in its warm-up, what that was. @param {Folded} window @param {Folded} whole */
+/** For a run that ended in its warm-up, the whole of it. @param {Folded} window @param {Folded} whole */
 const measuredIn = (window, whole) =>
   Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
 

@@ -1,4 +1,4 @@
-// What must not stand together: one function a rule, which returns the sentence to say, or nothing.
+// What excludes each other: one function a rule, which returns the sentence to say, or nothing.
 
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
@@ -82,7 +82,7 @@ const ofClients = /** @type {const} */ ([
   'updateRateHz',
 ])
 
-// Of clients only where numbers are drawn.
+// Clients have these only where numbers are drawn.
 const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
 
 // These, writers in ticks have as well.
@@ -130,7 +130,7 @@ const settlesAlone = (s, named) =>
 const unguided = ['node-redis', 'valkey-glide']
 const isLoopback = (/** @type {string} */ host) => /^(localhost|127\.|\[?::1\]?$)/.test(host)
 
-/** Of a client library: what it takes, and what has to be installed. @type {readonly Rule[]} */
+/** Rules of client libraries: what each takes, and what has to be installed. @type {readonly Rule[]} */
 const driverRules = [
   ({ driver, driverOptions }, named) => {
     if (isLibrary(driver)) driverOptionsOf(driver, driverOptions)
@@ -157,7 +157,7 @@ const driverRules = [
   ({ driver }, named) => isLibrary(driver) && wordsForMissing([libraries[driver].package], named('driver')),
 ]
 
-/** Of clients: what a strategy does not list, it does not have. @type {readonly Rule[]} */
+/** Rules of clients: a strategy has no option that it does not list. @type {readonly Rule[]} */
 const clientsRules = [
   (s, named) => {
     const { options, name, workload } = strategyNamed(s.strategy)

@@ -42,7 +42,7 @@ const unlessGiven = (option) => {
 const briefDefault = ({ default: value, type, otherwise }) =>
   value === undefined || ['', 'none'].includes(value) || otherwise || type === 'flag' ? '' : ` (${value})`
 
-/** @type {Record<string, string>} types of options by what stands for their values */
+/** @type {Record<string, string>} types of options by the placeholder of their values */
 const placeholders = {
   '': 'flag',
   N: 'integer number rate agents',

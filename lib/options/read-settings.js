@@ -213,7 +213,7 @@ const refusal = (option, text) => {
 }
 
 /**
- * Of options that answer the same question the stronger source counts; in one source they exclude each other.
+ * When options answer the same question, the stronger source counts; in one source they exclude each other.
  * @param {Reading[]} readings
  */
 function withoutReplaced(readings) {
@@ -304,7 +304,7 @@ function settled(options, offers, cautions) {
 }
 
 /**
- * Of sizes that differ the mean is what is reported and forecast, of lifetimes the longest is what indexes are cut by.
+ * When sizes differ, their mean is reported and forecast; when lifetimes differ, indexes are cut by the longest.
  * @param {Record<string, any>} values
  */
 const spreadOf = ({ valueBytes, ttlS }) => {

@@ -121,7 +121,7 @@ function addressOf(text) {
       ...(url.protocol === 'rediss:' && { tls: true }),
     }
   } catch {
-    return // not a URL, or a % that stands for nothing
+    return // not a URL, or a % without a character
   }
 }
 

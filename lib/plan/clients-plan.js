@@ -82,7 +82,7 @@ export const clientsPart = (settings, facts) => {
 }
 
 /**
- * Of the clients that put jobs into a queue: so many an interval are a rate, which writers share; each job is new.
+ * For clients that put jobs into a queue, a number an interval is a rate, which writers share; each job is new.
  * @param {Settings} settings
  * @param {Facts} facts
  */
@@ -113,7 +113,7 @@ export const jobsPart = (settings, facts) => {
     agents: shares,
     order: flows.jobs.defaultOrder,
     queue: {
-      /** Of this run: jobs of another have other names. */
+      /** The id of this run: jobs of another have other names. */
       maker: makerName(startedMs, agents[0] ?? 1),
       /** Jobs in the queue at the end of a run without workers. */
       most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),

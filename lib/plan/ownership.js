@@ -21,7 +21,7 @@ const prefixShape = /^[^{}\s]*$/
 /** The prefix of a plan that has this key; null: it is no plan's. @param {string} key */
 export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -planName.length) : null)
 
-/** Of all keys of ours: names without a variable, and the texts before the first variable of the others. */
+/** The names of our keys without a variable, and the texts before the first variable of the others. */
 const keyPrefixesOf = () => {
   // Those of a user's model may be any text: its keys are known by their plan alone.
   const ours = allStrategies().filter(({ model }) => model === null)

@@ -1,4 +1,4 @@
-// The part of a plan that a reader needs, as it stands in the target beside the leases.
+// The part of a plan that a reader needs, as it is stored in the target beside the leases.
 import { createHash } from 'node:crypto'
 import { plainText } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'

@@ -19,7 +19,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *
  * @typedef {object} ReadFacts what the target said
- * @property {PlanCard | null} card null: no plan stands in the target
+ * @property {PlanCard | null} card null: there is no plan in the target
  * @property {readonly number[]} agents which of the agents this process is
  * @property {boolean} cluster
  * @property {number} masters
@@ -123,7 +123,7 @@ export const chosenCard = (settings, cards, isLive) => {
   }
   const live = agreeing.filter(isLive)
   const rest = live.length > 0 ? live : agreeing
-  // Of plans that have ended the last one is what is still to be found, unless they kept their items differently.
+  // When plans have ended, the items of the last one are still to be found, unless they kept their items differently.
   const strategies = new Set(rest.map(({ strategy }) => strategy))
   if (strategies.size === 1 && (live.length < 2 || rest.length === 1)) return rest[0]
   throw new OptionError(
@@ -178,11 +178,11 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     : cardOfSettings(settings)
   return {
     flow: ofConsumers,
-    /** null: no plan stood in the target, and the options or their defaults decide. */
+    /** null: there was no plan in the target, and the options or their defaults decide. */
     source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy: written.strategy,
     quantity: written.quantity,
-    /** Of the writer, null where it is not known. */
+    /** The writer's value, null where it is not known. */
     writePeriodMs: /** @type {number | null} */ (written.writePeriodMs),
     writers: written.writers,
     sets: written.sets,

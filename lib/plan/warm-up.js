@@ -4,7 +4,7 @@
 
 // A run that is not steady by then is measured as it is.
 const settlesByMs = 10_000
-// Of a short run half is left, and if it can be a p99, which takes this long where a tick takes 5 ms.
+// A short run keeps half of its time and, if possible, a p99, which takes this long where a tick takes 5 ms.
 const keptMs = 5000
 const leastMs = 1000
 

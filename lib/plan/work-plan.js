@@ -98,7 +98,7 @@ export const workPlanOf = (settings, { card, cluster, masters, cores }) => {
     strategy,
     prefix,
     quantity: card?.quantity ?? settings.quantity,
-    /** Of the producers, where it is known. */
+    /** The producers' value, where it is known. */
     producedHz: card?.paced ? (card.quantity * 1000) / card.periodMs : null,
     valueBytes: card?.valueBytes ?? settings.valueBytes,
     payload: card?.payload ?? settings.payload,

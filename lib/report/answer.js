@@ -37,7 +37,7 @@ const costRows = ({ server, plan }) => {
       ? `${micros(net)} ± ${within} ${each} without the idle cost, ${micros(gross)} with it`
       : `${micros(gross)} ${each}${typeof gross === 'number' ? ', idle cost included' : ''}`
   const all = bytes(server.net_bytes_per_item)
-  // Of a high rate both are the same.
+  // At a high rate both are the same.
   const network =
     typeof netBytes === 'number' && bytes(netBytes) !== all
       ? `${bytes(netBytes)} ${each} without what is on it while idle, ${all} with it`

@@ -27,7 +27,7 @@ const darkName = (/** @type {string} */ name) => `${name}-dark`
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
 
 /**
- * The page and the charts as SVG: what stands in the folder of every run.
+ * The page and the charts as SVG, which are in the folder of every run.
  * @param {ResultRecord} record
  * @returns {Promise<Files>}
  */

@@ -16,7 +16,7 @@ export const highlightsOf = Object.freeze({
 })
 
 /**
- * Of a comparison: the first of a line that both sides have counts. Every other metric is shown without a verdict: of twenty
+ * For a comparison: the first metric of a line that both sides have counts. Every other metric is shown without a verdict: of twenty
  * metrics one differs by chance.
  */
 export const comparedMetrics = Object.freeze([

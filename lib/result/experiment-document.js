@@ -10,7 +10,7 @@
  * @property {number} high
  * @property {number[]} samples one a repeat, in the order of the runs
  *
- * @typedef {object} ExperimentColumn a figure that stands in the table
+ * @typedef {object} ExperimentColumn a figure that is in the table
  * @property {string} name as figures.js knows it: server.cpu_us_per_item, master.engine_cpu_pct
  * @property {string} [title] instead of that of figures.js
  * @property {boolean} [chart] false: in the table only

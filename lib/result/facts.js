@@ -59,7 +59,7 @@ export const documentOf = (facts, lines, events) => {
   return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
 }
 
-/** Of writers what was answered, of workers what was done. @param {Record<string, any>} parts @param {Lines} lines */
+/** What was answered to writers, or done by workers. @param {Record<string, any>} parts @param {Lines} lines */
 const storedIn = ({ kind, plan }, lines) => {
   const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
   const costed = { items: acked, idle: { why: 'not measured' } }
@@ -72,7 +72,7 @@ const cutOff = (/** @type {number} */ lastMs) => ({
   invalidates: true,
 })
 
-/** Of a run that did not come to its end. @param {Record<string, any>} parts @param {Lines} lines */
+/** For a run that did not come to its end. @param {Record<string, any>} parts @param {Lines} lines */
 const partsOfLines = (parts, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
   const [first] = lines

@@ -216,7 +216,7 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
         failed(error, path)
       }
     },
-    /** Settles the line files, so that what they missed can stand in the document. */
+    /** Settles the line files, so that what they missed can be in the document. */
     end,
     /** Why the stored result is not complete. */
     fault: () => fault,

@@ -39,7 +39,7 @@ export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }
 }
 
 /**
- * Of batches: an item is written again when its last write was answered, as an old value must not overtake a new one.
+ * In batches, an item is written again when its last write was answered, as an old value must not overtake a new one.
  * @param {Pick<Plan, 'quantity' | 'periodMs'>} plan
  * @param {{ nominal: number | null, achieved: number | null }} rate items/s
  * @param {{ p50: number | null } | null | undefined} serviceUs

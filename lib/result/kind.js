@@ -5,5 +5,5 @@
 /** @param {Record<string, any>} run run.json @returns {'producer' | 'consumer' | 'workers'} */
 export const kindOf = ({ kind, jobs, plan }) => (jobs || plan?.flow === 'workers' ? 'workers' : kind)
 
-/** Of the workers of a queue. @template {object} T @param {T | WorkRun} run @returns {run is WorkRun} */
+/** Whether it is a run of workers of a queue. @template {object} T @param {T | WorkRun} run @returns {run is WorkRun} */
 export const hasWorkers = (run) => kindOf(run) === 'workers'

@@ -62,7 +62,7 @@ const nodes =
   (/** @type {Document} */ document) =>
     sum(ofNodes(document, role, key))
 
-/** Of a pass over all numbers. @param {string} name @param {(pass: any) => number | null} value */
+/** For a pass over all numbers. @param {string} name @param {(pass: any) => number | null} value */
 const ofPass = (name, value) => (/** @type {Document} */ document) => {
   const pass = document.passes?.find((/** @type {any} */ one) => one.name === name)
   return pass ? value(pass) : null
@@ -108,7 +108,7 @@ const percentilesOf = (name, title, unit, which) =>
 
 const ofConsumers = new Set(metricRows(undefined, [...ofReading, jobs]).map(([name]) => bare(name)))
 
-/** Of what consumers read, not of what is written. @param {string} name */
+/** For what consumers read, not for what is written. @param {string} name */
 export const isOfReaders = (name) => ofConsumers.has(bare(name))
 
 /** What an item costs the servers: without what they use while idle, and with it. */

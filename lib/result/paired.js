@@ -10,7 +10,7 @@ import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js
 /** @typedef {{ a: number, b: number, first: 'a' | 'b' }} Pair one round; first: which of them ran first */
 
 /**
- * Of a comparison that looks once, after all of its rounds: of two sides 95 %, and 90 % for two one-sided tests.
+ * For a comparison that looks once, after all of its rounds: 95 % for two sides, and 90 % for two one-sided tests.
  * @param {number} rounds
  * @param {number} [sides]
  * @returns {Criticals}

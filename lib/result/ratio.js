@@ -1,4 +1,4 @@
-// Ratios of runs that stand in the same round, and how they stand to what was published.
+// Ratios of runs of the same round, and how they compare with what was published.
 import { meanWithin } from './statistics.js'
 
 /** @typedef {{ ratio: number, low: number | null, high: number | null, samples: number[] }} Interval */
@@ -50,7 +50,7 @@ const tellsNothing = (low, high, theirs) => {
 /** @typedef {'agrees' | 'differs' | 'contradicts' | 'undecided'} Standing */
 
 /**
- * How ours stands to what was published.
+ * How ours compares with what was published.
  * @param {Interval} ours
  * @param {number} theirs
  * @returns {Standing} contradicts: on the other side of 1, or none where they have one; undecided: nothing can be told

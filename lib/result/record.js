@@ -107,7 +107,7 @@ export const remadeIn = (folder) =>
     return { ...documentOf(facts, lines, own), ...(cloudwatch && { cloudwatch }) }
   })
 
-/** Of those that a distribution is made of. @param {Pick<Second, 'latency_us'>} second */
+/** What is wrong with the histograms of a second. @param {Pick<Second, 'latency_us'>} second */
 const histogramFault = ({ latency_us: latency }) => {
   for (const name of /** @type {const} */ (['intended', 'service'])) {
     const encoded = latency?.[name]?.hdr

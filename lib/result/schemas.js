@@ -166,7 +166,7 @@ const load = object(
   ['keys', 'seconds'],
 )
 
-/** Of the servers, beside this one. */
+/** The clocks of the servers, compared with this box's. */
 const clocks = list(object({ address: text, offset_ms: number, rtt_ms: number }))
 
 /** Passes over all numbers. */
@@ -243,7 +243,7 @@ const fleet = object({
   absent: numbers(['items', 'share']),
 })
 
-/** Of boxes that read in a run of a fleet. */
+/** For boxes that read in a run of a fleet. */
 const readers = object(
   {
     plan,

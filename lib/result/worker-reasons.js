@@ -123,7 +123,7 @@ const refusals = ({ commands }) =>
     message: `the servers refused ${several(Number(n), 'command')} of workers (${plainText(cause)})`,
   }))
 
-/** Of each stage, what was asked for and what was measured. @param {Evidence} run */
+/** What was asked of each stage, and what was measured. @param {Evidence} run */
 const laboursOf = ({ plan: { work }, workers, stages }) => [
   { ...work, mean: workers.work_us_mean },
   ...(work.outputs ? [{ ...work.outputs, mean: stages.output.work_us_mean }] : []),

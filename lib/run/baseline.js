@@ -7,7 +7,7 @@ import { parseInfo } from '../wire/info.js'
  * @import { Info } from '../wire/info.js'
  */
 
-// Of more clients than these a list is long, and few of them are ours.
+// A list of more clients than these is long, and few of them are ours.
 const mostClients = 2000
 
 /**

@@ -35,7 +35,7 @@ const named = (names, tally) =>
     Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
   )
 
-/** Of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
+/** The weights of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
   roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 

@@ -92,7 +92,7 @@ export const watchedClocks = async ({
 }
 
 /**
- * Of a writing run, which is refused where this box's clock is wrong.
+ * For a writing run, which is refused where this box's clock is wrong.
  * @param {object} needs
  * @param {Pick<Target, 'topology' | 'time'>} needs.target
  * @param {readonly string[]} needs.allow

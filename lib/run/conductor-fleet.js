@@ -62,7 +62,7 @@ const lostBox = () =>
 export const searchOnFleet = ({ fleet, conductor, onStep }) => {
   const { player } = conductor
   const steps = stepsOf(fleet.control, fleet.id, player.isOver)
-  /** Of the confirmation. @type {Played[]} */
+  /** Seconds of the confirmation. @type {Played[]} */
   const confirming = []
 
   /** @param {Conducted} run @param {number} boxes */

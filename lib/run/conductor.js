@@ -40,7 +40,7 @@ import { sleep } from './settlement.js'
 
 // What is due next is due so long after it is decided.
 const leadMs = 6
-// Of a second that overloads the target: what is not answered by then has failed it.
+// A second that overloads the target fails by what is not answered after this.
 const settleMs = 3000
 const lookMs = 3
 // A step that is tried goes on if it has not failed so long before its second ends.

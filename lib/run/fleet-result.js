@@ -161,7 +161,7 @@ const namesOf = (cards) =>
     .join(', ')
 
 /**
- * Of the box that leads: makes the result once no box is waited for.
+ * For the box that leads: makes the result once no box is waited for.
  * @param {Member} fleet
  * @param {any} parts
  * @param {(line: string) => void} say

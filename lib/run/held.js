@@ -17,7 +17,7 @@ import { sleep } from './settlement.js'
 const answerLimitMs = 2000
 const longestWaitMs = 30_000
 const lookEveryMs = 200
-// Of the items of a run: less than this is no reason to wait.
+// A share of the items of a run: less than this is no reason to wait.
 const fewItems = 1 / 100
 // A SCAN of these takes some tenths of a second.
 const mostScanned = 200_000

@@ -38,7 +38,7 @@ import { sleep } from './settlement.js'
  * @typedef {object} OfReaders
  * @property {ReadPlan} plan
  * @property {PlanCard | null} card
- * @property {readonly PlanCard[]} cards all that stand under the prefix
+ * @property {readonly PlanCard[]} cards all that are under the prefix
  * @property {() => Promise<readonly PlanCard[]>} readCards
  * @property {(warning: Warning) => void} warn
  * @property {Joined | null} [joined] of a fleet
@@ -184,7 +184,7 @@ export const setUpReading = async (needs, undo) => {
     : null
   const instruments = await frame.measure(ofReaders, {
     ...{ plan, target, judge },
-    // Of a fleet, a writer samples the nodes.
+    // In a fleet, a writer samples the nodes.
     ...(joined && { sampler: null, shared: sharedBy(joined) }),
   })
   const fetching = {

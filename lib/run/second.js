@@ -111,7 +111,7 @@ const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }
     elapsedMs: Math.round(atMs / 100) * 100,
     p50Us: times?.p50 ?? null,
     p99Us: times?.p99 ?? null,
-    // Of a fleet, one box samples the nodes.
+    // In a fleet, one box samples the nodes.
     masterCpuPct: nodes.length === 0 ? undefined : busiest(nodes, 'master'),
     replicaCpuPct: busiest(nodes, 'replica'),
   }

@@ -73,7 +73,7 @@ export const snapshotOf = async ({ target, clock, say }) => {
     onFailed: ({ message }) => say(`the bystander of the snapshot ended by itself: ${message}`),
   })
   const infoOf = async (/** @type {string} */ address) => parseInfo(await target.info(address)).fields
-  /** Of all databases; some may expire meanwhile. */
+  /** Keys of all databases; some may expire meanwhile. */
   const keysOf = async () => {
     const infos = await Promise.all(masters.map(async (address) => parseInfo(await target.info(address))))
     const all = infos.flatMap(({ databases }) => Object.values(databases))

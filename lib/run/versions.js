@@ -1,4 +1,4 @@
-// What ran: stands in every result.
+// What ran: it is in every result.
 import { millraceVersion } from '../base/version.js'
 
 /** @param {{ versions: string[] }} target */

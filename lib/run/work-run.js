@@ -111,7 +111,7 @@ export const endingOf = (
  */
 const secondsOf = (plan, { elapsed }, stages, account, look) => {
   const { records } = stages[stages.length - 1]
-  // Of two stages, what the first has done too.
+  // With two stages, what the first has done too.
   const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
   return {
     totalMs: plan.durationMs,

@@ -91,7 +91,7 @@ export const openStages = async (needs) => {
     stop() {
       for (const crew of crews) crew.stop()
     },
-    /** Of the processes beside this one. */
+    /** For the processes beside this one. */
     measured: () => crews.flatMap((crew) => ('measured' in crew ? crew.measured() : [])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {

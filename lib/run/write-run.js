@@ -20,7 +20,7 @@ import { setUpWriting } from './write-setup.js'
  */
 
 const sampleAheadMs = 300
-// Of items that live less than this and are written once, many die while a run takes its last second. The questions that count them are
+// Many of the items that live less than this and are written once expire while a run takes its last second. The questions that count them are
 // part of that second's traffic, so that it is done for no others.
 const briefS = 10
 

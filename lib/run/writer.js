@@ -73,7 +73,7 @@ export const writer = ({
     end()
   }
 
-  // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
+  // What is read before the start is at 0: a clock that jumped back at the start gave nodes negative figures.
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
   // A clock that is set back must not send older scores after newer ones.
   const now = () => {

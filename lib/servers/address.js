@@ -7,7 +7,7 @@ import { isIP } from 'node:net'
 export const addressOf = ({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
 /**
- * The port stands behind the last colon, so IPv6 works with brackets and without.
+ * The port is behind the last colon, so IPv6 works with brackets and without.
  * @param {string} address
  * @returns {Endpoint}
  */

@@ -14,7 +14,7 @@ import { addressOf, endpointOf } from './address.js'
  * @property {[from: number, to: number][]} slots
  */
 
-/** @param {string} text `0-5460`, `7000`; a slot under way stands in brackets */
+/** @param {string} text `0-5460`, `7000`; a slot under way is in brackets */
 const rangesIn = (text) =>
   text
     .split(' ')

@@ -12,7 +12,7 @@ const pollMs = 20
 /**
  * Settings while the cluster forms. News travels once in half a node timeout, and CLUSTER SLOTS (7.0) hides a
  * replica until its master's first ping, 10 s by default: with these a cluster of six takes 2 s, not 15. A node that
- * stands still for a second is taken for failed then, and its replica must not take over.
+ * does not answer for a second is taken for failed then, and its replica must not take over.
  * @type {ConfigLine[]}
  */
 export const formingConfig = [

@@ -98,7 +98,7 @@ export const plannedPrefixes = async (
 }
 
 /**
- * Tells by the plans that stand in a database whose a key is. A plan is looked up once a prefix.
+ * Tells by the plans in a database whose a key is. A plan is looked up once a prefix.
  * @param {Target} target
  * @param {number} nowMs by the server's clock
  * @param {{ db?: number, prefixes: readonly string[] }} options prefixes: where plans may be, for keys of users' models
@@ -150,7 +150,7 @@ export const findKeys = async (target, master, { nowMs, clock, untilMs, db, pref
     for (const key of keys) names.add(key)
     if (names.size >= mostNames || clock() > untilMs) break
   }
-  // Read behind the names: a plan stands before its first key.
+  // Read behind the names: a plan is written before its first key.
   const here = [...names].flatMap((name) => prefixOfPlan(name) ?? [])
   const typesFor = ownersBook(target, nowMs, { db, prefixes: [...new Set([...prefixes, ...here])] })
   /** @type {string[]} */

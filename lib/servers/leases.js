@@ -32,7 +32,7 @@ import { reasonFor } from './reason.js'
  */
 
 const retryMs = 500
-// At the end of a run a server may be away, and is not waited for; one that stands still for a second is there.
+// At the end of a run a server may be away, and is not waited for; one that does not answer for a second is there.
 const answerLimitMs = 5000
 
 const readyLimitMs = 10_000
@@ -41,7 +41,7 @@ const readyLimitMs = 10_000
 const leaseText = (isWriting, own) => `{"writing":${isWriting},${own}`
 const writingAt = leaseText(1, '').indexOf('1')
 
-/** Of a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
+/** A lease belongs to a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 

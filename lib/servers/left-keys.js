@@ -76,7 +76,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
       onProgress(looked, removed)
     }
   }
-  // Last: as long as it stands, what is left is known to be ours.
+  // Last: as long as it is there, what is left is known to be ours.
   if (remove && !signal.aborted) {
     const last = /** @type {LeftKeys} */ (results.find(({ master }) => master === holder))
     last.removed += await unlink(target.control(holder), [marker])

@@ -1,5 +1,5 @@
 // Before the first write: what the target is, and whether this plan may be let loose on it. Only INFO and SCAN,
-// and of the keys that are found TYPE, PTTL and the plans that stand beside them.
+// and of the keys that are found TYPE, PTTL and the plans that are beside them.
 
 import { TargetError } from '../base/errors.js'
 import { bytes, count, plainText, several } from '../base/units.js'
@@ -232,7 +232,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
   const nodes = /** @type {FoundNode[]} */ ([])
   const known = target.nodes()
   const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
-  // Of a single server they are among the names that are looked at.
+  // On a single server they are among the names that are looked at.
   const prefixes =
     masters.length > 1 ? await answerOf(target.address, target.access, plannedPrefixes(target)) : []
   for (const [i, { address, role, masterAddress }] of known.entries()) {

@@ -98,7 +98,7 @@ export const reasonFor = (where, error, access = { tls: null }) => {
   const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
   const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!told) return `${where}: ${words}`
-  // Of an address that another option gave.
+  // The address came from another option.
   const own = where.startsWith('--') ? told.replace(/ \(--url[^)]*\)/, '') : told
   return `${where}: ${own} (${words})`
 }

@@ -1,5 +1,5 @@
 // Changes of a cluster while it serves: slots moved, shards added and taken away, roles exchanged. Every step goes
-// over control connections, so that no password stands in a process list.
+// over control connections, so that no password is in a process list.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { endpointOf } from './address.js'

@@ -132,7 +132,7 @@ export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
   }
 
   return {
-    /** Of a new connection. */
+    /** For a new connection. */
     decoder: () =>
       onReply === null
         ? replyCounter({ done: answered, failed: refused })

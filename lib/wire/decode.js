@@ -193,7 +193,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
     try {
       take(bytes)
     } finally {
-      // Also what stands in front of garbage.
+      // Also what is in front of garbage.
       tell()
     }
   }

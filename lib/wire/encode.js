@@ -9,7 +9,7 @@
  * @typedef {Part | Part[]} Argument an array of parts is one argument, joined
  */
 
-/** Of commands without a hole. @type {Readonly<TickValues>} */
+/** For commands without a hole. @type {Readonly<TickValues>} */
 export const noValues = Object.freeze({ score: '', minute: '', floor: '', stamp: '', due: '' })
 
 /** Of an integer from 0 on. @param {number} n */

@@ -13,5 +13,5 @@ export const slotTableBytes = (version) => {
   return number >= 8 ? slotBytes.redis8 : number >= 7.04 ? slotBytes.redis74 : 0
 }
 
-/** Of so many slots so many are used when keys fall into any of all slots. @param {number} slots @param {number} keys */
+/** How many of so many slots are used when keys fall into any of all slots. @param {number} slots @param {number} keys */
 export const slotsUsed = (slots, keys) => slots * (1 - (1 - 1 / slotCount) ** keys)

@@ -109,7 +109,7 @@ const cutMoulds = (name, args, at, total) => {
   const widths = parts.slice(0, -1).map((part) => widthOf(part, 0))
   const fixedWidth = widths.reduce((sum, width) => sum + width, 0)
   const cut = {
-    // Of the argument's fixed parts without their header and end.
+    // The fixed parts of the argument, without their header and end.
     lead: { ...lead, bytes: lead.bytes.subarray(headerOf(fixedWidth), -2), shift: headerOf(fixedWidth) },
     own,
     width: 0,

@@ -257,11 +257,11 @@ export const time = variable('time', 'tick', { hole: hole('score', 13) })
 export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
 /** The tick's time, in front of a value. */
 export const stamp = variable('stamp', 'tick', { hole: hole('stamp', 13) })
-/** Of a dialogue: the cursor of the last reply, '0' at first. */
+/** In a dialogue: the cursor of the last reply, '0' at first. */
 export const cursor = variable('cursor', 'reply', { from: (progress) => progress.cursor })
-/** Of a dialogue: what the replies so far, and who plays it, make of it. @param {string} name @param {NonNullable<Variable['from']>} from */
+/** In a dialogue: what the replies so far, and who plays it, make of it. @param {string} name @param {NonNullable<Variable['from']>} from */
 export const replied = (name, from) => variable(name, 'reply', { from })
-/** Of a dialogue: the keys of the last reply, as many(found). */
+/** In a dialogue: the keys of the last reply, as many(found). */
 export const found = variable('found', 'reply', {})
 /** Epoch seconds / 60. */
 export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })

@@ -54,10 +54,10 @@ export const flows = Object.freeze({
   ),
 })
 
-/** Of consumers that read what is there, again and again. */
+/** For consumers that read what is there, again and again. */
 export const ofConsumers = /** @type {const} */ ('fetches')
 
-/** Of consumers: what they count is what was written. */
+/** For consumers: they count what was written. */
 const readingFlows = Object.freeze({
   [ofConsumers]: flows.ticks,
   /** Each takes jobs out of a queue, does and confirms them. */

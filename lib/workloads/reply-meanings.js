@@ -106,7 +106,7 @@ export const meaningsOf = (question) => {
     keys: (progress, value) => {
       progress.answer = list(value)
     },
-    /** Of a transaction: the one reply that is a list. @param {Progress} progress @param {Value} value */
+    /** In a transaction: the one reply that is a list. @param {Progress} progress @param {Value} value */
     'executed-keys': (progress, value) => {
       progress.answer = list(list(value).find(Array.isArray) ?? [])
     },
@@ -131,7 +131,7 @@ export const meaningsOf = (question) => {
       const pairs = flat.flatMap((name, i) => (i % 2 === 0 ? [[String(name), flat[i + 1]]] : []))
       progress.answer = [JSON.stringify(Object.fromEntries(pairs))]
     },
-    /** Of a transaction under WATCH. @param {Progress} progress @param {Value} value */
+    /** In a transaction under WATCH. @param {Progress} progress @param {Value} value */
     executed: (progress, value) => {
       progress.isExecuted = value !== null
       if (value === null) progress.conflicts++

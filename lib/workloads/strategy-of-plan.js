@@ -109,7 +109,7 @@ const playedIn = ({ roles, passes, picks }, { clients }) => {
     : play
 }
 
-/** Of commands that are there, with what their scripts run. @param {readonly (Work | null)[]} works */
+/** The commands that are there, with those that their scripts run. @param {readonly (Work | null)[]} works */
 const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
 
 /** What workers send for jobs. @param {Workers | null} workers */
@@ -160,7 +160,7 @@ const consumerNames = (declared, terms, written) => {
   }
 }
 
-/** Of a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
+/** For a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
 /** What clients send. @param {Declaration} declared @param {any} terms @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */

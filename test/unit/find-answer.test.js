@@ -270,7 +270,10 @@ test('what cannot be searched is refused in one line', () => {
     ['list --slo latency.p99<2ms --with-read host=h', /^--with-read: unknown option --host/],
     ['list --slo latency.p99<2ms --with-read fetch-rate=5@3s', /^--with-read: .+ fetch at one rate/],
     ['lookup-get --slo latency.p99<2ms --with-read limit=5', /^--with-read: lookup-get has no items/],
-    ['list --slo latency.p99<2ms --slo fetches.failed<=0', /^--slo fetches.+: nobody reads; add --with-read/],
+    [
+      'list --slo latency.p99<2ms --slo fetches.failed<=0',
+      /^--slo fetches.+: there are no readers; add --with-read/,
+    ],
   ])) {
     if (words.source === '^$') assert.doesNotThrow(() => requested(line))
     else

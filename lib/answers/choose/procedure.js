@@ -49,7 +49,7 @@ import { shuffle, uniforms } from '../find/random.js'
 
 export const leastRounds = 4
 const mostRounds = 24
-// Of all rounds: where the half that costs more leaves.
+// Over all rounds: where the half that costs more leaves.
 const halvings = [1 / 3, 2 / 3]
 // So many runs of a candidate that do not count, and more than those that do, are its result; fewer may be the machine's.
 const mostLost = 3

@@ -202,7 +202,7 @@ const missedMost = (seconds) => {
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** Of a search of consumers' rate; each has one request under way. @param {any} plan */
+/** For a search of the rate of consumers; each has one request under way. @param {any} plan */
 const consumersIn = (plan) =>
   plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 

@@ -263,7 +263,7 @@ export const capacityFit = (
   return {
     /** Quantiles of the rate that the share of the seconds passes; NaN: none does. */
     rate: (/** @type {number} */ probability) => quantileOf(rates, probability),
-    /** Of the rate that half of them pass. */
+    /** The rate that half of them pass. */
     half: (/** @type {number} */ probability) => quantileOf(halves, probability),
     /** The part of the draws in which no rate has the share. */
     none: without / Math.max(1, without + drawn),

@@ -15,7 +15,7 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
  */
 
 const sectionsOfSecond = [...SECTIONS_BY_DUE, 'items.']
-// Of these a second either has none, or it has failed.
+// A second that has any of these has failed.
 const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
 
 /** `latency.p99` is that from the due time. @param {string} text */

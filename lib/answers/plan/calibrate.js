@@ -64,7 +64,7 @@ const halfPct = (values) => {
   return (100 * studentQuantile(0.025, values.length - 1) * spread) / Math.sqrt(values.length) / middle
 }
 
-/** Of a second: CPU of the main threads by role, and what the masters say of bytes and commands. @param {readonly any[]} nodes */
+/** The CPU of the main threads in a second, by role, and what the masters say of bytes and commands. @param {readonly any[]} nodes */
 export const secondOf = (nodes) => {
   const second = {
     cpu_us: /** @type {Record<string, number>} */ ({}),

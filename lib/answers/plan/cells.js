@@ -79,7 +79,7 @@ const columns = (cell) => {
 const candidates = 300
 const exchanges = 3
 
-// Of a design, these tell the terms apart; the others are spread over the range, where a term may bend.
+// These cells of a design tell the terms apart; the others are spread over the range, where a term may bend.
 const designedShare = 2 / 3
 
 /**

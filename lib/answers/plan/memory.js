@@ -99,7 +99,7 @@ const stream = (size, fields, n) => {
       Math.min(thresholds.streamEntries, Math.ceil((thresholds.streamBytes - streamHead - asked) / each)),
     )
   const each = values + (fitting(values + streamEntry) > manyEntries ? longerEntry : streamEntry)
-  // Of many entries the last one ends before the end; a few are longer than a node was meant to be.
+  // When there are many entries, the last one ends before the end; a few are longer than a node was meant to be.
   const whole = Math.ceil(streamHead + fitting(each) * each)
   const node = fitting(each) > manyEntries ? Math.min(whole, thresholds.streamBytes) : whole
   return (n / fitting(each)) * (size(node) + streamKey)

@@ -30,7 +30,7 @@ const leastSpread = 0.004
 // Measurements that are worse known than this count for less.
 const usualPart = 0.05
 
-/** Of a cell whose cost is known to within half an interval. @param {number | null} halfPct */
+/** For a cell whose cost is known to within half an interval. @param {number | null} halfPct */
 export const weightOf = (halfPct) => {
   const own = Number.isFinite(halfPct ?? Number.NaN) ? Number(halfPct) / 200 : 0.5
   return usualPart / Math.hypot(usualPart, own)

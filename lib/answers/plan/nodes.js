@@ -41,7 +41,7 @@ import { hoursAMonth } from './prices.js'
 
 const gib = 2 ** 30
 const reserved = 0.25
-// Of replication's buffers and connections.
+// Buffers of replication and connections.
 const ownBytes = 50e6
 
 /** What the hottest shard has of the sum: its keys, and its slots. @param {Parts} parts @param {number} shards @param {number} keys */

@@ -79,7 +79,7 @@ export const partsUs = ({ terms }, wire, rate, items) => {
 
 const sumUp = (/** @type {readonly number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0)
 
-/** Of an item, on keys of its own and on those that hold all. @template {{ spread: boolean }} T @param {readonly T[]} parts @param {(part: T) => number} of */
+/** The parts of an item: those on keys of its own, and those on keys that hold all items. @template {{ spread: boolean }} T @param {readonly T[]} parts @param {(part: T) => number} of */
 export const bothOf = (parts, of) => ({
   spread: sumUp(parts.filter(({ spread }) => spread).map(of)),
   fixed: sumUp(parts.filter(({ spread }) => !spread).map(of)),

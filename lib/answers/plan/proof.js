@@ -26,7 +26,7 @@ export const scoreOf = (pairs) => {
   }
 }
 
-/** Of the held-out cells of a model. @param {readonly any[]} proof */
+/** The errors at the held-out cells of a model. @param {readonly any[]} proof */
 export const scoresOf = (proof) => {
   const cells = proof.filter(({ measured }) => measured !== null)
   return {

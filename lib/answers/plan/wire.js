@@ -44,7 +44,7 @@ const ok = 5
 const integer = 4
 const fixedReplies = new Map([
   ...'SET SETEX PSETEX MSET HMSET LTRIM'.split(' ').map((name) => /** @type {const} */ ([name, ok])),
-  // Of items that are there already: nothing is new.
+  // The items are there already, so none is new.
   ...'ZADD SADD HSET HSETNX PFADD EXPIRE PEXPIRE EVAL DEL ZREMRANGEBYSCORE ZREMRANGEBYRANK'
     .split(' ')
     .map((name) => /** @type {const} */ ([name, integer])),

@@ -49,7 +49,7 @@ const namesOf = ({ name_bytes: bytes }) => {
   const prefix = 'k'.repeat(Math.max(1, Math.round(bytes) - 6))
   return (/** @type {number} */ n) => `${prefix}${String(n).padStart(5, '0')}`
 }
-/** Of another number in each place, since equal ones may be kept once. @param {number} bytes */
+/** Each place has another number, since equal ones may be kept once. @param {number} bytes */
 const valuesOf = (bytes) => (/** @type {number} */ n) =>
   String(n).padStart(5, '0').slice(0, bytes).padEnd(bytes, 'x')
 /** @param {number} bytes of an item */
@@ -223,7 +223,7 @@ const effectOf = ({ centreA, centreB, change, low, high, verdict }) => ({
 })
 
 /**
- * Of the patterns with the most memory. `silent`: those for which nothing that was played is surely cheaper.
+ * Advice for the patterns with the most memory. `silent`: those for which nothing that was played is surely cheaper.
  * @param {Pick<Profile, 'patterns'>} profile
  * @param {object} needs
  * @param {Redis} needs.client of a local server that is empty

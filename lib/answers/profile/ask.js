@@ -60,7 +60,7 @@ export const asking = (masters) => {
     may: (question) => !refused.has(calledBy(question)) && !unknown.has(calledBy(question)),
     count: () => Object.values(calls).reduce((sum, n) => sum + n, 0),
     writes: () => writes,
-    /** Of our own connections. */
+    /** For our own connections. */
     bytes: () => {
       const sockets = masters.flatMap(({ client }) => /** @type {Socket | undefined} */ (client.stream) ?? [])
       return {

@@ -18,7 +18,7 @@ const mean = (/** @type {readonly number[]} */ numbers) =>
 const bulk = (/** @type {number} */ bytes) => bytes + String(Math.round(bytes)).length + 5
 const elementName = (/** @type {WorkloadKey} */ { element, elements }) =>
   element.replace('{element}', String(Math.ceil(mean(elements) / 2))).length
-/** Of what is read: sizes that are used more count more. @param {WorkloadKey} key */
+/** The sizes that are read: those that are used more count more. @param {WorkloadKey} key */
 const valueBytes = ({ isNumber, bytes, use }) => {
   if (isNumber) return 3
   if (use === null) return mean(bytes)
@@ -177,7 +177,7 @@ export const creators = new Set(
 )
 export const removers = new Set(['del', 'unlink'])
 
-// Of lists: a node of 8 kB has its own fields, a header, and what an allocator rounds up.
+// A node of a list has 8 kB, its own fields, a header, and what an allocator rounds up.
 const nodePart = 140 / 8192
 
 /** An element of a list has its length before and behind it. @param {number} bytes */

@@ -8,7 +8,7 @@ const kinds = /** @type {[RegExp, string][]} */ ([
   [/^(19|20)\d\d-?[01]\d(-?[0-3]\d)?([T_-]?[0-2]\d(:?[0-5]\d)*)?$/, '{date}'],
   [/^-?\d+$/, '{n}'],
   [/^(?=.*\d)[0-9a-f]{8,}$/i, '{hash}'],
-  // Of letters and digits that no word has.
+  // Letters and digits that no word has.
   [/^(?=.*\d)(?=.*[a-z])[\w~+=-]{12,}$/i, '{id}'],
 ])
 const separators = /([:/|.,;#@!&?=_{}[\]()<> -]+)/

@@ -150,7 +150,7 @@ const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) =>
 const notOfApplications =
   /^(info|ping|hello|auth|command|replconf|psync|select|scan|quit|readonly|(client|config|cluster|latency|slowlog|commandlog|hotkeys|memory|object|acl|script)(\||$))/
 
-/** Of all masters, between the first and the last look. @param {Collected} collected */
+/** The sum of all masters, between the first and the last look. @param {Collected} collected */
 const commandsOf = ({ begin, end, seconds, own, read }) => {
   const times = timesOf(read, end)
   /** @type {Record<string, { calls: number, usec: number }>} */

@@ -75,7 +75,7 @@ const uncut = (key) => Buffer.from(key.toString('latin1').replace(/\.\.\. \(\d+ 
 const entryOf = (kind, [, , value, args, , client]) => {
   if (String(client ?? '').startsWith('millrace-')) return []
   const name = String(args[0]).toUpperCase()
-  // Of what is no command that is known, no word says anything that may be shown.
+  // An unknown command is not shown: any word of it may be private.
   if (!isKnown(name)) return [{ kind, command: 'other', key: null, value: Number(value) }]
   let at
   try {
@@ -101,7 +101,7 @@ const hotGrammar = (reply) => {
   return { grammar: /** @type {const} */ ('valkey'), fields: null }
 }
 
-/** Of a sample of 1 in n commands keys have an n-th of the totals beside them. @param {Record<string, any>} fields @returns {Hot} */
+/** In a sample of 1 in n commands, keys have an n-th of the totals beside them. @param {Record<string, any>} fields @returns {Hot} */
 export const hotOfRedis = (fields) => {
   const ratio = Number(fields['sample-ratio']) || 1
   /** @type {Map<string, HotKey>} */

@@ -21,7 +21,7 @@ import { patternsOf } from './fold.js'
 const scanCount = 400
 // Names that are seen again, before each look: those that wait have less time left, and those that have gone had least.
 const scanCountAgain = 64
-// Of the default of 5 the memory of a list of some hundreds is wrong by several percent.
+// With the default of 5, the memory of a list of some hundreds is wrong by several percent.
 const memorySamples = 20
 const mostWaiting = 100
 const mostFacts = 400
@@ -31,7 +31,7 @@ const longestName = 1024
 const ending = 64
 // Keys that are asked about at once: no other client waits for more than these, and a server wakes for them once.
 const batch = 8
-// Of a pattern of one type, the first of them is asked for all, and after so many none: lifetimes and sizes are left.
+// In a pattern of one type, the first keys are asked for everything, and after so many none: lifetimes and sizes are left.
 const enough = 60
 // A look after so many pages, until all names were seen.
 const pagesALook = 5
@@ -117,7 +117,7 @@ const look = async ({ ask, may }, found, keys) => {
         )
       : []
   for (const [i, { fact }] of sized.entries()) fact.size = number(sizes[i].reply)
-  // Of another type than was asked for: nothing is known of it.
+  // It has another type than was asked for: nothing is known of it.
   const isKnown = (/** @type {KeyFacts} */ { type, size }) =>
     type !== known || size !== null || !may([sizeBy[type]])
   found.facts.push(...seen.map(({ fact }) => fact).filter(isKnown))

@@ -100,7 +100,7 @@ const weightsOf = (keys) => {
   return raw.map((weight) => weight / all)
 }
 
-// Of the writes that can make keys with a lifetime: so many make one that was not there.
+// The share of the writes that can make keys with a lifetime which make one that was not there.
 const mostlyNew = 0.8
 
 /**

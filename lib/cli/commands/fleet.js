@@ -95,7 +95,7 @@ const conclude = async (asking, store) => {
   return exitCodeOf(document)
 }
 
-/** Of a run that its boxes have left it is made here. @param {Asking} asking */
+/** The result of a run whose boxes have left is made here. @param {Asking} asking */
 const report = async (asking) => {
   const status = await known(asking)
   const { control, place, run } = asking

@@ -75,7 +75,7 @@ const made = async (change, settings, target, cluster) => {
   if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {
     const { gone, ...moved } = await cluster.removeShard(shardIn(settings))
-    // Ours end; other people's servers stand empty and by themselves.
+    // Ours end; other people's servers stay, empty and by themselves.
     if (target.origin !== 'address')
       for (const address of gone)
         target

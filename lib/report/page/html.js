@@ -1,4 +1,4 @@
-// HTML whose holes are escaped, whatever stands in them.
+// HTML whose holes are escaped, whatever is in them.
 
 /** Markup, as opposed to text. */
 export class Markup {

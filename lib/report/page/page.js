@@ -19,7 +19,7 @@ const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 const browserModules = ['element', 'theme', 'figures', 'script'].map((name) => `browser/${name}.js`)
 
-/** The modules of the page as one: what they import of each other stands in front of them. */
+/** The modules of the page as one: what they import of each other comes first. */
 const pageScript = () =>
   ['../../base/units.js', '../../chart/theme.js', ...browserModules]
     .map(source)

@@ -15,7 +15,7 @@ const hashesOf = ({ falsePositives }) => Math.max(1, Math.round(-Math.log2(false
 
 const add = script('bloom-add', { calls: ['SETBIT'] })
 const test = script('bloom-test', { calls: ['GETBIT'] })
-// Of a rate of 1 % and 10,000 ids, 3 standard deviations are a third of it.
+// At a rate of 1 % and 10,000 ids, 3 standard deviations are a third of it.
 const tolerance = 2
 
 const words = (/** @type {number} */ n) => n.toLocaleString('en')

@@ -98,7 +98,7 @@ const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
     type,
   )
   if (!isIndex) {
-    // Of numbers that are drawn, a key of all items holds as many as there are.
+    // When numbers are drawn, a key of all items holds as many as there are.
     const elements =
       isElements && !isOwn
         ? Math.min(t.live.items, spanOf(words.flatMap((word) => allAtoms(t, word.parts))))

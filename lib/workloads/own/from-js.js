@@ -239,7 +239,7 @@ const unreadIn = (declared, lines, path) => {
   return null
 }
 
-/** Of the same pattern: a minute before is a family of its own. @param {readonly Family[]} families @param {any} arg */
+/** The family with the same pattern: a minute before is a family of its own. @param {readonly Family[]} families @param {any} arg */
 const familyIsOurs = (families, arg) => families.some(({ pattern }) => arg?.pattern === pattern)
 
 /**

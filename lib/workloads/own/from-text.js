@@ -65,7 +65,7 @@ const placesIn = (path, text) => {
     const { line, col } = lines.linePos(offset)
     return `${plainText(path)}:${Math.max(1, line)}:${Math.max(1, col)}`
   }
-  /** Of a scalar its characters. @param {any} node @returns {Place} */
+  /** The characters of a scalar. @param {any} node @returns {Place} */
   const of = (node) => {
     const start = node?.range?.[0] ?? 0
     const value = typeof node?.value === 'string' ? node.value : null

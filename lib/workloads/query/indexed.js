@@ -11,7 +11,7 @@ import { fieldOf, isDescending } from './queries.js'
 
 const { texts, ...shared } = common
 const options = Object.freeze([...shared.options, 'indexWhen'])
-// Of an entry in a sorted set or a set, with a key of about 10 characters, on Redis 7.0.15 with jemalloc.
+// The bytes of an entry in a sorted set or a set, with a key of about 10 characters, on Redis 7.0.15 with jemalloc.
 const entryBytes = 110
 const status = number('status', (n) => n)
 

@@ -9,7 +9,7 @@ import { theme } from './theme.js'
  * @typedef {{ init: (place: HTMLElement, theme: null, how: { renderer: 'svg' }) => ECharts }} Library
  */
 
-/** What stands beside the pointer: built of text, never of markup. @param {Option} option */
+/** The text beside the pointer: built of text, never of markup. @param {Option} option */
 const tooltipFormatter = (option) => (/** @type {Option['points']} */ points) => {
   // One point, or all of an axis.
   const shown = [points]
@@ -64,7 +64,7 @@ const pageOption = (raw, width) => {
     })
     if (width < narrowPx) {
       option.xAxis.splitNumber = 3
-      // Of the values beside the picture the first line has room.
+      // There is room for the first line of the values beside the picture.
       option.grid.right = Math.min(option.grid.right, 60)
       for (const { label } of option.series.flatMap((/** @type {Option} */ { data }) => data.filter(Boolean)))
         if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
