@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shuffle, uniforms } from '../lib/answers/find/random.js'
 import { ExitCode } from '../lib/base/errors.js'
-import { measuredIdle, playOf, recordOf } from '../lib/cli/choose.js'
+import { measuredIdle, playOf, recordOfChoice } from '../lib/cli/choose.js'
 import { chooseOptions, chooseRequest, serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
 import { script } from '../lib/cli/script.js'
@@ -81,7 +81,7 @@ const measuredLong = async ({ candidates, asked: loaded }, chosen, longS, seed, 
   for (let round = 1; performance.now() < endMs || round <= clearRounds; round++) {
     for (const candidate of shuffle(left, uniform)) {
       const { run, reader } = await playOf(asked, candidate, stop)
-      const { outcome, record } = recordOf({ asked, at: 0, round, run, reader, idle })
+      const { outcome, record } = recordOfChoice({ asked, at: 0, round, run, reader, idle })
       const { cpu, memory, network } = record.metrics
       if (outcome.cost === null) lost++
       else

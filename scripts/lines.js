@@ -1,5 +1,6 @@
 // node scripts/lines.js [FOLDER]: how large the code is, so that what a change adds or removes is seen: lines by room, long
-// functions, small modules that one other imports, and types that are imported where they are used. By default of lib.
+// functions, small modules that one other imports, types that are imported where they are used, and names that several modules
+// export. By default of lib.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -87,6 +88,21 @@ export const inlineTypes = (folder) =>
     0,
   )
 
+/**
+ * Names that more than one module exports, with these modules: each may have a meaning of its own. Lists of files of one
+ * kind, as the commands, have the same names on purpose.
+ * @param {string} folder
+ * @returns {{ name: string, files: string[] }[]}
+ */
+export const sharedNames = (folder) => {
+  /** @type {Map<string, string[]>} */
+  const by = new Map()
+  for (const { name: file, text } of filesIn(folder))
+    for (const [, name] of text.matchAll(/^export (?:const|class|(?:async )?function\*?) (\w+)/gm))
+      if (name !== 'command' && name !== 'termsOf') by.set(name, [...(by.get(name) ?? []), file])
+  return [...by].filter(([, files]) => files.length > 1).map(([name, files]) => ({ name, files }))
+}
+
 /** All of it. @param {string} [folder] */
 export const sizeOf = (folder = join(root, 'lib')) => {
   const others = ['charts', 'scripts'].flatMap((name) =>
@@ -101,11 +117,12 @@ export const sizeOf = (folder = join(root, 'lib')) => {
     functions: longFunctions(folder),
     modules: smallModules(folder, [...others, ...programs]),
     types: inlineTypes(folder),
+    names: sharedNames(folder),
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { rooms, functions, modules, types } = sizeOf(process.argv[2])
+  const { rooms, functions, modules, types, names } = sizeOf(process.argv[2])
   const total = (/** @type {'files' | 'lines'} */ name) => rooms.reduce((sum, each) => sum + each[name], 0)
   for (const { room, files, lines } of [
     ...rooms,
@@ -117,4 +134,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log(`\n${modules.length} modules under ${smallModule} lines that one other imports`)
   for (const name of modules) console.log(`       ${name}`)
   console.log(`\n${types} types that are imported where they are used`)
+  console.log(`\n${names.length} names that more than one module exports`)
+  for (const { name, files } of names) console.log(`       ${name}: ${files.join(', ')}`)
 }

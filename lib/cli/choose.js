@@ -1,5 +1,5 @@
 // Blocks of a choice as runs in this process: servers for each run, a reader beside it, and what they measured.
-import { costOf, idleOf, metrics, metricsOf, weightWords } from '../answers/choose/cost.js'
+import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../answers/choose/cost.js'
 import { choosing, leastRounds, roundsPlan } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
 import { rate as perSecond, several } from '../base/units.js'
@@ -72,7 +72,7 @@ export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
       { ...modelOption(candidate.model, asked.files), ...load, idleCost: 'never' },
       { signal: stop, onProgress: () => {} },
     )
-    return { idle: idleOf(run), version: String(run.versions.servers[0]) }
+    return { idle: idleSecondsOf(run), version: String(run.versions.servers[0]) }
   } finally {
     await bench.close()
   }
@@ -232,7 +232,7 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
       }
       const { run, reader, idle } = found
       if (mayBeSlower && clientWasTheLimit(run)) return { limited: true }
-      const { record, outcome, words } = recordOf({ asked, at, round, run, reader, idle })
+      const { record, outcome, words } = recordOfChoice({ asked, at, round, run, reader, idle })
       runs.push(record)
       outcomes.push(outcome)
       say(`round ${round}: ${candidate.name}: ${words}`)
@@ -243,8 +243,8 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
 }
 
 /** @param {{ asked: Asked, at: number, round: number, run: any, reader: any, idle: Idle }} played */
-export const recordOf = ({ asked, at, round, run, reader, idle }) => {
-  const values = metricsOf(run, idle)
+export const recordOfChoice = ({ asked, at, round, run, reader, idle }) => {
+  const values = costMetrics(run, idle)
   const reasons = [
     ...reasonsOf(run),
     ...(reader ? reasonsOf(reader).map((/** @type {string} */ code) => `reader: ${code}`) : []),

@@ -9,10 +9,10 @@ import { wrapped } from '../base/layout.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { ratioAnswer } from '../compare/find-ratio.js'
-import { idOf, placeOf } from '../compare/request.js'
+import { idOf, placeOfSide } from '../compare/request.js'
 import { spanWords } from '../experiments/duration.js'
 import { shownTarget } from '../experiments/experiment-servers.js'
-import { argumentsOf, typed as typedWords } from '../experiments/options.js'
+import { optionWords, typedWords } from '../experiments/options.js'
 import { hardware } from '../experiments/summary.js'
 import { typedLine } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
@@ -67,7 +67,7 @@ const lineOf = ({ name, options, server, config, home }, { load, where }, terms,
     throw new OptionError(`${name}: config. and millrace= do not go together with --find`)
   const args = [
     ...terms,
-    ...argumentsOf({ ...where, ...load, ...options, ...(server !== null && { 'server-bin': server }) }),
+    ...optionWords({ ...where, ...load, ...options, ...(server !== null && { 'server-bin': server }) }),
   ]
   const all = [...findOptions, ...loadOptions]
   const typed = typedLine(args, all)
@@ -144,8 +144,8 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     return ExitCode.done
   }
   const { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } = env
-  const { target } = placeOf(common.where)
-  const where = target ? shownTarget(target, env) : argumentsOf(common.where)
+  const { target } = placeOfSide(common.where)
+  const where = target ? shownTarget(target, env) : optionWords(common.where)
   const secrets = target ? { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } : {}
   const signal = interrupts()
   const startedMs = Date.now()
@@ -176,7 +176,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     duration_s: (Date.now() - startedMs) / 1000,
     command: typedWords([
       ...['millrace', 'compare', ...given, '--find', ...terms, '--rounds', String(rounds)],
-      ...['--seed', String(values.seed), ...argumentsOf(common.load), ...where],
+      ...['--seed', String(values.seed), ...optionWords(common.load), ...where],
     ]),
     versions: { millrace: millraceVersion(), node: process.versions.node },
     hardware: hardware(),

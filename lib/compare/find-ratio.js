@@ -14,7 +14,7 @@ import { pairedOf } from '../result/paired.js'
  * @property {string} folder
  *
  * @typedef {{ round: number, first: 'a' | 'b', a: Searched, b: Searched }} FindRound
- * @typedef {ReturnType<typeof ratioOf>} FindRatio
+ * @typedef {ReturnType<typeof ratioOfSearches>} FindRatio
  * @typedef {{ a: string, b: string }} Names
  */
 
@@ -29,7 +29,7 @@ const counts = ({ a, b }) => hasRate(a) && hasRate(b)
  * For the most likely rates: the ends of an interval lie the further apart the noisier its search was.
  * @param {readonly FindRound[]} rounds
  */
-export const ratioOf = (rounds) => {
+export const ratioOfSearches = (rounds) => {
   const counted = rounds.filter(counts)
   const unsteady = counted.flatMap(({ a, b }) => [a, b]).filter(({ state }) => state === 'unsteady').length
   const pairs = counted.map(({ first, a, b }) => ({
@@ -71,7 +71,7 @@ export const ratioSentence = (found, names, played) => {
 
 /** As compare.json has it. @param {readonly FindRound[]} rounds @param {Names} names @param {number} played rounds */
 export const ratioAnswer = (rounds, names, played) => {
-  const ratio = ratioOf(rounds)
+  const ratio = ratioOfSearches(rounds)
   return {
     schema: 1,
     kind: 'compare-find',

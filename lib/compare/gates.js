@@ -59,7 +59,7 @@ export const rulingOf = (threshold, label, difference, samples) => {
 }
 
 /** @param {readonly Ruling[]} rulings @param {Gate} gate */
-export const exitCodeOf = (rulings, gate) => {
+export const gateExitCode = (rulings, gate) => {
   if (rulings.some(({ outcome }) => outcome === 'failed')) return ExitCode.threshold
   if (gate === 'strict' && rulings.some(({ outcome }) => outcome === 'unclear')) return ExitCode.unclear
   return ExitCode.done

@@ -5,7 +5,7 @@ import { optionsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
-import { argumentsOf, settableOptions } from '../experiments/options.js'
+import { optionWords, settableOptions } from '../experiments/options.js'
 import { slug } from '../experiments/schema.js'
 import { namesOf } from '../options/command-line.js'
 import { readSettings } from '../options/read-settings.js'
@@ -137,7 +137,7 @@ export const commonRequest = (typed) => {
  * The target, and the local servers where there is none.
  * @param {Options} where
  */
-export const placeOf = (where) => {
+export const placeOfSide = (where) => {
   const hasAddress = Object.keys(where).some((name) => !notAddress.includes(name))
   const cluster = where.cluster === true
   const number = (/** @type {string} */ name, /** @type {number} */ otherwise) =>
@@ -162,7 +162,7 @@ export const placeOf = (where) => {
  * @returns {Cell}
  */
 export const cellOf = ({ name, options: own, server, config, home }, id, { load, where }) => {
-  const { place, target } = placeOf(where)
+  const { place, target } = placeOfSide(where)
   if (target && (server !== null || config.length > 0))
     throw new OptionError(
       `${name}: server-bin and config. are for local servers; leave out the address, or compare two targets by 'millrace diff'`,
@@ -174,7 +174,7 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   const settings = readSettings({
     program: 'producer',
     argv: [
-      ...argumentsOf(items === undefined ? all : { ...all, items }),
+      ...optionWords(items === undefined ? all : { ...all, items }),
       ...(place.cluster ? ['--cluster'] : []),
       ...(target && where.allow !== undefined ? ['--allow', String(where.allow)] : []),
     ],

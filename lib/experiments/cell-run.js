@@ -7,7 +7,7 @@ import { madeWithParents } from '../result/files.js'
 import { windowOf } from '../result/window.js'
 import { strategyNamed, writerFlow } from '../workloads/index.js'
 import { refuseOneBox } from './boxes.js'
-import { argumentsOf, scaledLoad, strategyOf } from './options.js'
+import { optionWords, scaledLoad, strategyOfOptions } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 
 /**
@@ -105,7 +105,7 @@ const steady = async (needs) => {
   if (shares.length === 0) return { legs: [], timeline: null }
   const slackS = shares.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
-  const strategy = strategyOf(options)
+  const strategy = strategyOfOptions(options)
   const { passes } = strategyNamed(strategy)
   // Passes end by themselves, and their CPU is gross.
   const times = passes
@@ -118,7 +118,7 @@ const steady = async (needs) => {
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
       args: [
-        ...argumentsOf(options),
+        ...optionWords(options),
         ...servers.args,
         ...servers.writerArgs,
         ...(writerFlow(strategy).inBatches ? ['-a', agent] : []),
@@ -200,7 +200,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     await endWriter()
     const writer = startProgram('producer', {
       args: [
-        ...[...argumentsOf(writerOptions(leg, factor)), ...servers.args, ...servers.writerArgs, '-a', 'all'],
+        ...[...optionWords(writerOptions(leg, factor)), ...servers.args, ...servers.writerArgs, '-a', 'all'],
         ...['--warm-up', '0s', '--duration', `${boundS}s`],
       ],
       outDir: folder,
@@ -231,9 +231,9 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     if (!leg.consumer) return null
     const reader = startProgram('consumer', {
       args: [
-        ...[...argumentsOf(leg.consumer), ...servers.args],
+        ...[...optionWords(leg.consumer), ...servers.args],
         ...(leg.options.model === undefined
-          ? ['--strategy', strategyOf(leg.options)]
+          ? ['--strategy', strategyOfOptions(leg.options)]
           : ['--model', String(leg.options.model)]),
         ...['--duration', `${seconds + 1}s`],
       ],
@@ -336,6 +336,6 @@ const tell = async ({ folder, spans, runs, marks }) => {
  */
 export const runCell = (needs) => {
   const [first, ...more] = needs.cell.legs
-  if (needs.part) refuseOneBox(needs.cell, strategyOf(first.options))
+  if (needs.part) refuseOneBox(needs.cell, strategyOfOptions(first.options))
   return more.length === 0 && !first.consumer && !first.action ? steady(needs) : continuous(needs)
 }

@@ -1,6 +1,6 @@
 // How long the turns of a matrix take, before any of them has run. Pure.
 import { strategyNamed } from '../workloads/index.js'
-import { strategyOf } from './options.js'
+import { strategyOfOptions } from './options.js'
 
 /**
  * @import { Cell, Place } from './matrix.js'
@@ -38,7 +38,7 @@ const idleOf = ({ options }, runMs, { startMs }) => {
 
 /** What is loaded before a run, and read back after it. @param {Cell['legs'][number]['options']} options */
 const documentsMs = (options) => {
-  const { answers, updates, indexing, defaultItems } = strategyNamed(strategyOf(options))
+  const { answers, updates, indexing, defaultItems } = strategyNamed(strategyOfOptions(options))
   const { items, indexes = 1 } = options
   if (!answers && !updates) return 0
   const times = 1 + (indexing ? Number(indexes) : 0) + (updates ? 1 : 0)
@@ -49,7 +49,7 @@ const documentsMs = (options) => {
 const loadMs = ({ legs, processes }, timing) => {
   const [first] = legs
   const { seconds, warmUpS } = timing
-  const { passes } = strategyNamed(strategyOf(first.options))
+  const { passes } = strategyNamed(strategyOfOptions(first.options))
   if (passes)
     return programMs(timing) + (passes.length * Number(first.options.items ?? 100_000)) / passesPerMs
   const eachMs = (warmUpS + seconds) * 1000

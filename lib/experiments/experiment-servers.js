@@ -10,7 +10,7 @@ import { startEmbedded } from '../servers/embedded.js'
 import { openTarget } from '../servers/open.js'
 import { resharding } from '../servers/reshard.js'
 import { slotOf } from '../wire/slot.js'
-import { argumentsOf } from './options.js'
+import { optionWords } from './options.js'
 
 /**
  * @import { Place } from './matrix.js'
@@ -135,7 +135,7 @@ const readersNames = optionsOf('consumer').map(({ name }) => name)
 
 /** @param {Options} target @param {(name: string) => boolean} wanted */
 const argumentsWhere = (target, wanted) =>
-  argumentsOf(Object.fromEntries(Object.entries(target).filter(([name]) => wanted(name))))
+  optionWords(Object.fromEntries(Object.entries(target).filter(([name]) => wanted(name))))
 
 /** @param {NodeJS.ProcessEnv} env */
 const passwordsIn = (env) =>
@@ -172,7 +172,7 @@ const checkTarget = async (target, env) => {
 
 /** @param {Options} target @param {NodeJS.ProcessEnv} env */
 const settingsFor = (target, env) => {
-  return readSettings({ program: 'producer', argv: argumentsOf(target), env: passwordsIn(env) })
+  return readSettings({ program: 'producer', argv: optionWords(target), env: passwordsIn(env) })
 }
 
 /**
@@ -282,6 +282,6 @@ export const shownTarget = (target, env) => {
   if (!('url' in target) && !('host' in target))
     throw new OptionError('--cluster and the like need an address: --url or --host')
   const { url, username } = settingsFor(target, env)
-  if (url === undefined) return argumentsOf(target)
-  return argumentsOf({ ...target, url, ...(username !== undefined && { username }) })
+  if (url === undefined) return optionWords(target)
+  return optionWords({ ...target, url, ...(username !== undefined && { username }) })
 }

@@ -26,14 +26,14 @@ export const settableOptions = (program) =>
     .flatMap(({ name, also }) => [name, ...also])
 
 /** @param {Options} options @returns {string[]} */
-export const argumentsOf = (options) =>
+export const optionWords = (options) =>
   Object.entries(options).flatMap(([name, value]) => {
     if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
     return [`--${name}`, String(value)]
   })
 
 /** The strategy that a writer with these options plays; an own model is read for it. @param {Options} options @returns {string} */
-export const strategyOf = ({ strategy = defaultStrategy, model, command }) =>
+export const strategyOfOptions = ({ strategy = defaultStrategy, model, command }) =>
   /** @type {string} */ (
     model !== undefined
       ? VALUE_TYPES.model.read(String(model), /** @type {any} */ ({}))
@@ -49,7 +49,7 @@ export const missingDriver = (options) => {
 }
 
 /** The line that a person would type. @param {readonly string[]} args */
-export const typed = (args) =>
+export const typedWords = (args) =>
   args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
 
 /**
@@ -66,7 +66,7 @@ export const scaledLoad = (options, factor) => {
   return {
     ...options,
     // The keys of a mix are in its file.
-    ...(!strategyNamed(strategyOf(options)).picks && {
+    ...(!strategyNamed(strategyOfOptions(options)).picks && {
       [name]: Math.max(least, Math.round(quantity * factor)),
     }),
     ...(rate > 0 && { rate: Math.max(1, Math.round(rate * factor)) }),

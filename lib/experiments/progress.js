@@ -34,7 +34,7 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
  * @param {number} needs.startMs that this program took to start
  * @param {(line: string) => void} needs.say
  */
-export const progressOf = ({ plan, terms, onTarget, startMs, say }) => {
+export const seriesProgress = ({ plan, terms, onTarget, startMs, say }) => {
   const timing = { ...terms, startMs }
   const expectedMs = (/** @type {Cell} */ cell) => turnMs(cell, timing, onTarget)
   const all = plan.flatMap(({ cells }) => cells)

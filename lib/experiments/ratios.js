@@ -142,11 +142,11 @@ export const ratiosOf = (matrix, turns) => {
 }
 
 /** 0.83 (0.80 to 0.86) @param {ExperimentRatio['ours']} ours */
-export const ratioWords = ({ ratio, low, high }) =>
+export const publishedRatioWords = ({ ratio, low, high }) =>
   low === null || high === null ? times(ratio) : `${times(ratio)} (${times(low)} to ${times(high)})`
 
 /** list: 23 % less CPU of the masters than sorted set (ratio 0.77, 95 % interval 0.61 to 0.98; published 0.81). @param {ExperimentRatio} ratio */
-export const ratioSentence = ({
+export const publishedRatioSentence = ({
   numerator,
   denominator,
   label,

@@ -6,7 +6,7 @@ import { VALUE_TYPES } from '../options/values.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
-import { argumentsOf, missingDriver, settableOptions } from './options.js'
+import { missingDriver, optionWords, settableOptions } from './options.js'
 
 /**
  * @import { Settings } from '../../settings.js'
@@ -305,7 +305,7 @@ const checkOptions = (it, tell) => {
       tell(found.at(-1) ?? places.at(-1)?.[0] ?? [], complaint)
     }
     try {
-      const settings = readSettings({ program, argv: [...argumentsOf(options), ...cluster], env: {} })
+      const settings = readSettings({ program, argv: [...optionWords(options), ...cluster], env: {} })
       if (program === 'producer' && 'strategy' in settings && !runsOn(settings, mastersOf(target)))
         tellOf('a script needs "spread": true on several masters', ['strategy', 'ws', 'sk'])
     } catch (error) {

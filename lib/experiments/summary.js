@@ -6,7 +6,7 @@ import { figureOfRow, quotable } from '../result/statistics.js'
 import { stateBy, stateWords } from '../result/warnings.js'
 import { legsOf } from './matrix.js'
 import { publishedFigures, trueRate } from './published.js'
-import { ratioSentence, ratiosOf } from './ratios.js'
+import { publishedRatioSentence, ratiosOf } from './ratios.js'
 
 /**
  * @import { ExperimentDocument, ExperimentRatio, ExperimentRow } from '../result/experiment-document.js'
@@ -146,7 +146,7 @@ const verdictOf = (ratios, rows) => {
       : compared.length === 1
         ? ' This contradicts what was published.'
         : ` ${contradicted} of ${compared.length} published ratios ${contradicted === 1 ? 'is' : 'are'} contradicted.`
-  return `${ratioSentence(main)}${against}`
+  return `${publishedRatioSentence(main)}${against}`
 }
 
 /** What the published rows were in truth, where their writers' rule explains them. @param {Matrix} matrix @returns {string[]} */

@@ -7,7 +7,7 @@ import { drawnOfAll } from '../result/chief-metrics.js'
 import { measureNamed } from '../result/measures.js'
 import { publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
-import { ratioWords } from './ratios.js'
+import { publishedRatioWords } from './ratios.js'
 
 /** @import { ExperimentDocument, ExperimentRow } from '../result/experiment-document.js' */
 
@@ -48,7 +48,7 @@ export const experimentText = (document, { columns = 120 } = {}) => {
   )
   const ratios = it.ratios.map(({ label, figure, ours, published: theirs, standing }) => {
     const beside = theirs === null ? '' : `; published ${times(theirs)}: ${standing}`
-    return `${label}, ${measureNamed(figure).title}: ${ratioWords(ours)}${beside}`
+    return `${label}, ${measureNamed(figure).title}: ${publishedRatioWords(ours)}${beside}`
   })
   const marks = it.rows.flatMap(({ label, marks: own }) => own.map(({ text }) => `${label}: ${text}`))
   const warnings = it.warnings.map(({ message }) => message)

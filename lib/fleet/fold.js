@@ -79,7 +79,7 @@ const boxAtEnd = (rest, before) => {
 }
 
 /** @param {Checkpoint | null} [from] */
-export const foldOf = (from = null) => {
+export const fleetFoldOf = (from = null) => {
   let last = from?.last ?? '0-0'
   let closedTo = from?.closed_to ?? -1
   /** @type {Record<string, BoxFold>} */

@@ -13,7 +13,7 @@ import { period } from '../base/units.js'
  * Fields of the run's data that are the same on every box: whichever says one first, and again where it is lost.
  * @param {Pick<Control, 'set'>} control
  */
-export const factsOf = (control) => {
+export const sharedFactsOf = (control) => {
   /** @type {Record<string, string>} */
   const facts = {}
   let isOwed = false
@@ -32,7 +32,7 @@ export const factsOf = (control) => {
   }
 }
 
-/** @typedef {ReturnType<typeof factsOf>} Facts */
+/** @typedef {ReturnType<typeof sharedFactsOf>} Facts */
 
 const gatherEveryMs = 200
 const beatEveryMs = 1000

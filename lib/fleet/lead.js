@@ -1,7 +1,7 @@
 // The leader's part: reads the stream, folds it, and commits the fold with the last entry folded. Whatever goes wrong,
 // it begins again at the checkpoint that the control has, as the next leader would.
 import { randomUUID } from 'node:crypto'
-import { foldOf } from './fold.js'
+import { fleetFoldOf } from './fold.js'
 import { decodeInterval, secondOf } from './interval.js'
 
 /**
@@ -22,7 +22,7 @@ const silentSeconds = 3
  * @param {() => number} [needs.boxes] how many there are
  */
 export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
-  /** @type {ReturnType<typeof foldOf> | null} */
+  /** @type {ReturnType<typeof fleetFoldOf> | null} */
   let fold = null
   let committed = { name: '', last: '0-0', n: 0 }
 
@@ -31,20 +31,20 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
     const from = text === null ? null : JSON.parse(text)
     // Each commit has a name of its own: one that is executed late must not be taken for its repetition.
     committed = { name: from?.commit.name ?? '', last: from?.last ?? '0-0', n: from?.commit.n ?? 0 }
-    return foldOf(from)
+    return fleetFoldOf(from)
   }
   const drop = () => {
     fold?.close()
     fold = null
   }
-  /** @param {ReturnType<typeof foldOf>} current */
+  /** @param {ReturnType<typeof fleetFoldOf>} current */
   const expected = (current) => {
     const known = Object.values(current.boxes())
     const newest = Math.max(0, ...known.map(({ at_ms: atMs }) => secondOf(atMs)))
     const silent = known.filter(({ at_ms: atMs }) => newest - secondOf(atMs) > silentSeconds).length
     return Math.max(known.length, boxes()) - silent
   }
-  /** @param {ReturnType<typeof foldOf>} current @param {readonly object[]} seconds */
+  /** @param {ReturnType<typeof fleetFoldOf>} current @param {readonly object[]} seconds */
   const commit = async (current, seconds) => {
     const checkpoint = current.checkpoint()
     if (checkpoint.last === committed.last && seconds.length === 0) return true

@@ -8,7 +8,7 @@ import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { liveNow } from './gather.js'
-import { factsOf, heartbeatOf } from './heartbeat.js'
+import { heartbeatOf, sharedFactsOf } from './heartbeat.js'
 import { encodeInterval } from './interval.js'
 import { readingOfRun } from './shared-plan.js'
 import { begunRun, runEnded, startOfRun } from './starting.js'
@@ -132,7 +132,7 @@ const boxFor = async (needs, client) => {
   const refusal = kind === 'producer' ? clockRefusal(clock.uncertaintyMs(), needs.spacingMs) : null
   if (refusal) throw new TargetError(`--run ${run}: ${refusal}`, { code: 'CLOCK' })
 
-  const facts = factsOf(control)
+  const facts = sharedFactsOf(control)
   const { terms, writers } =
     kind === 'producer' ? needs : await readingOfRun(await begunRun(control, needs), needs, control, facts)
   const joining = { data: randomUUID(), digest: terms.digest, plan: terms.text, writers }

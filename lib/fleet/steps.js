@@ -33,7 +33,7 @@ const waitedFor = async ({ look, withinMs, isOver }) => {
  * @param {string} box
  * @param {() => boolean} isOver nothing is waited for any more
  */
-export const stepsOf = ({ client, keys: { head } }, box, isOver) => {
+export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
   const steps = `${head}steps`
   const answer = `${head}answer`
   const playedIn = (/** @type {number} */ n) => `${head}played:${n}`

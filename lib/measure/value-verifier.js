@@ -85,7 +85,7 @@ const owedBy = (plan, reader) => {
 
 /**
  * Asks again for what may be wrong, until it is clear what it is.
- * @param {Parameters<typeof judgeOf>[0]} needs
+ * @param {Parameters<typeof valueVerifierOf>[0]} needs
  * @param {ReturnType<typeof owedBy>} owed
  * @param {{ counts: VerifyCounts, example: (text: string) => void }} found
  * @returns {(list: Suspect[], server: string) => Promise<void>}
@@ -243,7 +243,7 @@ const suspectsOf = (recheck, sleep, counts) => {
  *   as far as the plan's signs of life tell
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const judgeOf = (needs) => {
+export const valueVerifierOf = (needs) => {
   const { plan, reader, nowAt, sleep } = needs
   const counts = noCounts()
   /** @type {string[]} */

@@ -61,7 +61,7 @@ export const isLease = (key) => leaseShape.test(key)
  * @param {PlanCard} card
  * @returns {(key: string) => string | null} the type that a key of this plan has; null: the plan has no such key
  */
-export const typesOf = (card) => {
+export const typesOfPlan = (card) => {
   const { prefix, quantity, once, churn = null } = card
   // The writers' clocks may be a little off.
   const fromMinute = card.startedMs / 60_000 - dayMinutes

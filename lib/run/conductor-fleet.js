@@ -1,6 +1,6 @@
 // A search on a fleet: every box plays each step at the same moment, and the box that leads decides by what all saw.
 import { TargetError } from '../base/errors.js'
-import { stepsOf } from '../fleet/steps.js'
+import { fleetStepsOf } from '../fleet/steps.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { client, usesOf } from '../measures/client.js'
 import { amount, counts, worst } from '../measures/fields.js'
@@ -61,7 +61,7 @@ const lostBox = () =>
  */
 export const searchOnFleet = ({ fleet, conductor, onStep }) => {
   const { player } = conductor
-  const steps = stepsOf(fleet.control, fleet.id, player.isOver)
+  const steps = fleetStepsOf(fleet.control, fleet.id, player.isOver)
   /** Seconds of the confirmation. @type {Played[]} */
   const confirming = []
 

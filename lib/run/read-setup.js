@@ -4,7 +4,7 @@
 import { several } from '../base/units.js'
 import { liveShareOf } from '../measure/live-share.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
-import { judgeOf } from '../measure/value-verifier.js'
+import { valueVerifierOf } from '../measure/value-verifier.js'
 import { sectionOf } from '../measures/fold.js'
 import { ofReaders } from '../measures/index.js'
 import { fetchScript } from '../servers/scripts.js'
@@ -132,7 +132,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
     sleep,
   })
   const judge = plan.verify
-    ? judgeOf({
+    ? valueVerifierOf({
         plan,
         reader,
         nowAt: clocks.at,

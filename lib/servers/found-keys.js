@@ -1,5 +1,5 @@
 // What lies in a target, by SCAN and the plans that are there: our keys or those of others. Reads only.
-import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOf } from '../plan/ownership.js'
+import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOfPlan } from '../plan/ownership.js'
 import { planKey, plansIn } from './plan-key.js'
 import { ownerOf } from './topology.js'
 
@@ -56,7 +56,7 @@ const unlessRefused = (instead) => (error) => {
  * @param {string[]} keys
  * @returns {Promise<FoundKey[]>}
  */
-export const typed = async (client, keys) => {
+export const typedKeys = async (client, keys) => {
   /** @type {FoundKey[]} */
   const found = []
   for (let from = 0; from < keys.length; from += typesAtOnce) {
@@ -71,7 +71,7 @@ export const typed = async (client, keys) => {
 }
 
 /** Of SCAN's patterns. @param {string} prefix */
-export const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
+export const escapedPattern = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
 
 /**
  * The prefixes of plans on all masters: each plan is on one of them, its keys are on all.
@@ -88,7 +88,7 @@ export const plannedPrefixes = async (
   const prefixes = new Set()
   for (const master of masters) {
     let left = most
-    for await (const keys of scan(control(master), { match: planKey(`${escaped(under)}*`) })) {
+    for await (const keys of scan(control(master), { match: planKey(`${escapedPattern(under)}*`) })) {
       for (const key of keys) prefixes.add(prefixOfPlan(key) ?? '')
       left -= scanCount
       if (left <= 0) break
@@ -114,7 +114,7 @@ export const ownersBook = (target, nowMs, { db, prefixes }) => {
     const client = target.control(ownerOf(target.topology, key), db)
     if ((await client.type(key).catch(unlessRefused('hidden'))) !== 'hash') return []
     const cards = await plansIn(client, prefix, nowMs)
-    return cards.filter((card) => isGenuine(card, prefix)).map(typesOf)
+    return cards.filter((card) => isGenuine(card, prefix)).map(typesOfPlan)
   }
 
   /** The types that the plans give a key of this name; none when it is not ours. @param {string} key @returns {Promise<string[]>} */
@@ -160,9 +160,9 @@ export const findKeys = async (target, master, { nowMs, clock, untilMs, db, pref
   for (const key of names) ((await typesFor(key)).length > 0 ? familiar : strange).push(key)
   const step = Math.ceil(familiar.length / mostTypes)
   const sample = familiar.filter((_, i) => i % step === 0)
-  for (const { key, type } of await typed(client, sample))
+  for (const { key, type } of await typedKeys(client, sample))
     if (!(await typesFor(key)).includes(type)) strange.push(key)
-  const foreign = await typed(client, strange.slice(0, mostStrange))
+  const foreign = await typedKeys(client, strange.slice(0, mostStrange))
   const lives = await Promise.all(foreign.map(({ key }) => client.pttl(key).catch(unlessRefused(-1))))
   return {
     looked: names.size,

@@ -1,7 +1,7 @@
 // What runs have left under a prefix: counted, and taken away by name and type.
 import { TargetError } from '../base/errors.js'
 import { isLease } from '../plan/ownership.js'
-import { escaped, ownersBook, plannedPrefixes, scan, typed } from './found-keys.js'
+import { escapedPattern, ownersBook, plannedPrefixes, scan, typedKeys } from './found-keys.js'
 import { planKey, plansUnder } from './plan-key.js'
 import { ownerOf } from './topology.js'
 
@@ -53,7 +53,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
     const client = target.control(master)
     const found = { master, ours: /** @type {Record<string, number>} */ ({}), foreign: 0, removed: 0 }
     results.push(found)
-    for await (const keys of scan(client, { match: `${escaped(prefix)}*` })) {
+    for await (const keys of scan(client, { match: `${escapedPattern(prefix)}*` })) {
       if (signal.aborted) return results
       const names = /** @type {string[]} */ ([])
       for (const key of keys) {
@@ -62,7 +62,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
         else found.foreign++
       }
       const ours = /** @type {string[]} */ ([])
-      for (const { key, type } of await typed(client, names)) {
+      for (const { key, type } of await typedKeys(client, names)) {
         if (!(await typesFor(key)).includes(type)) {
           found.foreign++
           continue
@@ -102,7 +102,9 @@ const unlink = async (client, keys) => {
 export const leasesUnder = async (target, prefix) => {
   let leases = 0
   for (const master of target.topology.masters)
-    for await (const keys of scan(target.control(master), { match: `${escaped(prefix)}millrace:lease:*` }))
+    for await (const keys of scan(target.control(master), {
+      match: `${escapedPattern(prefix)}millrace:lease:*`,
+    }))
       leases += keys.filter(isLease).length
   return leases
 }

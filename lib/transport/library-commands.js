@@ -1,6 +1,6 @@
 // The commands of a writer on a client library: sent, and counted by the library's final replies.
 import { plainCommand } from '../wire/encode.js'
-import { keyIn } from './library.js'
+import { firstKeyIn } from './library.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { libraryRetriesOf } from './library-repeats.js'
 
@@ -11,7 +11,7 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { Tick } from './connection.js'
  * @import { Tape } from './encoded-batch.js'
  * @import { Fault, Library, Redirect } from './library.js'
- * @import { turnsOf } from './library-turns.js'
+ * @import { libraryTurnsOf } from './library-turns.js'
  * @import { policyOf } from './policy.js'
  * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
@@ -29,11 +29,11 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
  * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
- * @param {ReturnType<typeof turnsOf>} needs.turns
+ * @param {ReturnType<typeof libraryTurnsOf>} needs.turns
  * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
  * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
  */
-export const commandsOf = ({
+export const libraryCommandsOf = ({
   library,
   options,
   policy,
@@ -100,7 +100,7 @@ export const commandsOf = ({
     ledger.commands.sent++
     one.to = null
     one.from = to?.address ?? ((plan.cluster && library.ownerOf(tape.slotAt(i, values))) || one.from)
-    answers.ask(one, () => library.send(args, keyIn(args), to))
+    answers.ask(one, () => library.send(args, firstKeyIn(args), to))
   }
 
   return {

@@ -12,7 +12,7 @@
  */
 
 /** @param {ReturnType<typeof ledgerOf>} ledger */
-export const turnsOf = (ledger) => {
+export const libraryTurnsOf = (ledger) => {
   /** @type {Turn[]} */
   let turns = []
   // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.

@@ -5,8 +5,8 @@ import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
-import { commandsOf } from './library-commands.js'
-import { turnsOf } from './library-turns.js'
+import { libraryCommandsOf } from './library-commands.js'
+import { libraryTurnsOf } from './library-turns.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { causeOf } from './refusals.js'
@@ -99,7 +99,7 @@ export const libraryDriver = async (options) => {
   const { portionsOf, carriersOf } = await tapesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
-  const turns = turnsOf(ledger)
+  const turns = libraryTurnsOf(ledger)
   let started = false
   let closed = false
 
@@ -117,7 +117,7 @@ export const libraryDriver = async (options) => {
     pump()
     if (started) onProgress()
   })
-  const commands = commandsOf({
+  const commands = libraryCommandsOf({
     ...{ library, options, policy, refresher, topologyEvents, turns, itemTimes },
     onSettled: progressSoon,
   })

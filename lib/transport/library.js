@@ -53,7 +53,7 @@ import { reasonFor } from '../servers/reason.js'
 const ofScripts = new Set(['EVAL', 'EVALSHA', 'FCALL'])
 
 /** The first key of a command. @param {(string | Buffer)[]} args */
-export const keyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 1] ?? '')
+export const firstKeyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 1] ?? '')
 
 /** @type {Record<string, () => Promise<(needs: LibraryNeeds) => Library>>} by the driver's name */
 const libraries = {

@@ -274,7 +274,7 @@ const stepOf = (command, repeat, binding, where) => {
  * @param {Binding} binding
  * @returns {Step[]}
  */
-export const stepsOf = (declared, operation, terms, binding) => {
+export const boundStepsOf = (declared, operation, terms, binding) => {
   const commands = declared.operations(terms, declared.keys(terms))[operation]
   if (!commands) throw new TypeError(`${declared.name}: no operation ${operation}`)
   return commands.map((command) => stepOf(command, declared.repeat, binding, declared.name))

@@ -1,5 +1,5 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
-import { checksOf, stepsOf, textOf } from './bind.js'
+import { boundStepsOf, checksOf, textOf } from './bind.js'
 import { commandsAt, readerOf } from './bind-reader.js'
 import { boundWork } from './bind-work.js'
 import { chunkStencilOf } from './chunk-stencil.js'
@@ -250,7 +250,7 @@ export const strategyOf = (plan) => {
     ...operationsOf(declared, terms, plan, play),
     ...workOf(declared, terms, plan.prefix, stored),
     /** The commands that store an interval's items. */
-    steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
+    steps: () => play.flatMap((operation) => boundStepsOf(declared, operation, terms, binding)),
     amounts: () => declared.amounts?.(terms) ?? null,
     /** Which operation is next, where a number says it. */
     picks: () => declared.picks?.(terms) ?? null,

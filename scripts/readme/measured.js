@@ -1,7 +1,7 @@
 // docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
 import { times } from '../../lib/base/units.js'
 import { ids } from '../../lib/experiments/catalogue.js'
-import { ratioWords } from '../../lib/experiments/ratios.js'
+import { publishedRatioWords } from '../../lib/experiments/ratios.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { markdownText } from '../../lib/report/markdown.js'
@@ -43,7 +43,7 @@ const ratiosOf = ({ ratios }) => {
     const beside = published === null ? '' : `; published ${times(published)}: ${standing}`
     const reason = standing === 'agrees' || standing === 'undecided' || given.has(why) ? null : why
     given.add(why)
-    const words = `${label}, ${measureNamed(figure).title}: ${ratioWords(ours)}${beside}`
+    const words = `${label}, ${measureNamed(figure).title}: ${publishedRatioWords(ours)}${beside}`
     return markdownText(reason ? `${words}. ${reason}` : words)
   })
 }
@@ -54,7 +54,7 @@ const lineOf = ({ id, ratios, verdict }) => {
   if (!main) return `| ${id} | ${markdownText(verdict)} | | | |`
   const { label, figure, ours, published, standing } = main
   const what = `${label}, ${measureNamed(figure).title}`
-  return `| ${id} | ${markdownText(what)} | ${ratioWords(ours)} | ${published === null ? '' : times(published)} | ${standing ?? ''} |`
+  return `| ${id} | ${markdownText(what)} | ${publishedRatioWords(ours)} | ${published === null ? '' : times(published)} | ${standing ?? ''} |`
 }
 
 /** The ratios, and the first figure of the rows. @param {ExperimentDocument} document */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { run, startLocalServers } from 'millrace'
-import { sumOf, wireOf } from '../../lib/answers/plan/wire.js'
+import { sumOfParts, wireOf } from '../../lib/answers/plan/wire.js'
 
 /** Forwards to a server and counts each connection's bytes. @param {number} port */
 const countingProxy = async (port) => {
@@ -75,7 +75,7 @@ describe('bytes of an interval', () => {
       assert.equal(wire.whole, true)
       assert.deepEqual(wire.unknown, [])
       const bytes = (/** @type {'bytesIn' | 'bytesOut'} */ way) =>
-        Math.round(sumOf(wire, Number.POSITIVE_INFINITY)[way] * wire.items * 3)
+        Math.round(sumOfParts(wire, Number.POSITIVE_INFINITY)[way] * wire.items * 3)
       assert.deepEqual([long.in - short.in, long.out - short.out], [bytes('bytesIn'), bytes('bytesOut')])
     })
 })

@@ -1,7 +1,7 @@
 // Many searches of one simulated target, beside its truth.
 import { kneesAround } from '../../lib/answers/find/knees.js'
 import { search } from '../../lib/answers/find/search.js'
-import { ratioOf } from '../../lib/compare/find-ratio.js'
+import { ratioOfSearches } from '../../lib/compare/find-ratio.js'
 import { played, simulatedTarget } from './capacity.js'
 
 const share = 0.9
@@ -74,7 +74,7 @@ const compared = (name, seed, factor) => {
 /** Comparisons of a target with one that sustains twice its rate. @param {string} name of a scenario @param {number} n */
 export const comparisons = (name, n) => {
   const all = Array.from({ length: n }, (_, c) =>
-    ratioOf(
+    ratioOfSearches(
       Array.from({ length: rounds }, (_, r) => ({
         ...{ round: r + 1, first: /** @type {const} */ ('a') },
         a: compared(name, c * 100 + r * 2 + 1, 1),

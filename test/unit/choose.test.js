@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { choosePareto } from '../../charts/choose.js'
 import { modelsFor, needsIn, simplicityOf } from '../../lib/answers/choose/candidates.js'
-import { costOf, idleOf, metricsOf, weightsIn } from '../../lib/answers/choose/cost.js'
+import { costMetrics, costOf, idleSecondsOf, weightsIn } from '../../lib/answers/choose/cost.js'
 import { chooseDocument, chooseSchema } from '../../lib/answers/choose/document.js'
 import { chooseSentence, chooseText } from '../../lib/answers/choose/text.js'
 import { turnoversOf } from '../../lib/answers/choose/turnover.js'
@@ -110,7 +110,7 @@ test('a cost is net of the idle servers, and weighed as a geometric mean', () =>
     server: { cpu_us_per_item: (cpuPct * 1e4) / rate, memory_bytes_per_item: 400, net_bytes_per_item: 250 },
     latency_us: { intended: { p99: 900 } },
   })
-  const values = metricsOf(run(10_000, 3.5), idleOf(run(2, 0.5)))
+  const values = costMetrics(run(10_000, 3.5), idleSecondsOf(run(2, 0.5)))
   assert.ok(Math.abs(Number(values.cpu) - 3) < 1e-9)
   assert.equal(values.memory, 400)
   const weights = weightsIn('cpu=1,memory=0.5')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { comparisonOf } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
-import { exitCodeOf } from '../../lib/compare/gates.js'
+import { gateExitCode } from '../../lib/compare/gates.js'
 import { comparisonOfFinished } from '../../lib/compare/many.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
@@ -200,7 +200,7 @@ test('runs, patterns and folders of runs are sides', async () => {
     ['passed', 'failed'],
   )
   assert.deepEqual(
-    [exitCodeOf(comparison.rulings, 'strict'), exitCodeOf(comparison.rulings.slice(0, 1), 'strict')],
+    [gateExitCode(comparison.rulings, 'strict'), gateExitCode(comparison.rulings.slice(0, 1), 'strict')],
     [99, 0],
   )
   const text = comparisonText(comparison, { columns: 200, all: true })

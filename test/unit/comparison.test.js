@@ -11,7 +11,7 @@ import {
   cellOf,
   commonRequest,
   idOf,
-  placeOf,
+  placeOfSide,
   requestedDifferences,
   sideRequest,
 } from '../../lib/compare/request.js'
@@ -60,21 +60,21 @@ test('a data model alone is a side', () => {
 test('common options are those of the producer; where it goes is apart, and a side keeps to local servers', () => {
   const common = commonIn(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
   assert.deepEqual(common.load, { quantity: '20k', 'total-agents': '2', ttl: '2m' })
-  assert.deepEqual(placeOf(common.where).place, {
+  assert.deepEqual(placeOfSide(common.where).place, {
     cluster: true,
     shards: 2,
     replicas: 1,
     server: null,
     own: false,
   })
-  assert.equal(placeOf(common.where).target, null)
+  assert.equal(placeOfSide(common.where).target, null)
   const cell = cellOf(sideRequest('strategy=list config.io-threads=2', 'A'), 'a', common)
   assert.deepEqual(
     [cell.id, cell.legs[0].options.quantity, cell.legs[0].options.ttl, cell.place.config],
     ['a', 20_000, '120s', [['io-threads', '2']]],
   )
   const away = commonIn(['--host', '127.0.0.1', '--port', '7000'])
-  assert.deepEqual(placeOf(away.where).target, { host: '127.0.0.1', port: '7000' })
+  assert.deepEqual(placeOfSide(away.where).target, { host: '127.0.0.1', port: '7000' })
   assert.throws(() => cellOf(sideRequest('config.appendonly=yes', 'A'), 'a', away), /are for local servers/)
   assert.throws(
     () => commonIn(['--duration', '5s']),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serverStartsMs, spanWords, turnMs } from '../../lib/experiments/duration.js'
-import { progressOf } from '../../lib/experiments/progress.js'
+import { seriesProgress } from '../../lib/experiments/progress.js'
 
 /** @param {Record<string, unknown>} [change] @returns {import('../../lib/experiments/matrix.js').Cell} */
 const cellOf = (change = {}) =>
@@ -49,7 +49,13 @@ test('what turns took more than was expected is expected of the others', () => {
   const said = []
   const terms = { seconds: 2, warmUpS: 1, repeat: 2 }
   const plan = [{ experiment: { id: 'x' }, cells: [cellOf()] }]
-  const progress = progressOf({ plan, terms, onTarget: false, startMs: 400, say: (line) => said.push(line) })
+  const progress = seriesProgress({
+    plan,
+    terms,
+    onTarget: false,
+    startMs: 400,
+    say: (line) => said.push(line),
+  })
   const expectedMs = turnMs(cellOf(), { ...terms, startMs: 400 }, false)
   const turn = /** @type {any} */ ({ cell: cellOf(), round: 1 })
   const leg = { figures: {}, valid: true, reasons: [] }

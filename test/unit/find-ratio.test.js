@@ -7,7 +7,7 @@ import { Ajv } from 'ajv'
 import { compareFindSchema } from '../../lib/answers/find/schema.js'
 import { compareFinds } from '../../lib/cli/compare-find.js'
 import { compareFindPage } from '../../lib/cli/compare-find-page.js'
-import { ratioAnswer, ratioOf } from '../../lib/compare/find-ratio.js'
+import { ratioAnswer, ratioOfSearches } from '../../lib/compare/find-ratio.js'
 import { sideRequests } from '../../lib/compare/request.js'
 
 /** @param {number} middle @param {import('../../lib/compare/find-ratio.js').Searched['state']} [state] @returns {import('../../lib/compare/find-ratio.js').Searched} */
@@ -25,7 +25,7 @@ const roundsOf = (rates) =>
 const names = { a: 'sorted-set', b: 'list' }
 
 test('the ratio of the most likely rates has an interval over the rounds, and a machine that slows down cancels out', () => {
-  const { ratio, low, high, rounds } = ratioOf(
+  const { ratio, low, high, rounds } = ratioOfSearches(
     roundsOf([
       [100_000, 131_000],
       [80_000, 104_000],
@@ -49,7 +49,7 @@ test('a rate that the client limited has no ratio, and one round no interval', (
     sentence,
     'cannot tell: both searches found a rate in 1 of 2 rounds, and an interval takes two',
   )
-  assert.equal(ratioOf([]).ratio, null)
+  assert.equal(ratioOfSearches([]).ratio, null)
 })
 
 test('searches that were not steady count, as the interval over the rounds has what they vary by', () => {
@@ -69,7 +69,7 @@ test('searches that were not steady count, as the interval over the rounds has w
     /^list sustains 1\.9\d+ times the rate of sorted-set \(95 % sure between 1\.3\d+ and 2\.7\d+; .*; 3 rounds, in which 5 of 6 searches were not steady\)$/,
   )
   rounds[0].a.find = { low: null, middle: null, high: null }
-  assert.equal(ratioOf(rounds).rounds, 2, 'a search without a rate has no ratio')
+  assert.equal(ratioOfSearches(rounds).rounds, 2, 'a search without a rate has no ratio')
 })
 
 test('an interval that includes 1 shows no clear difference; the document is as its schema says', async () => {

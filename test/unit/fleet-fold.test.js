@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
-import { foldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
+import { fleetFoldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
 import { decodeInterval, encodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
 import { measuredOfBoxes } from '../../lib/fleet/measured.js'
 import { mergedPercentiles, series } from '../../lib/measure/latency.js'
@@ -32,7 +32,7 @@ test('the sum of what eight boxes sent is bucket by bucket the histogram of all 
   const boxes = Array.from({ length: 8 }, (_, i) =>
     boxOfIntervals(`box-${i + 1}`, i + 1, i + 1, (us, weight) => all.record(us, weight)),
   )
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   let id = 0
   for (let second = 1; second <= 12; second++)
     for (const box of boxes) fold.add(`${++id}-0`, decodeInterval(encodeInterval(box.next())))
@@ -59,7 +59,7 @@ test('the sum of what eight boxes sent is bucket by bucket the histogram of all 
 
 test('an interval that comes twice counts once, and a fold goes on where its checkpoint ended', () => {
   const make = () => [1, 2, 3].map((n) => boxOfIntervals(`box-${n}`, n, n))
-  const straight = foldOf()
+  const straight = fleetFoldOf()
   const boxes = make()
   let id = 0
   const entries = Array.from({ length: 6 }, (_, s) =>
@@ -74,7 +74,7 @@ test('an interval that comes twice counts once, and a fold goes on where its che
   lines.push(...straight.rest())
 
   // Another leader after each third entry, and everything a second time.
-  let fold = foldOf()
+  let fold = fleetFoldOf()
   /** @type {any[]} */
   const again = []
   id = 0
@@ -85,7 +85,7 @@ test('an interval that comes twice counts once, and a fold goes on where its che
     if (at % 3 !== 2) continue
     const kept = JSON.parse(JSON.stringify(fold.checkpoint()))
     fold.close()
-    fold = foldOf(kept)
+    fold = fleetFoldOf(kept)
   }
   again.push(...fold.rest())
   const [a, b] = [straight.checkpoint(), fold.checkpoint()]
@@ -94,7 +94,7 @@ test('an interval that comes twice counts once, and a fold goes on where its che
 })
 
 test('a second waits for its boxes, and no longer than three seconds', () => {
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   const [one, two] = [boxOfIntervals('a', 1, 1), boxOfIntervals('b', 2, 2)]
   fold.add('1-0', one.next(1))
   fold.add('2-0', two.next(1))
@@ -119,7 +119,7 @@ test('a second waits for its boxes, and no longer than three seconds', () => {
 })
 
 test('a second of all boxes: the busiest client, and rates that add up', () => {
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   const [one, two] = [boxOfIntervals('a', 1, 3), boxOfIntervals('b', 2, 4)]
   const [first, second] = [one.next(), two.next()]
   const nodes = /** @type {any} */ ([{ address: '127.0.0.1:1', role: 'master' }])
@@ -134,7 +134,7 @@ test('a second of all boxes: the busiest client, and rates that add up', () => {
 })
 
 test('the rest of a second at the end of a box has its items, and is no rate and no CPU of a second', () => {
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   const one = boxOfIntervals('a', 1, 5)
   const whole = one.next(1)
   const client20 = { over_s: 0.02, cpu_s: 0.012, thread: { over_s: 0.02, busy_s: 0.0198, cpu_s: 0.01 } }
@@ -153,7 +153,7 @@ test('the rest of a second at the end of a box has its items, and is no rate and
 })
 
 test('a box that was lost has its warm-up apart, and nodes go on from one box that led to the next', () => {
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   const [one, two] = [boxOfIntervals('a', 1, 5), boxOfIntervals('b', 2, 6)]
   const row = (/** @type {number} */ atMs, /** @type {number} */ cpuS, role = 'master') => ({
     ...{ address: 'm:1', shard: 1, role, at_ms: atMs, over_ms: 1000, memory_bytes: atMs },
@@ -182,7 +182,7 @@ test('a box that was lost has its warm-up apart, and nodes go on from one box th
 })
 
 test('a second in which only readers sent has no items of any kind', () => {
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   const { next } = boxOfIntervals('a', 1, 5)
   const { items, ...rest } = next(1)
   fold.add('1-0', /** @type {any} */ ({ ...rest, kind: 'consumer', fetches: { count: 2 } }))
@@ -194,7 +194,7 @@ test('a second in which only readers sent has no items of any kind', () => {
 test('what is no interval is left out, and its entry is passed', () => {
   for (const text of ['', '{}', 'null', '{"v":2,"box":"a","seq":1,"at_ms":1}', '{"v":1,"seq":1,"at_ms":1}'])
     assert.equal(decodeInterval(text), null)
-  const fold = foldOf()
+  const fold = fleetFoldOf()
   assert.equal(fold.add('9-0', null), false)
   assert.equal(fold.checkpoint().last, '9-0')
 })

@@ -6,7 +6,7 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
 import { junit } from '../../lib/compare/ci.js'
 import { comparisonData } from '../../lib/compare/data.js'
-import { exitCodeOf } from '../../lib/compare/gates.js'
+import { gateExitCode } from '../../lib/compare/gates.js'
 import { comparisonOfMany } from '../../lib/compare/many.js'
 import { cellIdOf, idOf, requestedDifferences, sideRequests } from '../../lib/compare/request.js'
 import { comparisonPictures, comparisonSections } from '../../lib/compare/sections.js'
@@ -166,7 +166,7 @@ test('thresholds hold for every side but the first, each by its name', () => {
       ['chunks=4', 'failed'],
     ],
   )
-  assert.equal(exitCodeOf(comparison.rulings, 'strict'), 99)
+  assert.equal(gateExitCode(comparison.rulings, 'strict'), 99)
   assert.match(junit(comparison, 'strict'), /<testsuites tests="3" failures="1"/)
 })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { typesOf } from '../../lib/plan/ownership.js'
+import { typesOfPlan } from '../../lib/plan/ownership.js'
 import { cardFault, cardHash, cardOf, markerS } from '../../lib/plan/plan-card.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
@@ -107,7 +107,7 @@ test('the card of a plan knows the keys without the file', () => {
   }
   const foreign = { ...card, strategy: 'of-somebody' }
   assert.equal(cardFault(JSON.stringify(foreign)), null)
-  const typeOf = typesOf(foreign)
+  const typeOf = typesOfPlan(foreign)
   for (const [key, type] of /** @type {const} */ ([
     [`p:limit:9:${minute}`, 'string'],
     ['p:a.b', 'set'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isGenuine, isLease, prefixReader, typesOf } from '../../lib/plan/ownership.js'
+import { isGenuine, isLease, prefixReader, typesOfPlan } from '../../lib/plan/ownership.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
@@ -42,7 +42,7 @@ for (const strategy of strategyNames('ticks')) {
     test(`every key that ${strategy} writes is covered, with its type: ${JSON.stringify(settings)}`, () => {
       const all = { strategy, ...settings }
       const plan = samplePlan(all, { variant: 'HSETEX' })
-      const typeOf = typesOf(cardFor(all))
+      const typeOf = typesOfPlan(cardFor(all))
       let made = 0
       for (const step of strategyOf(plan).steps()) {
         if (step.kind === 'once') continue
@@ -61,7 +61,7 @@ for (const strategy of strategyNames('ticks')) {
 }
 
 test('items of a spread script carry the tag of their set, and no other', () => {
-  const typeOf = typesOf(cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' }))
+  const typeOf = typesOfPlan(cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' }))
   const { sets } = cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' })
   const [even, odd] = sets.map((set) => set.slice(set.indexOf('{')))
   assert.equal(typeOf(`item:4${even}`), 'string')
@@ -71,7 +71,7 @@ test('items of a spread script carry the tag of their set, and no other', () => 
 })
 
 test('similar names of others are not covered', () => {
-  const typeOf = typesOf(cardFor({ prefix: 'p:' }))
+  const typeOf = typesOfPlan(cardFor({ prefix: 'p:' }))
   const foreign = [
     ...[
       'item:1',
@@ -97,11 +97,11 @@ test('similar names of others are not covered', () => {
   ]
   for (const key of foreign) assert.equal(typeOf(key), null, key)
   assert.equal(typeOf('p:item:100'), 'string')
-  assert.equal(typesOf(cardFor({ prefix: 'p:', once: true }))('p:item:101'), 'string')
+  assert.equal(typesOfPlan(cardFor({ prefix: 'p:', once: true }))('p:item:101'), 'string')
 })
 
 test('a minute is ours while the plan was alive, with a day for clocks that differ', () => {
-  const typeOf = typesOf(cardFor({ strategy: 'set' }))
+  const typeOf = typesOfPlan(cardFor({ strategy: 'set' }))
   assert.equal(typeOf(`latest-ids:${minute}`), 'set')
   assert.equal(typeOf(`latest-ids:${minute + 1441}`), 'set')
   assert.equal(typeOf(`latest-ids:${minute + 1442}`), null)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { normals } from '../../lib/base/random.js'
 import { comparisonOfRounds, orderWarnings } from '../../lib/compare/comparison.js'
 import { driftIn } from '../../lib/compare/drift.js'
-import { exitCodeOf, rulingOf } from '../../lib/compare/gates.js'
+import { gateExitCode, rulingOf } from '../../lib/compare/gates.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { conclusionOf } from '../../lib/compare/text.js'
 import { pairedOf } from '../../lib/result/paired.js'
@@ -155,10 +155,10 @@ test('a gate fails only when the whole interval lies beyond its limit', () => {
     absolute,
     ruling(limit, pairsOf(6, { noise: 0.005, next })),
   ]
-  assert.equal(exitCodeOf([passed, unclear, failed], 'lenient'), 99)
-  assert.equal(exitCodeOf([passed, unclear], 'strict'), 98)
-  assert.equal(exitCodeOf([passed, unclear], 'lenient'), 0)
-  assert.equal(exitCodeOf([passed], 'strict'), 0)
+  assert.equal(gateExitCode([passed, unclear, failed], 'lenient'), 99)
+  assert.equal(gateExitCode([passed, unclear], 'strict'), 98)
+  assert.equal(gateExitCode([passed, unclear], 'lenient'), 0)
+  assert.equal(gateExitCode([passed], 'strict'), 0)
 })
 
 test('at most one in twenty comparisons of a version with itself fails a gate of +5 %', () => {

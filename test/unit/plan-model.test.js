@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costsOf, secondOf } from '../../lib/answers/plan/calibrate.js'
+import { calibratedCosts, sumsOfSecond } from '../../lib/answers/plan/calibrate.js'
 import { designedCells, heldOut, optionsOfCell, ranges, rateOfCell } from '../../lib/answers/plan/cells.js'
 import {
   cpuFeatures,
@@ -146,7 +146,7 @@ test('a cell that is late: costs are those of the items that the servers counted
   assert.deepEqual(counted, { name: 'zadd', commands: 1 / 200 })
   // 100,000 items in each second, but the first one has 1.3 s of them, and the last a part.
   const seconds = [1.3, 1, 0.2].map((part) =>
-    secondOf([
+    sumsOfSecond([
       {
         ...{ role: 'master', over_ms: 1000, engine_cpu_pct: 10 * part + 2, info_bytes: 8000 },
         ...{ net_in_bytes: 13e6 * part + 300, net_out_bytes: 1e6 * part + 8200 },
@@ -155,7 +155,7 @@ test('a cell that is late: costs are those of the items that the servers counted
     ]),
   )
   const idle = { cpu_pct: { master: 2 }, net_bytes_per_s: 500 }
-  for (const cost of costsOf(seconds, counted, 100_000, idle)) {
+  for (const cost of calibratedCosts(seconds, counted, 100_000, idle)) {
     assert.ok(Math.abs(cost.cpu_us.master - 1) < 1e-9, `${cost.cpu_us.master}`)
     assert.ok(Math.abs(cost.bytes / cost.items - 140) < 1e-9, `${cost.bytes / cost.items}`)
   }

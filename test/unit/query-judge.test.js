@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { judgeOf } from '../../lib/workloads/query/answer-verifier.js'
+import { answerVerifierOf } from '../../lib/workloads/query/answer-verifier.js'
 import { documentsOf, statuses } from '../../lib/workloads/query/documents.js'
 import { queriesOf } from '../../lib/workloads/query/queries.js'
 
@@ -15,7 +15,7 @@ const judging = ({ sortBy = 'created', limit = 5, offset = 0, selectivity = 0.1 
   const columns = documents.columns()
   const queries = queriesOf(columns, { count, queries: 20, selectivity, seed: 3 })
   const versions = new Uint32Array(count + 1)
-  const judge = judgeOf({ documents, columns, queries, versions, sortBy, limit, offset })
+  const judge = answerVerifierOf({ documents, columns, queries, versions, sortBy, limit, offset })
   /** All that match, in order, from the documents as JSON. @param {number} q @param {(n: number) => number} [versionOf] */
   const matching = (q, versionOf = () => 0) => {
     const { status, min, max } = queries[q - 1]

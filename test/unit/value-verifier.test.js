@@ -2,7 +2,7 @@
 // made up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeOf } from '../../lib/measure/value-verifier.js'
+import { valueVerifierOf } from '../../lib/measure/value-verifier.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { idList } from '../../lib/wire/id-list.js'
 import { payloadOf } from '../helpers/payload.js'
@@ -27,7 +27,7 @@ const bytesOf = (n, change = {}, stampMs = startMs + 5000) =>
 const judging = ({ plan = {}, dated = true, master = () => null, lives = true, apart = true } = {}) => {
   let nowMs = startMs + 6000
   let asked = 0
-  const judge = judgeOf({
+  const judge = valueVerifierOf({
     plan: /** @type {any} */ ({
       ...terms,
       strategy: 'sorted-set',

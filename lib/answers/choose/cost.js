@@ -43,13 +43,13 @@ export const weightWords = (weights) =>
 const cpuOf = (nodes) => nodes.reduce((sum, { cpu_pct: pct }) => sum + Number(pct ?? Number.NaN), 0)
 
 /** @param {any} run of a few items @returns {Idle} */
-export const idleOf = ({ nodes, server, rate }) => ({
+export const idleSecondsOf = ({ nodes, server, rate }) => ({
   cpu_pct: cpuOf(nodes),
   net_bytes_per_s: (server.net_bytes_per_item ?? 0) * rate.achieved,
 })
 
 /** @param {any} run run.json @param {Idle} idle @returns {Metrics} */
-export const metricsOf = ({ server, rate, latency_us: latency }, idle) => {
+export const costMetrics = ({ server, rate, latency_us: latency }, idle) => {
   const found = {
     cpu: server.cpu_us_per_item - (idle.cpu_pct * 1e4) / rate.achieved,
     memory: server.memory_bytes_per_item,

@@ -7,7 +7,7 @@ import { mean } from '../../base/sums.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
 import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted, weightOf } from './model.js'
-import { sumOf, wireOf } from './wire.js'
+import { sumOfParts, wireOf } from './wire.js'
 
 /**
  * @import { Plan } from '../../plan/plan.js'
@@ -65,7 +65,7 @@ const halfPct = (values) => {
 }
 
 /** The CPU of the main threads in a second, by role, and what the masters say of bytes and commands. @param {readonly any[]} nodes */
-export const secondOf = (nodes) => {
+export const sumsOfSecond = (nodes) => {
   const second = {
     cpu_us: /** @type {Record<string, number>} */ ({}),
     us: 0,
@@ -86,9 +86,9 @@ export const secondOf = (nodes) => {
 
 /** @param {any} bench @param {object} options @param {AbortSignal} stop */
 const watchedRun = async (bench, options, stop) => {
-  const seconds = /** @type {ReturnType<typeof secondOf>[]} */ ([])
+  const seconds = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
   const onProgress = (/** @type {any} */ { type, phase, nodes }) => {
-    if (type === 'second' && phase === 'measuring' && nodes.length > 0) seconds.push(secondOf(nodes))
+    if (type === 'second' && phase === 'measuring' && nodes.length > 0) seconds.push(sumsOfSecond(nodes))
   }
   const result = await bench.run(options, { signal: stop, onProgress })
   return { result, seconds: seconds.filter(({ cpu_us: cpu }) => cpu.master >= 0) }
@@ -123,12 +123,12 @@ export const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
 
 /**
  * Costs of an item in each second, by the items that the servers themselves counted between the same two answers.
- * @param {readonly ReturnType<typeof secondOf>[]} seconds
+ * @param {readonly ReturnType<typeof sumsOfSecond>[]} seconds
  * @param {{ name: string, commands: number } | null} counted
  * @param {number} rate where they do not count them
  * @param {Idle} idle
  */
-export const costsOf = (seconds, counted, rate, idle) =>
+export const calibratedCosts = (seconds, counted, rate, idle) =>
   seconds.flatMap(({ cpu_us: cpu, us, bytes, calls }) => {
     const items = counted === null ? (rate * us) / 1e6 : (calls[counted.name] ?? 0) / counted.commands
     const cpuUs = Object.fromEntries(
@@ -149,7 +149,7 @@ export const costsOf = (seconds, counted, rate, idle) =>
 export const measureCell = async (needs, strategy, cell, idle) => {
   const startedMs = performance.now()
   const runs = /** @type {any[]} */ ([])
-  let costs = /** @type {ReturnType<typeof costsOf>} */ ([])
+  let costs = /** @type {ReturnType<typeof calibratedCosts>} */ ([])
   /** @type {Awaited<ReturnType<typeof amountsOf>> | null} */
   let amounts = null
   const half = () => halfPct(costs.map(({ cpu_us: cpu }) => cpu.master))
@@ -165,7 +165,7 @@ export const measureCell = async (needs, strategy, cell, idle) => {
       if (result.rate.achieved > 0 && result.items.failed === 0) {
         amounts ??= await amountsOf(result.plan, needs)
         runs.push(result)
-        costs = [...costs, ...costsOf(seconds, amounts.counted, result.rate.achieved, idle)]
+        costs = [...costs, ...calibratedCosts(seconds, amounts.counted, result.rate.achieved, idle)]
       }
     } finally {
       await bench.close()
@@ -202,7 +202,7 @@ export const measureCell = async (needs, strategy, cell, idle) => {
 /** What is computed of a plan before it is measured. @param {Plan} plan @param {Pick<Needs, 'allocator' | 'isCluster'>} needs */
 const amountsOf = async (plan, { allocator, isCluster }) => {
   const wire = await wireOf(plan)
-  const amounts = sumOf(wire, (plan.quantity * 1000) / plan.periodMs)
+  const amounts = sumOfParts(wire, (plan.quantity * 1000) / plan.periodMs)
   const memory = memoryFeatures(memoryOf(plan, allocator), plan.items, isCluster)
   return { ...amounts, memory, computed_bytes: memory.computed, unknown: wire.unknown, counted: wire.counted }
 }

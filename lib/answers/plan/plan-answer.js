@@ -8,7 +8,7 @@ import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'
 import { oldPrices } from './prices.js'
 import { scoresOf } from './proof.js'
-import { partsAt, sumOf, wireOf } from './wire.js'
+import { partsAt, sumOfParts, wireOf } from './wire.js'
 
 /**
  * @import { Plan } from '../../plan/plan.js'
@@ -97,7 +97,7 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
  * @returns {Demand & { cpu: Prediction }}
  */
 export const demandOf = ({ model, wire, memory, isCluster = false }, { rate, items }, bound = 'value') => {
-  const features = cpuFeatures(sumOf(wire, rate), items)
+  const features = cpuFeatures(sumOfParts(wire, rate), items)
   const usOf = (/** @type {Model} */ role) => {
     const cpu = predicted(role, features)
     const parts = partsUs(role, wire, rate, items)

@@ -183,4 +183,4 @@ export const partsAt = ({ parts }, rateHz) =>
   parts.map((part) => (part.timed ? { ...part, amounts: divided(part.amounts, rateHz) } : part))
 
 /** All of an item's amounts together. @param {Wire} wire @param {number} rateHz */
-export const sumOf = (wire, rateHz) => sum(partsAt(wire, rateHz))
+export const sumOfParts = (wire, rateHz) => sum(partsAt(wire, rateHz))

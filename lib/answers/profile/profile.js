@@ -5,7 +5,7 @@ import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './budget.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
 import { inDatabases, noiseOf } from './noise.js'
-import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsOf, timesOf } from './seen.js'
+import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsSeen, timesSeen } from './seen.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
@@ -152,7 +152,7 @@ const notOfApplications =
 
 /** The sum of all masters, between the first and the last look. @param {Collected} collected */
 const commandsOf = ({ begin, end, seconds, own, read }) => {
-  const times = timesOf(read, end)
+  const times = timesSeen(read, end)
   /** @type {Record<string, { calls: number, usec: number }>} */
   const calls = {}
   for (const [i, { commands }] of end.entries())
@@ -320,7 +320,7 @@ export const profileOf = (
     },
     key_sizes: keySizesOf(end),
     log: logOf(read, names.ofKey),
-    slots: slotsOf(read, seconds),
+    slots: slotsSeen(read, seconds),
     hot_keys: hotOf(read, names.ofKey),
     remarks: collected.remarks,
     refused,

@@ -39,7 +39,7 @@ const timesOfInfo = ([{ fields }], name) => {
 }
 
 /** @param {readonly Readings[]} all @param {readonly Info[]} infos */
-export const timesOf = (all, infos) => {
+export const timesSeen = (all, infos) => {
   const hasHistograms = all.every(({ begin, end }) => begin.latency && end.latency)
   const from = hasHistograms
     ? 'LATENCY HISTOGRAM'
@@ -106,7 +106,7 @@ export const logOf = (all, patternOfKey) => {
 }
 
 /** Slots with the most time. @param {readonly Readings[]} all @param {number} seconds */
-export const slotsOf = (all, seconds) => {
+export const slotsSeen = (all, seconds) => {
   const ends = all.flatMap(({ end }) => end.slots ?? [])
   if (ends.length === 0) return null
   const before = new Map(all.flatMap(({ begin }) => begin.slots ?? []).map((one) => [one.slot, one]))

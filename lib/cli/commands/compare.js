@@ -9,14 +9,14 @@ import { millraceVersion } from '../../base/version.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { comparisonFiles } from '../../compare/files.js'
-import { exitCodeOf } from '../../compare/gates.js'
+import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
 import {
   cellOf,
   commonOptions,
   commonRequest,
   idOf,
-  placeOf,
+  placeOfSide,
   requestedDifferences,
   sideRequests,
 } from '../../compare/request.js'
@@ -24,8 +24,8 @@ import { roundsOf } from '../../compare/rounds.js'
 import { comparisonText } from '../../compare/text.js'
 import { spanWords } from '../../experiments/duration.js'
 import { placesOf, shownTarget } from '../../experiments/experiment-servers.js'
-import { argumentsOf, typed as typedWords } from '../../experiments/options.js'
-import { progressOf } from '../../experiments/progress.js'
+import { optionWords, typedWords } from '../../experiments/options.js'
+import { seriesProgress } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
@@ -103,8 +103,8 @@ const commandOf = ({ seconds, 'warm-up': warmUpS }, { given, common }, plan, sho
     ...(plan.looks.length > 1
       ? ['--until-sure', '--max-rounds', String(plan.rounds)]
       : ['--rounds', String(plan.rounds)]),
-    ...argumentsOf(common.load),
-    ...(shown ?? argumentsOf(common.where)),
+    ...optionWords(common.load),
+    ...(shown ?? optionWords(common.where)),
   ])
 
 /** @typedef {Awaited<ReturnType<typeof openMatrix>>} Store */
@@ -209,14 +209,14 @@ const compare = async ({ settings: values, typed, env }) => {
   const ofFind = compareFindNames.find((name) => typed.options.has(name))
   if (ofFind) throw new OptionError(`--${ofFind} belongs to --find`)
   const plan = planOf(values, sides.length)
-  const { target } = placeOf(common.where)
+  const { target } = placeOfSide(common.where)
   const shown = target ? shownTarget(target, env) : null
   const id = idOf(...sides)
   const [baseline, ...others] = sides.map(({ name }) => name)
   const question = `${others.join(', ')} against ${baseline}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
   const clock = () => performance.now()
-  const progress = progressOf({
+  const progress = seriesProgress({
     plan: [{ experiment: { id }, cells }],
     terms: timing,
     onTarget: target !== null,
@@ -296,7 +296,7 @@ const compare = async ({ settings: values, typed, env }) => {
   if (missing) say(missing)
   say(`page: ${store.folder}/compare.html${picture}`)
   if (signal.aborted) return ExitCode.interrupted
-  return isValid ? exitCodeOf(comparison.rulings, gating.gate) : ExitCode.invalid
+  return isValid ? gateExitCode(comparison.rulings, gating.gate) : ExitCode.invalid
 }
 
 /** @type {Command} */

@@ -4,7 +4,7 @@ import { ownOptions } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { comparisonOf } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
-import { exitCodeOf } from '../../compare/gates.js'
+import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfFinished } from '../../compare/many.js'
 import { sidesOf } from '../../compare/sides.js'
 import { comparisonText } from '../../compare/text.js'
@@ -69,7 +69,7 @@ Runs of one side after runs of the other also measure what changed on the machin
       ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
       : comparisons.map((comparison) => comparisonText(comparison, look)).join('\n')
     process.stdout.write(text)
-    return exitCodeOf(
+    return gateExitCode(
       comparisons.flatMap(({ rulings }) => rulings),
       gate,
     )

@@ -15,8 +15,8 @@ import { spanWords } from '../../experiments/duration.js'
 import { placesOf, shownTarget } from '../../experiments/experiment-servers.js'
 import { figureNames } from '../../experiments/figures.js'
 import { cellsOf } from '../../experiments/matrix.js'
-import { typed as typedWords } from '../../experiments/options.js'
-import { progressOf } from '../../experiments/progress.js'
+import { typedWords } from '../../experiments/options.js'
+import { seriesProgress } from '../../experiments/progress.js'
 import { published } from '../../experiments/published.js'
 import { runMatrix } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
@@ -131,7 +131,7 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   /** @type {Planned[]} */
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
-  const progress = progressOf({ plan, terms, onTarget: target !== null, startMs: clock(), say })
+  const progress = seriesProgress({ plan, terms, onTarget: target !== null, startMs: clock(), say })
   const { out: outDir = 'results/experiments', resume } = values
   return {
     ...{ plan, words, terms, target: target?.shown ?? [], fleet, places, progress, outDir, resume },

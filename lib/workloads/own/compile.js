@@ -17,7 +17,7 @@ import {
 } from './commands.js'
 import { readOf } from './read.js'
 import { scriptFault } from './scripts.js'
-import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
+import { patternOf, TemplateError, templateParts, wordsOf } from './template.js'
 
 /**
  * @import { NeedName } from '../needs.js'
@@ -187,7 +187,7 @@ const keysOf = ({ keys: declared }, commands) => {
       const known = keys.get(patterns[i]) ?? {
         pattern: patterns[i],
         parts: parts.flatMap((part) =>
-          typeof part === 'object' && part.name === 'key' ? partsIn('item:{n}') : part,
+          typeof part === 'object' && part.name === 'key' ? templateParts('item:{n}') : part,
         ),
         type: said?.type ?? '',
         lifetime: said?.lifetime ?? null,

@@ -6,7 +6,7 @@ import { MillraceError, OptionError } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
 import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
-import { stepsOf } from '../bind.js'
+import { boundStepsOf } from '../bind.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { keep, ttl, value } from '../latest/parts.js'
@@ -215,7 +215,7 @@ const checkDeclared = (declared, lines) => {
     lines.refuse(lines.ofField('operations'), 'no command carries an item: one must be each() or gather()')
   for (const command of store)
     try {
-      stepsOf({ ...declared, operations: () => ({ store: [command] }) }, 'store', t, {
+      boundStepsOf({ ...declared, operations: () => ({ store: [command] }) }, 'store', t, {
         prefix: '',
         shaOf: scriptSha,
       })

@@ -7,7 +7,7 @@ import { compile } from './compile.js'
 import { declarationOf } from './declared.js'
 import { mixSchema, modelOfMix } from './mix-text.js'
 import { schema } from './schema.js'
-import { partsIn, patternOf, TemplateError } from './template.js'
+import { patternOf, TemplateError, templateParts } from './template.js'
 
 /**
  * @import { Document, Node } from 'yaml'
@@ -107,7 +107,7 @@ const everyMsOf = (text) => {
 /** The pattern that a name of `keys` stands for. @param {string} text @param {Place} place */
 const keyPattern = (text, place) => {
   try {
-    return patternOf(partsIn(text))
+    return patternOf(templateParts(text))
   } catch (error) {
     if (error instanceof TemplateError) throw new OptionError(`${place(error.at)}: ${error.message}`)
     throw error

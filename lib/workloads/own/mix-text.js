@@ -16,7 +16,7 @@ import {
 } from './commands.js'
 import { declarationOfMix, elementName } from './mix.js'
 import { namePattern } from './schema.js'
-import { mixPattern, mixPlaceholders, partsIn, patternOf, TemplateError, wordsOf } from './template.js'
+import { mixPattern, mixPlaceholders, patternOf, TemplateError, templateParts, wordsOf } from './template.js'
 
 /**
  * @import { Place } from './compile.js'
@@ -107,7 +107,7 @@ const keysIn = (data, nameAt) =>
   new Map(
     Object.entries(data.keys).map(([name, said]) => {
       const place = nameAt(['keys', name])
-      const parts = placed(place, () => partsIn(name, 0, mixPlaceholders))
+      const parts = placed(place, () => templateParts(name, 0, mixPlaceholders))
       const odd = parts.find((part) => typeof part === 'object' && part.name !== 'id')
       if (typeof odd === 'object') refuse(place, `a pattern under keys has {id}, not {${odd.name}}`)
       const pattern = patternOf(parts)
@@ -116,7 +116,7 @@ const keysIn = (data, nameAt) =>
       if (said.keys > 1 && !parts.some((part) => typeof part === 'object'))
         refuse(place, `${pattern} names one key, not ${said.keys}; put {id} into it`)
       const element = said.element ?? elementName
-      placed(nameAt(['keys', name, 'element']), () => partsIn(element, 0, mixPlaceholders))
+      placed(nameAt(['keys', name, 'element']), () => templateParts(element, 0, mixPlaceholders))
       const lifetime = said.lifetime ?? null
       const bytes = asList(said.bytes, [16])
       const use = said.use ?? null

@@ -6,7 +6,7 @@ import { storedBytes } from '../../traffic/sizes.js'
 import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
 import { scheduleOf } from './mix-schedule.js'
 import { modelDeclaration } from './model.js'
-import { mixPattern, mixPlaceholders, partsIn } from './template.js'
+import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 
 /**
  * @import { Variable } from '../declare.js'
@@ -152,7 +152,7 @@ const variablesOf = (t, key, numberOf) => {
 
 /** @param {MixKey} key */
 const partsOfPattern = ({ pattern }) =>
-  partsIn(pattern, 0, mixPlaceholders).map((part) =>
+  templateParts(pattern, 0, mixPlaceholders).map((part) =>
     typeof part === 'string' ? part : number('id', (n) => n),
   )
 
@@ -280,7 +280,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     }
     const [pattern, ...rest] = isInBraces([of, ...args])
     const atoms = (/** @type {string} */ word) =>
-      partsIn(word, 0, mixPlaceholders).map((part) =>
+      templateParts(word, 0, mixPlaceholders).map((part) =>
         typeof part === 'string' ? part : variables[part.name](part.args),
       )
     return each(command, [

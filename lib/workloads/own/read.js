@@ -1,7 +1,7 @@
 // How a model is read: what its one command of ids answers, and what the ids name.
 import { OptionError } from '../../base/errors.js'
 import { typeOfCommand } from './commands.js'
-import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
+import { patternOf, TemplateError, templateParts, wordsOf } from './template.js'
 
 /**
  * @import { Shape } from '../declare.js'
@@ -101,7 +101,7 @@ export const readOf = (read, keys, commands) => {
     refuse(read.value.place, 'HGETALL brings the values with the ids: leave it out', 0)
   if (!isPairs && !value)
     refuse(read.ids.place, "nothing says how the value of an id is read: add 'value: GET'")
-  const id = read.id ? patternOf(readIn(read.id, partsIn)) : idIn(ask.key, commands)
+  const id = read.id ? patternOf(readIn(read.id, templateParts)) : idIn(ask.key, commands)
   if (id === undefined)
     return refuse(read.ids.place, `no command writes an id with {n} to ${ask.key}: add 'id:'`)
   if (!isNumbered(id))

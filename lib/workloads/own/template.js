@@ -87,7 +87,7 @@ const placeholderIn = (inner, at, known) => {
  * @param {number} [begin] where it begins in the whole
  * @param {Record<string, string>} [known] placeholders
  */
-export const partsIn = (text, begin = 0, known = placeholders) => {
+export const templateParts = (text, begin = 0, known = placeholders) => {
   const parts = /** @type {(string | Placeholder)[]} */ ([])
   let plain = ''
   for (let i = 0; i < text.length; i++) {
@@ -139,7 +139,7 @@ const wordOf = (text, at, known) => {
   }
   const inner = text.slice(from, to)
   const ends = marked ? 'marked' : gathered ? 'varying' : ''
-  const parts = quote === "'" ? [inner] : partsIn(inner, at + from, known)
+  const parts = quote === "'" ? [inner] : templateParts(inner, at + from, known)
   return { at, parts, opens, ends }
 }
 

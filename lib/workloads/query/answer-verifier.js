@@ -66,7 +66,7 @@ const doubtsIn = (writes, documents, query, fromMs, toMs) => {
  * @param {number} terms.limit
  * @param {number} terms.offset
  */
-export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
+export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
   const { count } = documents
   const { sorted, rank } = orderOf(count, sortKeyOf(columns, sortBy))
   const [status, price] = [columns.status.slice(), columns.price.slice()]
@@ -167,4 +167,4 @@ export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, 
   }
 }
 
-/** @typedef {ReturnType<typeof judgeOf>} Judge */
+/** @typedef {ReturnType<typeof answerVerifierOf>} Judge */

@@ -1,7 +1,7 @@
 // What the strategies of 'query' read of a plan. Documents and queries are made when they are asked for first: most
 // callers only want to know the names of keys.
 
-import { judgeOf } from './answer-verifier.js'
+import { answerVerifierOf } from './answer-verifier.js'
 import { documentsOf } from './documents.js'
 import { fieldOf, isDescending, queriesOf } from './queries.js'
 
@@ -78,7 +78,7 @@ export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
     /** @returns {Answers} */
     answers: () => ({
       judge: () =>
-        judgeOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),
+        answerVerifierOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),
       question: questionOf({ query, sortBy, limit: pageSize, offset: pageOffset }),
       matches: (n) => query(n).matches,
     }),
