@@ -105,7 +105,7 @@ export const clientsMemoryPart = (file = join(dataFolder, 'clients-memory.ndjson
     ]
   })
   const titles = ['client', 'memory of the process', 'longest pause of garbage collection']
-  return table([...titles, 'event loop without a turn', `acknowledged within ${lines[0]?.limitS} s`], rows)
+  return table([...titles, 'longest time between two samples, a second apart', `acknowledged within ${lines[0]?.limitS} s`], rows)
 }
 
 /** The CPU of an item at one rate. @param {ExperimentDocument | undefined} document @returns {Record<string, string>} */
