@@ -104,8 +104,14 @@ export const clientsMemoryPart = (file = join(dataFolder, 'clients-memory.ndjson
       `${ends}${all.length > done.length ? `, crashed: ${all.length - done.length} of ${all.length}` : ''}`,
     ]
   })
-  const titles = ['client', 'memory of the process', 'longest pause of garbage collection']
-  return table([...titles, 'longest time between two samples, a second apart', `acknowledged within ${lines[0]?.limitS} s`], rows)
+  const titles = [
+    ...['client', 'memory of the process', 'longest pause of garbage collection'],
+    ...['longest time between two samples, a second apart', `acknowledged within ${lines[0]?.limitS} s`],
+  ]
+  const named = (/** @type {string} */ name) =>
+    [...new Set(lines.flatMap((line) => line[name] ?? []))].join(', ')
+  const note = `Node ${named('node')}, server ${named('servers')}; ${named('cores')} cores.`
+  return `${table(titles, rows)}\n\n${note}`
 }
 
 /** The CPU of an item at one rate. @param {ExperimentDocument | undefined} document @returns {Record<string, string>} */
