@@ -20,6 +20,7 @@ const usage = `Usage: node scripts/client-memory.js [options] [words of the clie
   -h, --help       this text`
 
 const free = 2_000_000
+const endLimitMs = 180_000
 /** @type {Record<string, string[]>} by what a row is called: what is typed */
 const clients = {
   'plain sockets': [],
@@ -58,7 +59,8 @@ const played = async (client, { quantity, limitS }) => {
     const acked = async () =>
       (await linesOf(join(run.folder, 'intervals.ndjson'))).reduce((sum, { items }) => sum + items.acked, 0)
     while (!run.isOver() && (await acked()) < quantity) await sleep(500)
-    run.interrupt()
+    // A million promises and more take long to end.
+    run.interrupt(endLimitMs)
     const { document, lines } = await run.ended
     const { client: process, items, versions, duration_s: tookS } = document
     const stillS = Math.max(...lines.map(({ client: second }) => second.over_s))

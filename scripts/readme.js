@@ -12,7 +12,7 @@ import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
 import { clientRatesPart, searchData } from './readme/client-rates.js'
-import { clientsMemoryPart, clientsParts, clientsPicture } from './readme/clients.js'
+import { clientsBatchesPart, clientsMemoryPart, clientsParts, clientsPicture } from './readme/clients.js'
 import {
   countersBalance,
   countersByDelay,
@@ -140,6 +140,7 @@ const partsOf = (experiments) => {
       : []),
     ...clientsParts(experiments.get('clients')),
     ['docs/clients.md', 'rates', clientRatesPart()],
+    ['docs/clients.md', 'batches', clientsBatchesPart()],
     ['docs/clients.md', 'million', clientsMemoryPart()],
     ...queriesParts(experiments, pictureMarkup),
     ...queuesParts(experiments, pictureMarkup),

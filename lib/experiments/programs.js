@@ -65,9 +65,9 @@ export const startProgram = (program, { args, outDir, name, env, secrets, home =
   })
   /** @type {NodeJS.Timeout | undefined} */
   let killer
-  const interrupt = () => {
+  const interrupt = (afterMs = killAfterMs) => {
     child.kill('SIGINT')
-    killer ??= setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+    killer ??= setTimeout(() => child.kill('SIGKILL'), afterMs)
   }
   const limit = limitMs === null ? undefined : setTimeout(interrupt, limitMs + overtimeMs)
 

@@ -82,7 +82,7 @@ export const clientsParts = (document) => {
 /** A mean with its interval over the rounds. @param {number[]} values @param {(value: number) => string} shown */
 const within = (values, shown) => {
   const figure = figureOfRow(values)
-  const [value, low, high] = [centreOf(figure), figure.low, figure.high].map(shown)
+  const [value, low, high] = [centreOf(figure), Math.max(0, figure.low), figure.high].map(shown)
   return low === high ? value : `${value} (${low} to ${high})`
 }
 
@@ -112,6 +112,22 @@ export const clientsMemoryPart = (file = join(dataFolder, 'clients-memory.ndjson
     [...new Set(lines.flatMap((line) => line[name] ?? []))].join(', ')
   const note = `Node ${named('node')}, server ${named('servers')}; ${named('cores')} cores.`
   return `${table(titles, rows)}\n\n${note}`
+}
+
+/** Commands one by one, and those of a turn in batches, by millrace compare. @param {string} [file] */
+export const clientsBatchesPart = (file = join(dataFolder, 'clients-batches.ndjson')) => {
+  const lines = linesIn(file)
+  const columns = tables.cost.filter(({ figure }) => figure !== 'rate.achieved')
+  const rows = ['valkey-glide', 'valkey-glide in batches'].map((client) => [
+    client,
+    ...columns.map(({ figure, shownAs = figure }) =>
+      within(
+        lines.filter((line) => line.client === client).map(({ figures }) => figures[figure]),
+        (value) => shownFigure(measureNamed(shownAs), value),
+      ),
+    ),
+  ])
+  return table(['client', ...columns.map(({ title }) => title)], rows)
 }
 
 /** The CPU of an item at one rate. @param {ExperimentDocument | undefined} document @returns {Record<string, string>} */
