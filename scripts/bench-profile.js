@@ -98,7 +98,7 @@ const profiled = async (server, folder, seconds, stop) => {
 /** @param {TestServer} server @param {Needs} needs @returns {Promise<Load>} */
 const applied = async (server, { name, rate, stop }) => {
   const { child, ended } = started([application, name, String(server.port), rate], server, stop)
-  await once(child.stdout, 'data')
+  await Promise.race([once(child.stdout, 'data'), ended])
   return {
     end: async () => {
       child.kill('SIGKILL')
@@ -114,7 +114,7 @@ const replayed = async (server, { file, command, rate, stop }) => {
   const { child, said, ended } = started(argv, server, stop)
   // The load has begun, after the fill.
   while ((await callsOf(server, command)) < Number(rate) / 4) {
-    if (child.exitCode !== null) throw new Error(said.error)
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(said.error)
     await sleep(50)
   }
   return {
