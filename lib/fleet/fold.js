@@ -6,6 +6,7 @@ import { ownOfBoxes, reading, TIMES, upgraded } from '../measures/index.js'
 import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
 
 /**
+ * @import { storedTimes } from '../measures/fields.js'
  * @import { Folded } from '../measures/fold.js'
  * @import { Interval, ReadInterval, Sums } from './interval.js'
  *
@@ -15,7 +16,6 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
  * @property {number} from_ms when its first interval began
  * @property {number} at_ms end of its last interval
  * @property {number} epoch_ms the same, by the control's clock
- * @property {number} writers
  * @property {number | null} achieved in its last interval; of a reader, items that it read
  * @property {number | null} p99_us in its last interval; of a reader, of a whole read
  * @property {Record<string, number | null>} client in its last interval
@@ -28,7 +28,7 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
  * @property {string} last id of the last entry folded
  * @property {{ name: string, n: number }} [commit] that put it there
  * @property {Record<string, BoxFold>} boxes
- * @property {Partial<Record<string, { hdr: string | null, samples: number }>>} sums of all seconds that were given out
+ * @property {Partial<Record<string, ReturnType<typeof storedTimes>>>} sums of all seconds that were given out
  * @property {Record<string, any>} open seconds that are not yet complete
  * @property {{ at_ms: number, state: object } | null} sampler what the last leader knew of the nodes
  * @property {number} closed_to the last second that was given out
@@ -37,13 +37,11 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
 // A second is given out once this many later ones have begun, even if boxes are missing in it.
 const patienceSeconds = 3
 
-/** What a writer and a reader have apart. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
-const ownOf = (interval) => {
-  if ('kind' in interval) {
-    return { writers: 0, ...reading.last(interval) }
-  }
-  const { writers, achieved, latency_us: latency, sums } = interval
-  return { writers: writers ?? 0, achieved, p99_us: latency.intended?.p99 ?? null, sums }
+/** What is known of the last interval of a writer, or of a reader. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
+const lastOf = (interval) => {
+  if ('kind' in interval) return reading.last(interval)
+  const { achieved, latency_us: latency, sums } = interval
+  return { achieved, p99_us: latency.intended?.p99 ?? null, sums }
 }
 
 /** @param {Interval | ReadInterval} interval @param {BoxFold | undefined} before @returns {BoxFold} */
@@ -64,7 +62,7 @@ const boxAfter = (interval, before) => {
     client,
     measured: { window: window.sum, whole: whole.sum },
     longest_ms: Math.max(before?.longest_ms ?? 0, before ? at_ms - before.at_ms : 0),
-    ...ownOf(interval),
+    ...lastOf(interval),
   })
 }
 

@@ -5,6 +5,7 @@ import { noCounts } from '../measure/ledger.js'
 import { amount, counts, latest, storedTimes, timesOf, worst } from '../measures/fields.js'
 import { secondOfSources } from '../measures/fold.js'
 import { lineOf, ofReading, recordOf, TIMES, upgraded } from '../measures/index.js'
+import { percentilesIn } from '../measures/measure.js'
 
 /**
  * @import { Counts } from '../measure/ledger.js'
@@ -96,7 +97,15 @@ export const mergedSecond = (kept = null) => {
   const latencyIn = (path) => {
     const { buckets, samples } = sum[path]
     const found = buckets.percentiles()
-    return found && { ...found, count: buckets.count(), samples, hdr: String(buckets.encoded()) }
+    return (
+      found && {
+        ...found,
+        ...percentilesIn(sum[path]),
+        count: buckets.count(),
+        samples,
+        hdr: String(buckets.encoded()),
+      }
+    )
   }
   return {
     /** @param {Record<string, any>} interval of a box, or a merged line */

@@ -123,7 +123,7 @@ export const metric = (title, unit, better = 'less') => ({ title, unit, better }
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>
   Object.fromEntries(which.map((name) => [`${path}.${name}`, metric(`${title} ${titleOf(name)}`, unit)]))
 
-/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit */
+/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit @returns {any} */
 export const percentilesIn = (sum, us = 1) => {
   const found = sum?.buckets.percentiles()
   if (!found) return null

@@ -110,7 +110,10 @@ test('eight boxes whose clocks differ start together and give one result of all'
     const longest = Math.max(...samples.map((sample) => sample[at]))
     assert.ok(Math.abs(latency[name].max - longest) <= longest / 1000, `${latency[name].max} of ${longest}`)
     const { mean, ...times } = mergedPercentiles([all]) ?? assert.fail('no latencies')
-    const known = { ...times, ...(name === 'service' && { mean }), count: samples.length }
+    // The highest is the one that was measured, and its bucket ends above it.
+    const { max } = latency[name]
+    const cut = Object.fromEntries(Object.entries(times).map(([of, us]) => [of, Math.min(us, max)]))
+    const known = { ...cut, ...(name === 'service' && { mean }), count: samples.length }
     assert.deepEqual(latency[name], known)
     t.diagnostic(`${name}: ${samples.length} samples in ${buckets.length} buckets`)
   }

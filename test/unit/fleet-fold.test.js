@@ -5,7 +5,7 @@ import { fleetFoldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
 import { decodeInterval, encodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
 import { measuredOfBoxes } from '../../lib/fleet/measured.js'
 import { mergedPercentiles, series } from '../../lib/measure/latency.js'
-import { ofWriters } from '../../lib/measures/index.js'
+import { ofReaders, ofWriters } from '../../lib/measures/index.js'
 import { nodeTotals } from '../../lib/measures/nodes.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
 
@@ -29,8 +29,12 @@ const shown = (data) =>
 test('the sum of what eight boxes sent is bucket by bucket the histogram of all their samples', (t) => {
   const all = series()
   t.after(all.close)
+  let highest = 0
   const boxes = Array.from({ length: 8 }, (_, i) =>
-    boxOfIntervals(`box-${i + 1}`, i + 1, i + 1, (us, weight) => all.record(us, weight)),
+    boxOfIntervals(`box-${i + 1}`, i + 1, i + 1, (us, weight) => {
+      all.record(us, weight)
+      highest = Math.max(highest, us)
+    }),
   )
   const fold = fleetFoldOf()
   let id = 0
@@ -43,6 +47,12 @@ test('the sum of what eight boxes sent is bucket by bucket the histogram of all 
   assert.ok(whole && intended?.hdr)
   assert.deepEqual(bucketsOf(intended.hdr), bucketsOf(whole.hdr))
   assert.equal(intended.samples, 8 * 12 * 20)
+  // Buckets know their highest value to 0.1 % only.
+  assert.equal(intended.max, highest)
+  assert.equal(Math.max(...given.map(({ latency_us: times }) => Number(times.intended?.max))), highest)
+  const checkpoint = JSON.parse(JSON.stringify(fold.checkpoint()))
+  const known = { boxes: [], checkpoint, stored: 0, plan: {} }
+  assert.equal(measuredOfBoxes(known, ofWriters).sections.latency_us.intended.max, highest)
   const { whole: items } = sumOfBoxes(Object.values(folded).map(({ sums }) => sums))
   assert.equal(items.offered, items.acked)
   const lines = joinedSeconds(given)
@@ -179,6 +189,27 @@ test('a box that was lost has its warm-up apart, and nodes go on from one box th
   ])
   const { cpu_s: cpuS, net_bytes: bytes, evicted, carried } = nodeTotals(sums.own.window, sums.own.whole)
   assert.deepEqual([cpuS, bytes, evicted, carried], [0.8, 10, 2, 14])
+})
+
+test('a fleet has what its boxes came to with --reconnects, and the CPU of boxes that read', () => {
+  const fold = fleetFoldOf()
+  const seconds = [1, 2].map((n) => ({
+    ...boxOfIntervals(`box-${n}`, n, n).next(),
+    reconnects: { asked: 10 * n, missed: n, connect_us: null },
+  }))
+  const reads = { v: 1, box: 'reader', seq: 1, kind: 'consumer', at_ms: 1000, epoch_ms: 0, items_per_s: 5 }
+  fold.add('1-0', seconds[0])
+  fold.add('2-0', seconds[1])
+  fold.add('3-0', /** @type {any} */ ({ ...reads, client: { over_s: 1, cpu_s: 0.25 } }))
+  const checkpoint = JSON.parse(JSON.stringify(fold.checkpoint()))
+  const madeOf = (/** @type {string[]} */ names, /** @type {typeof ofWriters} */ measures) => {
+    const boxes = names.map((name) => ({ end: null, folded: checkpoint.boxes[name] }))
+    const known = { boxes, checkpoint, stored: 0, plan: { reconnectHz: 30, agents: [] } }
+    return measuredOfBoxes(known, measures).sections
+  }
+  const { connections } = madeOf(['box-1', 'box-2'], ofWriters).traffic
+  assert.deepEqual([connections.renewed, connections.missed], [27, 3])
+  assert.equal(madeOf(['reader'], ofReaders).client.cpu_s, 0.25)
 })
 
 test('a second in which only readers sent has no items of any kind', () => {
