@@ -20,7 +20,7 @@ export const rateLatency = {
   note: 'A point a second, at the target rate of that second. Of writers from the due time, of consumers of whole fetches.',
   fold: 'nodes',
   option: ({ run, seconds }) => {
-    const { rates } = run.plan ?? {}
+    const rates = run.plan && 'rates' in run.plan && run.plan.rates
     if (!rates) return null
     const points = seconds.flatMap(({ at_ms: atMs, latency_us, duration_us }) => {
       const times = latency_us?.intended ?? duration_us

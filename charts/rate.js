@@ -15,7 +15,7 @@ const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + i
 const targetOf = ({ run, seconds }) => {
   const nominal = run.rate?.nominal ?? null
   const points = overTime(seconds, ({ phase }) => (phase === 'draining' ? undefined : nominal))
-  const endS = run.plan.durationMs / 1000
+  const endS = (run.plan.durationMs ?? 0) / 1000
   const last = points.at(-1)
   const drained = seconds.find(({ phase }) => phase === 'draining')
   const goesOn = last && drained && last[1] !== null && endS > Number(last[0]) && endS * 1000 <= drained.at_ms

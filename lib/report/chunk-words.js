@@ -2,7 +2,10 @@
 import { count, micros, percent, period } from '../base/units.js'
 import { rhythmWords } from '../plan/rhythm.js'
 
-/** @import { WriteRun as Run } from '../result/document.js' */
+/**
+ * @import { WriteRun as Run } from '../result/document.js'
+ * @import { Clients } from '../run/clients-writing.js'
+ */
 
 /** @type {Record<string, (size: string) => string>} */
 const sent = {
@@ -13,13 +16,13 @@ const sent = {
   transaction: (size) => `transactions of ${size} operations`,
 }
 
-/** What a client that sends in chunks does. @param {Run['plan']} plan */
+/** What a client that sends in chunks does. @param {Run['plan'] & { clients: Clients }} plan */
 export const chunksWords = (plan) => {
   const { quantity, clients, driver } = plan
   const { delivery, chunkSize, delayMs, passes } = clients
   const what = passes ? `${count(quantity)} operations` : `${rhythmWords(plan)}, what is due at once`
   const delay = delayMs === null ? '' : `, ${period(delayMs)} added to each round trip by a proxy`
-  return `${what}, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
+  return `${what}, ${sent[delivery ?? 'one'](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
 }
 
 /** @param {NonNullable<NonNullable<Run['chunks']>['time_ms']>} time */

@@ -3,13 +3,16 @@
 import { percentileOf } from '../base/samples.js'
 import { bytes, count, micros, percent, rate, several, share } from '../base/units.js'
 
-/** @import { WriteRun as Run } from '../result/document.js' */
+/**
+ * @import { WriteRun as Run } from '../result/document.js'
+ * @import { Clients } from '../run/clients-writing.js'
+ */
 
 const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'index' : 'indexes'}`
 const gap = ' · '
 const facts = (/** @type {(string | false)[]} */ words) => words.filter(Boolean).join(gap)
 
-/** What clients ask. @param {Run['plan']} plan */
+/** What clients ask. @param {Run['plan'] & { clients: Clients, own: { selectivity: number, sortBy: string } }} plan */
 export const queriesWords = ({ quantity, nominalHz, clients, own }) => {
   const load = nominalHz === null ? 'closed loop' : `${rate(nominalHz)} queries/s`
   const beside =

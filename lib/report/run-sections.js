@@ -278,7 +278,7 @@ const verdictOf = (run) => {
   const { plan, rate: rates } = run
   const kept = words.isUneven(plan) ? ', all that was due' : ', target rate sustained'
   const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : kept
-  const right = 'verify' in run && run.verify && plan.knowsBytes ? ', every value right' : ''
+  const right = 'verify' in run && run.verify && run.plan.knowsBytes ? ', every value right' : ''
   const good = {
     consumer: `every fetch on time and whole${right}`,
     producer:

@@ -12,8 +12,7 @@ import { chunksWords } from './chunk-words.js'
 import { queriesWords } from './query-words.js'
 import { workersPlanWords } from './work-words.js'
 
-/** @import { ReadRun, RunDocument, WriteRun } from '../result/document.js' */
-/** @typedef {RunDocument['plan']} Plan */
+/** @import { AnyPlan as Plan, ReadRun, RunDocument, WriteRun } from '../result/document.js' */
 /** @typedef {{ kind: RunDocument['kind'], plan: Plan, consumers?: number }} Loaded what is known of a run before its result */
 
 export { facts, gap } from '../base/units.js'
@@ -173,11 +172,11 @@ const plans = {
 }
 
 /** The plan in plain words. @param {RunDocument} run */
-export const planWords = (run) =>
+export const planWords = (run, /** @type {Plan} */ plan = run.plan) =>
   facts([
-    run.plan.model ? `${run.plan.strategy} (${plainText(run.plan.model.title)})` : run.plan.strategy,
+    plan.model ? `${plan.strategy} (${plainText(plan.model.title)})` : plan.strategy,
     loadWords(run),
-    plans[kindOf(run)](run.plan),
+    plans[kindOf(run)](plan),
   ])
 
 /** @param {RunDocument} run */

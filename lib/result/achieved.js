@@ -2,14 +2,16 @@
 // whose answers come just behind the end of a second makes neither a dip there nor a spike in the next.
 import { flowOf } from '../workloads/flows.js'
 
-/** @import { RunRecord, Second } from './record.js' */
+/**
+ * @import { WriteRun } from './document.js'
+ * @import { RunRecord, Second } from './record.js'
+ */
 
 // A tick that fell due this shortly before the end of a second may have begun behind it.
 const boundaryMs = 50
 
-/** @param {RunRecord} record */
-const isScheduled = ({ run: { plan }, phases }) =>
-  phases.length === 0 &&
+/** @param {WriteRun} run */
+const isScheduled = ({ plan }) =>
   flowOf(plan).inBatches &&
   plan.rate !== 'max' &&
   plan.pacing === 'open' &&
@@ -25,8 +27,9 @@ const clamped = (value, low, high) => Math.min(high, Math.max(low, value))
  * @returns {(number | null | undefined)[]}
  */
 export const achievedRates = (record) => {
-  const { seconds, run } = record
-  if (!isScheduled(record)) return seconds.map(({ achieved }) => achieved)
+  const { seconds, run, phases } = record
+  if (run.kind !== 'producer' || phases.length > 0 || !isScheduled(run))
+    return seconds.map(({ achieved }) => achieved)
   const { spacingMs, items: perInterval, chunks, ticks } = run.plan
   const batch = perInterval / chunks
   let startMs = 0

@@ -8,6 +8,9 @@ import { validityOf } from './validity.js'
 /**
  * @import { CloudWatchSection } from '../cloudwatch/fetch.js'
  * @import { NodeResult, ReadResult, RunResult, WorkResult, WriteResult } from '../index.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
  * @import { Found } from '../servers/preflight.js'
  * @import { Measure } from './measures.js'
  * @import { Judged } from './thresholds.js'
@@ -16,7 +19,7 @@ import { validityOf } from './validity.js'
 /** @typedef {number | null} Figure null: not measured */
 /** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
 /** @typedef {NodeResult} NodeFigures */
-/** The plan is what was asked for, and each kind of load has its own. @template {RunResult} T @typedef {Omit<T, 'plan'> & { plan: any }} Planned */
+/** The plan is what was asked for, and each kind of load has its own. @template {RunResult} T @template P @typedef {Omit<T, 'plan'> & { plan: P }} Planned */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
 /** @typedef {Omit<Items, 'failed_by'> & { agent: number }} AgentItems */
 /**
@@ -42,10 +45,11 @@ import { validityOf } from './validity.js'
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
  * @typedef {Head & { kind: 'consumer', [section: string]: any }} ReadParts
  *
- * @typedef {Planned<WriteResult>} WriteRun
- * @typedef {Planned<ReadResult>} ReadRun
- * @typedef {Planned<WorkResult>} WorkRun
+ * @typedef {Planned<WriteResult, Plan>} WriteRun
+ * @typedef {Planned<ReadResult, ReadPlan>} ReadRun
+ * @typedef {Planned<WorkResult, WorkPlan>} WorkRun
  * @typedef {WriteRun | ReadRun | WorkRun} RunDocument
+ * @typedef {any} AnyPlan of one of them: what only one kind of load has is asked for after its kind
  */
 
 const written = unmeasured(ofWriters)
