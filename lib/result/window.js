@@ -1,7 +1,7 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
-import { sums } from '../base/sums.js'
 import { storedOf } from '../measure/costs.js'
 import { presenceOf } from '../measure/presence.js'
+import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
 import { commandsOf, nodesIn } from '../measures/nodes.js'
@@ -20,8 +20,6 @@ import { absentWriters } from './writer-reasons.js'
  * @typedef {{ fromMs: number, toMs: number }} Window epoch
  */
 
-const losses = ['failed', 'uncertain', 'dropped', 'unsettled']
-
 /** @param {Document} document */
 const startOf = ({ started }) => Date.parse(started)
 
@@ -36,41 +34,38 @@ const linesWithin = ({ document, lines }, { fromMs, toMs }) => {
   })
 }
 
-/** @param {readonly Line[]} lines @param {string} name */
-const itemsOf = (lines, name) => lines.reduce((sum, line) => sum + (line.items[name] ?? 0), 0)
-
-/** @param {readonly Line[]} lines */
-const lengthMs = (lines) => lines.reduce((sum, line) => sum + line.over_ms, 0)
+/** What a line of a window has, with how long it took. */
+const fields = { ...recordOf(ofWriters), items: counts(), over_ms: length() }
 
 /**
- * How long the schedule takes for the work in these lines. Lines end once a second, and so do the bursts of a batch: by
+ * How long the schedule takes for the work in folded lines. Lines end once a second, and so do the bursts of a batch: by
  * the clock the same lines may hold a part of a burst more or less, with the CPU that it cost.
  * @param {Document} document
- * @param {readonly Line[]} lines
+ * @param {Folded} sum
  */
-const workMs = (document, lines) => {
-  const overMs = lengthMs(lines)
-  if (!isScheduled(document.plan)) return overMs
-  const { items, chunks, spacingMs } = document.plan
-  const ownMs = (itemsOf(lines, 'acked') / (items / chunks)) * spacingMs
+const workMs = ({ plan }, { items: { acked = 0 }, over_ms: overMs }) => {
+  if (!isScheduled(plan)) return overMs
+  const { items, chunks, spacingMs } = plan
+  const ownMs = (acked / (items / chunks)) * spacingMs
   return ownMs > 0 && Math.abs(ownMs - overMs) <= 1.2 * spacingMs ? ownMs : overMs
 }
+
+/** Items that came to something: of a window, whose edges cut bursts, others were offered. @param {Record<string, number>} items */
+const outcomesOf = ({ offered, ...outcomes }) => Object.values(outcomes).reduce((sum, n) => sum + n, 0)
 
 /**
  * Items a second, counted as those of a whole run. A burst that an edge of the window cuts is not late; only what was lost
  * is not stored, and what waits for more than a tick.
  * @param {Document} document
- * @param {readonly Line[]} lines
+ * @param {Folded} sum of its lines
  */
-const rateOver = ({ plan }, lines) => {
+const rateOver = ({ plan }, { items: { offered = 0, acked = 0, ...losses }, over_ms: overMs }) => {
   const tickItems = plan.items / plan.chunks
-  const acked = itemsOf(lines, 'acked')
-  const offered = itemsOf(lines, 'offered')
-  const lost = losses.reduce((sum, outcome) => sum + itemsOf(lines, outcome), 0)
+  const lost = outcomesOf(losses)
   const open = Math.abs(offered - acked - lost)
   const due = { offered, acked: offered - lost - (open > tickItems ? open : 0) }
   const ticks = isScheduled(plan) ? Math.round(offered / tickItems) : 0
-  return (storedOf(plan, due, acked) * 1000) / (ticks * plan.spacingMs || lengthMs(lines))
+  return (storedOf(plan, due, acked) * 1000) / (ticks * plan.spacingMs || overMs)
 }
 
 /** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {Idle | Unknown} */
@@ -78,9 +73,6 @@ const idleOf = (runs) => {
   const all = runs.flatMap(({ document }) => document.server.idle ?? [])
   return all.find((idle) => !('why' in idle)) ?? all[0] ?? { why: 'not measured' }
 }
-
-/** Items that came to something: of a window, whose edges cut bursts, others were offered. @param {Record<string, number>} items */
-const outcomesOf = ({ offered, ...outcomes }) => Object.values(outcomes).reduce((sum, n) => sum + n, 0)
 
 /** What is said of writers that ran side by side as of one. @param {readonly Run[]} runs */
 const together = (runs) => {
@@ -114,17 +106,12 @@ const judgedAgain = (document) => {
   return ruling(others, absentWriters(/** @type {any} */ (document)))
 }
 
-/** The lines of all runs; of the nodes each has its own view, and the first is taken. @param {readonly Line[][]} perRun */
-const foldedOver = (perRun) => {
-  const fields = recordOf(ofWriters)
-  const own = perRun.map((lines) =>
-    folded(
-      fields,
-      lines.map((line) => upgraded(line, line.over_ms / 1000)),
-    ),
+/** @param {readonly Line[]} lines of one run */
+const foldedOver = (lines) =>
+  folded(
+    fields,
+    lines.map((line) => upgraded(line, line.over_ms / 1000)),
   )
-  return { ...sumOfSources(fields, own), nodes: own[0].nodes }
-}
 
 /**
  * What measures make of them. What is known once is that of the whole runs.
@@ -167,27 +154,26 @@ export const windowOf = (runs, window) => {
   const perRun = runs.map((run) => linesWithin(run, window))
   const [lines] = perRun
   if (lines.length === 0) return null
-  const all = perRun.flat()
-  const linesMs = lengthMs(lines)
+  const own = perRun.map(foldedOver)
+  const linesMs = own[0].over_ms
   // Writers side by side are not in step: their bursts are spread over the lines.
-  const overMs = runs.length === 1 ? workMs(first.document, lines) : linesMs
+  const overMs = runs.length === 1 ? workMs(first.document, own[0]) : linesMs
   const overS = overMs / 1000
-  const items = sums(all.map((line) => line.items))
-  const seen = perRun.reduce(
-    (sum, own, i) => (own.length > 0 ? sum + rateOver(runs[i].document, own) : sum),
-    0,
-  )
+  const rates = own.map((sum, i) => (sum.items ? rateOver(runs[i].document, sum) : 0))
+  const seen = rates.reduce((all, rate) => all + rate)
   // Without a schedule whole lines end with a burst and leave out the sleep behind it; a writer's own figures hold it.
   const ownWindows = runs.length > 1 && !isScheduled(first.document.plan)
   const achieved = ownWindows
     ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
     : seen
   const nominals = runs.map(({ document }) => document.rate.nominal)
-  const stored = runs.length === 1 ? itemsOf(lines, 'acked') : seen * overS
+  /** Of the nodes each has its own view. @type {Folded} */
+  const sum = { ...sumOfSources(fields, own), nodes: own[0].nodes }
+  const { items } = sum
+  const stored = runs.length === 1 ? items.acked : seen * overS
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
-  const sum = foldedOver(perRun)
   const measured = measuredOver(runs, sum, items.acked, stored)
   const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
