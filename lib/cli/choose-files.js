@@ -101,7 +101,7 @@ const sectionsOf = (answer) => {
 /** By path in the folder of the results. @param {ChooseAnswer} answer @returns {Promise<Record<string, string>>} */
 export const chooseFiles = async (answer) => {
   const option = choosePareto.option(answer)
-  const pictures = option ? [{ ...choosePareto, option, wide: /** @type {true} */ (true) }] : []
+  const pictures = option ? [{ ...choosePareto, option, wide: true }] : []
   return {
     'choose.json': `${JSON.stringify(answer, null, 2)}\n`,
     'choose.html': await pageOf(sectionsOf(answer), pictures, millraceVersion()),

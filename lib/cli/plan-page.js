@@ -21,12 +21,12 @@ const tablesOf = ({ models, currency, asked }) =>
     title: plainText(strategy),
     note: `${best === null ? `No node: ${candidates[0].why}; ` : ''}${proofWords(proof)}.`,
     columns: [
-      { title: 'node', left: /** @type {true} */ (true) },
+      { title: 'node', left: true },
       ...['shards', 'nodes', 'main thread', 'memory', 'network', `${currency} a month`].map((title) => ({
         title,
       })),
-      { title: 'binds', left: /** @type {true} */ (true) },
-      ...(asked.growth > 0 ? [{ title: 'next size', left: /** @type {true} */ (true) }] : []),
+      { title: 'binds', left: true },
+      ...(asked.growth > 0 ? [{ title: 'next size', left: true }] : []),
     ],
     rows: candidates.map(({ node, shards, nodes, used, monthly, binds, next }) => [
       cell(plainText(node)),
@@ -76,9 +76,7 @@ export const writePlanPage = async (answer, calibration, path) => {
   const pictures = [
     { ...planCost, option: planCost.option(answer) },
     { ...planProof, option: planProof.option(calibration) },
-  ].flatMap(({ option, ...named }) =>
-    option ? [{ ...named, option, wide: /** @type {true} */ (true) }] : [],
-  )
+  ].flatMap(({ option, ...named }) => (option ? [{ ...named, option, wide: true }] : []))
   await writeFile(path, await pageOf(sections, pictures, millraceVersion())).catch((cause) => {
     throw new OptionError(`--page ${plainText(path)} cannot be written (${cause.code})`, { cause })
   })

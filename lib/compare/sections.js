@@ -28,7 +28,7 @@ import { conclusionOf, rulingWords } from './text.js'
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
   fold: title,
-  ...(more && { more: /** @type {true} */ (true) }),
+  ...(more && { more: true }),
   note: more
     ? 'Without verdicts: of twenty metrics, one differs by chance.'
     : `Geometric means. 'Would show' is the smallest change that this many runs detect in four of five comparisons.`,
@@ -38,7 +38,7 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
     { title: other.name },
     { title: 'change' },
     { title: '95 % interval' },
-    ...(more ? [] : [{ title: 'would show' }, { title: 'verdict', left: /** @type {true} */ (true) }]),
+    ...(more ? [] : [{ title: 'would show' }, { title: 'verdict', left: true }]),
   ],
   rows: rows.map((row) => {
     const { figure, label, difference } = row
@@ -64,7 +64,7 @@ const rankTable = (comparison, rank) => {
   return {
     title: rank.figure.title,
     fold: rank.figure.title,
-    ...(!rank.primary && { more: /** @type {true} */ (true) }),
+    ...(!rank.primary && { more: true }),
     note: `${rank.figure.name}${best && `. Best: ${best}`}`,
     columns: [
       { title: 'side', left: true },
@@ -149,7 +149,7 @@ export const comparisonSections = (comparison, facts) => {
         ? [
             {
               title: 'Thresholds',
-              columns: [{ title: 'result', left: /** @type {true} */ (true) }],
+              columns: [{ title: 'result', left: true }],
               rows: rulings.map((ruling) => [cell(rulingWords(ruling))]),
             },
           ]
@@ -218,7 +218,7 @@ const ranRoundsTable = ({ ranks = [] }, { rounds }) => {
       { title: 'round', left: true },
       ...Array.from({ length: most }, (_, at) => ({
         title: `run ${at + 1}`,
-        left: /** @type {true} */ (true),
+        left: true,
       })),
     ],
     rows: rounds.map(({ round, runs }) => [
@@ -254,7 +254,5 @@ export const comparisonPictures = (comparison, { rounds }) => {
     : [{ ...forest, option: forest.option(comparison) }]
   const order = primary[0] && { figure: primary[0].figure, sides, rounds }
   const charts = [...forests, { ...runsInOrder, option: order ? runsInOrder.option(order) : null }]
-  return charts.flatMap(({ option, ...named }) =>
-    option ? [{ ...named, option, wide: /** @type {true} */ (true) }] : [],
-  )
+  return charts.flatMap(({ option, ...named }) => (option ? [{ ...named, option, wide: true }] : []))
 }

@@ -27,7 +27,7 @@ export const runPictures = (record) => {
   })
   const hasOverview = found[0]?.one === overview
   return found.map(({ one, fold, ...picture }) => {
-    if (PANELS.includes(one) && hasOverview) return { ...picture, inOverview: /** @type {true} */ (true) }
+    if (PANELS.includes(one) && hasOverview) return { ...picture, inOverview: true }
     return fold ? { ...picture, fold: FOLDS[fold] } : picture
   })
 }

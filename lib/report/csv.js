@@ -66,7 +66,7 @@ const leaves = (part, path = '') =>
     if (notInRows.has(key)) return []
     const name = path ? `${path}.${key}` : key
     if (value !== null && typeof value === 'object') return leaves(value, name)
-    return [/** @type {[string, Value]} */ ([name, /** @type {Value} */ (value)])]
+    return [[name, value]]
   })
 
 /** A row a second. @param {RunRecord} record */

@@ -65,9 +65,9 @@ export const libraryPath = () => /** @type {string} */ (library())
  * @property {string} title
  * @property {string} note
  * @property {Option} option
- * @property {true} [wide] bars that take the whole width of a page
+ * @property {boolean} [wide] bars that take the whole width of a page
  * @property {string} [fold] the title under which the page folds it away
- * @property {true} [inOverview] what the overview of a run has too: a file of its own, and no part of the page
+ * @property {boolean} [inOverview] what the overview of a run has too: a file of its own, and no part of the page
  */
 
 /** Rows that the names of a legend take. @param {Option['legend']} legend @param {number} width */

@@ -35,7 +35,7 @@ const rowsTable = (experiment, pages) => {
         { title: title ?? measureNamed(name).title },
         ...(hasPublished(name) ? [{ title: 'published' }] : []),
       ]),
-      { title: 'notes', left: /** @type {true} */ (true) },
+      { title: 'notes', left: true },
     ],
     rows: rows.map(({ label, figures, published, marks, runs }) => [
       {
@@ -69,8 +69,8 @@ const ratiosTable = ({ ratios }) => {
         ...(isCompared
           ? [
               { title: 'published' },
-              { title: 'ours', left: /** @type {true} */ (true) },
-              { title: 'what was concluded, and why ours differs', left: /** @type {true} */ (true) },
+              { title: 'ours', left: true },
+              { title: 'what was concluded, and why ours differs', left: true },
             ]
           : []),
       ],

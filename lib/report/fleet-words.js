@@ -13,7 +13,7 @@ import { cell } from './cells.js'
 /** More boxes than this are folded away. */
 const mostShown = 16
 const isAnswer = (/** @type {readonly unknown[]} */ boxes) =>
-  boxes.length <= mostShown ? { answer: /** @type {true} */ (true) } : { fold: 'Boxes' }
+  boxes.length <= mostShown ? { answer: true } : { fold: 'Boxes' }
 
 /** `writer 1-4`, of a box that reads `reader 2` @param {{ writers: readonly number[], readers: readonly number[] }} box */
 export const whoIs = ({ writers, readers }) =>

@@ -68,7 +68,7 @@ const nodesTable = (run) => {
     {
       title: 'Nodes',
       fold: FOLDS.nodes,
-      ...(told && { answer: /** @type {true} */ (true) }),
+      ...(told && { answer: true }),
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },

@@ -14,11 +14,11 @@ import { runSections } from './run-sections.js'
  * @typedef {object} Table
  * @property {string} title
  * @property {string} [note]
- * @property {{ title: string, left?: true }[]} columns
+ * @property {{ title: string, left?: boolean }[]} columns
  * @property {Cell[][]} rows
  * @property {true} [more] of the page alone: no text shows it
  * @property {string} [fold] the title under which the page folds it away
- * @property {true} [answer] among what a text always shows
+ * @property {boolean} [answer] among what a text always shows
  *
  * @typedef {object} Sections
  * @property {string} title

@@ -11,13 +11,14 @@ export class Markup {
   }
 }
 
-const entities = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const entities = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-})
+}
 
 /** @param {string} text */
 export const escaped = (text) => text.replace(/[&<>"']/g, (sign) => entities[sign])
