@@ -6,6 +6,7 @@ import { calibration, secondsOf } from '../answers/plan/calibrate.js'
 import { calibrationName } from '../answers/plan/calibration-file.js'
 import { optionsOfCell, ranges, referenceCell } from '../answers/plan/cells.js'
 import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
+import { mixFactsOf } from '../answers/plan/mix.js'
 import { InterruptedError, OptionError } from '../base/errors.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
@@ -67,7 +68,7 @@ export const strategiesIn = (text, files) => {
   for (const name of own)
     if (strategyNamed(name).picks)
       throw new OptionError(
-        `--model ${plainText(files[name])}: has a mix, and cells are of items that are written; millrace replay, find and compare measure a mix`,
+        `--model ${plainText(files[name])}: has a mix, which is measured by itself; give the file without --model`,
       )
   return [...new Set([...named, ...own])]
 }
@@ -190,7 +191,7 @@ export const calibrate = async (asked, say, stop) => {
   const folder = join(out, runName(startedMs, 'calibration'))
   await madeWithParents(folder)
   say(
-    `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs) / 60), 'minute')}`,
+    `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, strategies.some(mixFactsOf)) / 60), 'minute')}`,
   )
   /** @type {any} */
   let document
@@ -222,6 +223,7 @@ export const calibrate = async (asked, say, stop) => {
     planOf: (strategy, cell, variant) =>
       plannedRun({ ...modelOption(strategy, files), ...optionsOfCell(cell) }, variant),
     optionsOf: (strategy) => modelOption(strategy, files),
+    ...{ mixOf: mixFactsOf, mixPrefix: where === null ? '' : prefix },
     ...{
       allocator: server.allocator,
       isCluster: server.masters > 1,

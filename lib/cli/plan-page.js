@@ -1,9 +1,9 @@
 // A plan as a page that needs nothing else.
 import { writeFile } from 'node:fs/promises'
 import { planCost, planProof } from '../../charts/plan.js'
-import { nextWords, proofWords } from '../answers/plan/plan-text.js'
+import { loadWords, nextWords, proofWords } from '../answers/plan/plan-text.js'
 import { OptionError } from '../base/errors.js'
-import { bytes, count, micros, percent, rate as perSecond, plainText, several } from '../base/units.js'
+import { count, micros, percent, rate as perSecond, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 
@@ -45,9 +45,10 @@ const tablesOf = ({ models, currency, asked }) =>
 export const writePlanPage = async (answer, calibration, path) => {
   const { models, asked, currency, region, prices, warnings } = answer
   const [{ best, strategy }] = models
+  const things = asked.value_bytes === null ? 'operations' : 'items'
   const sections = {
-    title: `Plan for ${perSecond(asked.rate)} items/s`,
-    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard; ${region}, ${currency}.`,
+    title: `Plan for ${perSecond(asked.rate)} ${things}/s`,
+    question: `${loadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard; ${region}, ${currency}.`,
     verdict: {
       good: best !== null,
       neutral: true,
@@ -59,7 +60,7 @@ export const writePlanPage = async (answer, calibration, path) => {
     },
     highlights: models.map((model) => ({
       label: plainText(model.strategy),
-      text: `${micros(model.per_item.cpu_us.value)} an item`,
+      text: `${micros(model.per_item.cpu_us.value)} an ${things.slice(0, -1)}`,
     })),
     facts: prices.map(({ what, dated, source }) => ({
       label: `prices of ${what}`,

@@ -42,6 +42,19 @@ const score = orNull(
   object({ median_pct: number, p90_pct: number, largest_pct: number, inside: number, count: number }),
 )
 
+const yesOrNo = { type: 'boolean' }
+const mix = {
+  description: 'of a mix: what its file has',
+  ...object({
+    digest: text,
+    rate: { ...figure, description: 'operations a second that were profiled' },
+    connections: number,
+    pipeline: number,
+    keys: list(object({ pattern: text, keys: number, bytes: number, expires: yesOrNo })),
+    commands: list(object({ name: text, share: number, pattern: text, reads: yesOrNo })),
+  }),
+}
+
 export const calibrationVersion = 1
 
 export const calibrationSchema = object({
@@ -66,25 +79,29 @@ export const calibrationSchema = object({
   references: list(object({ strategy: text, after: number, cpu_us: dictionary(number) })),
   models: {
     ...list(
-      object({
-        strategy: text,
-        variant: { type: ['string', 'null'] },
-        cells: list(object({ ...factors, amounts, measured })),
-        cpu: object({ master: model }, ['master']),
-        memory: orNull(model),
-        proof: list(
-          object({
-            ...factors,
-            amounts,
-            predicted: object({
-              cpu_us: dictionary(interval),
-              memory_bytes: orNull(interval),
-              net_bytes: number,
+      object(
+        {
+          strategy: text,
+          variant: { type: ['string', 'null'] },
+          mix,
+          cells: list(object({ ...factors, amounts, measured })),
+          cpu: object({ master: model }, ['master']),
+          memory: orNull(model),
+          proof: list(
+            object({
+              ...factors,
+              amounts,
+              predicted: object({
+                cpu_us: dictionary(interval),
+                memory_bytes: orNull(interval),
+                net_bytes: number,
+              }),
+              measured: orNull(measured),
             }),
-            measured: orNull(measured),
-          }),
-        ),
-      }),
+          ),
+        },
+        ['strategy', 'variant', 'cells', 'cpu', 'memory', 'proof'],
+      ),
     ),
     minItems: 1,
   },
@@ -105,9 +122,10 @@ export const planSchema = object({
   schema: { const: 1 },
   kind: { const: 'plan' },
   asked: object({
-    rate: number,
-    value_bytes: number,
-    ttl_s: number,
+    rate: { ...number, description: 'items a second, or operations of a mix' },
+    part: { ...figure, description: 'of the rate that was profiled, of a mix' },
+    value_bytes: figure,
+    ttl_s: figure,
     items: number,
     headroom: number,
     replicas: number,

@@ -134,6 +134,10 @@
  * @property {'place' | 'id'} by how the next page begins
  * @property {boolean} bodies false: ids of jobs that another of the contents has
  *
+ * @typedef {object} Mix
+ * @property {{ rate?: number, connections?: number, pipeline?: number }} run
+ * @property {readonly { name: string, share: number, pattern: string, reads: boolean }[]} commands
+ *
  * @typedef {Record<string, Family | readonly Family[]>} Keys
  * @typedef {{ name: string, play: string, beyond?: boolean }} Pass an operation for each number; beyond: for as many numbers
  *   after the last
@@ -227,6 +231,7 @@
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly { play: string, count: number | null }[] | null} fills several, each for the numbers 1 to `count`; null: of all items
+ * @property {Mix | null} mix what the file of a mix says of its commands, and of how they were sent
  * @property {((t: any) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
  *   drawn by --ratio
  * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
@@ -532,6 +537,7 @@ export const strategy = (declaration) => {
     fetch: null,
     fill: null,
     fills: null,
+    mix: null,
     picks: null,
     prepare: null,
     reasons: () => [],

@@ -154,7 +154,7 @@ test('a cell that is late: costs are those of the items that the servers counted
       },
     ]),
   )
-  const idle = { cpu_pct: { master: 2 }, net_bytes_per_s: 500 }
+  const idle = { cpu_pct: { master: 2 }, net_bytes_per_s: 500, data_bytes: 0, keys: 0 }
   for (const cost of calibratedCosts(seconds, counted, 100_000, idle)) {
     assert.ok(Math.abs(cost.cpu_us.master - 1) < 1e-9, `${cost.cpu_us.master}`)
     assert.ok(Math.abs(cost.bytes / cost.items - 140) < 1e-9, `${cost.bytes / cost.items}`)

@@ -6,6 +6,7 @@ import { TargetError } from '../../base/errors.js'
 import { mean } from '../../base/sums.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
+import { cellsOfMix, saidOfMix } from './mix.js'
 import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted, weightOf } from './model.js'
 import { sumOfParts, wireOf } from './wire.js'
 
@@ -13,6 +14,7 @@ import { sumOfParts, wireOf } from './wire.js'
  * @import { Plan } from '../../plan/plan.js'
  * @import { Cell, Ranges } from './cells.js'
  * @import { Allocator } from './memory.js'
+ * @import { MixFacts } from './mix.js'
  *
  * @typedef {object} Measured
  * @property {number} rate items a second
@@ -21,10 +23,15 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {number | null} memory_bytes an item
  * @property {number | null} net_bytes an item, without what the probes send
  * @property {number} runs
+ * @property {number} [bytes_in] an operation of a mix, as the two that follow
+ * @property {number} [bytes_out]
+ * @property {Record<string, number>} [command_us] of a call, as servers count it
  *
  * @typedef {object} Idle what servers use without items
  * @property {Record<string, number>} cpu_pct of a core, by role
  * @property {number} net_bytes_per_s
+ * @property {number} data_bytes of the masters, and their keys
+ * @property {number} keys
  *
  * @typedef {object} Bench servers for one cell
  * @property {(options: object, hooks: { signal: AbortSignal, onProgress: (event: any) => void }) => Promise<any>} run
@@ -34,6 +41,8 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {() => Promise<Bench>} open
  * @property {(strategy: string, cell: Cell, variant: string | null) => Plan} planOf a cell, without a server
  * @property {(strategy: string) => object} optionsOf it in a run: its name, or the file of an own model
+ * @property {(strategy: string) => MixFacts | null} [mixOf] null: items are written
+ * @property {string} [mixPrefix] in front of a mix's keys: none on servers of its own, as the file has its whole names
  * @property {Allocator} allocator
  * @property {boolean} isCluster
  * @property {number} seed
@@ -55,6 +64,8 @@ const idleMs = 1000
 const leastDataBytes = 1e6
 const prefix = 'millrace-calibrate:'
 const referenceEvery = 5
+// Of a mix: when its second of warm-up that may have a part of the fill is over.
+const filledMs = 900
 
 /** Half of the interval of a mean, in percent of it. @param {readonly number[]} values */
 const halfPct = (values) => {
@@ -71,15 +82,24 @@ export const sumsOfSecond = (nodes) => {
     us: 0,
     bytes: 0,
     calls: /** @type {Record<string, number>} */ ({}),
+    usec: /** @type {Record<string, number>} */ ({}),
+    ...{ bytes_in: 0, bytes_out: 0, data_bytes: 0, keys: 0, from_ms: Number.POSITIVE_INFINITY },
   }
   for (const node of nodes) {
     const { role, over_ms: overMs = Number.NaN, engine_cpu_pct: engine, cpu_pct: all } = node
     second.cpu_us[role] = (second.cpu_us[role] ?? 0) + Number(engine ?? all ?? Number.NaN) * overMs * 10
     if (role !== 'master') continue
     second.us = overMs * 1000
-    second.bytes += node.net_in_bytes + node.net_out_bytes - (node.info_bytes ?? 0)
-    for (const [name, { calls }] of Object.entries(/** @type {Record<string, any>} */ (node.commands ?? {})))
-      second.calls[name] = (second.calls[name] ?? 0) + calls
+    second.from_ms = Math.min(second.from_ms, node.at_ms - overMs)
+    second.bytes_in += node.net_in_bytes
+    second.bytes_out += node.net_out_bytes - (node.info_bytes ?? 0)
+    second.bytes = second.bytes_in + second.bytes_out
+    second.data_bytes += node.data_bytes
+    second.keys += node.keys
+    for (const [name, one] of Object.entries(/** @type {Record<string, any>} */ (node.commands ?? {}))) {
+      second.calls[name] = (second.calls[name] ?? 0) + one.calls
+      second.usec[name] = (second.usec[name] ?? 0) + one.usec
+    }
   }
   return second
 }
@@ -95,14 +115,20 @@ const watchedRun = async (bench, options, stop) => {
 }
 
 /** @param {Needs} needs @param {string} strategy @returns {Promise<Idle>} */
-export const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
+export const measureIdle = async ({ open, optionsOf, mixOf, stop }, strategy) => {
   const bench = await open()
   try {
     // So few items cost nothing beside the probes.
     const options = { quantity: 2, period: `${idleMs}ms`, duration: '3s', ttl: '30s', valueSize: '16' }
     const { seconds } = await watchedRun(
       bench,
-      { ...optionsOf(strategy), prefix, idleCost: 'never', warmUp: '0s', ...options },
+      {
+        ...(mixOf?.(strategy) ? { strategy: 'list' } : optionsOf(strategy)),
+        prefix,
+        idleCost: 'never',
+        warmUp: '0s',
+        ...options,
+      },
       stop,
     )
     const us = seconds.reduce((sum, second) => sum + second.us, 0)
@@ -115,6 +141,7 @@ export const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
         ]),
       ),
       net_bytes_per_s: (seconds.reduce((sum, { bytes }) => sum + bytes, 0) * 1e6) / us,
+      ...{ data_bytes: seconds[0].data_bytes, keys: seconds[0].keys },
     }
   } finally {
     await bench.close()
@@ -124,13 +151,17 @@ export const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
 /**
  * Costs of an item in each second, by the items that the servers themselves counted between the same two answers.
  * @param {readonly ReturnType<typeof sumsOfSecond>[]} seconds
- * @param {{ name: string, commands: number } | null} counted
+ * @param {{ name: string | readonly string[], commands: number } | null} counted
  * @param {number} rate where they do not count them
  * @param {Idle} idle
  */
 export const calibratedCosts = (seconds, counted, rate, idle) =>
   seconds.flatMap(({ cpu_us: cpu, us, bytes, calls }) => {
-    const items = counted === null ? (rate * us) / 1e6 : (calls[counted.name] ?? 0) / counted.commands
+    const names = [counted?.name ?? []].flat()
+    const items =
+      counted === null
+        ? (rate * us) / 1e6
+        : names.reduce((sum, name) => sum + (calls[name] ?? 0), 0) / counted.commands
     const cpuUs = Object.fromEntries(
       Object.entries(cpu).map(([role, value]) => [
         role,
@@ -140,16 +171,41 @@ export const calibratedCosts = (seconds, counted, rate, idle) =>
     return items > 0 ? [{ cpu_us: cpuUs, items, bytes: bytes - (idle.net_bytes_per_s * us) / 1e6 }] : []
   })
 
+/** Cells of a model whose items are written. @param {Needs} needs */
+const cellsOfItems = (needs) => {
+  const { seed, cells, proofs, within } = needs
+  return {
+    terms: cpuTerms,
+    features: (/** @type {any} */ { amounts, items }) => cpuFeatures(amounts, items),
+    reference: referenceCell,
+    cells: () => ({ designed: designedCells(seed, cells, within), held: heldOut(seed, proofs, within) }),
+    options: (/** @type {Cell} */ cell) => optionsOfCell(cell, needs),
+    amounts: (/** @type {Plan} */ plan) => amountsOf(plan, needs),
+    foretold: (
+      /** @type {string} */ strategy,
+      /** @type {Cell} */ cell,
+      /** @type {string | null} */ variant,
+    ) => amountsOf(needs.planOf(strategy, cell, variant), needs),
+    ...{ words: cellWords, each: 'an item' },
+  }
+}
+
+/** @typedef {ReturnType<typeof cellsOfItems> | ReturnType<typeof cellsOfMix>} Kind */
+
 /**
  * @param {Needs} needs
  * @param {string} strategy
  * @param {Cell} cell
  * @param {Idle} idle
+ * @param {any} [kind]
  */
-export const measureCell = async (needs, strategy, cell, idle) => {
+export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfItems(needs)) => {
+  const isMix = Boolean(needs.mixOf?.(strategy))
+  const { mixPrefix = '' } = needs
   const startedMs = performance.now()
   const runs = /** @type {any[]} */ ([])
   let costs = /** @type {ReturnType<typeof calibratedCosts>} */ ([])
+  const all = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
   /** @type {Awaited<ReturnType<typeof amountsOf>> | null} */
   let amounts = null
   const half = () => halfPct(costs.map(({ cpu_us: cpu }) => cpu.master))
@@ -157,14 +213,18 @@ export const measureCell = async (needs, strategy, cell, idle) => {
     needs.stop.throwIfAborted()
     const bench = await needs.open()
     try {
-      const { result, seconds } = await watchedRun(
+      const watched = await watchedRun(
         bench,
-        { ...needs.optionsOf(strategy), prefix, ...optionsOfCell(cell, needs) },
+        { ...needs.optionsOf(strategy), prefix: isMix ? mixPrefix : prefix, ...kind.options(cell) },
         needs.stop,
       )
+      const { result } = watched
+      // Of a server that was asked late, the first of them has the fill.
+      const seconds = watched.seconds.filter(({ from_ms: fromMs }) => !isMix || fromMs > filledMs)
       if (result.rate.achieved > 0 && result.items.failed === 0) {
-        amounts ??= await amountsOf(result.plan, needs)
+        amounts ??= /** @type {Awaited<ReturnType<typeof amountsOf>>} */ (await kind.amounts(result.plan))
         runs.push(result)
+        all.push(...seconds)
         costs = [...costs, ...calibratedCosts(seconds, amounts.counted, result.rate.achieved, idle)]
       }
     } finally {
@@ -179,9 +239,13 @@ export const measureCell = async (needs, strategy, cell, idle) => {
       code: 'CELL',
     })
   // A server's own tables may grow by a tenth of less.
-  const memory = runs
-    .flatMap(({ server }) => server.memory_bytes_per_item ?? [])
-    .filter((each) => each * cell.items >= leastDataBytes)
+  const memory = (
+    isMix
+      ? all.map(
+          ({ data_bytes: data, keys }) => (data - idle.data_bytes) / (keys - idle.keys) - mixPrefix.length,
+        )
+      : runs.flatMap(({ server }) => server.memory_bytes_per_item ?? [])
+  ).filter((each) => each * cell.items >= leastDataBytes)
   // Masters that feed replicas send more than replies.
   const feeds = Object.keys(costs[0].cpu_us).length > 1
   const total = (/** @type {'items' | 'bytes'} */ name) => costs.reduce((sum, one) => sum + one[name], 0)
@@ -195,8 +259,11 @@ export const measureCell = async (needs, strategy, cell, idle) => {
     memory_bytes: memory.length > 0 ? mean(memory) : null,
     net_bytes: feeds ? null : total('bytes') / total('items'),
     runs: runs.length,
+    ...(isMix &&
+      saidOfMix(all, [amounts.counted?.name ?? []].flat(), total('bytes') / total('items'), mixPrefix)),
   }
-  return { amounts, measured, variant: runs[0].plan.variant ?? null }
+  const sent = isMix && { bytesIn: measured.bytes_in, bytesOut: measured.bytes_out }
+  return { amounts: { ...amounts, ...sent }, measured, variant: runs[0].plan.variant ?? null }
 }
 
 /** What is computed of a plan before it is measured. @param {Plan} plan @param {Pick<Needs, 'allocator' | 'isCluster'>} needs */
@@ -207,19 +274,19 @@ const amountsOf = async (plan, { allocator, isCluster }) => {
   return { ...amounts, memory, computed_bytes: memory.computed, unknown: wire.unknown, counted: wire.counted }
 }
 
-/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof amountsOf>>, measured: Measured })[]} cells */
-const modelsOfCells = (cells) => {
+/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof amountsOf>>, measured: Measured })[]} cells @param {any} kind */
+const modelsOfCells = (cells, kind) => {
   const roles = [...new Set(cells.flatMap(({ measured }) => Object.keys(measured.cpu_us)))]
   const cpu = Object.fromEntries(
     roles.map((role) => {
       const those = cells.filter(({ measured }) => measured.cpu_us[role] > 0)
-      const features = those.map(({ amounts, items }) => cpuFeatures(amounts, items))
+      const features = those.map(kind.features)
       return [
         role,
         modelOf(
           features,
           those.map(({ measured }) => measured.cpu_us[role]),
-          cpuTerms,
+          kind.terms,
           those.map(({ measured }) => weightOf(measured.half_pct)),
         ),
       ]
@@ -237,66 +304,77 @@ const modelsOfCells = (cells) => {
   return { cpu, memory }
 }
 
-/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof amountsOf>>} amounts @param {Cell} cell */
-export const predictionOf = ({ cpu, memory }, amounts, { items }) => ({
+/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof amountsOf>>} amounts @param {Cell} cell @param {any} [kind] */
+export const predictionOf = (
+  { cpu, memory },
+  amounts,
+  cell,
+  { features } = { features: (/** @type {any} */ { items }) => cpuFeatures(amounts, items) },
+) => ({
   cpu_us: Object.fromEntries(
-    Object.entries(cpu).map(([role, model]) => [role, predicted(model, cpuFeatures(amounts, items))]),
+    Object.entries(cpu).map(([role, model]) => [role, predicted(model, features({ ...cell, amounts }))]),
   ),
   memory_bytes: memory && predicted(memory, amounts.memory),
   net_bytes: amounts.bytesIn + amounts.bytesOut,
 })
 
-/** Seconds that a calibration of so many models takes, about. @param {number} models @param {number} cells @param {number} proofs */
-export const secondsOf = (models, cells, proofs) => Math.ceil(models * ((cells + proofs) * 6.5 + 15) + 4)
+/** Seconds that a calibration of so many models takes, about. @param {number} models @param {number} cells @param {number} proofs @param {boolean} [isMix] */
+export const secondsOf = (models, cells, proofs, isMix = false) =>
+  Math.ceil(models * ((cells + proofs) * (isMix ? 11 : 6.5) + 15) + 4)
 
 /**
  * @param {readonly string[]} strategies
  * @param {Needs} needs
  */
 export const calibration = async (strategies, needs) => {
-  const { seed, cells: count, proofs, within, say, save } = needs
+  const { seed, cells: count, proofs, say, save } = needs
   const models = /** @type {any[]} */ ([])
   const references = /** @type {any[]} */ ([])
   const idles = /** @type {Idle[]} */ ([])
   for (const [k, strategy] of strategies.entries()) {
     idles.push(await measureIdle(needs, strategy))
     const idle = idles[idles.length - 1]
-    const designed = designedCells(seed + k, count, within)
+    const mix = needs.mixOf?.(strategy) ?? null
+    const seeded = { ...needs, seed: seed + k }
+    const kind = /** @type {any} */ (mix ? cellsOfMix(mix, seeded) : cellsOfItems(seeded))
+    const measure = (/** @type {Cell} */ cell, limitS = needs.limitS) =>
+      measureCell({ ...needs, limitS }, strategy, cell, idle, kind)
     const reference = async (/** @type {number} */ at) => {
-      const { measured, variant } = await measureCell({ ...needs, limitS: 0 }, strategy, referenceCell, idle)
+      const { measured, variant } = await measure(kind.reference, 0)
       references.push({ strategy, after: at, cpu_us: measured.cpu_us })
-      return variant
+      return { measured, variant }
     }
     const cells = /** @type {any[]} */ ([])
-    const variant = await reference(0)
+    const { measured: first, variant } = await reference(0)
+    const { designed, held } = kind.cells(first)
     for (const [i, cell] of designed.entries()) {
-      const { amounts, measured } = await measureCell(needs, strategy, cell, idle)
+      const { amounts, measured } = await measure(cell)
       cells.push({ ...cell, amounts, measured })
       say(
-        `${strategy}: cell ${i + 1} of ${count}, ${cellWords(cell)}: ${measured.cpu_us.master.toFixed(2)} µs an item`,
+        `${strategy}: cell ${i + 1} of ${count}, ${kind.words(cell)}: ${measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
       )
       if ((i + 1) % referenceEvery === 0 || i === count - 1) await reference(i + 1)
     }
-    const fitted = modelsOfCells(cells)
+    const fitted = modelsOfCells(cells, kind)
     const proof = await Promise.all(
-      heldOut(seed + k, proofs, within).map(async (cell) => {
-        const amounts = await amountsOf(needs.planOf(strategy, cell, variant), needs)
+      held.map(async (/** @type {Cell} */ cell) => {
+        const amounts = await kind.foretold(strategy, cell, variant, cells)
         return /** @type {any} */ ({
           ...cell,
           amounts,
-          predicted: predictionOf(fitted, amounts, cell),
+          predicted: predictionOf(fitted, amounts, cell, kind),
           measured: null,
         })
       }),
     )
-    const model = { strategy, variant, cells, ...fitted, proof }
+    const model = { strategy, variant, ...(mix && { mix }), cells, ...fitted, proof }
     models.push(model)
     // The predictions are on the disk before any of them is measured.
     await save(models, idles, references)
     for (const [i, one] of proof.entries()) {
-      one.measured = (await measureCell(needs, strategy, one, idle)).measured
+      one.measured = (await measure(one)).measured
       say(
-        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${cellWords(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${one.measured.cpu_us.master.toFixed(2)} µs an item`,
+        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${kind.words(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${one.measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
       )
     }
     await save(models, idles, references)

@@ -18,6 +18,7 @@ import { hoursAMonth } from './prices.js'
  * @property {Parts} bytesIn an item
  * @property {Parts} bytesOut
  * @property {Parts} ecpu an item
+ * @property {number} [writes] part of the operations that write; else all
  *
  * @typedef {object} Wishes
  * @property {number} headroom part of a limit that stays free
@@ -75,18 +76,19 @@ const afterLoss = ({ data, inBytes, outBytes, mbit, lost, leastS }) => {
  * @returns {Partial<Record<Limit, number>>}
  */
 export const usedOf = (demand, type, shards, wishes) => {
-  const { rate, items, keys, cpuUs, replicaUs, memory, bytesIn, bytesOut } = demand
+  const { rate, items, keys, cpuUs, replicaUs, memory, bytesIn, bytesOut, writes = 1 } = demand
   const { replicas, forkS, speed } = wishes
   const each = (/** @type {Parts} */ parts) => hottest(parts, shards, keys)
   const busy = (/** @type {Parts} */ us) => (each(us) * rate) / 1e6 / speed
   const data = each(memory) * items + ownBytes
-  const written = Math.min(data, each(memory) * rate * forkS)
+  const written = Math.min(data, each(memory) * rate * writes * forkS)
   const inBytes = each(bytesIn) * rate
-  // A replica is sent what comes in.
-  const outBytes = each(bytesOut) * rate + replicas * inBytes
+  // A replica is sent what is written.
+  const changes = inBytes * writes
+  const outBytes = each(bytesOut) * rate + replicas * changes
   const mbit = type.networkMbit
   const lost = lostOf(wishes)
-  const left = { outBytes: outBytes - lost * inBytes, leastS: forkS }
+  const left = { outBytes: outBytes - lost * changes, leastS: forkS }
   return {
     'main thread': busy(cpuUs),
     ...(replicas > 0 && replicaUs !== null && { replica: busy(replicaUs) }),
@@ -94,7 +96,7 @@ export const usedOf = (demand, type, shards, wishes) => {
     ...(replicas > 0 && { 'copy-on-write': (data + written) / (type.memoryGib * gib) }),
     ...(mbit !== null && { network: (8 * Math.max(inBytes, outBytes)) / (mbit * 1e6) }),
     ...(lost > 0 && {
-      'after a loss': afterLoss({ data, inBytes, mbit, lost, ...left }) / (type.memoryGib * gib),
+      'after a loss': afterLoss({ data, inBytes: changes, mbit, lost, ...left }) / (type.memoryGib * gib),
     }),
   }
 }
@@ -151,7 +153,7 @@ export const candidateOf = (demand, type, wishes) => {
     }
     const why =
       near(most, alone).part > 1
-        ? `the key that holds all items is on one shard, and its ${limit} is not enough`
+        ? `${demand.writes === undefined ? 'the key that holds all items' : 'the busiest of few keys'} is on one shard, and its ${limit} is not enough`
         : `more than ${most} shards`
     return { ...candidate, binds: limit, monthly: null, why }
   }

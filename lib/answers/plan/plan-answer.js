@@ -4,6 +4,7 @@
 import { OptionError } from '../../base/errors.js'
 import { count } from '../../base/units.js'
 import { memoryOf } from './memory.js'
+import { assumedOfMix, demandOfMix, outsideOfMix } from './mix.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'
 import { oldPrices } from './prices.js'
@@ -18,7 +19,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
  * @import { NodeType, Prices } from './prices.js'
  * @import { Wire } from './wire.js'
  *
- * @typedef {Wishes & { rate: number, ttlS: number, items: number, members: number }} Asked
+ * @typedef {Wishes & { rate: number, part?: number | null, ttlS: number | null, items: number, members: number }} Asked
  *
  * @typedef {object} Planned a model at the rate
  * @property {any} model of the calibration
@@ -96,7 +97,11 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
  * @param {'value' | 'low' | 'high'} [bound]
  * @returns {Demand & { cpu: Prediction }}
  */
-export const demandOf = ({ model, wire, memory, isCluster = false }, { rate, items }, bound = 'value') => {
+export const demandOf = (planned, asked, bound = 'value') =>
+  planned.model.mix ? demandOfMix(planned, asked, bound) : demandOfItems(planned, asked, bound)
+
+/** @param {Planned} planned @param {Asked} asked @param {'value' | 'low' | 'high'} bound */
+const demandOfItems = ({ model, wire, memory, isCluster = false }, { rate, items }, bound) => {
   const features = cpuFeatures(sumOfParts(wire, rate), items)
   const usOf = (/** @type {Model} */ role) => {
     const cpu = predicted(role, features)
@@ -157,7 +162,7 @@ const curveOf = (planned, asked, types) =>
  * @param {object} needs
  * @param {Asked} needs.asked
  * @param {any} needs.calibration
- * @param {readonly { model: any, plan: Plan }[]} needs.plans of each model, at the rate
+ * @param {readonly { model: any, plan: Plan | null }[]} needs.plans of each model, at the rate; null: of a mix
  * @param {Prices} needs.prices
  * @param {readonly NodeType[]} needs.types that are considered
  * @param {number} needs.nowMs
@@ -167,11 +172,12 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
   const models = []
   const warnings = oldPrices(prices, nowMs)
   for (const { model, plan } of plans) {
-    const planned = {
-      ...{ model, plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) },
-      isCluster: server.masters > 1,
-    }
-    const outside = outsideOf(calibration.ranges, planned, asked)
+    const planned = /** @type {Planned} */ ({
+      ...{ model, isCluster: server.masters > 1 },
+      ...(plan && { plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) }),
+    })
+    const outside = plan ? outsideOf(calibration.ranges, planned, asked) : outsideOfMix(model, asked.rate)
+    if (!plan) warnings.push(assumedOfMix)
     const demand = demandOf(planned, asked)
     const candidates = types.map((type) => candidateOf(demand, type, asked))
     const { cpu, memory, bytesIn, bytesOut } = demand
@@ -212,7 +218,8 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     kind: 'plan',
     asked: {
       rate: asked.rate,
-      value_bytes: plans[0].plan.valueBytes,
+      part: asked.part ?? null,
+      value_bytes: plans[0].plan?.valueBytes ?? null,
       ttl_s: asked.ttlS,
       items: asked.items,
       headroom: asked.headroom,

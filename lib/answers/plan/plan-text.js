@@ -29,18 +29,19 @@ const termNames = /** @type {Record<string, string>} */ ({
   member: 'an item in a command',
   byte_log2: 'a kilobyte for each doubling of the items',
   first_byte: 'an extra for each of the first two kilobytes',
+  second: 'a second, whatever its rate,',
 })
 const ofKilobyte = new Set(['byte', 'byte_log2', 'first_byte'])
 
-/** @param {string} role @param {any} model */
-const cpuWords = (role, { terms, left_out: leftOut }) => {
+/** @param {string} role @param {any} model @param {boolean} isMix */
+const cpuWords = (role, { terms, left_out: leftOut }, isMix) => {
   const words = terms.map((/** @type {any} */ { name, value, low, high }) => {
     const [one, from, to] = [value, low, high].map((n) => (ofKilobyte.has(name) ? n * 1000 : n))
     return `${termNames[name]} ${three(one)} µs (${three(from)} to ${three(to)})`
   })
   const out = leftOut.map((/** @type {any} */ { name, why }) => `${termNames[name]} (${why})`)
   return [
-    `CPU of a ${role} per item: ${words.join(' + ')}.`,
+    `CPU of a ${role} per ${isMix ? 'operation' : 'item'}: ${words.join(' + ')}.`,
     ...(out.length > 0 ? [`Left out: ${out.join('; ')}.`] : []),
   ]
 }
@@ -60,10 +61,10 @@ export const calibrationText = ({ server, machine, references, models, complete 
       `Server ${plainText(server.version)} (${server.allocator}) on ${machine.where === 'local' ? plainText(machine.cpu) : 'the target'}.`,
       columns,
     ),
-    ...models.map((/** @type {any} */ { strategy, cells, cpu, memory, proof }) =>
+    ...models.map((/** @type {any} */ { strategy, mix, cells, cpu, memory, proof }) =>
       [
         `${plainText(strategy).toUpperCase()}, ${several(cells.length, 'cell')}`,
-        ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model)),
+        ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model, Boolean(mix))),
         ...(memory === null
           ? ['Memory was not measured; it is as computed.']
           : [
@@ -142,8 +143,9 @@ const tableOf = ({ models, currency, region, asked }, columns) =>
   ])
 
 /** @param {PlanAnswer} answer @param {number} columns */
-const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
-  [
+const surenessOf = ({ asked, models, calibration, prices, warnings }, columns) => {
+  const isMix = asked.value_bytes === null
+  return [
     `Predicted from a calibration of ${calibration.started.slice(0, 10)} on server ${plainText(calibration.server)}, ${plainText(calibration.machine)}.`,
     ...models.flatMap(
       ({
@@ -152,7 +154,7 @@ const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
         proof,
         outside,
       }) => [
-        `${plainText(strategy)}: an item takes ${micros(cpu.value)} of a main thread (${micros(cpu.low)} to ${micros(cpu.high)}), ${bytes(memory)} of memory, ${bytes(into)} in and ${bytes(out)} out; ${proofWords(proof)}.`,
+        `${plainText(strategy)}: an ${isMix ? 'operation' : 'item'} takes ${micros(cpu.value)} of a main thread (${micros(cpu.low)} to ${micros(cpu.high)}), ${isMix ? '' : `${bytes(memory)} of memory, `}${bytes(into)} in and ${bytes(out)} out${isMix ? `, and a key ${bytes(memory)} of memory` : ''}; ${proofWords(proof)}.`,
         ...outside.map((line) => `${plainText(strategy)}: outside the calibrated range: ${line}.`),
       ],
     ),
@@ -161,6 +163,13 @@ const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
     ),
     ...warnings.map((line) => `! ${plainText(line)}`),
   ].flatMap((line) => wrapped(line, columns))
+}
+
+/** The load that is planned for. @param {PlanAnswer['asked']} asked */
+export const loadWords = ({ rate, part, value_bytes: valueBytes, items }) =>
+  valueBytes === null
+    ? `${perSecond(rate)} operations/s${part === null ? '' : ` (${percent(part * 100)} of what was profiled)`}, ${several(items, 'key')}`
+    : `${perSecond(rate)} items/s of ${bytes(valueBytes)}, ${count(items)} of them alive`
 
 /** @param {PlanAnswer} answer @param {{ columns?: number }} [look] */
 export const planText = (answer, { columns = 100 } = {}) => {
@@ -168,7 +177,7 @@ export const planText = (answer, { columns = 100 } = {}) => {
   return blocksText([
     wrapped(`${models.map((model) => bestWords(model, currency)).join('; ')}.`, columns),
     wrapped(
-      `${perSecond(asked.rate)} items/s of ${bytes(asked.value_bytes)}, ${count(asked.items)} of them alive; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard.`,
+      `${loadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard.`,
       columns,
     ),
     tableOf(answer, columns).slice(1),

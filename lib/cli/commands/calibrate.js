@@ -1,7 +1,11 @@
 // `millrace calibrate`: measures a few cells of each model, from which `millrace plan` predicts others.
 import { ownOptions } from '../../../settings.js'
+import { mixFactsOf } from '../../answers/plan/mix.js'
 import { calibrationText } from '../../answers/plan/plan-text.js'
-import { ExitCode } from '../../base/errors.js'
+import { ExitCode, OptionError } from '../../base/errors.js'
+import { plainText } from '../../base/units.js'
+import { refuseWords } from '../../options/command-line.js'
+import { isModelFile, loadModel } from '../../workloads/own/load.js'
 import { printAnswer } from '../answer.js'
 import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
 import { screenSay } from '../say.js'
@@ -48,16 +52,41 @@ const ownRows = ownOptions('Options', [
     help: 'most items in a command' },
 ])
 
-/** @param {any} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env */
+/**
+ * The file that a line names, its model loaded; null: it names none.
+ * @param {Typed} typed
+ * @param {readonly string[]} [odd] names of options that do not go with a mix
+ */
+export const fileIn = (typed, odd = []) => {
+  const [path] = typed.words
+  // Anything else may be a password.
+  if (path === undefined || !isModelFile(path) || typed.words.length > 1) {
+    refuseWords(typed)
+    return null
+  }
+  const name = loadModel(path)
+  const stranger = ['strategy', 'model', ...(mixFactsOf(name) ? odd : [])].find((one) =>
+    typed.options.has(one),
+  )
+  if (stranger !== undefined) throw new OptionError(`--${stranger} does not go with ${plainText(path)}`)
+  return { name, path }
+}
+
+/** @param {any} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env @param {ReturnType<typeof fileIn>} [file] */
 export const calibrationRequest = (
   { models, ownModel, url, cluster, allow, serverBin, seed, out },
   typed,
   env,
+  file = null,
 ) => {
-  const files = ownModel === undefined ? {} : { [ownModel]: String(typed.options.get('model')?.text) }
+  const files = file
+    ? { [file.name]: file.path }
+    : ownModel === undefined
+      ? {}
+      : { [ownModel]: String(typed.options.get('model')?.text) }
   const password = env.REDIS_PASSWORD
   return {
-    strategies: strategiesIn(models, files),
+    strategies: file ? [file.name] : strategiesIn(models, files),
     files,
     where:
       url === undefined
@@ -70,10 +99,11 @@ export const calibrationRequest = (
 /** @type {Command} */
 export const command = {
   about: {
-    words: '',
+    words: '[FILE]',
     does: 'Measures about a dozen cells of each data model (sizes of values, items, items in a command, connections) and fits what a command, an item and a byte cost. Then it predicts further cells, drawn by seed, writes the predictions down, and measures them: how close the predictions were is in the result, from which millrace plan predicts your workload.',
     examples: [
       ['three models on local servers, about six minutes', '--strategy sorted-set,list,stream'],
+      ['a workload file of millrace profile, at several rates', 'profile/NAME/workload.yaml'],
       ['on a server of the node type that you consider', '--url redis://my-cache:6379 --strategy list'],
     ],
   },
@@ -83,12 +113,14 @@ export const command = {
     ...ownOptions('Output', [{ name: 'json', type: 'flag', help: 'print the calibration as JSON' }]),
   ],
   isPrivate: true,
+  takesWords: true,
   work: async ({ settings, typed, env }) => {
     const values = /** @type {any} */ (settings)
+    const file = fileIn(typed, ['most-items', 'most-value-size', 'most-members'])
     const stop = interruptsOfSeries()
     const { document, folder } = await calibrate(
       {
-        ...calibrationRequest(values, typed, env),
+        ...calibrationRequest(values, typed, env, file),
         cells: values.cells,
         proofs: values.heldOut,
         limitS: values.cellMs / 1000,

@@ -1,7 +1,9 @@
 // `millrace plan`: what a rate costs by a calibration, on which nodes, and for how much.
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { ownOptions } from '../../../settings.js'
 import { readCalibration } from '../../answers/plan/calibration-file.js'
+import { keysAt, mixFactsOf } from '../../answers/plan/mix.js'
 import { planAnswer } from '../../answers/plan/plan-answer.js'
 import { planText } from '../../answers/plan/plan-text.js'
 import { bulkPrices, pricesOf, typesLike } from '../../answers/plan/prices.js'
@@ -13,13 +15,18 @@ import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibrat
 import { writePlanPage } from '../plan-page.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
-import { calibrationOptions, calibrationRequest } from './calibrate.js'
+import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 
-/** @import { Command } from '../commands.js' */
+/**
+ * @import { MixFacts } from '../../answers/plan/mix.js'
+ * @import { Command } from '../commands.js'
+ */
 
 // A rate and a lifetime may make more items than one cache can hold.
 const mostItems = 1e10
 const tickMs = 100
+// What is in the file of a mix.
+const ofItems = ['value-size', 'ttl', 'items', 'max-members', 'sorted-sets']
 // A shard without a replica is lost with its node or zone.
 const leastReplicas = /** @type {const} */ ({ none: 0, node: 1, zone: 1 })
 
@@ -29,7 +36,7 @@ const key = (/** @type {string} */ name) => /** @type {any} */ (name)
 const options = [
   ...ownOptions('Workload', [
     { name: 'rate', key: key('peak'), type: 'text', place: 'RATE',
-      brief: 'items a second at the peak: 300k', help: 'items a second at the peak: 300k' },
+      brief: 'items a second at the peak: 300k', help: "items a second at the peak: 300k; of a workload file operations, or a percentage of the rate in its `run` (default 100%)" },
     { name: 'value-size', key: key('valueSize'), type: 'text', place: 'SIZE', default: '128B',
       brief: 'size of a value: 200B', help: 'size of a value: 200B, or lognormal:p50=200B,p99=4kB' },
     { name: 'ttl', key: key('ttlMs'), type: 'duration', unit: 's', range: ['1s', '720h'], default: '60s',
@@ -97,10 +104,20 @@ const percentIn = (text, shape, wanted) => {
   return unit === 'year' ? (1 + value / 100) ** (1 / 12) - 1 : value / 100
 }
 
-/** @param {Record<string, any>} values */
-const askedOf = (values) => {
+/** Operations a second of a mix. @param {string} text @param {MixFacts} mix */
+const rateOfMix = (text, { rate }) => {
+  const part = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
+  if (part > 0 && rate === null)
+    throw new OptionError(
+      `--rate ${plainText(text).slice(0, 40)}: the file has no run with a rate; give operations a second, as in --rate 20k`,
+    )
+  return part > 0 ? part * Number(rate) : scaled(text, countUnits)
+}
+
+/** @param {Record<string, any>} values @param {MixFacts | null} mix */
+const askedOf = (values, mix) => {
   const {
-    peak: text,
+    peak: text = mix?.rate ? '100%' : undefined,
     ttlMs,
     members,
     headroom,
@@ -111,13 +128,18 @@ const askedOf = (values) => {
     speed,
   } = values
   if (text === undefined)
-    throw new OptionError('--rate is missing: items a second at the peak, as in --rate 300k')
-  const rate = scaled(text, countUnits)
+    throw new OptionError(
+      `--rate is missing: ${mix ? 'operations' : 'items'} a second at the peak, as in --rate 300k`,
+    )
+  const rate = mix ? rateOfMix(text, mix) : scaled(text, countUnits)
   if (rate === undefined || !(rate > 0))
     throw new OptionError(
-      `--rate ${plainText(text).slice(0, 40)}: must be items a second such as 5000 or 300k`,
+      `--rate ${plainText(text).slice(0, 40)}: must be ${mix ? 'operations a second such as 5000 or 300k, or a percentage such as 200%' : 'items a second such as 5000 or 300k'}`,
     )
-  const items = values.items ?? Math.ceil((rate * ttlMs) / 1000)
+  const part = mix?.rate ? rate / mix.rate : null
+  const items = mix
+    ? keysAt(mix, part ?? 1).reduce((sum, { keys }) => sum + keys, 0)
+    : (values.items ?? Math.ceil((rate * ttlMs) / 1000))
   if (items > mostItems)
     throw new OptionError(
       `--rate ${plainText(text)} with --ttl ${ttlMs / 1000}s: ${items.toPrecision(3)} items at once; ${mostItems.toPrecision(1)} are the most that can be planned`,
@@ -127,7 +149,7 @@ const askedOf = (values) => {
       `--survive ${survive} needs --replicas 1: without one the items of the shard are lost`,
     )
   return {
-    ...{ rate, items, ttlS: ttlMs / 1000, replicas, survive, speed },
+    ...{ rate, part, items, ttlS: mix ? null : ttlMs / 1000, replicas, survive, speed },
     members: Math.max(1, Math.min(members, Math.ceil((rate * tickMs) / 1000))),
     headroom: percentIn(
       headroom,
@@ -160,14 +182,18 @@ export const plannedLoad = (
   return plannedRun(load, variant, { quantity: items, periodMs, chunks })
 }
 
-/** @param {any} document @param {string} names @param {string} where */
-const modelsIn = ({ models }, names, where) => {
+/** @param {any} document @param {string} names @param {string} where @param {MixFacts | null} mix */
+const modelsIn = ({ models }, names, where, mix) => {
   if (names === 'all') return models
   return names.split(',').map((name) => {
     const found = models.find((/** @type {any} */ { strategy }) => strategy === name)
     if (!found)
       throw new OptionError(
         `--strategy ${plainText(name).slice(0, 40)}: ${plainText(where)} has ${models.map((/** @type {any} */ one) => plainText(one.strategy)).join(', ')}`,
+      )
+    if (!isDeepStrictEqual(found.mix ?? null, mix))
+      throw new OptionError(
+        `${plainText(where)} is a calibration of ${plainText(name)} as the file was then: calibrate again`,
       )
     return found
   })
@@ -193,18 +219,21 @@ const pricesIn = ({ prices, region, engine }) => {
 /** @type {Command} */
 export const command = {
   about: {
-    words: '--rate RATE',
+    words: '[FILE] --rate RATE',
     does: 'Predicts from a calibration what data models cost at a rate that was not measured: CPU of the main threads, memory and network, each with its uncertainty; then how many shards of which node type that needs, which limit binds, and what it costs a month.',
     examples: [
       ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
+      ['a workload file of millrace profile, at twice its rate', 'profile/NAME/workload.yaml --rate 200%'],
       ['from a file, for some nodes', "--file workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
     ],
   },
   options,
   isPrivate: true,
+  takesWords: true,
   work: async ({ settings, typed, env }) => {
     const values = /** @type {Record<string, any>} */ (settings)
     const isMade = values.calibration === undefined
+    const file = fileIn(typed, ofItems)
     // What cannot be planned at all is refused before what is missing.
     const request = calibrationRequest(
       {
@@ -213,8 +242,11 @@ export const command = {
       },
       typed,
       env,
+      file,
     )
-    const asked = askedOf(values)
+    const known = isMade ? null : readCalibration(values.calibration, values)
+    const mix = file ? mixFactsOf(file.name) : (known?.models[0].mix ?? null)
+    const asked = askedOf(values, mix)
     const prices = pricesIn(values)
     const types = typesLike(prices.nodes.types, values.nodes)
     if (values.page !== undefined && !values.page.endsWith('.html'))
@@ -225,11 +257,11 @@ export const command = {
           screenSay,
           interruptsOfSeries(),
         )
-      : { folder: values.calibration, document: readCalibration(values.calibration, values) }
-    const models = modelsIn(found.document, values.models, found.folder)
+      : { folder: values.calibration, document: known }
+    const models = modelsIn(found.document, file?.name ?? values.models, found.folder, mix)
     const plans = models.map((/** @type {any} */ model) => ({
       model,
-      plan: plannedLoad(model, asked, values, request.files),
+      plan: model.mix ? null : plannedLoad(model, asked, values, request.files),
     }))
     const answer = await planAnswer({
       asked,

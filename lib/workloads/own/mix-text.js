@@ -199,7 +199,15 @@ export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
   const commands = data.mix.map((/** @type {any} */ { command, share }, /** @type {number} */ i) =>
     commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
   )
-  const whole = declarationOfMix({ name, title, keys, commands })
+  const whole = {
+    ...declarationOfMix({ name, title, keys, commands }),
+    mix: {
+      run: data.run ?? {},
+      commands: commands.map(({ name: command, share, of: { pattern } }) => ({
+        ...{ name: command, share, pattern, reads: isRead(command) },
+      })),
+    },
+  }
   if (!onlyReads) return whole
   const reads = commands.filter((command) => isRead(command.name))
   if (reads.length === 0) refuse(place(['mix']), 'has no command that only reads')
