@@ -5,7 +5,7 @@ import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/pa
  * @import { Chart } from '../lib/chart/parts.js'
  *
  * @typedef {{ rate: number, low: number | null, monthly: number | null, high: number | null, shards: number | null }} CurvePoint
- * @typedef {{ currency: string, models: readonly { strategy: string, curve: readonly CurvePoint[] }[] }} Costs
+ * @typedef {{ asked: { value_bytes: number | null }, currency: string, models: readonly { strategy: string, curve: readonly CurvePoint[] }[] }} Costs
  * @typedef {{ models: readonly { strategy: string, proof: readonly any[] }[] }} Proofs
  */
 
@@ -24,7 +24,7 @@ export const planCost = {
   name: 'plan-cost',
   title: 'What a rate costs a month',
   note: 'On the cheapest of the nodes. Dashed: by both ends of the interval of the prediction. Points: another shard is due.',
-  option: ({ models, currency }) => {
+  option: ({ models, currency, asked }) => {
     const curves = models.slice(0, 6).flatMap(({ strategy, curve }, i) => {
       const at = (/** @type {'low' | 'monthly' | 'high'} */ bound) =>
         curve.flatMap((point) => (point[bound] === null ? [] : [[point.rate, Number(point[bound])]]))
@@ -63,7 +63,11 @@ export const planCost = {
     const lowest = Math.min(...models.flatMap(({ curve }) => curve.flatMap(({ low }) => low ?? [])))
     return chart({
       legend: legendOf(curves.filter(({ name }) => models.some(({ strategy }) => strategy === name))),
-      xAxis: lyingAxis('items/s, log scale', 'rate', { type: 'log', min: 'dataMin', max: 'dataMax' }),
+      xAxis: lyingAxis(`${asked.value_bytes === null ? 'operations' : 'items'}/s, log scale`, 'rate', {
+        type: 'log',
+        min: 'dataMin',
+        max: 'dataMax',
+      }),
       yAxis: uprightAxis(`${currency} a month, log scale`, 'count', {
         type: 'log',
         min: powerBelow(10, lowest),
@@ -77,7 +81,7 @@ export const planCost = {
 export const planProof = {
   name: 'plan-proof',
   title: 'Predicted against measured',
-  note: 'CPU of an item in cells that were predicted before they were measured, on log scales. On the line the prediction is exact.',
+  note: 'CPU of an item, or of an operation, in cells that were predicted before they were measured, on log scales. On the line the prediction is exact.',
   option: ({ models }) => {
     const series = models.slice(0, 6).flatMap(({ strategy, proof }, i) => {
       const points = proof

@@ -6,7 +6,7 @@ import { calibration, secondsOf } from '../answers/plan/calibrate.js'
 import { calibrationName } from '../answers/plan/calibration-file.js'
 import { optionsOfCell, ranges, referenceCell } from '../answers/plan/cells.js'
 import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
-import { mixFactsOf } from '../answers/plan/mix.js'
+import { cellSecondsOf, mixFactsOf } from '../answers/plan/mix.js'
 import { InterruptedError, OptionError } from '../base/errors.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
@@ -191,7 +191,7 @@ export const calibrate = async (asked, say, stop) => {
   const folder = join(out, runName(startedMs, 'calibration'))
   await madeWithParents(folder)
   say(
-    `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, strategies.some(mixFactsOf)) / 60), 'minute')}`,
+    `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, cellSecondsOf(mixFactsOf(strategies[0]))) / 60), 'minute')}`,
   )
   /** @type {any} */
   let document

@@ -318,9 +318,9 @@ export const predictionOf = (
   net_bytes: amounts.bytesIn + amounts.bytesOut,
 })
 
-/** Seconds that a calibration of so many models takes, about. @param {number} models @param {number} cells @param {number} proofs @param {boolean} [isMix] */
-export const secondsOf = (models, cells, proofs, isMix = false) =>
-  Math.ceil(models * ((cells + proofs) * (isMix ? 11 : 6.5) + 15) + 4)
+/** Seconds that a calibration of so many models takes, about. @param {number} models @param {number} cells @param {number} proofs @param {number} [eachS] */
+export const secondsOf = (models, cells, proofs, eachS = 6.5) =>
+  Math.ceil(models * ((cells + proofs) * eachS + 15) + 4)
 
 /**
  * @param {readonly string[]} strategies

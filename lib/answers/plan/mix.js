@@ -54,6 +54,10 @@ export const mixFactsOf = (strategy) => {
   }
 }
 
+/** Seconds that a cell takes, about, most of them for its keys if these are many. @param {MixFacts | null} mix */
+export const cellSecondsOf = (mix) =>
+  mix ? 11 + sum(mix.keys.map(({ keys, bytes }) => keys * (1 + bytes / 1000))) / 60_000 : undefined
+
 /** Keys at a rate: those that expire are as many as are made in their lifetime. @param {MixFacts} mix @param {number} part of the rate that was profiled */
 export const keysAt = ({ keys }, part) =>
   keys.map((one) => ({ ...one, keys: one.expires ? Math.max(1, Math.round(one.keys * part)) : one.keys }))
