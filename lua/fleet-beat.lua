@@ -3,7 +3,7 @@
 -- KEYS[6] hash of when each box was heard of last
 -- ARGV[1] id of the run's data, ARGV[2] box, ARGV[3] milliseconds that the leader's lease lasts or '' for a box that may
 -- not lead, ARGV[4] milliseconds that all keys last, ARGV[5] box as JSON or '', ARGV[6] its end as JSON or '',
--- ARGV[7..] intervals, oldest first
+-- ARGV[7..] intervals, oldest first; one with readings of the nodes from a box that leads no more is stored as 'late'
 -- Returns 'ok', or 'unknown' where the run's data is not there; then the leader, the state ('ending' once all writers have
 -- ended), the start, who stopped the run, when all stop, and why it was refused, each '' where there is none. O(N) of the
 -- intervals.
@@ -16,7 +16,11 @@ if known[2] ~= 'done' then
   redis.call('HSET', KEYS[6], ARGV[2], string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
   redis.call('PEXPIRE', KEYS[6], ARGV[4])
   if ARGV[5] ~= '' then redis.call('HSET', KEYS[4], ARGV[2], ARGV[5]) end
-  for i = 7, #ARGV do redis.call('XADD', KEYS[3], '*', 'd', ARGV[i]) end
+  local leader = redis.call('GET', KEYS[2])
+  for i = 7, #ARGV do
+    local isLate = leader and leader ~= ARGV[2] and string.find(ARGV[i], '"sampler":', 1, true)
+    redis.call('XADD', KEYS[3], '*', isLate and 'late' or 'd', ARGV[i])
+  end
   if #ARGV > 6 then redis.call('PEXPIRE', KEYS[3], ARGV[4]) end
   if ARGV[6] ~= '' then
     redis.call('HSET', KEYS[5], ARGV[2], ARGV[6])

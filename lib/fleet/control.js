@@ -61,6 +61,15 @@ export const fleetKeys = (run) => {
   }
 }
 
+/**
+ * An interval of a box that another had followed as leader by the time it was sent: the next one's first difference of the
+ * nodes begins before it. @param {string} text
+ */
+export const withoutNodes = (text) => {
+  const { sampler, ...interval } = JSON.parse(text)
+  return JSON.stringify({ ...interval, nodes: [] })
+}
+
 /** The entry id behind another. @param {string} id */
 const nextId = (id) => {
   const [ms, n] = id.split('-')
@@ -161,7 +170,7 @@ const keptOf = (client, keys) => ({
   /** Entries behind an id. @param {string} last @param {number} count @returns {Promise<[id: string, text: string][]>} */
   async read(last, count) {
     const found = await client.xrange(keys.stream, `(${last}`, '+', 'COUNT', count)
-    return found.map(([id, [, text]]) => [id, text])
+    return found.map(([id, [field, text]]) => [id, field === 'late' ? withoutNodes(text) : text])
   },
 
   /** @returns {Promise<string | null>} */

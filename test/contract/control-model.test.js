@@ -21,6 +21,9 @@ const ordinals = () => {
   }
 }
 
+/** What a box sends that leads, or believes so. @param {number} n */
+const sampled = (n) => JSON.stringify({ box: `${n}`, nodes: [{ address: 'm:1' }], sampler: { n } })
+
 /** One of the calls that a box or a leader may make at any moment. @param {ReturnType<typeof seeded>} random */
 const drawnCall = (random) => {
   const box = random.pick(['a', 'b', 'c'])
@@ -32,7 +35,9 @@ const drawnCall = (random) => {
     digest: random.chance(0.9) ? 'same' : 'other',
     startMs: random.chance(0.3) ? 1_800_000_000_000 : null,
     mayLead: random.chance(0.8),
-    intervals: Array.from({ length: random.below(3) }, () => `interval ${random.below(1e6)}`),
+    intervals: Array.from({ length: random.below(3) }, () =>
+      random.chance(0.5) ? `interval ${random.below(1e6)}` : sampled(random.below(1e6)),
+    ),
     end: random.chance(0.1) ? 'end' : '',
     isNext: random.chance(0.7),
   }
@@ -64,6 +69,7 @@ test('a control in memory answers as a server does', async (t) => {
         if (call === 'beat') return control.beat({ ...drawn, card: '' })
         if (call === 'read') {
           const entries = await control.read(ids[which].at(drawn.from - 1), 3)
+          for (const [, text] of entries) seen.add(text.includes('"nodes":[]') ? 'read late' : 'read whole')
           return entries.map((/** @type {[string, string]} */ [id, text]) => [ids[which].of(id), text])
         }
         const before = drawn.isNext ? commits : 'another'
@@ -106,6 +112,8 @@ test('a control in memory answers as a server does', async (t) => {
     'commit true',
     'commit false',
     'read true',
+    'read late',
+    'read whole',
   ])
     assert.ok(seen.has(one), `${one}, of ${[...seen].join(', ')}`)
 })

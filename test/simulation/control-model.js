@@ -1,4 +1,5 @@
 // The control of a fleet in memory: what the scripts of lua/ do, for simulations. A test holds it against a real server.
+import { withoutNodes } from '../../lib/fleet/control.js'
 
 /** @param {string} id */
 const numberOf = (id) => Number(id.split('-')[0])
@@ -34,7 +35,10 @@ export const controlModel = () => {
       if (run?.data !== data)
         return { known: false, leader: '', state: '', startMs: null, stop: '', stopMs: null, refused: '' }
       if (card) boxes[box] = card
-      for (const text of intervals) stream.push([`${++next}-0`, text])
+      for (const text of intervals) {
+        const isLate = leader !== '' && leader !== box && text.includes('"sampler":')
+        stream.push([`${++next}-0`, isLate ? withoutNodes(text) : text])
+      }
       if (end) ends[box] = end
       if (mayLead && leader === '') leader = box
       return {
