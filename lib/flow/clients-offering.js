@@ -4,7 +4,6 @@ import { deferred, longestTimerMs } from '../base/timers.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
- * @import { reconnectsOf } from '../transport/reconnects.js'
  * @import { Outcomes } from './clients-outcomes.js'
  * @import { Retries } from './clients-retries.js'
  * @import { Sending } from './clients-sending.js'
@@ -30,9 +29,9 @@ const roomIn =
  * @param {Outcomes} outcomes
  * @param {Retries} retries
  * @param {Sending} sending
- * @param {ReturnType<typeof reconnectsOf>} reconnects
+ * @param {{ start: () => void, stop: () => void }} renewing connections are closed and made anew
  */
-export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, reconnects) => {
+export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewing) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs
   const withRoom = roomIn(plan, inFlight, pausedUntilMs)
   const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
@@ -47,7 +46,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, reco
 
   const close = () => {
     running = false
-    reconnects.stop()
+    renewing.stop()
     timers.clearTimeout(timer)
   }
   const stop = () => {
@@ -121,7 +120,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, reco
     play() {
       if (startMs === 0) startMs = clock()
       running = true
-      reconnects.start()
+      renewing.start()
       if (schedule) tick()
     },
     /** What is offered by the next play; resolves when all is. @param {(client: number) => number} nextDraw @param {() => number} nextPick */

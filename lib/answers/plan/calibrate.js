@@ -123,7 +123,8 @@ export const measureIdle = async ({ open, optionsOf, mixOf, stop }, strategy) =>
     const { seconds } = await watchedRun(
       bench,
       {
-        ...(mixOf?.(strategy) ? { strategy: 'list' } : optionsOf(strategy)),
+        // Where a mix is calibrated: items of the default model.
+        ...(mixOf?.(strategy) ? {} : optionsOf(strategy)),
         prefix,
         idleCost: 'never',
         warmUp: '0s',
