@@ -98,7 +98,7 @@ export const plannedPrefixes = async (
 }
 
 /**
- * Tells by the plans in a database whose a key is. A plan is looked up once a prefix.
+ * Whose a key is, by the plans in its database. A plan is looked up once a prefix.
  * @param {Target} target
  * @param {number} nowMs by the server's clock
  * @param {{ db?: number, prefixes: readonly string[] }} options prefixes: where plans may be, for keys of users' models

@@ -57,7 +57,7 @@ const connectionEvents = ({ onEvent, clock }) => {
       const state = lost.get(address)
       if (!state) return
       lost.delete(address)
-      // A connection that comes and goes within a second is told once.
+      // A connection that comes and goes within a second is reported once.
       if (!state.announced && !isQuiet(address)) return
       const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
       speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)

@@ -34,7 +34,7 @@ const asked = async (t, line, answer) => {
 
 describe('searches as a user starts them', { concurrency: 2 }, () => {
   test('on a terminal the user confirms that servers which are not local are overloaded', async (t) => {
-    // Nobody answers there.
+    // No server answers there.
     const silent = createServer((socket) => socket.destroy())
     await new Promise((resolve) => silent.listen(0, () => resolve(undefined)))
     t.after(() => silent.close())

@@ -59,7 +59,7 @@ describe('models of the user', { concurrency: 3 }, () => {
     assertDone(await writeHere(t, load, { env }))
     assert.equal(await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES'), best)
     assertDone(await writeHere(t, '-q 100 --prefix other: --duration 1s', { env }))
-    await cli(server, 'SET', 'game:player:501', 'of somebody else')
+    await cli(server, 'SET', 'game:player:501', 'of another program')
     const cleaned = await startProgram(t, 'scripts/cleanup.js', '--prefix game: --yes', { env, out: false })
       .ended
     assert.equal(await cli(server, 'KEYS', 'game:*'), 'game:player:501', cleaned.stderr)
@@ -187,7 +187,7 @@ describe('models of the user', { concurrency: 3 }, () => {
     assert.match(key, /^limit:999:\d{8}$/)
     assert.equal(await cli(server, 'TYPE', key), 'string')
 
-    await cli(server, 'SET', 'limit:1000:29922930', 'of somebody else')
+    await cli(server, 'SET', 'limit:1000:29922930', 'of another program')
     const refused = await writeHere(t, load, { env })
     assert.equal(refused.code, 3, refused.stderr)
     assert.match(refused.stderr, /1 of 2,00\d, such as 'limit:1000:29922930' \(string\)|limit:1000:29922930/)

@@ -216,7 +216,7 @@ describe('jobs, workers and their server', { concurrency: 2 }, () => {
       short,
     )
     const { document, stdout } = await box('--workers 8 --drain', 'none').ended
-    // Nobody was beside the last one.
+    // No other load was beside the last one.
     assert.equal(document.jobs.account.boxes, undefined)
     assert.equal(document.workers.boxes_fairness, undefined)
     assert.doesNotMatch(stdout, /fairness/)

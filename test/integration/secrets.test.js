@@ -151,7 +151,7 @@ ReadStream.prototype.setRawMode = function (raw) {
         text = readFileSync(path, 'latin1')
         read++
       } catch {
-        continue // ended, or somebody else's
+        continue // ended, or of another user
       }
       assert.ok(!text.includes(password), path)
     }
