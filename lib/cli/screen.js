@@ -82,8 +82,8 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
         toldMs = performance.now()
         log.info(`encoding: ${Math.round(share * 100)} %`)
       },
-      onReady: (/** @type {{ encodeMs: number, tapeBytes: number }} */ { encodeMs, tapeBytes }) => {
-        if (tapeBytes > 0) log.info(`encoded ${bytes(tapeBytes)} of commands in ${period(encodeMs)}`)
+      onReady: (/** @type {{ encodeMs: number, encodedBytes: number }} */ { encodeMs, encodedBytes }) => {
+        if (encodedBytes > 0) log.info(`encoded ${bytes(encodedBytes)} of commands in ${period(encodeMs)}`)
       },
       onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },

@@ -1,6 +1,6 @@
 // One connection of one client: operations in flight in the order they were sent, and their replies.
 import { MillraceError } from '../base/errors.js'
-import { linkOf } from '../transport/reconnecting-socket.js'
+import { reconnectingSocketOf } from '../transport/reconnecting-socket.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyValues } from '../wire/reply-values.js'
 
@@ -144,7 +144,7 @@ const ringOf = (size) => {
  * @param {number} needs.room operations in flight at most
  * @param {Tally} needs.tally
  * @param {boolean} [needs.reads] its operations are dialogues
- * @param {Parameters<typeof linkOf>[0]['open']} needs.open
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
  * @param {ClientEvents} needs.events
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
@@ -155,7 +155,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
   let isGivenUp = false
 
   const answered = (/** @type {number} */ from, /** @type {number} */ count) =>
-    events.onAnswered(self, from, count, link.heardMs())
+    events.onAnswered(self, from, count, socket.heardMs())
   const refuse = (/** @type {string} */ line) => {
     const place = ring.next()
     const exchange = ring.takeExchange(place)
@@ -169,10 +169,10 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     const place = ring.next()
     const exchange = ring.takeExchange(place)
     if (exchange && !exchange.isOver && ring.isHeeded(place))
-      events.onReply?.(self, exchange, value, link.heardMs())
+      events.onReply?.(self, exchange, value, socket.heardMs())
   }
 
-  const link = linkOf({
+  const socket = reconnectingSocketOf({
     ...linking,
     decoder: () =>
       reads
@@ -189,16 +189,16 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     client,
     address,
     ...ring.columns,
-    connect: link.connect,
-    isUp: link.isUp,
+    connect: socket.connect,
+    isUp: socket.isUp,
     inFlight: ring.inFlight,
     /** Since bytes came, while some are owed. */
-    silentMs: () => link.silentMs(ring.inFlight() > 0),
-    waitingBytes: link.waitingBytes,
+    silentMs: () => socket.silentMs(ring.inFlight() > 0),
+    waitingBytes: socket.waitingBytes,
 
     /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts @param {number} firstMs */
     push(kind, n, dueMs, nowMs, inWindow, attempts, firstMs) {
-      if (ring.inFlight() === 0) link.owesFrom(nowMs)
+      if (ring.inFlight() === 0) socket.owesFrom(nowMs)
       ring.add(kind, n, dueMs, inWindow, attempts, firstMs)
     },
 
@@ -213,14 +213,14 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     /** Gives up the operations in flight: their replies are no longer waited for. */
     giveUp() {
       isGivenUp = true
-      link.cut()
+      socket.cut()
     },
     isGivenUp: () => isGivenUp,
 
     /** Whether the system took all bytes, so that they may be changed. @param {Buffer} bytes */
     write(bytes) {
-      link.write(bytes)
-      return link.waitingBytes() === 0
+      socket.write(bytes)
+      return socket.waitingBytes() === 0
     },
 
     /** Operations without an answer; the connection is empty then. */
@@ -228,9 +228,9 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       isGivenUp = false
       return ring.drain()
     },
-    renew: link.renew,
-    cut: link.cut,
-    close: link.close,
+    renew: socket.renew,
+    cut: socket.cut,
+    close: socket.close,
   }
   return self
 }

@@ -95,8 +95,8 @@ export const retriesOf = (needs, { lose }) => {
         pausedUntilMs[client] = clock() + pauseMs
         return later(client, pauseMs)
       }
-      const ruling = policy.refused(line, connection.address, operation.dueMs, operation.attempts)
-      const { action, cause, lost } = ruling
+      const decision = policy.refused(line, connection.address, operation.dueMs, operation.attempts)
+      const { action, cause, lost } = decision
       needs.onRefused?.(cause)
       if (waitsFor.includes(cause)) {
         if (clock() - operation.dueMs > plan.maxBehindMs) return lose(client, operation, 'dropped', '')
@@ -108,7 +108,7 @@ export const retriesOf = (needs, { lose }) => {
       if (lost || action === 'load') return lose(client, operation, 'failed', cause)
       ledger.retried(cause)
       topologyEvents.refused(cause)
-      follow(client, operation, ruling, later)
+      follow(client, operation, decision, later)
     },
 
     /** @param {ClientConnection} connection */

@@ -1,7 +1,7 @@
 // One connection of a worker: commands are written together, and their replies come together. A connection that is lost takes
 // the replies with it, and another is made.
 import { MillraceError } from '../base/errors.js'
-import { linkOf } from '../transport/reconnecting-socket.js'
+import { reconnectingSocketOf } from '../transport/reconnecting-socket.js'
 import { verdictOf } from '../transport/refusals.js'
 import { commandBytes } from '../wire/encode.js'
 import { treeReader } from '../wire/values.js'
@@ -65,7 +65,7 @@ export class LostReply extends Error {
 
 /**
  * @param {object} needs
- * @param {Parameters<typeof linkOf>[0]['open']} needs.open
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
  * @param {(error?: Error) => void} needs.onDown
  * @param {(tookMs: number) => void} [needs.onRenewed]
  * @param {() => number} needs.clock
@@ -94,7 +94,7 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
   const fail = () => {
     for (const { reject } of calls.splice(0)) reject(new LostReply(true))
   }
-  const link = linkOf({
+  const socket = reconnectingSocketOf({
     open,
     decoder: () => treeReader(take),
     owes: () => calls.length > 0,
@@ -113,13 +113,13 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
   })
 
   return {
-    connect: link.connect,
-    isUp: link.isUp,
-    renew: link.renew,
-    cut: link.cut,
+    connect: socket.connect,
+    isUp: socket.isUp,
+    renew: socket.renew,
+    cut: socket.cut,
     /** Resolves when it is up, or closed. */
     up: () =>
-      link.isUp() || closed
+      socket.isUp() || closed
         ? Promise.resolve()
         : new Promise((/** @type {(value: void) => void} */ resolve) => {
             waiting.push(resolve)
@@ -127,14 +127,14 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
     /** In one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
     call: (commands) =>
       new Promise((resolve, reject) => {
-        if (closed || !link.isUp()) return reject(new LostReply(false))
+        if (closed || !socket.isUp()) return reject(new LostReply(false))
         const bytes = commandBytes(commands)
         calls.push({ left: commands.length, replies: [], resolve, reject })
-        link.write(bytes)
+        socket.write(bytes)
       }),
     close() {
       closed = true
-      link.close()
+      socket.close()
       fail()
       wake()
     },

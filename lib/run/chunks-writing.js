@@ -109,7 +109,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     proxy.close()
   }
   return {
-    driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
+    driver: { encodeMs: 0, encodedBytes: 0, watch, abandon, close, waitingBytes },
     writing: {
       elapsed,
       offered,

@@ -187,7 +187,7 @@ export const clientsWriting = async (needs) => {
     return whole
   }
   return {
-    driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
+    driver: { encodeMs: 0, encodedBytes: 0, watch, abandon, close, waitingBytes },
     writing: {
       elapsed,
       offered,

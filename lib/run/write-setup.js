@@ -36,7 +36,7 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @typedef {object} OfWriters
  * @property {Plan} plan
  * @property {(share: number) => void} onEncoding
- * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
+ * @property {(ready: { encodeMs: number, encodedBytes: number }) => void} onReady
  * @property {Pick<RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
  * @property {() => Promise<number>} others how many writers of other processes write
  * @property {(before: Held) => Promise<void>} [onBegin] our own do from now on

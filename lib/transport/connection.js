@@ -1,4 +1,4 @@
-// What one connection was sent and has not answered: entries, each a part of a tape for one tick, settled in order.
+// What one connection was sent and has not answered: entries, each a part of an encoded batch for one tick, settled in order.
 import { MillraceError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyReader } from '../wire/values.js'
@@ -10,7 +10,7 @@ import { fifo } from './fifo.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { ReplySink } from '../wire/values.js'
  * @import { Step } from '../workloads/step.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  *
  * @typedef {object} Tick
  * @property {number} index
@@ -22,16 +22,16 @@ import { fifo } from './fifo.js'
  * @property {TickValues} values
  * @property {Account} account
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
- * @property {import('./tapes.js').Tape[][] | null} portions made for this tick alone
+ * @property {import('./tick-batches.js').TickBatch[][] | null} portions made for this tick alone
  *
- * @typedef {object} Entry commands [from, to) of a tape for one tick: the unit of sending and settling
+ * @typedef {object} Entry commands [from, to) of an encoded batch for one tick: the unit of sending and settling
  * @property {Tick} tick
  * @property {TickValues} values the tick's own
- * @property {Tape} tape
+ * @property {EncodedBatch} encoded
  * @property {number} from the first command not yet answered
  * @property {number} to
  * @property {number} lead answers to come before the first command's own (ASKING)
- * @property {boolean} again its bytes are made anew: the tape may hold a later tick's
+ * @property {boolean} again its bytes are made anew: the batch may hold a later tick's
  * @property {boolean} held counts among the pending commands of its slot
  * @property {string | null} goTo the address that a redirect named for this once
  * @property {number} attempts
@@ -138,7 +138,7 @@ export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
         ? replyCounter({ done: answered, failed: refused })
         : replyTaker((reply) => {
             const entry = next()
-            if (entry.lead === 0) onReply(entry.tape.step, reply)
+            if (entry.lead === 0) onReply(entry.encoded.step, reply)
             answered(1)
           }, refused),
     all: sent.all,

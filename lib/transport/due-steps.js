@@ -3,7 +3,7 @@
 /**
  * @import { TickValues } from '../wire/encode.js'
  * @import { OnceStep, Step } from '../workloads/step.js'
- * @import { TapePart } from './tapes.js'
+ * @import { TickPart } from './tick-batches.js'
  */
 
 /**
@@ -33,7 +33,7 @@ export const dueStepsOf = ({ spacingMs, agents }) => {
 
   /**
    * How often the step's commands are sent with this part of a tick.
-   * @param {{ step: Step, part: TapePart }} tape
+   * @param {{ step: Step, part: TickPart }} encoded
    * @param {number} agent it is sent for
    * @param {TickValues} values
    */

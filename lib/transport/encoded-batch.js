@@ -10,11 +10,11 @@
  * @property {Buffer} bytes
  * @property {Uint32Array} offsets where each command begins; one more than commands
  * @property {Patch[]} patches
- * @property {TickValues} low no hole of the tape holds anything older
+ * @property {TickValues} low no hole of the batch holds anything older
  * @property {{ values: TickValues, commands: number }} pass what was patched for the tick under way
  * @property {{ from: number, to: number }[]} busy bytes that a socket still holds
  *
- * @typedef {Batch & { kept: Kept | null, connection: number }} Tape connection: by which of those to its server it goes
+ * @typedef {Batch & { kept: Kept | null, connection: number }} EncodedBatch connection: by which of those to its server it goes
  * @typedef {{ bytes: Buffer, to: number, release: (() => void) | null }} Cut bytes of commands up to `to`; `release` when the socket has let go of them
  */
 
@@ -22,7 +22,7 @@ export const writeBytes = 65_536
 
 const sampled = 32
 
-/** What a batch would take on a tape, by a sample of its commands. @param {Batch} batch */
+/** What a batch would take on an encoded batch, by a sample of its commands. @param {Batch} batch */
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
   const looks = Math.min(sampled, batch.count)
@@ -82,9 +82,9 @@ const keep = (batch, values) => {
  * @param {TickValues} values what the holes hold until the first tick
  * @param {boolean} kept
  * @param {number} [connection]
- * @returns {Tape}
+ * @returns {EncodedBatch}
  */
-export const tapeOf = (batch, values, kept, connection = 0) =>
+export const encodedBatchOf = (batch, values, kept, connection = 0) =>
   Object.assign(batch, { kept: kept ? keep(batch, values) : null, connection })
 
 /**
@@ -134,7 +134,7 @@ const putDigits = (bytes, at, from, to, digits, first) => {
  * @param {number} from
  * @param {number} to
  * @param {TickValues} values
- * @param {number} count commands of the whole tape
+ * @param {number} count commands of the whole batch
  */
 const patch = (kept, from, to, values, count) => {
   const { bytes, offsets, patches } = kept
@@ -182,25 +182,26 @@ const encodeCut = (batch, from, to, values, spare) => {
 }
 
 /**
- * The next write of commands [from, to): patched in place where the tape is kept and its bytes are free, else
+ * The next write of commands [from, to): patched in place where the batch is kept and its bytes are free, else
  * encoded by the same encoder.
- * @param {Tape} tape
+ * @param {EncodedBatch} encoded
  * @param {number} from
  * @param {number} to
  * @param {TickValues} values
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} spare
- * @param {boolean} again the bytes of an earlier tick: the tape may hold a later one's
+ * @param {boolean} again the bytes of an earlier tick: the batch may hold a later one's
  * @returns {Cut}
  */
-export const cutOf = (tape, from, to, values, spare, again) => {
-  const { kept } = tape
-  if (!kept || again) return encodeCut(tape, from, to, values, spare)
+export const cutOf = (encoded, from, to, values, spare, again) => {
+  const { kept } = encoded
+  if (!kept || again) return encodeCut(encoded, from, to, values, spare)
   const { offsets, busy } = kept
   const start = offsets[from]
   const stop = Math.max(from + 1, lowerBound(offsets, start + writeBytes + 1, from, to + 1) - 1)
   const end = offsets[stop]
-  if (busy.some((held) => held.from < end && start < held.to)) return encodeCut(tape, from, to, values, spare)
-  patch(kept, from, stop, values, tape.count)
+  if (busy.some((held) => held.from < end && start < held.to))
+    return encodeCut(encoded, from, to, values, spare)
+  patch(kept, from, stop, values, encoded.count)
   const held = { from: start, to: end }
   busy.push(held)
   return {

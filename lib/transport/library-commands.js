@@ -9,7 +9,7 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { Loss } from '../measure/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  * @import { Fault, Library, Redirect } from './library.js'
  * @import { libraryTurnsOf } from './library-turns.js'
  * @import { policyOf } from './policy.js'
@@ -17,7 +17,7 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { DriverOptions } from './socket.js'
  * @import { topologyEventsOf } from './topology-events.js'
  *
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
+ * @typedef {{ tick: Tick, encoded: EncodedBatch, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
  * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
  * `write` as that of an Entry
  */
@@ -48,8 +48,8 @@ export const libraryCommandsOf = ({
   let closed = false
 
   /** @param {One} one @param {Loss} outcome @param {string} cause */
-  const lose = ({ tick, tape, i }, outcome, cause) => {
-    ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
+  const lose = ({ tick, encoded, i }, outcome, cause) => {
+    ledger.lose(tick.account, encoded, i, i + 1, outcome, cause)
     turns.finished(tick)
   }
   const retries = libraryRetriesOf({
@@ -67,11 +67,11 @@ export const libraryCommandsOf = ({
     clock,
     onReply(/** @type {One} */ one, reply) {
       if (closed) return
-      const { tick, tape, i, write, sentMs } = one
+      const { tick, encoded, i, write, sentMs } = one
       answeredMs = clock()
-      const items = tape.from[i + 1] - tape.from[i]
-      const stored = itemTimes.answered(tick, tape, i, i + 1, write, sentMs, answeredMs)
-      onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
+      const items = encoded.from[i + 1] - encoded.from[i]
+      const stored = itemTimes.answered(tick, encoded, i, i + 1, write, sentMs, answeredMs)
+      onReply?.(encoded.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
       ledger.answered(tick.account, 1, items, stored)
       turns.finished(tick)
       onSettled()
@@ -89,8 +89,8 @@ export const libraryCommandsOf = ({
 
   /** @param {One} one */
   const send = (one) => {
-    const { tick, tape, values, i, to } = one
-    const args = plainCommand(tape.args(i), values)
+    const { tick, encoded, values, i, to } = one
+    const args = plainCommand(encoded.args(i), values)
     const nowMs = clock()
     if (tick.firstMs === null) {
       tick.firstMs = nowMs
@@ -99,7 +99,7 @@ export const libraryCommandsOf = ({
     if (one.write === 0) one.write = tick.sends.push(nowMs)
     ledger.commands.sent++
     one.to = null
-    one.from = to?.address ?? ((plan.cluster && library.ownerOf(tape.slotAt(i, values))) || one.from)
+    one.from = to?.address ?? ((plan.cluster && library.ownerOf(encoded.slotAt(i, values))) || one.from)
     answers.ask(one, () => library.send(args, firstKeyIn(args), to))
   }
 

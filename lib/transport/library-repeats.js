@@ -55,8 +55,8 @@ export const libraryRetriesOf = ({ library, options, policy, refresher, topology
   /** @param {One} one @param {boolean} mayHaveLeft */
   const unanswered = (one, mayHaveLeft) => {
     refresher.request()
-    const { tick, tape, left, attempts } = one
-    const outcome = policy.unanswered(tape.step, left, tick.dueMs, attempts, isScheduled(plan))
+    const { tick, encoded, left, attempts } = one
+    const outcome = policy.unanswered(encoded.step, left, tick.dueMs, attempts, isScheduled(plan))
     if (outcome) return lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
     if (mayHaveLeft) ledger.sentAgain('CLOSED')
     repeat(one, policy.waitFor(attempts))

@@ -5,9 +5,9 @@
  * @import { Loss, ledgerOf } from '../measure/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  *
- * @typedef {{ tape: Tape, values: TickValues }} Job
+ * @typedef {{ encoded: EncodedBatch, values: TickValues }} Job
  * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} Turn
  */
 
@@ -26,7 +26,7 @@ export const libraryTurnsOf = (ledger) => {
   const loseTurn = ({ tick, jobs, j, i }, outcome) => {
     for (let k = j; k < jobs.length; k++) {
       const from = k === j ? i : 0
-      ledger.lose(tick.account, jobs[k].tape, from, jobs[k].tape.count, outcome, '')
+      ledger.lose(tick.account, jobs[k].encoded, from, jobs[k].encoded.count, outcome, '')
     }
     finished(tick)
   }
@@ -45,7 +45,7 @@ export const libraryTurnsOf = (ledger) => {
         underWay.set(tick.chunk, tick)
         const job = jobs[turn.j]
         const i = turn.i++
-        if (turn.i === job.tape.count) {
+        if (turn.i === job.encoded.count) {
           turn.i = 0
           turn.j++
         }

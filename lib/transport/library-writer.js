@@ -11,7 +11,7 @@ import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { causeOf } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
-import { tapesOf } from './tapes.js'
+import { tickBatchesOf } from './tick-batches.js'
 import { topologyEventsOf } from './topology-events.js'
 
 /**
@@ -94,9 +94,9 @@ export const libraryDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, onEvent, onProgress } = options
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
-  // Kept tapes would be in vain: the library encodes for itself.
+  // Kept batches would be in vain: the library encodes for itself.
   const { portionItems: items, onEncoding } = options
-  const { portionsOf, carriersOf } = await tapesOf(plan, steps, { items, onEncoding, keep: false })
+  const { portionsOf, carriersOf } = await tickBatchesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
   const turns = libraryTurnsOf(ledger)
@@ -136,11 +136,11 @@ export const libraryDriver = async (options) => {
   const offer = (tick, portion) => {
     const { account } = tick
     const jobs = []
-    for (const tape of portionsOf(tick)[portion]) {
-      const times = dueSteps(tape, account.agent, tick.values)
-      for (let i = 0; i < times && tape.count > 0; i++) {
-        ledger.expect(account, tape.count)
-        jobs.push({ tape, values: tick.values })
+    for (const encoded of portionsOf(tick)[portion]) {
+      const times = dueSteps(encoded, account.agent, tick.values)
+      for (let i = 0; i < times && encoded.count > 0; i++) {
+        ledger.expect(account, encoded.count)
+        jobs.push({ encoded, values: tick.values })
       }
     }
     if (jobs.length > 0) turns.add(tick, jobs)
@@ -160,7 +160,7 @@ export const libraryDriver = async (options) => {
 
   return {
     encodeMs,
-    tapeBytes: 0,
+    encodedBytes: 0,
     portionsOf,
     carriersOf,
     offer,

@@ -67,9 +67,11 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
     unread(line, from, dueMs, attempts) {
       if (line === null)
         return { ...closed, lost: isLate(dueMs, attempts) ? 'dropped' : null, waitMs: waitFor(attempts) }
-      const ruling = this.refused(line, from, dueMs, attempts)
+      const decision = this.refused(line, from, dueMs, attempts)
       // A read goes by the map alone: redirected again, it waits until the map names the owner.
-      return attempts > 1 && ruling.action === 'there' ? { ...ruling, waitMs: waitFor(attempts) } : ruling
+      return attempts > 1 && decision.action === 'there'
+        ? { ...decision, waitMs: waitFor(attempts) }
+        : decision
     },
 
     /**

@@ -1,11 +1,11 @@
-// The connections to one server as one lane. A portion of a batch always goes by the same of them, so that its items
+// The connections to one server as one queue. A portion of a batch always goes by the same of them, so that its items
 // are stored in order; a chunk's next tick waits until all of them have answered the one before.
-import { laneOf } from './send-queue.js'
+import { sendQueueOf } from './send-queue.js'
 
 /**
  * @import { Entry, Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
- * @import { Lane, LaneEvents, Turn } from './send-queue.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { SendQueue, SendQueueEvents, Turn } from './send-queue.js'
  *
  * @typedef {ReturnType<typeof poolOf>} Pool
  */
@@ -46,7 +46,7 @@ export const underWayOf = (chunks, onFree) => {
 }
 
 /**
- * @param {Omit<Parameters<typeof laneOf>[0], 'underWay'> & { connections: number, chunks: number }} options
+ * @param {Omit<Parameters<typeof sendQueueOf>[0], 'underWay'> & { connections: number, chunks: number }} options
  */
 export const poolOf = ({ connections, chunks, ...options }) => {
   // What waits for an answer that came by another connection; with one, its own next pump finds it.
@@ -55,72 +55,72 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   const underWay = underWayOf(chunks, () => {
     isFree = connections > 1
   })
-  const pumpOthers = (/** @type {Lane} */ lane) => {
-    const isHeld = options.holds.any()
-    if (isFree || (wasHeld && !isHeld)) for (const other of lanes) if (other !== lane) other.pump()
+  const pumpOthers = (/** @type {SendQueue} */ queue) => {
+    const isHeld = options.slotQueues.any()
+    if (isFree || (wasHeld && !isHeld)) for (const other of queues) if (other !== queue) other.pump()
     isFree = false
     wasHeld = isHeld && connections > 1
   }
-  /** @type {LaneEvents} */
+  /** @type {SendQueueEvents} */
   const events = {
     ...options.events,
-    onRead: (lane) => {
-      options.events.onRead(lane)
-      pumpOthers(lane)
+    onRead: (queue) => {
+      options.events.onRead(queue)
+      pumpOthers(queue)
     },
-    onState: (lane, state, error) => {
-      options.events.onState(lane, state, error)
-      pumpOthers(lane)
+    onState: (queue, state, error) => {
+      options.events.onState(queue, state, error)
+      pumpOthers(queue)
     },
   }
-  const lanes = Array.from({ length: connections }, () => laneOf({ ...options, events, underWay }))
-  const [only] = lanes
-  const laneFor = (/** @type {Tape} */ { connection }) => lanes[connection]
+  const queues = Array.from({ length: connections }, () => sendQueueOf({ ...options, events, underWay }))
+  const [only] = queues
+  const queueFor = (/** @type {EncodedBatch} */ { connection }) => queues[connection]
 
   /** @param {Turn} turn */
   const split = ({ tick, jobs }) => {
-    /** @type {Map<Lane, Turn>} */
+    /** @type {Map<SendQueue, Turn>} */
     const turns = new Map()
     for (const job of jobs) {
-      const lane = laneFor(job.tape)
-      const turn = turns.get(lane)
+      const queue = queueFor(job.encoded)
+      const turn = turns.get(queue)
       if (turn) turn.jobs.push(job)
-      else turns.set(lane, { tick, jobs: [job] })
+      else turns.set(queue, { tick, jobs: [job] })
     }
-    for (const [lane, turn] of turns) lane.offer(turn)
+    for (const [queue, turn] of turns) queue.offer(turn)
   }
 
   return {
     address: options.address,
-    lanes,
+    queues: queues,
     offer: connections === 1 ? only.offer : split,
     /** In front of every turn. @param {Entry} entry held */
-    sendFirst: (entry) => laneFor(entry.tape).sendFirst(entry),
+    sendFirst: (entry) => queueFor(entry.encoded).sendFirst(entry),
     pump: () => {
-      for (const lane of lanes) lane.pump()
+      for (const queue of queues) queue.pump()
     },
-    connect: () => Promise.all(lanes.map((lane) => lane.connect())),
-    isUp: () => lanes.every((lane) => lane.isUp()),
+    connect: () => Promise.all(queues.map((queue) => queue.connect())),
+    isUp: () => queues.every((queue) => queue.isUp()),
     /** Nothing waits for it, and no connection of it is there. */
-    isUnused: () => lanes.every((lane) => !lane.isUp() && lane.isIdle()),
+    isUnused: () => queues.every((queue) => !queue.isUp() && queue.isIdle()),
     /** Ticks that wait, of the connection with the most. */
-    turns: () => lanes.reduce((most, lane) => Math.max(most, lane.turns()), 0),
-    waitingBytes: () => lanes.reduce((sum, lane) => sum + lane.waitingBytes(), 0),
+    turns: () => queues.reduce((most, queue) => Math.max(most, queue.turns()), 0),
+    waitingBytes: () => queues.reduce((sum, queue) => sum + queue.waitingBytes(), 0),
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
-      let left = lanes.length
-      for (const lane of lanes)
-        lane.whenDrained(() => {
+      let left = queues.length
+      for (const queue of queues)
+        queue.whenDrained(() => {
           if (--left === 0) then()
         })
     },
     /** Takes out everything that is not under way. */
     takeAll: () => {
-      const all = lanes.map((lane) => lane.takeAll())
+      const all = queues.map((queue) => queue.takeAll())
       return { urgent: all.flatMap(({ urgent }) => urgent), turns: all.flatMap(({ turns }) => turns) }
     },
     close: () => {
-      for (const lane of lanes) lane.close()
+      for (const queue of queues) queue.close()
     },
   }
 }

@@ -7,7 +7,7 @@ import { sizeOf } from '../wire/encode.js'
  * @import { ReplySink } from '../wire/values.js'
  * @import { ValueCommand } from '../workloads/declare.js'
  * @import { ValueSink } from '../workloads/shapes.js'
- * @import { ReadJob } from './read-lane.js'
+ * @import { ReadJob } from './read-queue.js'
  *
  * @typedef {object} ValuesWanted
  * @property {IdList} list

@@ -40,8 +40,8 @@ const roundOf = ({ policy, dueMs, attempts, given }) => {
     },
     /** @param {ArrayLike<number>} places @param {string | null} line null: the connection ended first @param {string} from */
     refused(places, line, from) {
-      const ruling = policy.unread(line, from, dueMs, attempts)
-      const { action, cause, address, lost, waitMs } = ruling
+      const decision = policy.unread(line, from, dueMs, attempts)
+      const { action, cause, address, lost, waitMs } = decision
       if (lost) return round.givenUp(places, cause)
       let list = round.again
       if (action === 'asking' && address) {
@@ -74,12 +74,12 @@ export const readRetriesOf = ({ clock, random, follows, isClosed, refresh }) => 
     async untilAnswered(ask) {
       const dueMs = clock()
       let loads = 0
-      let ruling = null
+      let decision = null
       for (let attempts = 1; ; attempts++) {
-        const refusal = await ask(ruling, attempts)
+        const refusal = await ask(decision, attempts)
         if (refusal === null) return
-        ruling = policy.unread(refusal.line, refusal.from, dueMs, attempts)
-        const { action, cause, lost, waitMs } = ruling
+        decision = policy.unread(refusal.line, refusal.from, dueMs, attempts)
+        const { action, cause, lost, waitMs } = decision
         if (lost || isClosed() || (action === 'load' && loads++ === mostLoads))
           throw new ReadError(cause, refusal.words)
         if (action === 'load') await refusal.loadScript().catch(() => {})

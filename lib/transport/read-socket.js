@@ -4,15 +4,15 @@ import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { ReadError } from './read-driver.js'
 import { valuesJob } from './read-jobs.js'
-import { commandJob, deaf } from './read-lane.js'
-import { readLanesOf } from './read-lanes.js'
 import { sharesOf } from './read-order.js'
+import { commandJob, deaf } from './read-queue.js'
+import { readQueuesOf } from './read-queues.js'
 import { readRetriesOf } from './read-retries.js'
 
 /**
  * @import { ReadDriverOptions, ReplySink } from './read-driver.js'
  * @import { ValuesWanted } from './read-jobs.js'
- * @import { ReadLane } from './read-lane.js'
+ * @import { ReadQueue } from './read-queue.js'
  * @import { Share } from './read-order.js'
  * @import { Round } from './read-retries.js'
  *
@@ -22,13 +22,13 @@ import { readRetriesOf } from './read-retries.js'
 /**
  * One exchange with one server: a command, or the values of ids, and what its replies leave to be done.
  * Resolves with the line that refused the command, and whether the connection ended first.
- * @param {ReadLane} lane
+ * @param {ReadQueue} queue
  * @param {string[]} args
  * @param {ReplySink} sink
  * @param {boolean} [asking]
  * @returns {Promise<{ line: string | null, closed: boolean }>}
  */
-const sendOne = (lane, args, sink, asking = false) =>
+const sendOne = (queue, args, sink, asking = false) =>
   new Promise((resolve) => {
     /** @type {string | null} */
     let line = null
@@ -44,28 +44,28 @@ const sendOne = (lane, args, sink, asking = false) =>
         else line = text
       },
     }
-    if (asking) lane.submit(commandJob(['ASKING'], { sink: deaf, replied() {}, closed() {} }))
+    if (asking) queue.submit(commandJob(['ASKING'], { sink: deaf, replied() {}, closed() {} }))
     const replied = () => resolve({ line, closed: false })
     const closed = () => resolve({ line: null, closed: true })
-    lane.submit(commandJob(args, { sink: noting, replied, closed }))
+    queue.submit(commandJob(args, { sink: noting, replied, closed }))
   })
 
 /**
- * @param {ReadLane} lane
+ * @param {ReadQueue} queue
  * @param {Share} share
  * @param {Pick<ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
  * @param {Round} round
  * @returns {Promise<void>}
  */
-const readShare = (lane, share, wanted, round) =>
+const readShare = (queue, share, wanted, round) =>
   new Promise((resolve) => {
     const onRefused = (/** @type {number} */ place, /** @type {string} */ line) =>
-      round.refused([place], line, lane.address)
+      round.refused([place], line, queue.address)
     const onClosed = (/** @type {Uint32Array} */ missing) => {
-      round.refused(missing, null, lane.address)
+      round.refused(missing, null, queue.address)
       resolve()
     }
-    lane.submit(valuesJob({ ...wanted, ...share, onRefused, onClosed, onDone: () => resolve() }))
+    queue.submit(valuesJob({ ...wanted, ...share, onRefused, onClosed, onDone: () => resolve() }))
   })
 
 /**
@@ -89,8 +89,8 @@ const sizesSeen = (first) => {
  */
 export const socketReadDriver = async (options) => {
   const { plan, target, clock, random } = options
-  const lanes = readLanesOf(options)
-  const { laneAt, serverAt, isClosed, refresh, masterOf } = lanes
+  const queues = readQueuesOf(options)
+  const { queueAt: laneAt, serverAt, isClosed, refresh, masterOf } = queues
   const retries = readRetriesOf({ clock, random, follows: target.follows, isClosed, refresh })
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
@@ -99,18 +99,18 @@ export const socketReadDriver = async (options) => {
    * @param {string[]} args
    * @param {string} key
    * @param {ReplySink} sink
-   * @param {(slot: number) => ReadLane} laneFor
+   * @param {(slot: number) => ReadQueue} queueFor
    */
-  const askUntil = (args, key, sink, laneFor) => {
+  const askUntil = (args, key, sink, queueFor) => {
     const slot = slotFor(key)
     return retries.untilAnswered(async (before, attempts) => {
       const asking = before?.action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       const isNamed = asking || (attempts > 2 && before?.action === 'there')
-      const lane = isNamed && before.address ? laneAt(before.address, false) : laneFor(slot)
-      const { line, closed } = await sendOne(lane, args, sink, asking)
+      const queue = isNamed && before.address ? laneAt(before.address, false) : queueFor(slot)
+      const { line, closed } = await sendOne(queue, args, sink, asking)
       if (line === null && !closed) return null
-      const from = lane.address
+      const from = queue.address
       // Part of a lost reply may have been handed out: the caller must begin anew.
       if (closed) throw new ReadError('CLOSED', `${from} closed the connection`)
       return {
@@ -156,17 +156,17 @@ export const socketReadDriver = async (options) => {
       )
     })
 
-  await lanes.connectAll()
+  await queues.connectAll()
   return {
     ask: (args, key, sink, consumer) =>
       askUntil(args, key, sink, (slot) => laneAt(serverAt(slot, consumer), true)),
     askMaster: (args, key, sink) => askUntil(args, key, sink, (slot) => laneAt(masterOf(slot), false)),
     values,
     serverOf: (key, consumer) => serverAt(slotFor(key), consumer),
-    servers: lanes.servers,
-    bare: lanes.bare,
-    figures: lanes.figures,
-    watch: lanes.watch,
-    close: lanes.close,
+    servers: queues.servers,
+    bare: queues.bare,
+    figures: queues.figures,
+    watch: queues.watch,
+    close: queues.close,
   }
 }

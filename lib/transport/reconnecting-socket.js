@@ -41,7 +41,7 @@ const retriesOf = (random, timers) => {
  * @param {() => number} needs.random
  * @param {Timers} [needs.timers]
  */
-export const linkOf = (needs) => {
+export const reconnectingSocketOf = (needs) => {
   const { open, decoder, onRead, onUp, onDown, clock, random, timers = systemTimers } = needs
   const { owes = () => true, onRenewed = () => {} } = needs
   const retries = retriesOf(random, timers)

@@ -3,31 +3,31 @@ import { askingBytes } from '../wire/encode.js'
 import { unansweredOf } from './connection.js'
 import { cutOf } from './encoded-batch.js'
 import { fifo } from './fifo.js'
-import { linkOf } from './reconnecting-socket.js'
+import { reconnectingSocketOf } from './reconnecting-socket.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { ConnectionEvents, Entry, Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  * @import { underWayOf } from './pool.js'
  *
- * @typedef {{ tape: Tape, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
- * of a tape; `at` is the pair under way
+ * @typedef {{ encoded: EncodedBatch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
+ * of an encoded batch; `at` is the pair under way
  * @typedef {{ tick: Tick, jobs: Job[] }} Turn what a tick sends here
  *
- * @typedef {object} LaneEvents
- * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
- * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
+ * @typedef {object} SendQueueEvents
+ * @property {(entry: Entry, commands: number, queue: SendQueue) => void} onAnswered
+ * @property {(entry: Entry, command: number, line: string, queue: SendQueue) => void} onRefused
  * @property {ConnectionEvents['onReply']} [onReply]
- * @property {(lane: Lane) => void} onRead
+ * @property {(queue: SendQueue) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
  * @property {(commands: number) => void} onSent
- * @property {(lane: Lane, state: 'up' | 'down', error?: Error) => void} onState
+ * @property {(queue: SendQueue, state: 'up' | 'down', error?: Error) => void} onState
  * @property {(tookMs: number) => void} onRenewed the connection was closed on purpose, and made anew
  *
- * @typedef {ReturnType<typeof laneOf>} Lane
+ * @typedef {ReturnType<typeof sendQueueOf>} SendQueue
  */
 
 // How far a range is searched for slots that wait: about the commands of one write.
@@ -36,19 +36,19 @@ const searchCommands = 2048
 /**
  * @param {object} options
  * @param {string} options.address
- * @param {number} options.windowBytes unanswered bytes at which the lane shuts
+ * @param {number} options.windowBytes unanswered bytes at which the queue shuts
  * @param {number} options.windowCommands unanswered commands at which it shuts
  * @param {ReturnType<typeof underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
- * @param {Parameters<typeof linkOf>[0]['open']} options.open
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
- * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
+ * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.slotQueues
  * @param {() => number} options.clock
  * @param {() => number} options.random
  * @param {Timers} [options.timers]
- * @param {LaneEvents} options.events
+ * @param {SendQueueEvents} options.events
  */
-export const laneOf = ({
+export const sendQueueOf = ({
   address,
   windowBytes,
   windowCommands,
@@ -56,7 +56,7 @@ export const laneOf = ({
   oneSlot,
   open,
   spare,
-  holds,
+  slotQueues,
   clock,
   random,
   timers,
@@ -80,25 +80,25 @@ export const laneOf = ({
   const unanswered = unansweredOf({
     onAnswered: (entry, n) => {
       if (entry.from + n === entry.to) ended(entry)
-      events.onAnswered(entry, n, lane)
+      events.onAnswered(entry, n, queue)
     },
     onRefused: (entry, command, line) => {
       if (command + 1 === entry.to) ended(entry)
-      events.onRefused(entry, command, line, lane)
+      events.onRefused(entry, command, line, queue)
     },
     onReply: events.onReply ?? null,
   })
-  const link = linkOf({
+  const socket = reconnectingSocketOf({
     open,
     decoder: unanswered.decoder,
     owes: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
     onRead: () => {
-      events.onRead(lane)
+      events.onRead(queue)
       passMarks()
       pump()
     },
     onUp: () => {
-      events.onState(lane, 'up')
+      events.onState(queue, 'up')
       pump()
     },
     onRenewed: (tookMs) => {
@@ -110,7 +110,7 @@ export const laneOf = ({
         ended(entry)
         events.onLost(entry)
       }
-      events.onState(lane, 'down', error)
+      events.onState(queue, 'down', error)
       passMarks()
     },
     clock,
@@ -132,16 +132,16 @@ export const laneOf = ({
     }
     if (entry.write === 0) entry.write = tick.sends.push(entry.sentMs)
     if (!entry.held) underWay.begin(tick)
-    if (unanswered.bytes() === 0) link.owesFrom(entry.sentMs)
+    if (unanswered.bytes() === 0) socket.owesFrom(entry.sentMs)
     written++
     events.onSent(entry.to - entry.from)
     unanswered.add(entry, bytes.length)
-    link.write(bytes, release ?? undefined)
+    socket.write(bytes, release ?? undefined)
   }
 
   const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
     const cut = cutOf(
-      entry.tape,
+      entry.encoded,
       entry.from,
       Math.min(entry.to, entry.from + most),
       entry.values,
@@ -161,14 +161,14 @@ export const laneOf = ({
    * @param {number} from
    * @param {number} to
    */
-  const freeUntil = (turn, { tape, values }, from, to) => {
-    const heldAt = (/** @type {number} */ i) => holds.has(tape.slotAt(i, values))
+  const freeUntil = (turn, { encoded, values }, from, to) => {
+    const heldAt = (/** @type {number} */ i) => slotQueues.has(encoded.slotAt(i, values))
     let i = from
     while (i < to && heldAt(i)) {
-      const slot = tape.slotAt(i, values)
+      const slot = encoded.slotAt(i, values)
       let end = i + 1
-      while (end < to && tape.slotAt(end, values) === slot) end++
-      holds.wait(slot, entryOf(turn.tick, tape, values, i, end, true))
+      while (end < to && encoded.slotAt(end, values) === slot) end++
+      slotQueues.wait(slot, entryOf(turn.tick, encoded, values, i, end, true))
       i = end
     }
     const end = Math.min(to, i + searchCommands)
@@ -178,13 +178,13 @@ export const laneOf = ({
   }
 
   const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job, /** @type {number} */ most) => {
-    const { tape, values, ranges, at } = job
+    const { encoded, values, ranges, at } = job
     let from = ranges[at]
     let to = ranges[at + 1]
-    if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))
+    if (slotQueues.any()) ({ from, to } = freeUntil(turn, job, from, to))
     if (from < to) {
-      const cut = cutOf(tape, from, Math.min(to, from + most), values, spare, false)
-      write(entryOf(turn.tick, tape, values, from, cut.to, false), cut.bytes, cut.release)
+      const cut = cutOf(encoded, from, Math.min(to, from + most), values, spare, false)
+      write(entryOf(turn.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
     ranges[at] = from
@@ -193,13 +193,13 @@ export const laneOf = ({
 
   /** Commands that may still be sent; 0: the window is shut. */
   const room = () => {
-    if (!link.isUp() || unanswered.bytes() >= windowBytes) return 0
+    if (!socket.isUp() || unanswered.bytes() >= windowBytes) return 0
     return Math.max(0, windowCommands - unanswered.commands())
   }
 
   const pump = () => {
-    if (!link.isUp() || (urgent.size() === 0 && turns.length === 0)) return
-    link.cork()
+    if (!socket.isUp() || (urgent.size() === 0 && turns.length === 0)) return
+    socket.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
       if (entry) {
@@ -207,7 +207,7 @@ export const laneOf = ({
         continue
       }
       const [turn] = turns
-      if (!turn || underWay.mustWait(turn.tick) || (oneSlot && holds.any())) break
+      if (!turn || underWay.mustWait(turn.tick) || (oneSlot && slotQueues.any())) break
       const [job] = turn.jobs
       if (job && job.at < job.ranges.length) sendNext(turn, job, most)
       else if (turn.jobs.length > 1) turn.jobs.shift()
@@ -216,13 +216,13 @@ export const laneOf = ({
         underWay.end(turn.tick)
       }
     }
-    link.uncork()
+    socket.uncork()
   }
 
-  const lane = {
+  const queue = {
     address,
     pump,
-    connect: link.connect,
+    connect: socket.connect,
     /** @param {Turn} turn */
     offer: (turn) => {
       underWay.begin(turn.tick)
@@ -230,7 +230,7 @@ export const laneOf = ({
     },
     /** In front of every turn. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
-    isUp: link.isUp,
+    isUp: socket.isUp,
     isIdle: () => urgent.size() === 0 && turns.length === 0,
     turns: () => turns.length,
     unanswered: unanswered.all,
@@ -239,11 +239,11 @@ export const laneOf = ({
       if (finished === written) then()
       else marks.push({ at: written, then })
     },
-    waitingBytes: link.waitingBytes,
+    waitingBytes: socket.waitingBytes,
     /** Milliseconds without an answer to what was sent. */
-    silentMs: () => link.silentMs(unanswered.bytes() > 0),
+    silentMs: () => socket.silentMs(unanswered.bytes() > 0),
     /** Without a connection it is not: then only time decides what is dropped. */
-    isShut: () => link.isUp() && room() === 0,
+    isShut: () => socket.isUp() && room() === 0,
     /**
      * Takes out turns that the test picks.
      * @param {(turn: Turn) => boolean} test
@@ -264,26 +264,26 @@ export const laneOf = ({
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
-    cut: link.cut,
-    renew: link.renew,
-    close: link.close,
+    cut: socket.cut,
+    renew: socket.renew,
+    close: socket.close,
   }
-  return lane
+  return queue
 }
 
 /**
  * @param {Tick} tick
- * @param {Tape} tape
+ * @param {EncodedBatch} encoded
  * @param {TickValues} values
  * @param {number} from
  * @param {number} to
  * @param {boolean} again
  * @returns {Entry}
  */
-export const entryOf = (tick, tape, values, from, to, again) => ({
+export const entryOf = (tick, encoded, values, from, to, again) => ({
   tick,
   values,
-  tape,
+  encoded: encoded,
   from,
   to,
   lead: 0,

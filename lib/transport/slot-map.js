@@ -1,11 +1,11 @@
-// Who owns which slot, as the driver sees it; how a tape falls apart over the owners; and who serves the reads.
+// Who owns which slot, as the driver sees it; how an encoded batch falls apart over the owners; and who serves the reads.
 import { slotCount } from '../wire/slot.js'
 import { lowerBound } from './encoded-batch.js'
 
 /**
  * @import { TargetNode } from '../servers/topology.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
@@ -26,7 +26,7 @@ export const slotMapOf = (topology) => {
   let owners = topology.owners ? Uint16Array.from(topology.owners) : null
   /** @type {Uint16Array | null} */
   let ends = null
-  /** @type {WeakMap<Tape, Map<string, number[]>>} */
+  /** @type {WeakMap<EncodedBatch, Map<string, number[]>>} */
   let cache = new WeakMap()
 
   const forget = () => {
@@ -38,12 +38,12 @@ export const slotMapOf = (topology) => {
 
   /**
    * Pairs [from, to) of commands by owner, within commands [low, high).
-   * @param {Tape} tape
+   * @param {EncodedBatch} encoded
    * @param {TickValues} values
    * @param {number} low
    * @param {number} high
    */
-  const split = (tape, values, low, high) => {
+  const split = (encoded, values, low, high) => {
     /** @type {Map<string, number[]>} */
     const ranges = new Map()
     const put = (/** @type {string} */ address, /** @type {number} */ from, /** @type {number} */ to) => {
@@ -53,12 +53,13 @@ export const slotMapOf = (topology) => {
       else list.push(from, to)
     }
     if (!owners) put(addresses[0], low, high)
-    else if (!tape.slots) for (let i = low; i < high; i++) put(ownerOf(tape.slotAt(i, values)), i, i + 1)
+    else if (!encoded.slots)
+      for (let i = low; i < high; i++) put(ownerOf(encoded.slotAt(i, values)), i, i + 1)
     else {
       ends ??= endsOf(owners)
       for (let from = low; from < high; ) {
-        const slot = tape.slots[from]
-        const to = lowerBound(tape.slots, ends[slot], from, high)
+        const slot = encoded.slots[from]
+        const to = lowerBound(encoded.slots, ends[slot], from, high)
         put(ownerOf(slot), from, to)
         from = to
       }
@@ -70,12 +71,12 @@ export const slotMapOf = (topology) => {
     addresses: () => addresses,
     ownerOf,
     split,
-    /** The whole tape by owner; worked out once for a map. @param {Tape} tape @param {TickValues} values */
-    rangesOf(tape, values) {
-      const known = cache.get(tape)
+    /** The whole batch by owner; worked out once for a map. @param {EncodedBatch} encoded @param {TickValues} values */
+    rangesOf(encoded, values) {
+      const known = cache.get(encoded)
       if (known) return known
-      const ranges = split(tape, values, 0, tape.count)
-      if (tape.slots || !owners) cache.set(tape, ranges)
+      const ranges = split(encoded, values, 0, encoded.count)
+      if (encoded.slots || !owners) cache.set(encoded, ranges)
       return ranges
     },
     /** One slot has moved. @param {number} slot @param {string} address */

@@ -29,13 +29,13 @@ const takeTick = (hold) => {
  */
 export const slotQueuesOf = ({ send }) => {
   /** @type {Map<number, Hold>} */
-  const holds = new Map()
+  const queues = new Map()
 
   const holdOf = (/** @type {number} */ slot) => {
-    let hold = holds.get(slot)
+    let hold = queues.get(slot)
     if (!hold) {
       hold = { pending: 0, drains: 0, repeats: [], queue: [] }
-      holds.set(slot, hold)
+      queues.set(slot, hold)
     }
     return hold
   }
@@ -43,17 +43,17 @@ export const slotQueuesOf = ({ send }) => {
   const advance = (/** @type {number} */ slot, /** @type {Hold} */ hold) => {
     if (hold.pending > 0 || hold.drains > 0) return
     if (hold.queue.length > 0) send(slot, takeTick(hold))
-    else holds.delete(slot)
+    else queues.delete(slot)
   }
 
   return {
-    any: () => holds.size > 0,
+    any: () => queues.size > 0,
     /** Some command waits for an earlier tick's. */
     isWaiting: () => {
-      for (const { queue } of holds.values()) if (queue.length > 0) return true
+      for (const { queue } of queues.values()) if (queue.length > 0) return true
       return false
     },
-    has: (/** @type {number} */ slot) => holds.has(slot),
+    has: (/** @type {number} */ slot) => queues.has(slot),
 
     /** A refused command that is to be sent again. @param {number} slot @param {Entry} entry */
     refuse(slot, entry) {
@@ -65,7 +65,7 @@ export const slotQueuesOf = ({ send }) => {
 
     /** What waits to be sent again goes to the slot's owner now. @param {number} slot */
     resend(slot) {
-      const hold = holds.get(slot)
+      const hold = queues.get(slot)
       if (hold?.repeats.length) send(slot, hold.repeats.splice(0))
     },
 
@@ -76,7 +76,7 @@ export const slotQueuesOf = ({ send }) => {
 
     /** So many commands of the slot that were held have an outcome. @param {number} slot @param {number} n */
     settle(slot, n) {
-      const hold = holds.get(slot)
+      const hold = queues.get(slot)
       if (!hold) return
       hold.pending -= n
       advance(slot, hold)
@@ -89,7 +89,7 @@ export const slotQueuesOf = ({ send }) => {
     /** @param {number[]} slots */
     drained(slots) {
       for (const slot of slots) {
-        const hold = holds.get(slot)
+        const hold = queues.get(slot)
         if (!hold) continue
         hold.drains--
         advance(slot, hold)
@@ -103,7 +103,7 @@ export const slotQueuesOf = ({ send }) => {
      */
     expired(dueMs) {
       const out = /** @type {Entry[]} */ ([])
-      for (const hold of holds.values()) {
+      for (const hold of queues.values()) {
         const keep = hold.queue.filter((entry) => entry.tick.dueMs >= dueMs)
         if (keep.length === hold.queue.length) continue
         out.push(...hold.queue.filter((entry) => entry.tick.dueMs < dueMs))
@@ -114,8 +114,8 @@ export const slotQueuesOf = ({ send }) => {
 
     /** Everything that waits, at the end of a run. @returns {Entry[]} */
     clear() {
-      const out = [...holds.values()].flatMap(({ repeats, queue }) => [...repeats, ...queue])
-      holds.clear()
+      const out = [...queues.values()].flatMap(({ repeats, queue }) => [...repeats, ...queue])
+      queues.clear()
       return out
     },
   }

@@ -4,13 +4,13 @@
 /**
  * @import { TickValues } from '../wire/encode.js'
  * @import { Entry, Tick } from './connection.js'
- * @import { Tape } from './encoded-batch.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  * @import { Pool } from './pool.js'
  * @import { Job, Turn } from './send-queue.js'
  * @import { slotMapOf } from './slot-map.js'
  *
  * @typedef {ReturnType<typeof slotMapOf>} SlotMap
- * @typedef {{ tape: Tape, values: TickValues }} Pass
+ * @typedef {{ encoded: EncodedBatch, values: TickValues }} Pass
  */
 
 /**
@@ -28,7 +28,7 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
   }
 
   /** To whom a repeat goes now. @param {Entry} entry of one slot */
-  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.tape.slotAt(entry.from, entry.values)))
+  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.encoded.slotAt(entry.from, entry.values)))
 
   /** @param {Turn[]} waiting oldest first */
   const dealTurns = (waiting) => {
@@ -37,10 +37,10 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
     for (const { tick, jobs } of waiting) {
       const turns = dealt.get(tick) ?? new Map()
       dealt.set(tick, turns)
-      for (const { tape, values, ranges: old, at } of jobs) {
+      for (const { encoded, values, ranges: old, at } of jobs) {
         for (let r = at; r < old.length; r += 2) {
-          for (const [address, ranges] of map.split(tape, values, old[r], old[r + 1])) {
-            put(turns, tick, poolAt(address), { tape, values, ranges, at: 0 })
+          for (const [address, ranges] of map.split(encoded, values, old[r], old[r + 1])) {
+            put(turns, tick, poolAt(address), { encoded, values, ranges, at: 0 })
           }
         }
       }
@@ -53,9 +53,9 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
     offer(tick, passes) {
       /** @type {Map<Pool, Turn>} */
       const turns = new Map()
-      for (const { tape, values } of passes) {
-        for (const [address, ranges] of map.rangesOf(tape, values)) {
-          put(turns, tick, poolAt(address), { tape, values, ranges: ranges.slice(), at: 0 })
+      for (const { encoded, values } of passes) {
+        for (const [address, ranges] of map.rangesOf(encoded, values)) {
+          put(turns, tick, poolAt(address), { encoded, values, ranges: ranges.slice(), at: 0 })
         }
       }
       for (const [pool, turn] of turns) pool.offer(turn)

@@ -1,4 +1,4 @@
-// The driver on plain sockets: a lane to every server, the map of slots, and what is told of both.
+// The driver on plain sockets: a queue to every server, the map of slots, and what is told of both.
 import { TargetError } from '../base/errors.js'
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -12,7 +12,7 @@ import { refresherOf } from './refresher.js'
 import { causeOf, refusalIn } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
 import { slotRoutingOf } from './slot-routing.js'
-import { tapesOf } from './tapes.js'
+import { tickBatchesOf } from './tick-batches.js'
 import { closed as closedReason, topologyEventsOf } from './topology-events.js'
 import { writeRetriesOf } from './write-retries.js'
 
@@ -27,7 +27,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Step } from '../workloads/step.js'
  * @import { ConnectionEvents, Entry, Tick } from './connection.js'
  * @import { Pool } from './pool.js'
- * @import { Lane, LaneEvents, Turn } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, Turn } from './send-queue.js'
  * @import { Topology } from './slot-map.js'
  *
  * @typedef {object} DriverOptions
@@ -81,10 +81,13 @@ export const socketDriver = async (options) => {
   const topologyEvents = topologyEventsOf({ onEvent, clock })
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
-  const tapes = await tapesOf(plan, steps, { items: options.portionItems, onEncoding: options.onEncoding })
+  const batches = await tickBatchesOf(plan, steps, {
+    items: options.portionItems,
+    onEncoding: options.onEncoding,
+  })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
-  const { portionsOf, carriersOf } = tapes
+  const { portionsOf, carriersOf } = batches
   /** @type {Map<string, Pool>} */
   const pools = new Map()
   /** @type {Map<string, Error>} */
@@ -95,8 +98,8 @@ export const socketDriver = async (options) => {
   let started = false
   let closed = false
 
-  function* lanes() {
-    for (const pool of pools.values()) yield* pool.lanes
+  function* queues() {
+    for (const pool of pools.values()) yield* pool.queues
   }
   const poolAt = (/** @type {string} */ address) => {
     const known = pools.get(address)
@@ -110,11 +113,11 @@ export const socketDriver = async (options) => {
       oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
       spare,
-      holds: retries.holds,
+      slotQueues: retries.slotQueues,
       clock,
       random,
       timers,
-      events: laneEvents,
+      events: queueEvents,
     })
     pools.set(address, pool)
     if (started) pool.connect()
@@ -130,7 +133,7 @@ export const socketDriver = async (options) => {
     catchUp.disturbed()
     topologyEvents.moved(was, address, 1)
     // Held at once; until when is arranged when the read is settled.
-    retries.holds.drain([slot])
+    retries.slotQueues.drain([slot])
     const slots = leaving.get(was)
     if (slots) slots.push(slot)
     else leaving.set(was, [slot])
@@ -140,7 +143,7 @@ export const socketDriver = async (options) => {
   /** New commands of slots that have left a server wait until it has answered the older ones. @param {string} address @param {number[]} slots */
   const releaseWhenDrained = (address, slots) => {
     const release = () => {
-      retries.holds.drained(slots)
+      retries.slotQueues.drained(slots)
       for (const pool of pools.values()) pool.pump()
     }
     const pool = pools.get(address)
@@ -155,7 +158,7 @@ export const socketDriver = async (options) => {
     catchUp.disturbed()
     topologyEvents.left(left, map.ownerOf)
     for (const [address, slots] of left) {
-      retries.holds.drain(slots)
+      retries.slotQueues.drain(slots)
       releaseWhenDrained(address, slots)
     }
     routing.again()
@@ -188,11 +191,11 @@ export const socketDriver = async (options) => {
   }
 
   const stateChanged = (
-    /** @type {Lane} */ lane,
+    /** @type {SendQueue} */ queue,
     /** @type {'up' | 'down'} */ state,
     /** @type {Error | undefined} */ error,
   ) => {
-    const { address } = lane
+    const { address } = queue
     if (error) faults.set(address, error)
     if (!started || closed) return
     if (state === 'up') {
@@ -204,7 +207,7 @@ export const socketDriver = async (options) => {
     if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
     // What a redirect sent there goes back to the owner, who will say where to go next.
-    for (const entry of lane.takeUrgent()) {
+    for (const entry of queue.takeUrgent()) {
       entry.goTo = null
       entry.lead = 0
       routing.poolFor(entry).sendFirst(entry)
@@ -212,19 +215,19 @@ export const socketDriver = async (options) => {
     refresher.request()
   }
 
-  /** @type {LaneEvents} */
-  const laneEvents = {
+  /** @type {SendQueueEvents} */
+  const queueEvents = {
     onAnswered: (entry, n) => {
       if (closed) return
-      const { tick, tape, from, write, sentMs } = entry
-      const stored = itemTimes.answered(tick, tape, from, from + n, write, sentMs, clock())
-      ledger.answered(tick.account, n, tape.from[from + n] - tape.from[from], stored)
+      const { tick, encoded, from, write, sentMs } = entry
+      const stored = itemTimes.answered(tick, encoded, from, from + n, write, sentMs, clock())
+      ledger.answered(tick.account, n, encoded.from[from + n] - encoded.from[from], stored)
       retries.settle(entry, n)
     },
-    onRefused: (entry, command, line, lane) => {
+    onRefused: (entry, command, line, queue) => {
       if (closed) return
       ledger.commands.refused++
-      retries.refused(entry, command, line, lane)
+      retries.refused(entry, command, line, queue)
     },
     onRead: () => {
       if (closed) return
@@ -245,26 +248,26 @@ export const socketDriver = async (options) => {
 
   /** @param {Turn} turn @param {Loss} outcome */
   const loseTurn = (turn, outcome) => {
-    for (const { tape, ranges, at } of turn.jobs) {
+    for (const { encoded, ranges, at } of turn.jobs) {
       for (let r = at; r < ranges.length; r += 2) {
-        ledger.lose(turn.tick.account, tape, ranges[r], ranges[r + 1], outcome, '')
+        ledger.lose(turn.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
       }
     }
   }
 
   const isDisturbed = () => {
-    if (retries.holds.any()) return true
-    for (const lane of lanes()) if (!lane.isUp() || lane.silentMs() > pausedMs) return true
+    if (retries.slotQueues.any()) return true
+    for (const queue of queues()) if (!queue.isUp() || queue.silentMs() > pausedMs) return true
     return false
   }
 
   /** @param {Tick} tick @param {number} portion */
   const offer = (tick, portion) => {
     const { account, values } = tick
-    const passes = portionsOf(tick)[portion].flatMap((tape) =>
-      Array(dueSteps(tape, account.agent, values)).fill({ tape, values }),
+    const passes = portionsOf(tick)[portion].flatMap((encoded) =>
+      Array(dueSteps(encoded, account.agent, values)).fill({ encoded, values }),
     )
-    for (const { tape } of passes) ledger.expect(account, tape.count)
+    for (const { encoded } of passes) ledger.expect(account, encoded.count)
     for (const pool of [...routing.offer(tick, passes)]) pool.pump()
   }
 
@@ -274,13 +277,13 @@ export const socketDriver = async (options) => {
   const watch = () => {
     if (closed) return
     const deadline = policy.deadline(isScheduled(plan))
-    for (const lane of lanes()) {
-      const isLost = (/** @type {Turn} */ turn) => isOverdue(turn, deadline, lane.isUp())
-      for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
-      if (lane.silentMs() > lostLimitMs) {
+    for (const queue of queues()) {
+      const isLost = (/** @type {Turn} */ turn) => isOverdue(turn, deadline, queue.isUp())
+      for (const turn of queue.take(isLost)) loseTurn(turn, 'dropped')
+      if (queue.silentMs() > lostLimitMs) {
         refresher.request()
         // It has lost its slots and does not answer: what it was sent is repeated elsewhere.
-        if (!isOwner(lane)) lane.cut()
+        if (!isOwner(queue)) queue.cut()
       }
     }
     for (const pool of pools.values()) {
@@ -291,8 +294,8 @@ export const socketDriver = async (options) => {
       pools.delete(pool.address)
       topologyEvents.forget(pool.address)
     }
-    listen(lanes)
-    for (const entry of retries.holds.expired(deadline)) retries.lose(entry, 'dropped', '')
+    listen(queues)
+    for (const entry of retries.slotQueues.expired(deadline)) retries.lose(entry, 'dropped', '')
     if (refresher.isStale()) refresher.request()
     topologyEvents.tell()
   }
@@ -310,14 +313,15 @@ export const socketDriver = async (options) => {
 
   /** Gives up what has no outcome yet: the run has ended first. */
   const abandon = () => {
-    const entries = /** @type {Entry[]} */ ([...retries.holds.clear()])
-    for (const lane of lanes()) {
-      const { urgent, turns } = lane.takeAll()
-      entries.push(...lane.unanswered(), ...urgent)
+    const entries = /** @type {Entry[]} */ ([...retries.slotQueues.clear()])
+    for (const queue of queues()) {
+      const { urgent, turns } = queue.takeAll()
+      entries.push(...queue.unanswered(), ...urgent)
       for (const turn of turns) loseTurn(turn, 'unsettled')
     }
     close()
-    for (const { tick, tape, from, to } of entries) ledger.lose(tick.account, tape, from, to, 'unsettled', '')
+    for (const { tick, encoded, from, to } of entries)
+      ledger.lose(tick.account, encoded, from, to, 'unsettled', '')
   }
   const close = () => {
     closed = true
@@ -333,7 +337,7 @@ export const socketDriver = async (options) => {
       const at = turn
       turn = (turn + 1) % plan.connections
       let any = false
-      for (const { lanes } of pools.values()) any = lanes[at].renew() || any
+      for (const { queues } of pools.values()) any = queues[at].renew() || any
       if (any) return true
     }
     return false
@@ -343,7 +347,7 @@ export const socketDriver = async (options) => {
   await connectAll()
   return {
     encodeMs,
-    tapeBytes: tapes.bytes,
+    encodedBytes: batches.bytes,
     portionsOf,
     carriersOf,
     offer,
@@ -355,7 +359,7 @@ export const socketDriver = async (options) => {
     waitLimitMs: () => catchUp.limitMs(isDisturbed()),
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
-      if (retries.holds.isWaiting()) return false
+      if (retries.slotQueues.isWaiting()) return false
       let hungry = false
       for (const address of map.addresses()) {
         const turns = pools.get(address)?.turns() ?? 0

@@ -9,11 +9,11 @@ import { slotQueuesOf } from './slot-queues.js'
  * @import { Entry } from './connection.js'
  * @import { policyOf } from './policy.js'
  * @import { Pool } from './pool.js'
- * @import { Lane } from './send-queue.js'
+ * @import { SendQueue } from './send-queue.js'
  * @import { TopologyEvents } from './topology-events.js'
  */
 
-const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
+const slotIn = (/** @type {Entry} */ { encoded, from, values }) => encoded.slotAt(from, values)
 
 /** The next attempt of commands [from, to). @param {Entry} entry @param {number} from @param {number} to @returns {Entry} */
 const againOf = (entry, from, to) => {
@@ -58,7 +58,7 @@ export const writeRetriesOf = (needs) => {
   const toPump = new Set()
   let closed = false
 
-  const holds = slotQueuesOf({
+  const slotQueues = slotQueuesOf({
     send: (_, entries) => {
       for (const entry of entries) {
         const pool = poolFor(entry)
@@ -76,7 +76,7 @@ export const writeRetriesOf = (needs) => {
 
   /** @param {Entry} entry @param {number} n of its commands have an outcome */
   const settle = (entry, n) => {
-    if (entry.held) holds.settle(slotIn(entry), n)
+    if (entry.held) slotQueues.settle(slotIn(entry), n)
   }
   /**
    * @param {Entry} entry
@@ -84,54 +84,54 @@ export const writeRetriesOf = (needs) => {
    * @param {string} cause
    */
   const lose = (entry, outcome, cause) => {
-    ledger.lose(entry.tick.account, entry.tape, entry.from, entry.to, outcome, cause)
+    ledger.lose(entry.tick.account, entry.encoded, entry.from, entry.to, outcome, cause)
     settle(entry, entry.to - entry.from)
   }
 
   const postpone = postponing(timing.timers ?? systemTimers, timing.random, (slots) => {
     if (closed) return
-    for (const slot of slots) holds.resend(slot)
+    for (const slot of slots) slotQueues.resend(slot)
     pump()
   })
 
   return {
-    holds,
+    slotQueues,
     settle,
     lose,
     pump,
 
-    /** @param {Entry} entry @param {number} command @param {string} line @param {Lane} lane */
-    refused(entry, command, line, lane) {
+    /** @param {Entry} entry @param {number} command @param {string} line @param {SendQueue} queue */
+    refused(entry, command, line, queue) {
       const one = againOf(entry, command, command + 1)
-      const ruling = policy.refused(line, lane.address, one.tick.dueMs, one.attempts)
-      const { action, cause, address, waitMs } = ruling
-      if (ruling.lost) return lose(one, ruling.lost, cause)
+      const decision = policy.refused(line, queue.address, one.tick.dueMs, one.attempts)
+      const { action, cause, address, waitMs } = decision
+      if (decision.lost) return lose(one, decision.lost, cause)
       ledger.commands.repeated++
       topologyEvents.refused(cause)
       ledger.sentAgain(cause)
       const slot = slotIn(one)
       if (action === 'there' && address) onMoved(slot, address)
       if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })
-      if (ruling.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
-      holds.refuse(slot, one)
+      if (decision.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
+      slotQueues.refuse(slot, one)
       const wait = () => postpone(slot, waitMs)
-      if (action === 'load') loadScripts(lane.address).then(wait, wait)
+      if (action === 'load') loadScripts(queue.address).then(wait, wait)
       else if (waitMs > 0) wait()
       else touched.add(slot)
     },
 
     /** Its answer will not come. @param {Entry} entry */
     lost(entry) {
-      const { tape, values, held, tick } = entry
-      const outcome = policy.unanswered(tape.step, true, tick.dueMs, entry.attempts + 1, false)
+      const { encoded, values, held, tick } = entry
+      const outcome = policy.unanswered(encoded.step, true, tick.dueMs, entry.attempts + 1, false)
       if (outcome) return lose(entry, outcome, 'CLOSED')
       ledger.commands.repeated += entry.to - entry.from
       ledger.sentAgain('CLOSED', entry.to - entry.from)
       for (let from = entry.from; from < entry.to; ) {
-        const slot = tape.slotAt(from, values)
+        const slot = encoded.slotAt(from, values)
         let to = from + 1
-        while (to < entry.to && (held || tape.slotAt(to, values) === slot)) to++
-        holds.refuse(slot, againOf(entry, from, to))
+        while (to < entry.to && (held || encoded.slotAt(to, values) === slot)) to++
+        slotQueues.refuse(slot, againOf(entry, from, to))
         touched.add(slot)
         from = to
       }
@@ -139,7 +139,7 @@ export const writeRetriesOf = (needs) => {
 
     /** Sends again what the read that has just been settled brought back. */
     resend() {
-      for (const slot of touched) holds.resend(slot)
+      for (const slot of touched) slotQueues.resend(slot)
       touched.clear()
       pump()
     },

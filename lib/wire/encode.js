@@ -1,4 +1,4 @@
-// RESP encoding, for commands kept on a tape, sent as they are made, or sent again.
+// RESP encoding, for commands kept as a batch, sent as they are made, or sent again.
 
 /**
  * A place of fixed width whose text is known only at a tick.

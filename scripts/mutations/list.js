@@ -13,17 +13,17 @@
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: ['connection'] }
-const lane = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
-const link = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
+const queue = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
+const reconnecting = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
 const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/half-open.js', unit: [] }
 const confirmed = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
-const holds = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
+const slotQueues = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
 const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
 const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
-const tape = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
+const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
@@ -88,7 +88,7 @@ export const mutations = [
     breaks: 'the answer to ASKING counts as the command’s',
   },
   {
-    ...lane,
+    ...queue,
     line: 'if (!entry.held) underWay.begin(tick)',
     becomes: 'underWay.begin(tick)',
     breaks: 'repeats are under way for ever',
@@ -100,79 +100,79 @@ export const mutations = [
     breaks: 'two ticks of an item are unanswered at once',
   },
   {
-    ...lane,
-    line: 'if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))',
+    ...queue,
+    line: 'if (slotQueues.any()) ({ from, to } = freeUntil(turn, job, from, to))',
     becomes: '',
     breaks: 'later ticks pass a repeat',
   },
   {
-    ...lane,
+    ...queue,
     line: 'while (stop < end && !heldAt(stop)) stop++',
     becomes: 'stop = end',
     breaks: 'a held slot within a range is not seen',
   },
   {
-    ...lane,
+    ...queue,
     line: 'else urgent.putFirst({ ...entry, from: cut.to })',
     becomes: 'else urgent.shift()',
     breaks: 'the rest of a long repeat is lost',
   },
   {
-    ...lane,
+    ...queue,
     line: 'unanswered.bytes() >= windowBytes) return 0',
     becomes: 'windowBytes < 0) return 0',
     breaks: 'the window has no end',
   },
   {
-    ...lane,
+    ...queue,
     line: 'entry.lead > 0 ? Buffer.concat([askingBytes, cut.bytes]) : cut.bytes',
     becomes: 'cut.bytes',
     breaks: 'ASK is followed without ASKING',
   },
   {
-    ...lane,
+    ...queue,
     line: 'events.onLost(entry)',
     becomes: '',
     breaks: 'what a lost connection had under way is forgotten',
   },
   {
-    ...lane,
+    ...queue,
     line: 'marks[0].at <= finished',
     becomes: 'marks[0].at <= finished + 1',
     breaks: 'a slot is let go one answer too early',
   },
   {
-    ...lane,
+    ...queue,
     line: 'if (finished === written) then()',
     becomes: 'if (finished <= written) then()',
     breaks: 'a slot is let go while its old server still answers',
   },
   {
-    ...holds,
+    ...slotQueues,
     line: 'if (hold.pending > 0 || hold.drains > 0) return',
     becomes: 'if (hold.pending > 0) return',
     breaks: 'a hold ends though another server still answers',
   },
   {
-    ...holds,
+    ...slotQueues,
     line: 'if (hold.pending > 0 || hold.drains > 0) return',
     becomes: 'if (hold.drains > 0) return',
     breaks: 'a hold ends with its first repeat',
   },
   {
-    ...holds,
+    ...slotQueues,
     line: 'if (!entry.held) hold.pending',
     becomes: 'hold.pending',
     breaks: 'a command refused twice holds its slot for ever',
   },
   {
-    ...holds,
+    ...slotQueues,
     line: ' && hold.queue[n].tick === first.tick',
     becomes: '',
     breaks: 'all waiting ticks are let go at once',
   },
   {
-    ...holds,
+    ...slotQueues,
     line: 'hold.pending -= n',
     becomes: 'hold.pending -= 1',
     breaks: 'several outcomes count as one',
@@ -191,7 +191,7 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'if (entry.held) holds.settle(slotIn(entry), n)',
+    line: 'if (entry.held) slotQueues.settle(slotIn(entry), n)',
     becomes: '',
     breaks: 'a hold is never let go',
   },
@@ -201,7 +201,7 @@ export const mutations = [
     becomes: '',
     breaks: 'a repeat that is given up keeps its hold',
   },
-  { ...repeats, line: 'holds.refuse(slot, one)', becomes: '', breaks: 'a refused command is forgotten' },
+  { ...repeats, line: 'slotQueues.refuse(slot, one)', becomes: '', breaks: 'a refused command is forgotten' },
   {
     ...repeats,
     line: "if (action === 'there' && address) onMoved(slot, address)",
@@ -210,7 +210,7 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'entry.to && (held || tape.slotAt(to, values) === slot)',
+    line: 'entry.to && (held || encoded.slotAt(to, values) === slot)',
     becomes: 'entry.to',
     breaks: 'lost commands of several slots wait in one',
   },
@@ -234,33 +234,33 @@ export const mutations = [
   },
   { ...ledger, line: 'if (own) own[outcome] += items', becomes: '', breaks: 'nothing is counted by writer' },
   {
-    ...tape,
-    line: 'if (busy.some((held) => held.from < end && start < held.to)) return',
-    becomes: 'if (busy.length > 99) return',
+    ...encoded,
+    line: 'if (busy.some((held) => held.from < end && start < held.to))',
+    becomes: 'if (busy.length > 99)',
     breaks: 'bytes are patched while a socket holds them',
   },
   {
-    ...tape,
+    ...encoded,
     line: 'if (kept.pass.commands === count) kept.low = values',
     becomes: 'kept.low = values',
     breaks: 'digits of commands that were not patched stay old',
   },
   {
-    ...tape,
+    ...encoded,
     line: 'busy.splice(busy.indexOf(held), 1)',
     becomes: 'busy.splice(0, busy.length)',
     breaks: 'one write done frees the bytes of all',
   },
   {
     ...slotMap,
-    line: 'lowerBound(tape.slots, ends[slot], from, high)',
-    becomes: 'lowerBound(tape.slots, ends[slot] + 1, from, high)',
+    line: 'lowerBound(encoded.slots, ends[slot], from, high)',
+    becomes: 'lowerBound(encoded.slots, ends[slot] + 1, from, high)',
     breaks: 'a range takes the first slot of the next owner',
   },
   { ...slotMap, line: 'owners[slot] = index', becomes: '', breaks: 'a moved slot is not entered' },
   {
     ...socket,
-    line: '    retries.holds.drain([slot])\n',
+    line: '    retries.slotQueues.drain([slot])\n',
     becomes: '',
     breaks: 'new commands of a moved slot do not wait for the old server',
   },
@@ -272,8 +272,8 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'tape.from[from + n] - tape.from[from]',
-    becomes: 'tape.from[from + n - 1] - tape.from[from]',
+    line: 'encoded.from[from + n] - encoded.from[from]',
+    becomes: 'encoded.from[from + n - 1] - encoded.from[from]',
     breaks: 'items answered are short by a command',
   },
   {
@@ -310,14 +310,14 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'for (const entry of retries.holds.expired(deadline)) retries.lose',
-    becomes: 'for (const entry of retries.holds.expired(deadline)) void',
+    line: 'for (const entry of retries.slotQueues.expired(deadline)) retries.lose',
+    becomes: 'for (const entry of retries.slotQueues.expired(deadline)) void',
     breaks: 'what waited too long behind a hold is forgotten',
   },
   {
     ...socket,
-    line: "ledger.lose(tick.account, tape, from, to, 'unsettled', '')",
-    becomes: 'void [tick, tape, from, to]',
+    line: "ledger.lose(tick.account, encoded, from, to, 'unsettled', '')",
+    becomes: 'void [tick, encoded, from, to]',
     breaks: 'what is under way at the end has no outcome',
   },
   {
@@ -341,7 +341,7 @@ export const mutations = [
   {
     ...pool,
     line: 'if (--left === 0) then()',
-    becomes: 'if (--left === lanes.length - 1) then()',
+    becomes: 'if (--left === queues.length - 1) then()',
     breaks: 'a slot is let go when the first of the connections has answered',
   },
   {
@@ -363,7 +363,7 @@ export const mutations = [
     breaks: 'a new master is not checked',
   },
   {
-    ...lane,
+    ...queue,
     line: 'windowCommands - unanswered.commands()',
     becomes: 'windowCommands',
     breaks: 'more commands are in flight than --pipeline allows',
@@ -394,48 +394,48 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'if (ring.inFlight() === 0) link.owesFrom(nowMs)',
+    line: 'if (ring.inFlight() === 0) socket.owesFrom(nowMs)',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'if (closed) opened.destroy()',
     becomes: '',
     breaks: 'a connection that opens after the end stays open',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'if (opened.destroyed || isLost) return',
     becomes: '',
     breaks: 'a connection that was lost as it opened counts as up',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'isUp: () => socket !== null && !retiring,',
     becomes: 'isUp: () => socket !== null,',
     breaks: 'commands are sent on a connection that is about to be renewed',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'if (!owes()) letGo()\n      return true',
     becomes: 'letGo()\n      return true',
     breaks: 'a connection is renewed that still owes replies',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'if (retiring && !owes()) letGo()',
     becomes: '',
     breaks: 'a connection that is to be renewed is never closed',
   },
   {
-    ...link,
+    ...reconnecting,
     line: 'if (sinceMs === null) onUp()',
     becomes: 'if (sinceMs !== null) onUp()',
     breaks: 'what waits for a renewed connection waits for ever',
   },
   {
-    ...link,
+    ...reconnecting,
     line: '    retiring = false\n    retiredMs = null\n    onDown',
     becomes: '    retiredMs = null\n    onDown',
     breaks: 'a connection that is lost while it is to be renewed is never up again',

@@ -6,7 +6,7 @@ import { socketDriver } from '../../lib/transport/socket.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from './sample-plan.js'
-import { socketInMemory } from './scene-of-lanes.js'
+import { socketInMemory } from './scene-of-queues.js'
 
 const epochMs = 1_700_000_000_000
 

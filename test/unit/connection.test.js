@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { unansweredOf } from '../../lib/transport/connection.js'
 import { entryOf } from '../../lib/transport/send-queue.js'
-import { jobOf, ok, tickOf, values } from '../helpers/scene-of-lanes.js'
+import { jobOf, ok, tickOf, values } from '../helpers/scene-of-queues.js'
 
 const toTest = () => {
   const events = /** @type {string[]} */ ([])
@@ -18,7 +18,7 @@ const toTest = () => {
     /** @param {number} chunk @param {number} lead */
     send: (chunk, lead) => {
       const tick = tickOf(chunk)
-      const entry = entryOf(tick, jobOf(tick, { commands: 3 }).tape, values, 0, 3, false)
+      const entry = entryOf(tick, jobOf(tick, { commands: 3 }).encoded, values, 0, 3, false)
       unanswered.add({ ...entry, lead }, 100)
     },
     owed: () => [unanswered.commands(), unanswered.bytes()],
@@ -83,7 +83,7 @@ test('replies are handed out with their commands where they are asked for, and A
     onReply: (_, reply) => replies.push(reply),
   })
   const tick = tickOf(0)
-  const entry = entryOf(tick, jobOf(tick, { commands: 7 }).tape, values, 0, 7, false)
+  const entry = entryOf(tick, jobOf(tick, { commands: 7 }).encoded, values, 0, 7, false)
   unanswered.add({ ...entry, lead: 1 }, 100)
   const decode = unanswered.decoder()
   const long = 'x'.repeat(40)

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { batchOf } from '../../lib/transport/batch.js'
-import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/transport/encoded-batch.js'
+import {
+  cutOf,
+  encodedBatchOf,
+  estimateBytes,
+  lowerBound,
+  writeBytes,
+} from '../../lib/transport/encoded-batch.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { each, gather, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
@@ -11,7 +17,7 @@ import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
- * @typedef {import('../../lib/transport/encoded-batch.js').Tape} Tape
+ * @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch
  * @typedef {import('../../lib/wire/encode.js').TickValues} TickValues
  * @typedef {import('../../lib/workloads/step.js').Step} Step
  */
@@ -38,9 +44,9 @@ const sparePool = () => {
   return pool
 }
 
-/** @param {Tape} tape @param {number} from @param {number} to @param {TickValues} values */
-const expected = (tape, from, to, values) =>
-  Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(tape.args(from + i), values)))
+/** @param {EncodedBatch} encoded @param {number} from @param {number} to @param {TickValues} values */
+const expected = (encoded, from, to, values) =>
+  Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(encoded.args(from + i), values)))
 
 const stamped = samplePlan({ quantity: 900, stamp: true, valueBytes: 64, maxMembers: 100 })
 /** @type {{ name: string, step: Step, count: number, cluster?: boolean }[]} */
@@ -76,12 +82,12 @@ const samples = [
 ]
 
 /**
- * Several lanes play the tape as the driver does: each in order of the ticks, at its own speed; some leave out
+ * Several queues play the batch as the driver does: each in order of the ticks, at its own speed; some leave out
  * ticks, some repeat old ones, and sockets let go of their bytes late.
- * @param {Tape} tape
+ * @param {EncodedBatch} encoded
  * @param {number} seed
  */
-const play = (tape, seed) => {
+const play = (encoded, seed) => {
   const random = seeded(seed)
   const spare = sparePool()
   let epochMs = 1_790_000_000_000 - random.below(2000)
@@ -91,10 +97,10 @@ const play = (tape, seed) => {
   })
   const edges = [
     0,
-    ...Array.from({ length: 3 }, () => random.below(tape.count + 1)).sort((a, b) => a - b),
-    tape.count,
+    ...Array.from({ length: 3 }, () => random.below(encoded.count + 1)).sort((a, b) => a - b),
+    encoded.count,
   ]
-  const lanes = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
+  const queues = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
   /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */
   let underWay = []
   const settle = (/** @type {number} */ share) => {
@@ -112,20 +118,20 @@ const play = (tape, seed) => {
     /** @type {boolean} */ again,
   ) => {
     for (let at = from; at < to; ) {
-      const cut = cutOf(tape, at, to, values, spare, again)
+      const cut = cutOf(encoded, at, to, values, spare, again)
       assert.ok(cut.to > at && cut.to <= to)
       assert.ok(cut.bytes.length <= writeBytes || cut.to === at + 1, `a cut of ${cut.bytes.length} bytes`)
-      const should = expected(tape, at, cut.to, values)
+      const should = expected(encoded, at, cut.to, values)
       assert.ok(cut.bytes.equals(should), `seed ${seed}: commands ${at} to ${cut.to}${again ? ' again' : ''}`)
       underWay.push({ bytes: cut.bytes, was: Buffer.from(cut.bytes), release: cut.release })
       if (random.chance(0.5)) settle(0.7)
       at = cut.to
     }
   }
-  while (lanes.some(({ next }) => next < ticks.length)) {
-    const lane = random.pick(lanes.filter(({ next }) => next < ticks.length))
-    const { from, to } = lane
-    const values = ticks[lane.next++]
+  while (queues.some(({ next }) => next < ticks.length)) {
+    const queue = random.pick(queues.filter(({ next }) => next < ticks.length))
+    const { from, to } = queue
+    const values = ticks[queue.next++]
     const middle = from + random.below(to - from + 1)
     // Whole, in two parts in any order, its beginning only (the rest is dropped), or not at all.
     for (const [a, b] of random.pick([
@@ -142,13 +148,13 @@ const play = (tape, seed) => {
     }
     if (random.chance(0.3) && from < to) {
       const a = from + random.below(to - from)
-      send(a, Math.min(to, a + 1 + random.below(5)), ticks[random.below(lane.next)], true)
+      send(a, Math.min(to, a + 1 + random.below(5)), ticks[random.below(queue.next)], true)
     }
     settle(random.next())
   }
   settle(1)
   assert.equal(spare.out, 0, 'every lent buffer came back')
-  assert.deepEqual(tape.kept?.busy ?? [], [], 'no range stays busy')
+  assert.deepEqual(encoded.kept?.busy ?? [], [], 'no range stays busy')
 }
 
 for (const { name, step, count, cluster = false } of samples) {
@@ -156,63 +162,63 @@ for (const { name, step, count, cluster = false } of samples) {
     test(`${name}, ${kept ? 'kept' : 'not kept'}: every cut is what fresh encoding gives`, () => {
       for (let seed = 1; seed <= 10; seed++) {
         const batch = batchOf(step, { first: 1, count }, { cluster, values: zeros })
-        play(tapeOf(batch, zeros, kept), seed)
+        play(encodedBatchOf(batch, zeros, kept), seed)
       }
     })
   }
 }
 
 /** @param {number} count */
-const smallTape = (count) => {
+const smallBatch = (count) => {
   const step = each((n) => ['SET', `k:${n}`, score])
-  return tapeOf(batchOf(step, { first: 1, count }, { cluster: false, values: zeros }), zeros, true)
+  return encodedBatchOf(batchOf(step, { first: 1, count }, { cluster: false, values: zeros }), zeros, true)
 }
 
-test('a kept tape is sent in place; bytes that a socket holds are encoded beside it', () => {
+test('a kept batch is sent in place; bytes that a socket holds are encoded beside it', () => {
   const spare = sparePool()
-  const tape = smallTape(100)
+  const encoded = smallBatch(100)
   const [one, two, three] = [1, 2, 3].map((n) => valuesAt(1_790_000_000_000 + n))
-  const first = cutOf(tape, 0, 100, one, spare, false)
-  assert.equal(first.bytes.buffer, tape.kept?.bytes.buffer)
-  const second = cutOf(tape, 50, 60, two, spare, false)
-  assert.notEqual(second.bytes.buffer, tape.kept?.bytes.buffer)
-  assert.ok(first.bytes.equals(expected(tape, 0, 100, one)))
+  const first = cutOf(encoded, 0, 100, one, spare, false)
+  assert.equal(first.bytes.buffer, encoded.kept?.bytes.buffer)
+  const second = cutOf(encoded, 50, 60, two, spare, false)
+  assert.notEqual(second.bytes.buffer, encoded.kept?.bytes.buffer)
+  assert.ok(first.bytes.equals(expected(encoded, 0, 100, one)))
   first.release?.()
   second.release?.()
-  const third = cutOf(tape, 50, 60, three, spare, false)
-  assert.equal(third.bytes.buffer, tape.kept?.bytes.buffer, 'free again')
-  assert.ok(third.bytes.equals(expected(tape, 50, 60, three)))
+  const third = cutOf(encoded, 50, 60, three, spare, false)
+  assert.equal(third.bytes.buffer, encoded.kept?.bytes.buffer, 'free again')
+  assert.ok(third.bytes.equals(expected(encoded, 50, 60, three)))
 })
 
-test('a repeat carries its own tick and leaves the tape alone', () => {
+test('a repeat carries its own tick and leaves the batch alone', () => {
   const spare = sparePool()
-  const tape = smallTape(10)
+  const encoded = smallBatch(10)
   const [old, now] = [valuesAt(1_790_000_000_000), valuesAt(1_790_000_001_000)]
-  cutOf(tape, 0, 10, now, spare, false).release?.()
-  const again = cutOf(tape, 2, 3, old, spare, true)
-  assert.ok(again.bytes.equals(expected(tape, 2, 3, old)))
-  assert.ok(tape.kept?.bytes.equals(expected(tape, 0, 10, now)))
+  cutOf(encoded, 0, 10, now, spare, false).release?.()
+  const again = cutOf(encoded, 2, 3, old, spare, true)
+  assert.ok(again.bytes.equals(expected(encoded, 2, 3, old)))
+  assert.ok(encoded.kept?.bytes.equals(expected(encoded, 0, 10, now)))
 })
 
 test('thousands of single repeats take their own size, not a write buffer each', () => {
   const spare = sparePool()
-  const tape = smallTape(10)
-  const cuts = Array.from({ length: 10 }, (_, i) => cutOf(tape, i, i + 1, zeros, spare, true))
+  const encoded = smallBatch(10)
+  const cuts = Array.from({ length: 10 }, (_, i) => cutOf(encoded, i, i + 1, zeros, spare, true))
   assert.equal(
     cuts.reduce((sum, { bytes }) => sum + bytes.buffer.byteLength, 0),
-    tape.kept?.bytes.length,
+    encoded.kept?.bytes.length,
   )
 })
 
 test('cuts are as large as 64 kB allow', () => {
-  const tape = smallTape(10_000)
-  const { kept } = tape
+  const encoded = smallBatch(10_000)
+  const { kept } = encoded
   assert.ok(kept)
   for (const again of [false, true]) {
     let at = 0
-    while (at < tape.count) {
-      const cut = cutOf(tape, at, tape.count, zeros, sparePool(), again)
-      const next = cut.to < tape.count ? kept.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
+    while (at < encoded.count) {
+      const cut = cutOf(encoded, at, encoded.count, zeros, sparePool(), again)
+      const next = cut.to < encoded.count ? kept.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
       assert.ok(next - kept.offsets[at] > writeBytes, 'one more command would not fit')
       at = cut.to
       cut.release?.()
@@ -221,8 +227,8 @@ test('cuts are as large as 64 kB allow', () => {
 })
 
 test('the estimate of equal commands is exact, and of none nothing', () => {
-  const tape = smallTape(9)
-  assert.equal(estimateBytes(tape), tape.kept?.bytes.length)
+  const encoded = smallBatch(9)
+  assert.equal(estimateBytes(encoded), encoded.kept?.bytes.length)
   assert.equal(
     estimateBytes(
       batchOf(
@@ -251,16 +257,16 @@ test('lowerBound against a search from the left', () => {
 test('V8 optimizes the loop that puts digits, and not what is done behind it', () => {
   const play = `
     import { batchOf } from './lib/transport/batch.js'
-    import { cutOf, tapeOf } from './lib/transport/encoded-batch.js'
+    import { cutOf, encodedBatchOf } from './lib/transport/encoded-batch.js'
     import { time } from './lib/workloads/declare.js'
     import { gather } from './lib/workloads/step.js'
     import { valuesAt } from './test/helpers/commands.js'
     const zadd = gather(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
     const zeros = valuesAt(0)
-    const tape = tapeOf(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
+    const encoded = encodedBatchOf(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
     for (let tick = 1; tick <= 10; tick++)
-      for (let from = 0; from < tape.count; ) {
-        const cut = cutOf(tape, from, tape.count, valuesAt(tick * 1e11), null, false)
+      for (let from = 0; from < encoded.count; ) {
+        const cut = cutOf(encoded, from, encoded.count, valuesAt(tick * 1e11), null, false)
         cut.release()
         from = cut.to
       }`

@@ -19,11 +19,11 @@ const zadd = gather(
 const trim = once(['ids'], () => ['ZREMRANGEBYSCORE', 'ids'], { name: 'ZREMRANGEBYSCORE' })
 
 /**
- * Items of a tape by command.
+ * Items of an encoded batch by command.
  * @param {import('../../lib/workloads/step.js').Step} step
  * @param {number[][]} items
  */
-const tapeOf = (step, items) => ({
+const encodedBatchOf = (step, items) => ({
   step,
   first: 11,
   members: Uint32Array.from(items.flat()),
@@ -56,8 +56,8 @@ const scene = (steps, { measured = true, count = 4 } = {}) => {
 describe('the latency of an item', () => {
   test('is from its first send to its last answer, by the writes that began its items', () => {
     const { times, tick, recorded, commands } = scene([setex, zadd])
-    const values = tapeOf(setex, [[2], [0], [3], [1]])
-    const ids = tapeOf(zadd, [[0, 1, 2], [3]])
+    const values = encodedBatchOf(setex, [[2], [0], [3], [1]])
+    const ids = encodedBatchOf(zadd, [[0, 1, 2], [3]])
     times.answered(tick, values, 0, 3, 1, 1010, 1100)
     times.answered(tick, values, 3, 4, 2, 1020, 1110)
     assert.deepEqual(recorded, [])
@@ -82,8 +82,8 @@ describe('the latency of an item', () => {
 
   test('whichever of its commands is answered last', () => {
     const { times, tick, recorded } = scene([setex, zadd])
-    times.answered(tick, tapeOf(zadd, [[0, 1, 2, 3]]), 0, 1, 1, 1010, 1050)
-    times.answered(tick, tapeOf(setex, [[0], [1], [2], [3]]), 0, 2, 2, 1020, 1060)
+    times.answered(tick, encodedBatchOf(zadd, [[0, 1, 2, 3]]), 0, 1, 1, 1010, 1050)
+    times.answered(tick, encodedBatchOf(setex, [[0], [1], [2], [3]]), 0, 2, 2, 1020, 1060)
     assert.deepEqual(recorded, [[60, 50, 2]])
   })
 
@@ -94,22 +94,22 @@ describe('the latency of an item', () => {
       [setex, 1, 1050],
       [zadd, 3, 1060],
     ]))
-      times.answered(tick, tapeOf(step, [[0]]), 0, 1, write, 1030, nowMs)
-    times.answered(tick, tapeOf(trim, [[]]), 0, 1, 3, 1030, 1070)
+      times.answered(tick, encodedBatchOf(step, [[0]]), 0, 1, write, 1030, nowMs)
+    times.answered(tick, encodedBatchOf(trim, [[]]), 0, 1, 3, 1030, 1070)
     assert.deepEqual(recorded, [[60, 50, 1]])
   })
 
   test('of one command, from its first send though it was repeated', () => {
     const { times, tick, recorded, commands } = scene([setex])
-    times.answered(tick, tapeOf(setex, [[0], [1]]), 0, 2, 1, 1500, 1600)
+    times.answered(tick, encodedBatchOf(setex, [[0], [1]]), 0, 2, 1, 1500, 1600)
     assert.deepEqual(recorded, [[600, 590, 2]])
     assert.deepEqual(commands.SETEX, [[100, 2]])
   })
 
   test('is not recorded of the warm-up, and its items are counted', () => {
     const { times, tick, recorded, commands } = scene([setex, zadd], { measured: false })
-    const values = tapeOf(setex, [[2], [0], [3], [1]])
-    const ids = tapeOf(zadd, [[0, 1, 2], [3]])
+    const values = encodedBatchOf(setex, [[2], [0], [3], [1]])
+    const ids = encodedBatchOf(zadd, [[0, 1, 2], [3]])
     const stored = [
       times.answered(tick, values, 0, 3, 1, 1010, 1020),
       times.answered(tick, ids, 0, 1, 2, 1020, 1030),
@@ -126,8 +126,8 @@ describe('the latency of an item', () => {
     const { times, tick, recorded } = scene([setex, expire], { count: 300 })
     const all = Array.from({ length: 300 }, (_, i) => [i])
     tick.sends = all.map(([i]) => 1001 + i)
-    for (const [i] of all) times.answered(tick, tapeOf(setex, all), i, i + 1, i + 1, 0, 2000)
-    times.answered(tick, tapeOf(expire, all), 0, 300, 300, 0, 2000)
+    for (const [i] of all) times.answered(tick, encodedBatchOf(setex, all), i, i + 1, i + 1, 0, 2000)
+    times.answered(tick, encodedBatchOf(expire, all), 0, 300, 300, 0, 2000)
     assert.deepEqual(
       recorded,
       all.map(([i]) => [1000, 999 - i, 1]),
@@ -143,17 +143,17 @@ test('items in order are counted as any others', () => {
     // Commands of some items each, answered in any order; a few in a row are answered at once.
     const answers = [setex, zadd].flatMap((step) => {
       const items = Array.from({ length: count }, (_, i) => [i])
-      const tape = tapeOf(step, items)
+      const encoded = encodedBatchOf(step, items)
       const cuts = [0, ...items.map((_, i) => i).filter((i) => i > 0 && below(3) === 0), count]
       return cuts
         .slice(1)
-        .map((to, k) => ({ tape, from: cuts[k], to, write: 1 + below(3), at: uniform(), nowMs: 1100 + k }))
+        .map((to, k) => ({ encoded, from: cuts[k], to, write: 1 + below(3), at: uniform(), nowMs: 1100 + k }))
     })
     answers.sort((a, b) => a.at - b.at)
     const [ordered, any] = [true, false].map((inOrder) => {
       const { times, tick, recorded } = scene([setex, zadd], { count })
-      const stored = answers.map(({ tape, from, to, write, nowMs }) =>
-        times.answered(tick, { ...tape, inOrder }, from, to, write, 1010, nowMs),
+      const stored = answers.map(({ encoded, from, to, write, nowMs }) =>
+        times.answered(tick, { ...encoded, inOrder }, from, to, write, 1010, nowMs),
       )
       return { stored, recorded }
     })

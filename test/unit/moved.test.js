@@ -5,7 +5,7 @@ import { slotOf } from '../../lib/wire/slot.js'
 import { time } from '../../lib/workloads/declare.js'
 import { each } from '../../lib/workloads/step.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
-import { ok } from '../helpers/scene-of-lanes.js'
+import { ok } from '../helpers/scene-of-queues.js'
 
 const score = /** @type {import('../../lib/wire/encode.js').Hole} */ (time.hole)
 

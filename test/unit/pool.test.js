@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { poolOf } from '../../lib/transport/pool.js'
 import { entryOf } from '../../lib/transport/send-queue.js'
-import { jobOf, ok, sceneOfLanes, tickOf, turnOf, values } from '../helpers/scene-of-lanes.js'
+import { jobOf, ok, sceneOfQueues, tickOf, turnOf, values } from '../helpers/scene-of-queues.js'
 
-/** Two connections to one server. @param {Partial<ReturnType<typeof sceneOfLanes>['options']>} [changes] */
+/** Two connections to one server. @param {Partial<ReturnType<typeof sceneOfQueues>['options']>} [changes] */
 const poolToTest = async (changes = {}) => {
-  const { connections, done, options } = sceneOfLanes()
+  const { connections, done, options } = sceneOfQueues()
   const pool = poolOf({ ...options, ...changes, connections: 2, chunks: 8 })
   await pool.connect()
   return {
@@ -31,7 +31,7 @@ test('each portion goes by its connection', async () => {
   assert.equal(none, 0)
   assert.ok(some > 0)
   const { tick, jobs } = turnOf(1)
-  pool.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
+  pool.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
   pool.pump()
   assert.deepEqual(bytes(), [some, some], 'a repeat goes by the connection of its portion')
   assert.equal(connections.length, 2)
@@ -80,10 +80,10 @@ test('other chunks do not wait for it, and one connection whose window is full d
 
 test('what one connection was holding up for all is sent by all when it is let go', async () => {
   let isHeld = true
-  const holds = { any: () => isHeld, has: () => false, wait: () => assert.fail('was not expected') }
-  const { pool, connections, bytes } = await poolToTest({ oneSlot: true, holds })
+  const slotQueues = { any: () => isHeld, has: () => false, wait: () => assert.fail('was not expected') }
+  const { pool, connections, bytes } = await poolToTest({ oneSlot: true, slotQueues })
   const { tick, jobs } = turnOf(0)
-  pool.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
+  pool.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
   pool.offer(turnOf(1, 0, { connection: 1 }))
   pool.pump()
   assert.equal(bytes()[1], 0, 'on one server a repeat holds up every turn')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linkOf } from '../../lib/transport/reconnecting-socket.js'
+import { reconnectingSocketOf } from '../../lib/transport/reconnecting-socket.js'
 
 /** A link whose connections open, fail and end as the test says; timers go off when it says so. */
 const scene = () => {
@@ -11,7 +11,7 @@ const scene = () => {
   const timers = []
   /** @type {{ resolve: (socket: any) => void, reject: (error: Error) => void, onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */
   let last
-  const link = linkOf({
+  const link = reconnectingSocketOf({
     open: (handlers) =>
       new Promise((resolve, reject) => {
         state.opens++

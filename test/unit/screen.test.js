@@ -20,13 +20,13 @@ const seen = (start) => {
 }
 
 test('what was encoded at the start is said, with how long it took', () => {
-  const text = seen(({ onReady }) => onReady({ encodeMs: 1234, tapeBytes: 25_600_000 }))
+  const text = seen(({ onReady }) => onReady({ encodeMs: 1234, encodedBytes: 25_600_000 }))
   assert.match(text, /encoded 25\.6 MB of commands in 1\.2 s/)
 })
 
 test('commands that are encoded as they are sent are not said to be', () =>
   assert.equal(
-    seen(({ onReady }) => onReady({ encodeMs: 0, tapeBytes: 0 })),
+    seen(({ onReady }) => onReady({ encodeMs: 0, encodedBytes: 0 })),
     '',
   ))
 

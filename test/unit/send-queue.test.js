@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { underWayOf } from '../../lib/transport/pool.js'
-import { entryOf, laneOf } from '../../lib/transport/send-queue.js'
-import { ok, sceneOfLanes, turnOf, values } from '../helpers/scene-of-lanes.js'
+import { entryOf, sendQueueOf } from '../../lib/transport/send-queue.js'
+import { ok, sceneOfQueues, turnOf, values } from '../helpers/scene-of-queues.js'
 
-/** A lane to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
-const laneToTest = async (window = {}) => {
-  const { connections, done, sent, options } = sceneOfLanes()
-  const lane = laneOf({ ...options, ...window, underWay: underWayOf(8, () => {}) })
-  await lane.connect()
+/** A queue to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
+const queueToTest = async (window = {}) => {
+  const { connections, done, sent, options } = sceneOfQueues()
+  const queue = sendQueueOf({ ...options, ...window, underWay: underWayOf(8, () => {}) })
+  await queue.connect()
   const [connection] = connections
-  return { lane, done, sent, bytes: () => connection.bytes, answer: connection.answer }
+  return { queue, done, sent, bytes: () => connection.bytes, answer: connection.answer }
 }
 
-test('a lane is drained when the last of what was sent before has its answer, and not one answer earlier', async () => {
-  const { lane, answer } = await laneToTest()
+test('a queue is drained when the last of what was sent before has its answer, and not one answer earlier', async () => {
+  const { queue, answer } = await queueToTest()
   let drained = 0
   const note = () => {
     drained++
   }
-  lane.whenDrained(note)
+  queue.whenDrained(note)
   assert.equal(drained, 1, 'nothing is under way')
-  lane.offer(turnOf(0))
-  lane.offer(turnOf(1))
-  lane.pump()
-  lane.whenDrained(note)
+  queue.offer(turnOf(0))
+  queue.offer(turnOf(1))
+  queue.pump()
+  queue.whenDrained(note)
   assert.equal(drained, 1)
-  lane.offer(turnOf(2))
-  lane.pump()
+  queue.offer(turnOf(2))
+  queue.pump()
   for (let n = 1; n <= 3; n++) {
     answer(ok)
     assert.equal(drained, 1, `after ${n} of 4 answers`)
@@ -37,12 +37,12 @@ test('a lane is drained when the last of what was sent before has its answer, an
 })
 
 test('a full window is written no further, and opens as answers come', async () => {
-  const { lane, bytes, answer, done } = await laneToTest()
-  for (const chunk of [0, 1, 2]) lane.offer(turnOf(chunk, 0, { valueBytes: 500 }))
-  lane.pump()
+  const { queue, bytes, answer, done } = await queueToTest()
+  for (const chunk of [0, 1, 2]) queue.offer(turnOf(chunk, 0, { valueBytes: 500 }))
+  queue.pump()
   const first = bytes()
   assert.ok(first > 1000 && first < 1200, `${first} bytes of the first turn`)
-  assert.ok(lane.isShut())
+  assert.ok(queue.isShut())
   answer(ok)
   assert.equal(bytes(), first, 'half of it is still under way')
   answer(ok)
@@ -51,10 +51,10 @@ test('a full window is written no further, and opens as answers come', async () 
 })
 
 test('a tick waits until the one before of the same chunk has its answers', async () => {
-  const { lane, answer, bytes } = await laneToTest()
-  lane.offer(turnOf(0, 0))
-  lane.offer(turnOf(0, 1))
-  lane.pump()
+  const { queue, answer, bytes } = await queueToTest()
+  queue.offer(turnOf(0, 0))
+  queue.offer(turnOf(0, 1))
+  queue.pump()
   const first = bytes()
   answer(ok)
   assert.equal(bytes(), first)
@@ -63,33 +63,33 @@ test('a tick waits until the one before of the same chunk has its answers', asyn
 })
 
 test('a repeat that is longer than a write goes in several', async () => {
-  const { lane, answer, done } = await laneToTest({ windowBytes: 1 << 20 })
+  const { queue, answer, done } = await queueToTest({ windowBytes: 1 << 20 })
   const { tick, jobs } = turnOf(0, 0, { valueBytes: 50_000 })
-  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
-  lane.pump()
+  queue.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
+  queue.pump()
   answer(ok + ok)
   assert.deepEqual(done, ['0: 1', '0: 1'])
 })
 
 test('a window of 3 commands has 3 under way at most, of however many turns they are', async () => {
-  const { lane, sent, answer } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
-  lane.offer(turnOf(0))
-  lane.offer(turnOf(1, 0, { commands: 4 }))
-  lane.pump()
+  const { queue, sent, answer } = await queueToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  queue.offer(turnOf(0))
+  queue.offer(turnOf(1, 0, { commands: 4 }))
+  queue.pump()
   assert.equal(sent(), 3)
-  assert.ok(lane.isShut())
+  assert.ok(queue.isShut())
   answer(ok)
   assert.equal(sent(), 4, 'one answer makes room for one command')
   answer(ok + ok + ok)
   assert.equal(sent(), 6)
-  assert.equal(lane.isShut(), false, 'two of three are under way')
+  assert.equal(queue.isShut(), false, 'two of three are under way')
 })
 
 test('a repeat takes its place in the window of commands too', async () => {
-  const { lane, sent, answer, done } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  const { queue, sent, answer, done } = await queueToTest({ windowBytes: 1 << 20, windowCommands: 3 })
   const { tick, jobs } = turnOf(0, 0, { commands: 5 })
-  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 5, true), held: true })
-  lane.pump()
+  queue.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 5, true), held: true })
+  queue.pump()
   assert.equal(sent(), 3)
   answer(ok + ok + ok)
   assert.equal(sent(), 5, 'its rest follows')

@@ -3,7 +3,7 @@
 import { chunkRange } from '../../base/ranges.js'
 import { tickValues } from '../../plan/tick-values.js'
 import { keptItems } from '../../traffic/live-items.js'
-import { tapesOf } from '../../transport/tapes.js'
+import { tickBatchesOf } from '../../transport/tick-batches.js'
 import { digitsOf } from '../../wire/encode.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
@@ -108,8 +108,8 @@ export const wireOf = async (plan) => {
   const strategy = strategyOf(plan)
   const steps = strategy.steps()
   const typeOf = strategy.types({ isItem: () => true, isMinute: () => true })
-  // Tapes of all items are not needed: these are made range by range.
-  const tapes = await tapesOf({ ...plan, once: true }, steps, { keep: false })
+  // A batch of all items is not needed: they are made range by range.
+  const batches = await tickBatchesOf({ ...plan, once: true }, steps, { keep: false })
   const values = tickValues(Date.now(), plan.ttlS)
   const reply = replies(keptItems(plan))
   const { whole, ranges } = chunksOf(plan)
@@ -118,8 +118,8 @@ export const wireOf = async (plan) => {
   const parts = new Map()
   let keys = 0
   for (const range of ranges)
-    for (const tape of tapes.fresh(range, values).flat()) {
-      const { step, count, from } = tape
+    for (const encoded of batches.fresh(range, values).flat()) {
+      const { step, count, from } = encoded
       const { name = '' } = step
       const timed = step.kind === 'once' && step.everyMs > 0
       if (timed && parts.has(step)) continue
@@ -133,7 +133,7 @@ export const wireOf = async (plan) => {
       part.amounts.commands += count
       for (let i = 0; i < count; i++) {
         const members = from[i + 1] - from[i]
-        const [bytesIn, bytesOut] = [tape.size(i), timed ? integer : reply.of(name, members)]
+        const [bytesIn, bytesOut] = [encoded.size(i), timed ? integer : reply.of(name, members)]
         if (step.kind === 'gather') part.amounts.members += members
         part.amounts.bytesIn += bytesIn
         part.amounts.bytesOut += bytesOut

@@ -1,14 +1,14 @@
 // In which order a chunk's commands go: a portion of its items with all steps, then the next.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { tapesOf } from '../../lib/transport/tapes.js'
+import { tickBatchesOf } from '../../lib/transport/tick-batches.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { each, gather, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @typedef {import('../../lib/transport/encoded-batch.js').Tape} Tape */
+/** @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch */
 
 const store = each((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>
@@ -22,20 +22,20 @@ const trim = once(['set:0'], (key) => ['ZREMRANGEBYRANK', key, '0', '-9'])
 /** @param {Parameters<typeof samplePlan>[0]} changes @param {any[]} steps @param {boolean} [cluster] */
 const tapesIn = async (changes, steps, cluster = false) => {
   const plan = samplePlan(changes, { cluster, masters: cluster ? 3 : 1 })
-  const tapes = await tapesOf(plan, steps, { keep: false })
+  const batches = await tickBatchesOf(plan, steps, { keep: false })
   return plan.once
-    ? tapes.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0)).flat()
-    : tapes.of(0).flat()
+    ? batches.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0)).flat()
+    : batches.of(0).flat()
 }
 
-/** Items that each command carries. @param {Tape} tape */
-const itemsOf = (tape) =>
-  Array.from({ length: tape.count }, (_, i) =>
-    [...tape.members.slice(tape.from[i], tape.from[i + 1])].map((m) => tape.first + m),
+/** Items that each command carries. @param {EncodedBatch} encoded */
+const itemsOf = (encoded) =>
+  Array.from({ length: encoded.count }, (_, i) =>
+    [...encoded.members.slice(encoded.from[i], encoded.from[i + 1])].map((m) => encoded.first + m),
   )
 
-/** @param {Tape[]} list @param {unknown} step */
-const carried = (list, step) => list.filter((tape) => tape.step === step).flatMap(itemsOf)
+/** @param {EncodedBatch[]} list @param {unknown} step */
+const carried = (list, step) => list.filter((encoded) => encoded.step === step).flatMap(itemsOf)
 
 for (const cluster of [false, true]) {
   for (const isOnce of [false, true]) {
@@ -86,9 +86,9 @@ test('a step alone is cut where its commands are full', async () => {
 
 test('what is begun together is a portion of each connection', async () => {
   const plan = samplePlan({ quantity: 50_000, connections: 3 })
-  const tapes = await tapesOf(plan, [store, rank(1000), trim], { keep: false })
+  const batches = await tickBatchesOf(plan, [store, rank(1000), trim], { keep: false })
   assert.deepEqual(
-    tapes.of(0).map((together) => together.map(({ connection }) => connection).join('')),
+    batches.of(0).map((together) => together.map(({ connection }) => connection).join('')),
     ['001122', '001122', '001122', '0011222'],
   )
 })
@@ -106,13 +106,13 @@ for (const name of strategyNames('ticks'))
   test(`every item is in every step of ${name} once, however many portions`, async () => {
     const plan = samplePlan({ strategy: name, quantity: 33_333 })
     const steps = strategyOf(plan).steps()
-    const tapes = await tapesOf(plan, steps, { keep: false })
+    const batches = await tickBatchesOf(plan, steps, { keep: false })
     for (const step of steps) {
-      const own = tapes
+      const own = batches
         .of(0)
         .flat()
-        .filter((tape) => tape.step === step)
-      const items = own.flatMap((tape) => itemsOf(tape).flat()).sort((a, b) => a - b)
+        .filter((encoded) => encoded.step === step)
+      const items = own.flatMap((encoded) => itemsOf(encoded).flat()).sort((a, b) => a - b)
       if (step.kind === 'once')
         assert.deepEqual(
           own.map(({ part }) => part),

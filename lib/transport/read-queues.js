@@ -2,32 +2,32 @@
 
 import { halfOpenOf } from './half-open.js'
 import { ReadError } from './read-driver.js'
-import { readLaneOf } from './read-lane.js'
+import { readQueueOf } from './read-queue.js'
 import { readTopologyOf } from './read-topology.js'
 import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { ReadDriverOptions } from './read-driver.js'
- * @import { ReadLane } from './read-lane.js'
+ * @import { ReadQueue } from './read-queue.js'
  */
 
 // Another server may have what a frozen one owes.
 const frozenLimitMs = 10_000
 
 /** @param {ReadDriverOptions} options */
-export const readLanesOf = (options) => {
+export const readQueuesOf = (options) => {
   const { plan, target, clock, random, onEvent } = options
   // A fetch waits for the map.
   const topology = readTopologyOf(options, { spacingMs: 0 })
   const { topologyEvents, servers } = topology
-  /** @type {Map<string, ReadLane>} */
-  const lanes = new Map()
+  /** @type {Map<string, ReadQueue>} */
+  const queues = new Map()
   /** @type {Map<string, Error>} of the start */
   const faults = new Map()
   let started = false
   let closed = false
 
-  /** @type {Parameters<typeof readLaneOf>[0]['onState']} */
+  /** @type {Parameters<typeof readQueueOf>[0]['onState']} */
   const onState = (address, state, error) => {
     if (error && !started) faults.set(address, error)
     if (!started || closed) return
@@ -38,34 +38,34 @@ export const readLanesOf = (options) => {
   }
 
   /** @param {string} address @param {boolean} stale old values will do */
-  const laneAt = (address, stale) => {
+  const queueAt = (address, stale) => {
     const readOnly = plan.cluster && stale && plan.reads !== 'master'
     const name = readOnly ? address : `${address} master`
-    const known = lanes.get(name)
+    const known = queues.get(name)
     if (known) return known
     const { windowBytes } = plan
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
-    const lane = readLaneOf({ address, readOnly, windowBytes, open, clock, random, onState })
-    lanes.set(name, lane)
-    if (started) lane.connect()
-    return lane
+    const queue = readQueueOf({ address, readOnly, windowBytes, open, clock, random, onState })
+    queues.set(name, queue)
+    if (started) queue.connect()
+    return queue
   }
 
   const listen = halfOpenOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
     topology.close()
-    for (const lane of lanes.values()) lane.close()
+    for (const queue of queues.values()) queue.close()
   }
 
   return {
     ...topology,
-    laneAt,
+    queueAt: queueAt,
     isClosed: () => closed,
 
     async connectAll() {
-      await Promise.all(servers().map((address) => laneAt(address, true).connect()))
-      for (const { address, isUp } of lanes.values()) {
+      await Promise.all(servers().map((address) => queueAt(address, true).connect()))
+      for (const { address, isUp } of queues.values()) {
         if (isUp()) continue
         close()
         throw faults.get(address) ?? new ReadError('CONNECT', `${address}: ${closedReason}`)
@@ -76,17 +76,17 @@ export const readLanesOf = (options) => {
     figures() {
       /** @type {Record<string, { commands: number, bytes_in: number }>} */
       const sums = {}
-      for (const lane of lanes.values()) {
-        const { commands, bytes_in } = lane.figures()
-        const sum = sums[lane.address] ?? { commands: 0, bytes_in: 0 }
-        sums[lane.address] = { commands: sum.commands + commands, bytes_in: sum.bytes_in + bytes_in }
+      for (const queue of queues.values()) {
+        const { commands, bytes_in } = queue.figures()
+        const sum = sums[queue.address] ?? { commands: 0, bytes_in: 0 }
+        sums[queue.address] = { commands: sum.commands + commands, bytes_in: sum.bytes_in + bytes_in }
       }
       return sums
     },
     /** What a half-open connection or a frozen server owes is asked again. */
     watch() {
-      listen(() => lanes.values())
-      for (const lane of lanes.values()) if (lane.silentMs() > frozenLimitMs) lane.cut()
+      listen(() => queues.values())
+      for (const queue of queues.values()) if (queue.silentMs() > frozenLimitMs) queue.cut()
       topology.watch()
     },
     close,

@@ -4,7 +4,7 @@ import { MillraceError } from '../base/errors.js'
 import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
-import { linkOf } from './reconnecting-socket.js'
+import { reconnectingSocketOf } from './reconnecting-socket.js'
 
 /**
  * @import { ReplySink } from '../wire/values.js'
@@ -20,7 +20,7 @@ import { linkOf } from './reconnecting-socket.js'
  *
  * @typedef {{ job: ReadJob, count: number, bytes: number }} Segment replies that a job in flight waits for; bytes of each
  *
- * @typedef {ReturnType<typeof readLaneOf>} ReadLane
+ * @typedef {ReturnType<typeof readQueueOf>} ReadQueue
  */
 
 const writeBytes = 65_536
@@ -93,12 +93,12 @@ const owedOf = (windowBytes) => {
  * @param {string} options.address
  * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
  * @param {number} options.windowBytes
- * @param {Parameters<typeof linkOf>[0]['open']} options.open
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} options.open
  * @param {() => number} options.clock
  * @param {() => number} options.random
  * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
  */
-export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
+export const readQueueOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
   /** @type {ReadJob[]} */
   let waiting = []
   const owed = owedOf(windowBytes)
@@ -119,7 +119,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
       } else break
     }
     if (at === 0) return
-    link.write(buffer.subarray(0, at), () => {
+    socket.write(buffer.subarray(0, at), () => {
       if (spare.length < spareBuffers) spare.push(buffer)
     })
   }
@@ -128,16 +128,16 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
     const bytes = Buffer.allocUnsafeSlow(job.nextBytes())
     owed.fill(job, bytes, 0)
     if (job.nextBytes() === 0) waiting.shift()
-    link.write(bytes)
+    socket.write(bytes)
   }
 
   const pump = () => {
     // Half a window at a time: a write for every few replies would cost more than the commands in it.
-    if (!link.isUp() || waiting.length === 0 || owed.figures.bytes > windowBytes / 2) return
-    if (owed.figures.replies === 0) link.owesFrom(clock())
-    link.cork()
+    if (!socket.isUp() || waiting.length === 0 || owed.figures.bytes > windowBytes / 2) return
+    if (owed.figures.replies === 0) socket.owesFrom(clock())
+    socket.cork()
     while (waiting.length > 0 && owed.figures.bytes < windowBytes) write()
-    link.uncork()
+    socket.uncork()
   }
 
   const lost = () => {
@@ -145,7 +145,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
     waiting = []
     for (const job of jobs) job.closed()
   }
-  const link = linkOf({
+  const socket = reconnectingSocketOf({
     open,
     decoder: () => {
       const read = replyReader(owed)
@@ -170,11 +170,11 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
 
   return {
     address,
-    connect: link.connect,
-    isUp: link.isUp,
+    connect: socket.connect,
+    isUp: socket.isUp,
     /** @param {ReadJob} job */
     submit(job) {
-      if (closed || (!link.isUp() && !link.isOpening())) {
+      if (closed || (!socket.isUp() && !socket.isOpening())) {
         // Commands do not wait for a server that is away: the caller retries, perhaps on another node.
         queueMicrotask(() => job.closed())
         return
@@ -182,13 +182,13 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
       waiting.push(job)
       pump()
     },
-    silentMs: () => link.silentMs(owed.figures.replies > 0),
+    silentMs: () => socket.silentMs(owed.figures.replies > 0),
     /** Ends a connection that says nothing; what it owes is asked again. */
-    cut: link.cut,
+    cut: socket.cut,
     figures: () => ({ commands: owed.figures.commands, bytes_in: bytesIn }),
     close() {
       closed = true
-      link.close()
+      socket.close()
     },
   }
 }

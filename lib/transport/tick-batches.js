@@ -1,10 +1,10 @@
-// The tapes of a plan: one for each step of each portion of a chunk, kept as far as memory allows.
+// The batches of a plan: one for each step of each portion of a chunk, kept as far as memory allows.
 
 import { chunkRange } from '../base/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
 import { batchOf, numberAt } from './batch.js'
-import { estimateBytes, tapeOf } from './encoded-batch.js'
+import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
 
 /**
  * @import { Range } from '../base/ranges.js'
@@ -13,9 +13,9 @@ import { estimateBytes, tapeOf } from './encoded-batch.js'
  * @import { Step } from '../workloads/step.js'
  * @import { Tick } from './connection.js'
  *
- * @typedef {import('./encoded-batch.js').Tape & { part: TapePart }} Tape
+ * @typedef {import('./encoded-batch.js').EncodedBatch & { part: TickPart }} TickBatch
  *
- * @typedef {{ at: number, of: number }} TapePart which of the portions of a tick that a step is sent with
+ * @typedef {{ at: number, of: number }} TickPart which of the portions of a tick that a step is sent with
  */
 
 // An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
@@ -27,7 +27,7 @@ const sampledItems = 4096
 
 const whole = Object.freeze({ at: 0, of: 1 })
 
-/** Above this the tapes' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
+/** Above this the batches' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
 const ceilingBytes = 256 << 20
 
 /** The chunk's place among all chunks of all agents. @param {Plan} plan @param {number} agentIndex @param {number} k */
@@ -78,7 +78,7 @@ const partOf = (range, parts, p) => {
  * @param {Range} range
  * @param {number} connections
  * @param {number} items
- * @returns {{ step: Step, range: Range, part: TapePart, connection: number }[][]} by portion
+ * @returns {{ step: Step, range: Range, part: TickPart, connection: number }[][]} by portion
  */
 const passesOf = (steps, range, connections, items) => {
   const portions = portionsOf(steps, range, connections, items)
@@ -97,21 +97,21 @@ const passesOf = (steps, range, connections, items) => {
 
 /**
  * What of a chunk is begun together: a portion of each connection.
- * @param {Tape[][]} portions in their order
- * @returns {Tape[][]}
+ * @param {TickBatch[][]} portions in their order
+ * @returns {TickBatch[][]}
  */
 const byTurns = (portions) => {
-  /** @type {Tape[][]} */
+  /** @type {TickBatch[][]} */
   const together = []
   /** @type {number[]} */
   const turns = []
-  for (const tapes of portions) {
-    if (tapes.length === 0) continue
-    const [{ connection }] = tapes
+  for (const batches of portions) {
+    if (batches.length === 0) continue
+    const [{ connection }] = batches
     const turn = turns[connection] ?? 0
     turns[connection] = turn + 1
     together[turn] ??= []
-    together[turn].push(...tapes)
+    together[turn].push(...batches)
   }
   return together
 }
@@ -121,11 +121,15 @@ const byTurns = (portions) => {
  * @param {Step[]} steps
  * @param {{ keep?: boolean, items?: number, onEncoding?: (share: number) => void }} [options] `items` of a portion
  */
-export const tapesOf = async (plan, steps, { keep = true, items: least = portionItems, onEncoding } = {}) => {
+export const tickBatchesOf = async (
+  plan,
+  steps,
+  { keep = true, items: least = portionItems, onEncoding } = {},
+) => {
   const values = tickValues(0, 0)
   for (const name of /** @type {const} */ (['score', 'stamp', 'floor'])) values[name] = '0'.repeat(13)
   values.minute = '0'.repeat(8)
-  /** @type {Tape[][][]} */
+  /** @type {TickBatch[][][]} */
   const byChunk = []
   let bytes = 0
   const isFresh = plan.once || isDrawn(plan)
@@ -138,7 +142,7 @@ export const tapesOf = async (plan, steps, { keep = true, items: least = portion
     const portions = passesOf(steps, range, plan.connections, least).map((passes) =>
       passes.map(({ step, range: items, part, connection }) => {
         const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
-        return Object.assign(tapeOf(batch, at, isKept(batch), connection), { part })
+        return Object.assign(encodedBatchOf(batch, at, isKept(batch), connection), { part })
       }),
     )
     return byTurns(portions)
@@ -160,7 +164,7 @@ export const tapesOf = async (plan, steps, { keep = true, items: least = portion
       }
     }
   }
-  /** Tapes for items that are written only this once. @param {Range} range @param {TickValues} at */
+  /** Batches for items that are written only this once. @param {Range} range @param {TickValues} at */
   const fresh = (range, at) => tapesIn(range, at, () => false)
   const carrier = steps.find(({ kind }) => kind !== 'once')
   return {
@@ -175,7 +179,7 @@ export const tapesOf = async (plan, steps, { keep = true, items: least = portion
       tick.portions ??= fresh({ first: tick.account.first, count: tick.account.count, items }, at)
       return tick.portions
     },
-    /** The commands by which the items of a portion are known. @param {Tape[]} portion */
+    /** The commands by which the items of a portion are known. @param {TickBatch[]} portion */
     carriersOf: (portion) => portion.filter(({ step }) => step === carrier),
   }
 }

@@ -1,8 +1,8 @@
-// Lanes and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
+// Queues and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
 import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
-import { tapeOf } from '../../lib/transport/encoded-batch.js'
+import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
 import { each } from '../../lib/workloads/step.js'
 
 /** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
@@ -20,8 +20,8 @@ export const socketInMemory = (write) => ({
   write,
 })
 
-/** The connections that are opened, in order, and the options of lanes that use them. */
-export const sceneOfLanes = () => {
+/** The connections that are opened, in order, and the options of queues that use them. */
+export const sceneOfQueues = () => {
   /** @type {{ bytes: number, answer: (text: string) => void, end: () => void }[]} */
   const connections = []
   const done = /** @type {string[]} */ ([])
@@ -51,7 +51,7 @@ export const sceneOfLanes = () => {
       oneSlot: false,
       open,
       spare: { take: () => Buffer.alloc(65_536), give: () => {} },
-      holds: { any: () => false, has: () => false, wait: never },
+      slotQueues: { any: () => false, has: () => false, wait: never },
       clock: () => 0,
       random: () => 0.5,
       events: {
@@ -96,7 +96,7 @@ export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {
   const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })
   return {
-    tape: tapeOf(batch, values, true, connection),
+    encoded: encodedBatchOf(batch, values, true, connection),
     values: tick.values,
     ranges: [0, commands],
     at: 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createConnection, createServer } from 'node:net'
 import { test } from 'node:test'
 import { valuesJob } from '../../lib/transport/read-jobs.js'
-import { readLaneOf } from '../../lib/transport/read-lane.js'
+import { readQueueOf } from '../../lib/transport/read-queue.js'
 import { idList } from '../../lib/wire/id-list.js'
 
 /** Answers ASKING with OK, and GET with the key in capitals. @param {import('node:test').TestContext} t */
@@ -20,7 +20,7 @@ const answering = async (t) => {
 
 test('replies behind an ASKING are counted with their own, and what follows gets what is its', async (t) => {
   const port = await answering(t)
-  const lane = readLaneOf({
+  const queue = readQueueOf({
     address: `127.0.0.1:${port}`,
     readOnly: false,
     windowBytes: 1 << 16,
@@ -33,8 +33,8 @@ test('replies behind an ASKING are counted with their own, and what follows gets
         socket.on('data', onBytes).on('close', () => onClose())
       }),
   })
-  t.after(() => lane.close())
-  lane.connect()
+  t.after(() => queue.close())
+  queue.connect()
   const list = idList()
   for (let n = 0; n < 12; n++) list.add(Buffer.from(`item:${n}`), 0, Buffer.byteLength(`item:${n}`))
   const job = (/** @type {number[]} */ places, /** @type {boolean} */ asking) =>
@@ -49,7 +49,7 @@ test('replies behind an ASKING are counted with their own, and what follows gets
         ) => found.push(`${i} ${bytes.toString('latin1', from, to)}`),
         nil: () => reject(new Error('nil')),
       }
-      lane.submit(
+      queue.submit(
         valuesJob({
           list,
           places: Uint32Array.from(places),
@@ -76,5 +76,5 @@ test('replies behind an ASKING are counted with their own, and what follows gets
     ['5 ITEM:5'],
     ['11 ITEM:11', '6 ITEM:6'],
   ])
-  assert.equal(lane.silentMs(), 0)
+  assert.equal(queue.silentMs(), 0)
 })
