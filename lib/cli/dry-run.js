@@ -1,6 +1,7 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
 import { ExitCode, TargetError } from '../base/errors.js'
+import { unlessInterrupted } from '../base/interrupts.js'
 import { twoColumns } from '../base/layout.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, count, period, plainText, several } from '../base/units.js'
@@ -13,7 +14,6 @@ import { agentWords, readerWords, workersWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { findPlan } from '../run/find-plan.js'
-import { unlessInterrupted } from '../run/start-up.js'
 import { leasesUnder } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
 import { refuseRival } from '../servers/plan-key.js'

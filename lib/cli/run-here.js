@@ -1,11 +1,11 @@
 // A run in this process, and servers to run it on: what lib/index.js gives to programs, and what calibrations are made of. It
 // prints nothing, never exits, and reads neither the environment nor .env.
 
+import { openedUnless } from '../base/interrupts.js'
 import { redactor } from '../base/redact.js'
 import { withUndo } from '../base/undo.js'
 import { runName } from '../result/files.js'
 import { runOn } from '../run/run.js'
-import { openedUnless } from '../run/start-up.js'
 import { accessWarnings } from '../servers/access.js'
 import { startEmbedded } from '../servers/embedded.js'
 import { openTarget } from '../servers/open.js'

@@ -2,7 +2,7 @@
 
 /**
  * @import { Redactor } from '../base/redact.js'
- * @import { Signals } from '../run/settlement.js'
+ * @import { Signals } from '../base/settlement.js'
  */
 /** @typedef {Signals & { redact: Redactor }} Guidance */
 

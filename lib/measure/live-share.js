@@ -5,7 +5,7 @@ import { hasDead, leastAlive } from '../traffic/live-items.js'
 
 /**
  * @import { PlanCard } from '../plan/plan-card.js'
- * @import { Fetched } from '../run/fetch.js'
+ * @import { Fetched } from '../loads/fetches/fetch.js'
  */
 
 /**

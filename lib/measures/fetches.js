@@ -18,7 +18,7 @@ import {
 } from './measure.js'
 
 /**
- * @import { Fetched } from '../run/fetch.js'
+ * @import { Fetched } from '../loads/fetches/fetch.js'
  * @import { Measure } from './measure.js'
  */
 

@@ -6,7 +6,7 @@ import { sectionOf } from './fold.js'
 import { counter, histogram, metric, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /**
- * @import { WorkRecords } from '../run/work-records.js'
+ * @import { WorkRecords } from '../loads/workers/records.js'
  * @import { Measure } from './measure.js'
  */
 

@@ -4,7 +4,7 @@ import { rhythmWords } from '../plan/rhythm.js'
 
 /**
  * @import { WriteRun as Run } from '../result/document.js'
- * @import { Clients } from '../run/clients-writing.js'
+ * @import { Clients } from '../loads/clients/open.js'
  */
 
 /** @type {Record<string, (size: string) => string>} */

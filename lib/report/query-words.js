@@ -5,7 +5,7 @@ import { bytes, count, micros, percent, rate, several, share } from '../base/uni
 
 /**
  * @import { WriteRun as Run } from '../result/document.js'
- * @import { Clients } from '../run/clients-writing.js'
+ * @import { Clients } from '../loads/clients/open.js'
  */
 
 const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'index' : 'indexes'}`

@@ -1,9 +1,10 @@
 // Which agents this process is, and what that means in words.
+
+import { unlessInterrupted } from '../base/interrupts.js'
 import { count, micros, several } from '../base/units.js'
 import { leases } from '../servers/leases.js'
 import { refuseRival } from '../servers/plan-key.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
-import { unlessInterrupted } from './start-up.js'
 
 /**
  * @import { Settings } from '../../settings.js'

@@ -1,12 +1,13 @@
 // Plays a search against a run that is under way: each step is a stretch of the run's course, and each of its seconds gets
 // a record of what was due in it, once all of that has an outcome.
+
+import { sleep } from '../base/settlement.js'
 import { clientHealth } from '../measure/client-health.js'
 import { series } from '../measure/latency.js'
 import { usesOf } from '../measures/client.js'
 import { put } from '../measures/fold.js'
 import { TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
-import { sleep } from './settlement.js'
 
 /**
  * @import { Step, Verdict } from '../answers/find/bracket.js'

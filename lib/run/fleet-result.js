@@ -1,5 +1,7 @@
 // The result of a run on a fleet: each box says its last word, and the one that leads makes the result of all.
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { untilStopped } from '../base/interrupts.js'
+import { sleep } from '../base/settlement.js'
 import { cardsIn } from '../fleet/gather.js'
 import { secondOf } from '../fleet/interval.js'
 import { leaderOf } from '../fleet/lead.js'
@@ -9,8 +11,6 @@ import { fleetPresence } from '../measure/presence.js'
 import { readsName } from '../measures/index.js'
 import { documentWith } from '../result/facts.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { sleep } from './settlement.js'
-import { untilStopped } from './start-up.js'
 
 /**
  * @import { Control } from '../fleet/control.js'
@@ -21,7 +21,7 @@ import { untilStopped } from './start-up.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Facts } from '../result/facts.js'
  * @import { Warning } from '../result/warnings.js'
- * @import { Signals } from './settlement.js'
+ * @import { Signals } from '../base/settlement.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of beside the seconds

@@ -1,6 +1,7 @@
 // A run on a fleet: how a box joins, and which of its writers or readers it is.
 
 import { OptionError, TargetError } from '../base/errors.js'
+import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { millraceVersion } from '../base/version.js'
 import { boxMs, placeOf } from '../fleet/control.js'
 import { readersName } from '../fleet/gather.js'
@@ -13,7 +14,6 @@ import { refuseRival } from '../servers/plan-key.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { leased, leaseWarnings, wantedAgents } from './agents.js'
-import { unlessInterrupted, untilStopped } from './start-up.js'
 import { versionsOf } from './versions.js'
 
 /**

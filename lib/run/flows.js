@@ -1,9 +1,10 @@
 // How each flow is run: what is counted of it, and what it is put together of.
+
+import { chunksWriting } from '../loads/chunks/open.js'
+import { clientsWriting } from '../loads/clients/open.js'
+import { ticksWriting } from '../loads/ticks/open.js'
 import { ledgerOf } from '../measure/ledger.js'
 import { operationsOf } from '../measure/operations.js'
-import { chunksWriting } from './chunks-writing.js'
-import { clientsWriting } from './clients-writing.js'
-import { ticksWriting } from './ticks-writing.js'
 
 /**
  * @import { Plan } from '../plan/plan.js'

@@ -1,11 +1,12 @@
 // What every run has, whatever its load: its time, its events, the seconds, what watches the servers, and what ends it early.
 // All of it is closed with the run. Times are in milliseconds.
+
+import { untilStopped } from '../base/interrupts.js'
+import { settled } from '../base/settlement.js'
 import { instrumentsOf } from '../measures/index.js'
 import { dataLossOf } from './data-loss.js'
 import { journalOf } from './journal.js'
 import { everySecond, samplerOf } from './second.js'
-import { settled } from './settlement.js'
-import { untilStopped } from './start-up.js'
 
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
@@ -15,7 +16,7 @@ import { untilStopped } from './start-up.js'
  * @import { Target } from '../servers/open.js'
  * @import { RunClock } from './clock.js'
  * @import { Seconds } from './second.js'
- * @import { Signals } from './settlement.js'
+ * @import { Signals } from '../base/settlement.js'
  *
  * @typedef {object} FrameNeeds
  * @property {Target} target

@@ -1,12 +1,13 @@
 // What the masters hold before the first write, and after the last. What an earlier run left there is waited for where it
 // soon expires, and else measured apart.
+
+import { sleep } from '../base/settlement.js'
 import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
+import { dataBytesIn, dataIn } from '../measure/baseline.js'
 import { scan } from '../servers/found-keys.js'
 import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
-import { dataBytesIn, dataIn } from './baseline.js'
 import { lengthMs } from './second.js'
-import { sleep } from './settlement.js'
 
 /**
  * @import { Held } from '../measure/memory-cost.js'

@@ -1,8 +1,9 @@
 // When the idle cost of the servers is measured, and when what was seen is not idle.
+
+import { sleep } from '../base/settlement.js'
 import { idleCost } from '../measure/idle-cost.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { lengthMs } from './second.js'
-import { sleep } from './settlement.js'
 
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'

@@ -1,11 +1,11 @@
 // One run of consumers: put together, started, ended and summed up.
 
+import { unlessInterrupted } from '../base/interrupts.js'
+import { patienceMs, sleep } from '../base/settlement.js'
 import { atMost, longestTimerMs } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
 import { commandsOf } from '../measures/nodes.js'
 import { setUpReading } from './read-setup.js'
-import { patienceMs, sleep } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
 
 /**
  * @import { Conducted } from './conductor.js'

@@ -1,10 +1,12 @@
 // One run on servers that are open: settings in, the judged document out. It prints nothing and starts nothing; what
 // happens on the way is reported to its observer.
 
+import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
 import { period } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { keptInMemory } from '../fleet/kept.js'
+import { unfilledWarnings } from '../loads/clients/fill.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { documentWith } from '../result/facts.js'
@@ -21,7 +23,6 @@ import {
 } from './agents.js'
 import { clockOf } from './clock.js'
 import { factsOf } from './facts.js'
-import { unfilledWarnings } from './fill.js'
 import { findPlan } from './find-plan.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
@@ -30,7 +31,6 @@ import { placementWarnings, sharedKeysOf } from './placement.js'
 import { readRun } from './read-run.js'
 import { lengthMs } from './second.js'
 import { checkSnapshot, snapshotOf } from './snapshot.js'
-import { unlessInterrupted, untilStopped } from './start-up.js'
 import { versionsOf } from './versions.js'
 import { workRun } from './work-run.js'
 import { writeRun } from './write-run.js'

@@ -2,12 +2,12 @@
 // bystander asks it every 20 ms.
 
 import { OptionError, TargetError } from '../base/errors.js'
+import { sleep } from '../base/settlement.js'
 import { count } from '../base/units.js'
+import { dataBytesIn } from '../measure/baseline.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
 import { longCommand } from '../servers/long-command.js'
 import { parseInfo } from '../wire/info.js'
-import { dataBytesIn } from './baseline.js'
-import { sleep } from './settlement.js'
 
 /**
  * @import { Target } from '../servers/open.js'

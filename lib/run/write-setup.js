@@ -2,6 +2,7 @@
 // and everything that watches.
 
 import { ledSource } from '../fleet/leader-sampling.js'
+import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { client } from '../measures/client.js'
@@ -11,7 +12,6 @@ import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
 import { removeLeftovers } from '../servers/expired-ids.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { dropIndexes, fillKeys, prepareKeys } from './fill.js'
 import { runOfFlow } from './flows.js'
 import { frameOf } from './frame.js'
 import { idleOf } from './idle.js'

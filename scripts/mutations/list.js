@@ -26,18 +26,18 @@ const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
 const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
-const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
+const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
-const sending = { ...clients, file: 'lib/flow/clients-sending.js' }
-const retries = { ...clients, file: 'lib/flow/clients-retries.js' }
-const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
+const sending = { ...clients, file: 'lib/loads/clients/sending.js' }
+const retries = { ...clients, file: 'lib/loads/clients/retries.js' }
+const client = { ...clients, file: 'lib/loads/clients/connection.js', unit: ['client-connection'] }
 
 const alone = { simulated: /** @type {const} */ ('none') }
 const ending = { ...alone, file: 'lib/cli/ending.js', unit: ['exit-codes'] }
 const limits = { ...alone, file: 'lib/result/thresholds.js', unit: ['compare'] }
 const verifying = { ...alone, file: 'lib/run/check-written.js', unit: ['acked-ranges'] }
 const secrets = { ...alone, file: 'lib/cli/secrets.js', unit: ['redact'] }
-const ticks = { ...alone, file: 'lib/run/ticker.js', unit: ['ticker'] }
+const ticks = { ...alone, file: 'lib/loads/ticks/ticker.js', unit: ['ticker'] }
 const scripts = { ...alone, unit: ['contract/scripts'] }
 
 /** @type {Mutation[]} */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { ioredisCarrier } from '../../lib/flow/chunks-ioredis.js'
+import { ioredisCarrier } from '../../lib/loads/chunks/ioredis.js'
 
 /** Answers each command with what is next, the set-up of a connection as a server does. @param {import('node:test').TestContext} t @param {string} answer */
 const serverOf = async (t, answer) => {

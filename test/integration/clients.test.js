@@ -1,7 +1,7 @@
 // The flow of clients against real servers: every operation has an outcome, whatever happens to connections and slots.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { clientsFlow } from '../../lib/flow/clients.js'
+import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'

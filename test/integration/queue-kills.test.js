@@ -45,7 +45,7 @@ const ways = [
 const workerPids = () =>
   execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes('work-process.js'))
+    .filter((line) => line.includes('workers/process.js'))
     .map((line) => Number(line.trim().split(' ')[0]))
 
 for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
@@ -179,7 +179,7 @@ test('a process that is killed before it is ready ends the run, and nothing of i
   const still = join(own, 'still.mjs')
   writeFileSync(
     still,
-    `if (process.argv[1]?.endsWith('work-process.js')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
+    `if (process.argv[1]?.endsWith('workers/process.js')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
   )
   const { NODE_OPTIONS: before = '' } = process.env
   process.env.NODE_OPTIONS = `${before} --import=${still}`

@@ -1,6 +1,6 @@
 // Plays clients on a simulated cluster that breaks as its seed says, and gives back what the ledger counted beside what
 // the servers executed. Each operation is about a number of its own, so that an execution names its operation.
-import { clientsFlow } from '../../lib/flow/clients.js'
+import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'

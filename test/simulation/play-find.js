@@ -3,7 +3,7 @@
 // one before, and a second meets a p99 as long as the backlog of all but a percent, and what the network takes, are shorter.
 import { behindOf, graceOf, judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
 import { search } from '../../lib/answers/find/search.js'
-import { clientsFlow } from '../../lib/flow/clients.js'
+import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { scheduleOfCourse } from '../../lib/plan/course.js'
 import { conductorOf } from '../../lib/run/conductor.js'

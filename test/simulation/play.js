@@ -3,9 +3,9 @@
 
 import { TargetError } from '../../lib/base/errors.js'
 import { chunkRange } from '../../lib/base/ranges.js'
+import { writer } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
-import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/servers/address.js'
 import { confirmedServersOf } from '../../lib/servers/confirmed-servers.js'
 import { dial } from '../../lib/servers/dial.js'

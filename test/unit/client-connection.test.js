@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asking, clientConnection } from '../../lib/flow/client-connection.js'
+import { asking, clientConnection } from '../../lib/loads/clients/connection.js'
 import { noTally } from '../../lib/wire/decode.js'
 
 /** A connection whose server says what the test wants. */

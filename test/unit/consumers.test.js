@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { consumersOf, dueTimes } from '../../lib/loads/fetches/consumers.js'
 import { readerWords } from '../../lib/run/agents.js'
-import { consumersOf, dueTimes } from '../../lib/run/consumers.js'
 import { stepsOf } from '../../lib/traffic/rates.js'
 
 /** @param {Record<string, unknown>} change */

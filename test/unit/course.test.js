@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { coursePacing } from '../../lib/loads/course-pacing.js'
 import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.js'
 import { conductorOf } from '../../lib/run/conductor.js'
-import { coursePacing } from '../../lib/run/course-pacing.js'
 
 const open = Number.POSITIVE_INFINITY
 

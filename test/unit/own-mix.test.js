@@ -18,7 +18,7 @@ const loaded = (t, text) => {
   return loadModel(path)
 }
 
-/** The words of a stencil's command. @param {import('../../lib/flow/clients.js').Played} operation @param {number} n */
+/** The words of a stencil's command. @param {import('../../lib/loads/clients/flow.js').Played} operation @param {number} n */
 const wordsOf = ({ stencil }, n) => {
   const out = Buffer.alloc(stencil.most + 1024)
   const text = out.toString('latin1', 0, stencil.put(n, out, 0))

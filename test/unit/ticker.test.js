@@ -1,8 +1,8 @@
 // Ticks begin at their absolute moments, however late each timer is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ticker } from '../../lib/loads/ticks/ticker.js'
 import { pacerOf } from '../../lib/plan/pacer.js'
-import { ticker } from '../../lib/run/ticker.js'
 
 /**
  * When each tick began, by timers that fire late.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { writer } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
-import { writer } from '../../lib/run/writer.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Servers that always have room. */

@@ -1,8 +1,8 @@
 // `millrace cleanup`: removes what runs have left under a prefix.
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, TargetError } from '../../base/errors.js'
+import { unlessInterrupted } from '../../base/interrupts.js'
 import { count, plainText, several } from '../../base/units.js'
-import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../servers/access.js'
 import { clearLeftKeys, leasesUnder } from '../../servers/left-keys.js'
 import { openTarget } from '../../servers/open.js'

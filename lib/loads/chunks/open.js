@@ -1,0 +1,181 @@
+// What a client that sends in chunks is put together of: the flow, its carrier, and what is measured of it. It has the
+// same face as a writer in ticks and its driver, so that everything that watches a run watches both.
+import { performance } from 'node:perf_hooks'
+import { alarm } from '../../base/timers.js'
+import { addressOf, endpointOf } from '../../servers/address.js'
+import { delayProxy, throughProxy } from '../../servers/delay.js'
+import { libraryIn } from '../../servers/scripts.js'
+import { ownerOf } from '../../servers/topology.js'
+import { noTally } from '../../wire/decode.js'
+import { passesOf, scheduleAt } from '../clients/open.js'
+import { counted } from './counted.js'
+import { chunksFlow } from './flow.js'
+import { ioredisCarrier } from './ioredis.js'
+import { socketCarrier } from './socket.js'
+
+/**
+ * @import { Times } from './socket.js'
+ * @import { Operations } from '../../measure/operations.js'
+ * @import { Course } from '../../plan/course.js'
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Target } from '../../servers/open.js'
+ * @import { Delivery } from '../../workloads/declare.js'
+ * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { Records } from '../../run/write-records.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
+ */
+
+/**
+ * How the time of a run was spent by the sending thread, in ms. Waiting: its event loop was idle.
+ * @param {Times} times
+ * @param {number} wholeMs
+ * @param {number} idleMs
+ */
+const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
+  whole: wholeMs,
+  waiting: idleMs,
+  preparing,
+  sending,
+  parsing,
+  other: Math.max(0, wholeMs - idleMs - preparing - (sending ?? 0) - (parsing ?? 0)),
+})
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {Records} needs.records
+ * @param {() => number} needs.clock
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {Course | null} [needs.course] of a run whose rate changes
+ */
+export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
+  const { delivery, chunkSize, passes } =
+    /** @type {NonNullable<Plan['clients']> & { delivery: Delivery }} */ (plan.clients)
+  const { nominalHz, durationMs, maxBehindMs } = plan
+  const stencil = strategy.chunk('add')
+  const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
+  const compare = await counted(strategy, target, passes)
+  const proxy = await proxyOf(plan, target, strategy.keyOf(1))
+  const flow = await chunksFlow({
+    plan: { chunkSize, items: plan.items, maxBehindMs },
+    schedule: passes ? null : scheduleAt(plan, course),
+    onSent: records.sent,
+    key: strategy.keyOf(1),
+    commandsOf: (items) => (stencil.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+    carrierOf: (on) =>
+      plan.driver === 'ioredis'
+        ? ioredisCarrier({
+            delivery,
+            stencil,
+            access: target.access,
+            placeOf: proxy.placeOf,
+            clock,
+            ...on,
+          })
+        : socketCarrier({ delivery, stencil, target: proxy.target, clock, ...on }),
+    target: proxy.target,
+    scripts: strategy.scripts,
+    ledger,
+    latency: records.latency,
+    clock,
+    random: Math.random,
+    onEvent,
+  }).catch((error) => {
+    proxy.close()
+    throw error
+  })
+  let used = performance.eventLoopUtilization()
+  /** @type {ReturnType<typeof timeOf> | null} */
+  let time = null
+  flow.offered.then(() => {
+    time = timeOf(flow.times(), flow.lastSettledMs(), performance.eventLoopUtilization(used).idle)
+  })
+  const play = () => {
+    used = performance.eventLoopUtilization()
+    flow.start()
+    return flow.offered
+  }
+  const passing =
+    passes && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+  const offered = passing ? passing.over : flow.offered
+  let cancelEnd = () => {}
+  offered.then(() => cancelEnd())
+  const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
+  const close = () => {
+    flow.close()
+    proxy.close()
+  }
+  return {
+    driver: { encodeMs: 0, encodedBytes: 0, watch, abandon, close, waitingBytes },
+    writing: {
+      elapsed,
+      offered,
+      settle,
+      stop() {
+        if (passing) passing.stop()
+        flow.stop()
+      },
+      lastSettledMs,
+      measuredTicks: () => 0,
+      /** @param {number | null} unpreparedBytes */
+      start(unpreparedBytes) {
+        if (passing) return passing.start(unpreparedBytes)
+        play()
+        // What is due shortly before the end is sent, however late the timer of the end wakes.
+        const graceMs = nominalHz === null ? 0 : maxBehindMs
+        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, flow.stop)
+      },
+    },
+    counts: () => null,
+    answers: () => null,
+    reconnects: () => null,
+    passes: () => (passing ? passing.results() : null),
+    queue: () => null,
+    /** Reads what is stored, when the run is over. */
+    async finish() {
+      const sum = await compare(ledger.whole).catch(() => null)
+      await unload(target, strategy.scripts)
+      const delay = await proxy.figures()
+      return { delivery, size: chunkSize, calls: flow.calls(), time_ms: time, delay, sum }
+    },
+  }
+}
+
+/**
+ * The way to the servers: through a proxy that adds to the round trip, where it is asked for.
+ * @param {Plan} plan
+ * @param {Target} target
+ * @param {string} key
+ */
+const proxyOf = async ({ clients }, target, key) => {
+  const { delayMs = null, loseEvery = null } = clients ?? {}
+  const placeOf = async (/** @type {string} */ address) => address
+  if (delayMs === null) return { target, placeOf, figures: async () => null, close: () => {} }
+  const proxy = await delayProxy({ delayMs, loseEvery, access: target.access })
+  const measured = await proxy.measure(endpointOf(ownerOf(target.topology, key))).catch(async (error) => {
+    await proxy.close()
+    throw error
+  })
+  return {
+    target: throughProxy(target, proxy),
+    placeOf: async (/** @type {string} */ address) => addressOf(await proxy.placeOf(endpointOf(address))),
+    figures: async () => ({ ...measured, ...(await proxy.figures()) }),
+    close: () => {
+      proxy.close()
+    },
+  }
+}
+
+/** Libraries of functions are data of the server. @param {Target} target @param {readonly string[]} scripts */
+const unload = async ({ topology, control }, scripts) => {
+  for (const name of scripts) {
+    const library = libraryIn(name)
+    if (library === null) continue
+    await Promise.allSettled(
+      topology.masters.map((address) => control(address).call('FUNCTION', 'DELETE', library)),
+    )
+  }
+}

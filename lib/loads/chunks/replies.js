@@ -1,0 +1,151 @@
+// What the replies to a chunk say of each of its items: acknowledged, refused with a line, or not known yet.
+import { MillraceError } from '../../base/errors.js'
+import { replyReader } from '../../wire/values.js'
+
+/**
+ * @import { ReplySink } from '../../wire/values.js'
+ * @import { Delivery } from '../../workloads/declare.js'
+ *
+ * @typedef {object} ChunkReplies
+ * @property {(count: number) => void} expect so many items were sent; what came of the last chunk is forgotten
+ * @property {(bytes: Buffer) => void} read
+ * @property {() => boolean} isWhole all replies are there
+ * @property {() => number} acked
+ * @property {(i: number) => string | null | undefined} lineOf with which item i was refused; null: it was acknowledged;
+ *   undefined: no reply yet
+ */
+
+const nothing = () => {}
+
+const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
+
+/** What is known of the items of a chunk. */
+const outcomesOf = () => {
+  const items = {
+    count: 0,
+    acked: 0,
+    /** @type {Map<number, string>} */
+    refused: new Map(),
+    ack(/** @type {number} */ n) {
+      items.acked += n
+    },
+    refuseAll(/** @type {string} */ line) {
+      for (let i = 0; i < items.count; i++) items.refused.set(i, line)
+    },
+  }
+  return items
+}
+
+/** The replies of a transaction. @param {ReturnType<typeof outcomesOf>} items */
+const transactionOf = (items) => {
+  // Whether MULTI was accepted, which element of EXEC's reply is next, and why it is none.
+  let isQueued = true
+  let item = 0
+  /** @type {string | null} */
+  let why = null
+  let isArray = false // EXEC's reply, which is an error where nothing was executed
+  const acked = () => {
+    item++
+    items.ack(1)
+  }
+  /** Without it every command is executed by itself. @type {ReplySink} */
+  const ofMulti = {
+    ...silent,
+    error: () => {
+      isQueued = false
+    },
+  }
+  /** @type {ReplySink} */
+  const ofQueue = {
+    ...silent,
+    error: (line) => {
+      why ??= line
+    },
+  }
+  /** @type {ReplySink} */
+  const ofExec = {
+    open: () => {
+      isArray = true
+    },
+    bulk: acked,
+    number: acked,
+    nil: () => items.refuseAll('ERR no value'),
+    error: (line) => (isArray ? items.refused.set(item++, line) : items.refuseAll(why ?? line)),
+  }
+  return {
+    /** Of the reply behind so many; null: it is a command's own. @param {number} replies */
+    sink(replies) {
+      if (replies === 0) return ofMulti
+      if (replies <= items.count) return isQueued ? ofQueue : null
+      return isQueued ? ofExec : silent
+    },
+    begin() {
+      item = 0
+      isArray = false
+      isQueued = true
+      why = null
+    },
+  }
+}
+
+/** @param {Delivery} delivery @returns {ChunkReplies} */
+export const chunkReplies = (delivery) => {
+  const items = outcomesOf()
+  const transaction = delivery === 'transaction' ? transactionOf(items) : null
+  const first = transaction ? 1 : 0 // the first item's reply
+  let replies = 0 // whole ones
+
+  /** A reply for each item. @type {ReplySink} */
+  const ofItem = {
+    open: nothing,
+    bulk: () => items.ack(1),
+    number: () => items.ack(1),
+    nil: () => items.refused.set(replies - first, 'ERR no value'),
+    error: (line) => items.refused.set(replies - first, line),
+  }
+  /** One reply for all of them. @type {ReplySink} */
+  const ofAll = {
+    open: nothing,
+    bulk: () => items.refuseAll('ERR no number'),
+    number: (n) => {
+      if (n === items.count) items.ack(n)
+      else items.refuseAll(`ERR the script counted ${n} of ${items.count}`)
+    },
+    nil: () => items.refuseAll('ERR no value'),
+    error: items.refuseAll,
+  }
+  const expected = () => (delivery === 'call' ? 1 : transaction ? items.count + 2 : items.count)
+  const sink = () => {
+    if (replies >= expected())
+      throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    return delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)
+  }
+  const reader = () =>
+    replyReader({
+      sink,
+      replied: () => {
+        replies++
+      },
+    })
+  let read = reader()
+
+  return {
+    expect(n) {
+      items.count = n
+      replies = items.acked = 0
+      items.refused.clear()
+      transaction?.begin()
+      // A decoder of its own: what a lost connection left half read is gone with it.
+      read = reader()
+    },
+    read: (bytes) => read(bytes),
+    isWhole: () => replies === expected(),
+    acked: () => items.acked,
+    lineOf(i) {
+      const line = items.refused.get(i)
+      if (line !== undefined) return line
+      const isKnown = delivery === 'call' || transaction ? replies === expected() : i < replies
+      return isKnown ? null : undefined
+    },
+  }
+}

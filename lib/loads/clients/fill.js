@@ -1,0 +1,280 @@
+// What is written before clients begin: every key of a key space, or what a strategy prepares.
+
+import { TargetError } from '../../base/errors.js'
+import { count, several } from '../../base/units.js'
+import { dataBytesIn } from '../../measure/baseline.js'
+import { told } from '../../measure/memory-cost.js'
+import { operationsOf } from '../../measure/operations.js'
+import { longCommand } from '../../servers/long-command.js'
+import { ownerOf } from '../../servers/topology.js'
+import { eachOnce } from '../../traffic/items.js'
+import { shortestS } from '../../traffic/lifetimes.js'
+import { payloadMatcher } from '../../traffic/payload.js'
+import { noTally } from '../../wire/decode.js'
+import { readsKeys, strategyNamed } from '../../workloads/index.js'
+import { clientsFlow } from './flow.js'
+import { indexingOf } from './indexing.js'
+
+/**
+ * @import { Exchange, Played } from './flow.js'
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Target } from '../../servers/open.js'
+ * @import { Warning } from '../../result/warnings.js'
+ * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { Indexed } from './indexing.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
+ *
+ * @typedef {object} Needs
+ * @property {Plan} plan
+ * @property {Strategy} strategy
+ * @property {Target} target
+ * @property {() => number} clock
+ * @property {(line: string) => void} say
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {AbortSignal} stop
+ */
+
+// A fill is no measurement: few connections with much in flight are the fastest.
+const fillers = 2
+const fillPipeline = 500
+const progressMs = 1000
+const settleLimitMs = 10_000
+
+/**
+ * What clients read has to be there: without a fill, and with few keys on the servers, they read what is not.
+ * @param {Plan} plan
+ * @param {number} keys on the servers before the run
+ * @returns {Warning[]}
+ */
+export const unfilledWarnings = (plan, keys) => {
+  const declared = strategyNamed(plan.strategy)
+  // Structures hold many items each: their number says little.
+  const isRead = declared.passes === null && readsKeys(declared)
+  if (plan.clients?.fill !== 'none' || !isRead || keys * 2 >= plan.quantity) return []
+  const message = `the servers had ${several(keys, 'key')} of the ${count(plan.quantity)} that the commands are about, so most of them met none; --fill writes them first`
+  return [{ code: 'not-filled', message, invalidates: false }]
+}
+
+/**
+ * An operation for each number up to a count.
+ * @param {Needs} needs
+ * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
+ * @param {number} numbers
+ * @param {(acked: number) => void} onProgress once a second
+ * @param {(exchange: Exchange) => void} [onDone]
+ */
+export const playOnce = async (
+  { plan, target, clock, onEvent, stop },
+  operation,
+  numbers,
+  onProgress,
+  onDone,
+) => {
+  const ledger = operationsOf({ isMeasured: () => true })
+  const flow = await clientsFlow({
+    plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
+    operations: [operation],
+    pick: () => 0,
+    draw: eachOnce(numbers),
+    schedule: null,
+    target,
+    ledger,
+    latency: { record: () => {} },
+    onSent: () => {},
+    onDone,
+    tally: noTally(),
+    clock,
+    random: Math.random,
+    onEvent,
+  })
+  const progress = setInterval(() => {
+    flow.watch()
+    onProgress(ledger.whole.acked)
+  }, progressMs)
+  stop.addEventListener('abort', flow.stop)
+  try {
+    flow.start()
+    await flow.offered
+    await flow.settle(settleLimitMs, stop)
+    flow.abandon()
+  } finally {
+    stop.removeEventListener('abort', flow.stop)
+    clearInterval(progress)
+    flow.close()
+  }
+  const causes = Object.entries(ledger.failedBy).map(([cause, n]) => `${cause} ${count(n)}`)
+  return { acked: ledger.whole.acked, causes: causes.join(', ') || 'no answer' }
+}
+
+/**
+ * What a strategy needs before its first pass.
+ * @param {Needs} needs
+ * @returns {Promise<number | null>} bytes of data on the masters before it; null: nothing was needed
+ */
+export const prepareKeys = async (needs) => {
+  const { strategy, target, stop } = needs
+  const prepared = strategy.prepare()
+  if (!prepared) return null
+  const dataBytes = await dataBytesIn(target)
+  const { acked, causes } = await playOnce(needs, prepared.operation, prepared.count, () => {})
+  if (stop.aborted || acked === prepared.count) return dataBytes
+  throw new TargetError(
+    `${target.address}: ${count(acked)} of ${count(prepared.count)} structures were reserved (${causes}); those of an earlier run are removed by scripts/cleanup.js`,
+  )
+}
+
+/**
+ * What a load left.
+ * @typedef {{ keys: number, seconds: number, data_bytes: number | null } & Partial<Indexed>} Load
+ */
+
+/**
+ * Writes every key once, and counts what is there then.
+ * @param {Needs} needs
+ * @returns {Promise<Load | null>}
+ */
+export const fillKeys = async (needs) => {
+  const { plan, strategy, target, clock, say, stop } = needs
+  if (plan.clients?.fill === 'populate') {
+    await populate(needs)
+    return null
+  }
+  const fills = strategy.fills()
+  if (fills) return fillEach(needs, fills)
+  const operation = strategy.fill()
+  if (!operation) return null
+  const indexing = indexingOf(needs, (played, numbers, onDone) =>
+    playOnce(needs, played, numbers, () => {}, onDone),
+  )
+  const beforeBytes = await dataBytesIn(target)
+  await indexing.before()
+  const startMs = clock()
+  const { acked, causes } = await playOnce(needs, operation, plan.items, (written) => {
+    if (clock() - startMs > 2 * progressMs)
+      say(`filling: ${Math.floor((written / plan.items) * 100)} % of ${count(plan.items)} keys`)
+  })
+  if (stop.aborted) return null
+  const seconds = (clock() - startMs) / 1000
+  if (acked < plan.items)
+    throw new TargetError(`--fill: ${count(acked)} of ${count(plan.items)} keys were written (${causes})`)
+  if (plan.clients?.expires && 2 * seconds > shortestS(plan)) {
+    say(`filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s; they expire, so they are not counted`)
+    return null
+  }
+  const isCounted = await checkFilled(plan, strategy, target, say)
+  say(
+    `filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by ${[isCounted && 'DBSIZE', !strategy.loads && 'a sample'].filter(Boolean).join(' and ') || 'their acknowledgements'}`,
+  )
+  const afterBytes = await dataBytesIn(target)
+  const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
+  return { keys: plan.items, seconds, data_bytes: told(target, grown), ...(await indexing.after(afterBytes)) }
+}
+
+/**
+ * Fills the patterns of a model one after the other.
+ * @param {Needs} needs
+ * @param {NonNullable<ReturnType<Strategy['fills']>>} fills
+ * @returns {Promise<Load | null>}
+ */
+const fillEach = async (needs, fills) => {
+  const { plan, target, clock, say, stop } = needs
+  const beforeBytes = await dataBytesIn(target)
+  const startMs = clock()
+  for (const { operation, count: numbers } of fills) {
+    const { acked, causes } = await playOnce(needs, operation, numbers, (written) =>
+      say(`filling: ${count(written)} of ${count(numbers)} of ${operation.stencil.name}`),
+    )
+    if (stop.aborted) return null
+    if (acked < numbers)
+      throw new TargetError(
+        `--fill: ${count(acked)} of ${count(numbers)} ${operation.stencil.name} were acknowledged (${causes})`,
+      )
+  }
+  const seconds = (clock() - startMs) / 1000
+  say(`filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s`)
+  const afterBytes = await dataBytesIn(target)
+  const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
+  return { keys: plan.items, seconds, data_bytes: told(target, grown) }
+}
+
+/** Indexes that are no keys do not stay. @param {Needs} needs */
+export const dropIndexes = async (needs) => {
+  const play = (/** @type {Played} */ played, /** @type {number} */ numbers) =>
+    playOnce({ ...needs, stop: new AbortController().signal }, played, numbers, () => {})
+  await indexingOf(needs, play).drop()
+}
+
+/**
+ * The server makes the keys itself, from key:0 on: that one is not ours. Its values are 'value:<n>' and zeros.
+ * @param {Needs} needs
+ */
+const populate = async ({ plan, strategy, target, clock, say }) => {
+  const { address } = target
+  const startMs = clock()
+  const name = `${plan.prefix}key`
+  const sizes = [String(plan.items + 1), name, String(plan.valueBytes)]
+  await longCommand(target, address, ['DEBUG', 'POPULATE', ...sizes])
+  const control = target.control(address)
+  await control.del(`${name}:0`)
+  const [there, first, last] = await Promise.all([
+    control.dbsize(),
+    control.strlen(strategy.keyOf(1)),
+    control.strlen(strategy.keyOf(plan.items)),
+  ])
+  if (there < plan.items || first !== plan.valueBytes || last !== plan.valueBytes)
+    throw new TargetError(
+      `--fill populate: ${address} has ${count(there)} keys, with ${first} and ${last} bytes in the first and last of ${count(plan.items)}`,
+    )
+  const seconds = (clock() - startMs) / 1000
+  say(`${address} made ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by DBSIZE`)
+}
+
+const sampled = 100
+
+/**
+ * The masters have as many keys, and those looked at have the bytes that were written.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {Target} target
+ * @param {(line: string) => void} say
+ * @returns {Promise<boolean>} whether they were counted
+ */
+const checkFilled = async (plan, strategy, target, say) => {
+  const there = await keysThere(target)
+  if (there === null) say(`${target.address} refuses DBSIZE: the keys are not counted after the fill`)
+  if (there !== null && there < plan.items)
+    throw new TargetError(
+      `--fill: ${count(plan.items)} keys were acknowledged, but the masters have ${count(there)}`,
+    )
+  // Answers are checked one by one, and updates are read back.
+  if (strategy.loads) return there !== null
+  const matches = payloadMatcher({ ...plan, stamp: false })
+  const samples = Math.min(sampled, plan.items)
+  const wrong = await Promise.all(
+    Array.from({ length: samples }, async (_, i) => {
+      const n = 1 + Math.floor((i * plan.items) / samples)
+      const key = strategy.keyOf(n)
+      const value = await target.control(ownerOf(target.topology, key)).getBuffer(key)
+      return value !== null && matches(n, value, 0, value.length) ? [] : [key]
+    }),
+  )
+  const [first] = wrong.flat()
+  if (first !== undefined) throw new TargetError(`--fill: ${first} does not have the value that was written`)
+  return there !== null
+}
+
+/** Keys in the masters; null where one does not say. @param {Target} target */
+const keysThere = async (target) => {
+  const sizes = await Promise.all(
+    target.topology.masters.map((address) =>
+      target
+        .control(address)
+        .dbsize()
+        .catch(() => null),
+    ),
+  )
+  return sizes.some((size) => size === null)
+    ? null
+    : sizes.reduce((sum, size) => Number(sum) + Number(size), 0)
+}

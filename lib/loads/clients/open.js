@@ -1,0 +1,282 @@
+// What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
+// and its driver, so that everything that watches a run watches both.
+
+import { settleLimitMs } from '../../base/settlement.js'
+import { alarm, deferred } from '../../base/timers.js'
+import { reconnects } from '../../measures/reconnects.js'
+import { scheduleOfCourse } from '../../plan/course.js'
+import { scheduleOf } from '../../traffic/arrivals.js'
+import { drawsOf, eachOnce } from '../../traffic/items.js'
+import { picksOf } from '../../traffic/operations.js'
+import { noTally } from '../../wire/decode.js'
+import { noRoom, queueProducerOf } from '../jobs/producer.js'
+import { encodingsOf, playPasses } from '../passes/passes.js'
+import { clientsFlow } from './flow.js'
+import { queryChecksOf, updating } from './query-checks.js'
+
+/**
+ * @import { Operations } from '../../measure/operations.js'
+ * @import { instrumentsOf } from '../../measures/index.js'
+ * @import { Course } from '../../plan/course.js'
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Target } from '../../servers/open.js'
+ * @import { Tally } from '../../wire/decode.js'
+ * @import { Pass } from '../../workloads/declare.js'
+ * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { RunClock } from '../../run/clock.js'
+ * @import { Records } from '../../run/write-records.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
+ * @typedef {NonNullable<Plan['clients']>} Clients
+ */
+
+/** Replies by what they mean. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
+const named = (names, tally) =>
+  Object.fromEntries(
+    Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
+  )
+
+/** The weights of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
+const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
+  roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
+
+// An answer that takes minutes is one all the same.
+const answerLimitMs = 300_000
+
+/**
+ * What the next operation of a client is about.
+ * @param {Plan} plan
+ * @param {ReturnType<typeof queryChecksOf>} asked
+ */
+const drawOf = (plan, asked) => {
+  const { connections, requests } = /** @type {Clients} */ (plan.clients)
+  if (plan.clients?.passes) return eachOnce(plan.items)
+  const draw = drawsOf({
+    ...plan,
+    count: asked?.queries ?? plan.items,
+    quantity: undefined,
+    clients: connections,
+  })
+  if (requests === null) return draw
+  let left = requests
+  return (/** @type {number} */ atMs, /** @type {number} */ client) => (left-- > 0 ? draw(atMs, client) : -1)
+}
+
+/** When operations are due; null: as soon as there is room. @param {Plan} plan @param {Course | null} course */
+export const scheduleAt = (plan, course) => {
+  if (course) return scheduleOfCourse(course)
+  return plan.nominalHz === null ? null : scheduleOf({ ...plan, rateHz: plan.nominalHz })
+}
+
+/**
+ * @typedef {object} WritingNeeds
+ * @property {Plan} plan
+ * @property {Strategy} strategy
+ * @property {Target} target
+ * @property {Records} records
+ * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} instruments
+ * @property {() => number} clock
+ * @property {Pick<RunClock, 'now'>} time by the servers' clocks
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {Course | null} [course] of a run whose rate changes
+ *
+ * @typedef {object} Watching what looks at operations besides the ledger; null: nothing does
+ * @property {ReturnType<typeof queryChecksOf>} asked
+ * @property {ReturnType<typeof updating>} updates
+ * @property {ReturnType<typeof queueProducerOf> | null} account
+ * @property {Tally} tally
+ */
+
+/** The clients' flow, with what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
+const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
+  const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
+  const { queue, reconnectHz, cluster, maxBehindMs, seed } = plan
+  const clients = /** @type {Clients} */ (plan.clients)
+  return clientsFlow({
+    plan: {
+      clients: clients.connections,
+      pipeline: clients.pipeline,
+      reconnectHz,
+      cluster,
+      maxBehindMs,
+      timeoutMs: clients.timeoutMs,
+      waitsFor: queue?.waits ? noRoom : [],
+    },
+    onDone: asked?.check ?? updates?.done,
+    operations: strategy.stencils(),
+    pick: strategy.picks() ?? picksOf(weightsOf(strategy, clients), seed),
+    ...(account && {
+      onAcked: account.acked,
+      onRefused: (/** @type {string} */ cause) => {
+        if (noRoom.includes(cause)) account.refused(elapsed())
+      },
+      epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(queue?.delayMs),
+    }),
+    draw:
+      account || strategy.declared.picks
+        ? eachOnce(clients.requests ?? Number.MAX_SAFE_INTEGER)
+        : drawOf(plan, asked),
+    schedule: scheduleAt(plan, course),
+    target,
+    ledger: /** @type {Operations} */ (/** @type {unknown} */ (records.ledger)),
+    latency: records.latency,
+    onSent: records.sent,
+    onRenewed: instruments.of(reconnects)?.connected,
+    tally,
+    clock,
+    random: Math.random,
+    onEvent,
+  })
+}
+
+/** @param {WritingNeeds} needs */
+export const clientsWriting = async (needs) => {
+  const { plan, strategy, target, records, clock, onEvent } = needs
+  const { nominalHz, durationMs, maxBehindMs } = plan
+  const clients = /** @type {Clients} */ (plan.clients)
+  const tally = noTally()
+  const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
+    /** @type {unknown} */ (records.ledger)
+  )
+  const elapsed = () => flow.elapsed()
+  const failedBy = () => records.ledger.failedBy
+  const asked = queryChecksOf({ plan, strategy, target, clock, isMeasured, onEvent })
+  const updates = updating({ plan, strategy, target, clock, onEvent })
+  const account =
+    plan.queue === null ? null : queueProducerOf({ plan, strategy, target, elapsed, failedBy, onEvent })
+  const flow = await flowOf(needs, { asked, updates, account, tally }, elapsed)
+  const changing = asked
+    ? await asked.changing(flow.oldestMs).catch((error) => {
+        flow.close()
+        throw error
+      })
+    : null
+  const { play } = strategy.declared.roles.writer
+  /** @param {Pass} pass @param {boolean} isFirst */
+  const playPass = ({ play: operation, beyond }, isFirst) => {
+    if (isFirst) flow.start()
+    const kind = play.indexOf(operation)
+    return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+  }
+  const passing = clients.passes
+    ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+    : null
+  const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
+  // What is due shortly before the end is sent, however late the timer of the end wakes or a client has room.
+  const graceMs = nominalHz === null ? 0 : maxBehindMs
+  let cancelEnd = () => {}
+  const offered = passing?.over ?? flow.offered
+  offered.then(() => cancelEnd())
+  const { lastSettledMs, abandon, waitingBytes } = flow
+  const stop = () => {
+    passing?.stop()
+    flow.stop()
+  }
+  const watch = () => {
+    flow.watch()
+    changing?.watch()
+  }
+  const close = () => {
+    flow.close()
+    changing?.close()
+  }
+  /** @param {number} limitMs @param {AbortSignal} atOnce */
+  const settle = async (limitMs, atOnce) => {
+    const patientMs = asked && limitMs >= settleLimitMs ? answerLimitMs : limitMs
+    const whole = await flow.settle(patientMs, atOnce)
+    await changing?.stop(limitMs, atOnce)
+    return whole
+  }
+  return {
+    driver: { encodeMs: 0, encodedBytes: 0, watch, abandon, close, waitingBytes },
+    writing: {
+      elapsed,
+      offered,
+      settle,
+      stop,
+      lastSettledMs,
+      measuredTicks: () => 0,
+      /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
+      start(unpreparedBytes) {
+        changing?.start()
+        account?.start()
+        if (passing) passing.start(unpreparedBytes)
+        else flow.start()
+        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, stop)
+      },
+    },
+    /** Replies by what they mean. */
+    counts,
+    passes: () => passing?.results() ?? null,
+    reconnects: flow.reconnects,
+    answers: () => ({
+      ...(asked && { queries: asked.summary(plan.items, records.ledger.failedBy) }),
+      ...(changing && { updates: changing.summary() }),
+      ...(updates && { documents: updates.summary(records.ledger.whole) }),
+    }),
+    finish: async () => {
+      await account?.end()
+      await updates?.read()
+      return null
+    },
+    queue: () => account?.figures() ?? null,
+  }
+}
+
+/**
+ * The passes of a strategy, one after the other.
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
+ * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
+ * @param {Tally} needs.tally
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ */
+export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
+  const passes = /** @type {Pass[]} */ (strategy.declared.passes)
+  const never = new AbortController().signal
+  let stopped = false
+  /** @type {Awaited<ReturnType<typeof playPasses>>} */
+  let results = []
+  /** @type {Record<string, number>} */
+  let encodings = {}
+  const { over, finish } = deferred()
+  const all = async (/** @type {number | null} */ dataBytes) => {
+    results = await playPasses({
+      passes,
+      dataBytes,
+      target,
+      play,
+      settle: (limitMs) => flow.settle(limitMs, never),
+      lastSettledMs: flow.lastSettledMs,
+      tally: () => ({ ...tally }),
+      named: ({ play: operation }, replies) => named(strategy.replyNamesOf(operation), replies),
+      acked: () => records.ledger.whole.acked,
+      elapsed: flow.elapsed,
+      isStopped: () => stopped,
+    })
+    encodings = await encodingsOf(target, { keyBytes: strategy.keyBytes, numbers: plan.items })
+  }
+  return {
+    over,
+    /** Without an answer of the servers a pass cannot be measured: the run has fewer passes then. */
+    start: (/** @type {number | null} */ dataBytes) =>
+      all(dataBytes)
+        .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
+        .finally(finish),
+    stop: () => {
+      stopped = true
+    },
+    results: () => ({ passes: results, encodings }),
+    counts: () => {
+      /** @type {Record<string, number>} */
+      const sums = {}
+      for (const { counts } of results)
+        for (const [name, n] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + n
+      return sums
+    },
+  }
+}

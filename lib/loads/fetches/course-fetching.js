@@ -1,0 +1,82 @@
+// Reading of a course: each fetch is begun when it is due by a consumer that has none under way; what is left when a
+// stretch ends and has no consumer is dropped. Times are in milliseconds.
+import { operationsOf } from '../../measure/operations.js'
+import { coursePacing } from '../course-pacing.js'
+import { consumersIn, fetchesUnderWay } from './consumers.js'
+
+/**
+ * @import { ReadPlan } from '../../plan/read-plan.js'
+ * @import { Conductor } from '../../run/conductor.js'
+ * @import { ConsumerEvents } from './consumers.js'
+ * @import { Fetched } from './fetch.js'
+ */
+
+// As that of clients; a stretch of a search rarely lasts so long.
+const maxBehindMs = 5000
+// A fetch is begun whole.
+const begun = { next: () => true, giveUp: () => {} }
+
+/**
+ * @param {object} needs
+ * @param {ReadPlan} needs.plan
+ * @param {Pick<Conductor, 'course' | 'tap'>} needs.conductor
+ * @param {(consumer: number) => () => Promise<Fetched>} needs.fetcher
+ * @param {() => number} needs.clock
+ * @param {ConsumerEvents} needs.events
+ */
+export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, clock, events }) => {
+  const ledger = operationsOf({ isMeasured: () => true })
+  const free = consumersIn(plan).map((consumer) => ({ consumer, fetch: fetcher(consumer) }))
+  const stop = () => {
+    pacing.stop()
+    finish()
+  }
+  const { over, finish, elapsed, begin, fetch: underWay, busy, settle } = fetchesUnderWay(clock, stop)
+  let startMs = 0
+
+  /** @param {typeof free[number]} one @param {number} dueMs */
+  const turn = async (one, dueMs) => {
+    const sentMs = clock()
+    await underWay(async () => {
+      const fetched = await one.fetch().catch((error) => {
+        ledger.lost('failed', 'FAULT', true)
+        throw error
+      })
+      const [cause] = Object.keys(fetched.failedBy)
+      if (cause) ledger.lost('failed', cause, true)
+      else {
+        ledger.acked(1, 1)
+        tap.answered(startMs + dueMs, sentMs, clock(), 1)
+      }
+      events.onFetched(one.consumer, fetched)
+    })
+    free.push(one)
+    pacing.more()
+  }
+  const pacing = coursePacing({
+    course,
+    tickItems: 1,
+    maxBehindMs,
+    elapsed,
+    hasRoom: () => free.length > 0,
+    begin: (_, dueMs) => {
+      ledger.offered(1, true)
+      turn(/** @type {typeof free[number]} */ (free.shift()), dueMs)
+      return begun
+    },
+    skip: () => {
+      ledger.offered(1, true)
+      ledger.lost('dropped', 'MISSED', true)
+      events.onOverrun(0, 1)
+    },
+    timers: { setTimeout, clearTimeout },
+  })
+
+  return {
+    ...{ over, elapsed, stop, ledger, busy, settle },
+    start() {
+      startMs = begin()
+      pacing.start()
+    },
+  }
+}

@@ -1,0 +1,169 @@
+// A producer's account of its jobs, stored beside the queue once a second and at the end.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { untilStopped } from '../../base/interrupts.js'
+import { bitsOf } from '../../measure/bits.js'
+import { makerAccount, signs } from '../../servers/queue-accounts.js'
+import { ownerOf } from '../../servers/topology.js'
+import { parseInfo } from '../../wire/info.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { waitingOf } from '../workers/contents.js'
+
+/**
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Target } from '../../servers/open.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
+ */
+
+/**
+ * When a queue will be full, by how it fills: a straight line through what was seen until a quarter of it was, and the moment in
+ * which the first job was refused. A clock is handed in with each look; times are milliseconds of the run.
+ * @typedef {object} Filling
+ * @property {number | null} predicted_ms when it would be full
+ * @property {number | null} predicted_at_ms when that was known
+ * @property {number | null} full_ms the first refusal
+ */
+
+const enough = 0.25
+const leastSamples = 3
+
+export const fillingOf = () => {
+  const samples = /** @type {{ atMs: number, part: number }[]} */ ([])
+  /** @type {Filling} */
+  const filling = { predicted_ms: null, predicted_at_ms: null, full_ms: null }
+
+  const predict = () => {
+    const mean = (/** @type {(one: typeof samples[number]) => number} */ of) =>
+      samples.reduce((sum, one) => sum + of(one), 0) / samples.length
+    const [midMs, midPart] = [mean(({ atMs }) => atMs), mean(({ part }) => part)]
+    const slope =
+      mean(({ atMs, part }) => (atMs - midMs) * (part - midPart)) / mean(({ atMs }) => (atMs - midMs) ** 2)
+    return slope > 0 ? midMs + (1 - midPart) / slope : null
+  }
+  return {
+    filling,
+    /** @param {number} atMs @param {number} part of its limit */
+    look(atMs, part) {
+      if (filling.predicted_at_ms !== null || filling.full_ms !== null) return
+      samples.push({ atMs, part })
+      if (part < enough || samples.length < leastSamples) return
+      filling.predicted_ms = predict()
+      filling.predicted_at_ms = atMs
+    },
+    /** @param {number} atMs */
+    refused(atMs) {
+      filling.full_ms ??= atMs
+    },
+  }
+}
+
+const everyMs = 1000
+// A server that is silent at the end does not delay the end.
+const endLimitMs = 4000
+// Workers of an empty queue read its account, and end; others wait for jobs that do not come.
+const idleLimitMs = 10_000
+/** Refusals that say: the queue, or the memory of its server, is full. */
+export const noRoom = Object.freeze(['FULL', 'OOM'])
+
+/**
+ * A local server stays for the workers that take from the queue in it: until they have ended, the queue has been empty for a
+ * while, or it is stopped.
+ * @param {Target} target
+ * @param {Plan} plan
+ * @param {{ say: (line: string) => void, stop: AbortSignal }} needs
+ */
+export const workersHaveLeft = async (target, plan, { say, stop }) => {
+  const strategy = strategyOf(plan)
+  const client = target.control(queueOwner(target, strategy)())
+  const areThere = async () => {
+    const { boxes } = await signs(client, strategy.accounts())
+    return boxes.some(({ atWork }) => atWork)
+  }
+  let leftAtMs = performance.now()
+  const hasJobs = async () => {
+    if ((await waitingOf(client, strategy)) > 0) leftAtMs = performance.now()
+    return performance.now() - leftAtMs < idleLimitMs
+  }
+  const isNeeded = async () => (await areThere()) && (await hasJobs())
+  for (let isTold = false; !stop.aborted && (await isNeeded().catch(() => false)); isTold = true) {
+    if (!isTold)
+      say('workers take from the queue: its local server stays until they have ended; Ctrl-C ends it')
+    await sleep(everyMs, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+/** The server that has the queue. @param {Target} target @param {Strategy} strategy */
+export const queueOwner = (target, strategy) => () => ownerOf(target.topology, strategy.keyOf(1))
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {() => number} needs.elapsed
+ * @param {() => Record<string, number>} needs.failedBy
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ */
+export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
+  const { maker, limit } = /** @type {NonNullable<typeof plan.queue>} */ (plan.queue)
+  const acked = bitsOf()
+  const owner = queueOwner(target, strategy)
+  const client = () => target.control(owner())
+  const { filling, look, refused } = fillingOf()
+  /** How full the queue is, of its limit or of the memory of its server. */
+  const fullness = async () => {
+    const { fields } = parseInfo(await client().info('memory'))
+    const [used, most] = [Number(fields.used_memory), Number(fields.maxmemory)]
+    const byMemory = most > 0 ? used / most : 0
+    return Math.max(byMemory, limit === null ? 0 : (await waitingOf(client(), strategy)) / limit)
+  }
+  const account = makerAccount(client, strategy.accounts(), maker, acked)
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  let underWay = Promise.resolve()
+  let isUnderWay = false
+  /** @param {() => Promise<unknown>} work */
+  const begin = (work) => {
+    isUnderWay = true
+    underWay = work()
+      .catch(() => {})
+      .then(() => {
+        isUnderWay = false
+      })
+  }
+  const renew = () => {
+    // A server that is away answers none of them; the next one, or the end, stores what this one could not.
+    if (isUnderWay) return
+    begin(async () => {
+      look(elapsed(), await fullness())
+      await account.renew()
+    })
+  }
+  return {
+    acked: acked.add,
+    refused,
+    /** How the queue filled, and what it had no room for. */
+    figures: () => ({
+      limit,
+      refused: noRoom.reduce((sum, cause) => sum + (failedBy()[cause] ?? 0), 0),
+      ...filling,
+    }),
+    start() {
+      begin(account.begin)
+      timer = setInterval(renew, everyMs)
+    },
+    /** A consumer knows what was produced from here on. */
+    async end() {
+      clearInterval(timer)
+      const fault = await untilStopped(
+        AbortSignal.timeout(endLimitMs),
+        underWay.then(account.end).then(
+          () => null,
+          (error) => error.message,
+        ),
+        'the server does not answer',
+      )
+      if (fault !== null) onEvent('account', `the jobs produced could not be stored: ${fault}`)
+    },
+  }
+}

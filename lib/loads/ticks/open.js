@@ -1,0 +1,110 @@
+// What a writer in ticks is put together of: its driver, and the clock that offers it the plan's batches.
+import { systemTimers } from '../../base/timers.js'
+import { reconnects } from '../../measures/reconnects.js'
+import { replies } from '../../measures/replies.js'
+import { reconnectsOf } from '../../transport/reconnects.js'
+import { socketDriver } from '../../transport/socket.js'
+import { writer } from './writer.js'
+
+/**
+ * @import { ledgerOf } from '../../measure/ledger.js'
+ * @import { instrumentsOf } from '../../measures/index.js'
+ * @import { Course } from '../../plan/course.js'
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Target } from '../../servers/open.js'
+ * @import { DriverOptions } from '../../transport/socket.js'
+ * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { RunClock } from '../../run/clock.js'
+ * @import { Records } from '../../run/write-records.js'
+ */
+
+/** @param {DriverOptions} options */
+const openDriver = async (options) => {
+  if (options.plan.driver === 'socket') return socketDriver(options)
+  const { libraryDriver } = await import('../../transport/library-writer.js')
+  return libraryDriver(options)
+}
+
+/**
+ * Ticks of a writer, as its driver plays them.
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {ReturnType<typeof strategyOf>} needs.strategy
+ * @param {Target} needs.target
+ * @param {Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} needs.instruments
+ * @param {() => number} needs.clock
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {Pick<RunClock, 'now'>} needs.time
+ * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
+ * @param {Course | null} [needs.course] of a run whose rate changes
+ * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
+ * @param {(share: number) => void} needs.onEncoding
+ * @param {() => void} needs.onProgress
+ */
+export const ticksWriting = async ({
+  plan,
+  strategy,
+  target,
+  records,
+  instruments,
+  clock,
+  onEvent,
+  time,
+  stopsAtMs,
+  course,
+  measuredFromMs,
+  ...on
+}) => {
+  const { latency, begun: onBegun } = records
+  const ledger = /** @type {ReturnType<typeof ledgerOf>} */ (records.ledger)
+  const steps = strategy.steps()
+  const random = Math.random
+  const driver = await openDriver({
+    plan,
+    steps,
+    target,
+    ledger,
+    latency,
+    clock,
+    random,
+    onEvent,
+    onBegun,
+    onRenewed: instruments.of(reconnects)?.connected,
+    onReply: instruments.of(replies)?.replied,
+    ...on,
+  })
+  const reconnecting = reconnectsOf({
+    hz: plan.reconnectHz,
+    renew: driver.renew,
+    clock,
+    timers: systemTimers,
+  })
+  const writing = writer({
+    plan,
+    driver,
+    ledger,
+    clock,
+    epochMs: time.now,
+    stopsAtMs,
+    course,
+    measuredFromMs,
+  })
+  writing.offered.then(reconnecting.stop)
+  return {
+    driver,
+    writing: {
+      ...writing,
+      start: () => {
+        reconnecting.start()
+        writing.start()
+      },
+    },
+    counts: () => null,
+    answers: () => null,
+    passes: () => null,
+    reconnects: () => reconnecting.counts,
+    finish: async () => null,
+    queue: () => null,
+  }
+}

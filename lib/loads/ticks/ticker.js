@@ -1,0 +1,82 @@
+// Calls at absolute moments: the pacer says when, this only waits.
+import { systemTimers } from '../../base/timers.js'
+
+/**
+ * @import { Timers } from '../../base/timers.js'
+ * @import { pacerOf } from '../../plan/pacer.js'
+ */
+
+// A timer of Node fires up to a millisecond late, never early; so it is set early, and the rest is spun away.
+// Ticks closer than this come too often to be worth the spinning.
+const spinFromMs = 20
+const earlyMs = 1.5
+// Past the end a tick may still follow: the end may be moved.
+const overCheckMs = 20
+
+/**
+ * @param {object} options
+ * @param {ReturnType<typeof pacerOf>} options.pacer
+ * @param {number | null} options.ticks
+ * @param {() => number} options.elapsed milliseconds since the start
+ * @param {() => number} [options.firstTick] asked at the start
+ * @param {() => number} [options.stopsMs] when the run is stopped, as far as is known: what is due by then is begun, however
+ *   late this process is, and nothing that is due later
+ * @param {(tick: number) => void} options.begin
+ * @param {() => void} options.onEnd every tick was begun
+ * @param {Timers} [options.timers]
+ */
+export const ticker = ({
+  pacer,
+  ticks,
+  elapsed,
+  firstTick = () => 0,
+  stopsMs = () => Number.POSITIVE_INFINITY,
+  begin,
+  onEnd,
+  timers = systemTimers,
+}) => {
+  let next = 0
+  let stopped = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  /** @type {NodeJS.Immediate | undefined} */
+  let soon
+  const early = pacer.spacingMs >= spinFromMs ? earlyMs : 0
+
+  /** Begins what is due. */
+  const beginDue = () => {
+    for (const due = pacer.ticksDue(Math.min(elapsed(), stopsMs())); next < due && !stopped; next++)
+      begin(next)
+  }
+  const wake = () => {
+    if (stopped) return
+    beginDue()
+    if (stopped) return
+    if (ticks !== null && next >= ticks) {
+      stopped = true
+      onEnd()
+      return
+    }
+    if (elapsed() >= stopsMs()) {
+      timer = timers.setTimeout(wake, overCheckMs)
+      return
+    }
+    const wait = pacer.dueMs(next) - elapsed()
+    if (early > 0 && wait <= early) soon = timers.setImmediate(wake)
+    else timer = timers.setTimeout(wake, Math.max(0, wait - early))
+  }
+  return {
+    start: () => {
+      next = firstTick()
+      wake()
+    },
+    /** The first that was not begun. */
+    next: () => next,
+    stop: () => {
+      if (elapsed() >= stopsMs()) beginDue()
+      stopped = true
+      timers.clearTimeout(timer)
+      timers.clearImmediate(soon)
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// One connection of a worker: commands are written together, and their replies come together. A connection that is lost takes
+// the replies with it, and another is made.
+import { MillraceError } from '../../base/errors.js'
+import { reconnectingSocketOf } from '../../transport/reconnecting-socket.js'
+import { verdictOf } from '../../transport/refusals.js'
+import { commandBytes } from '../../wire/encode.js'
+import { treeReader } from '../../wire/values.js'
+
+/**
+ * @import { Reply } from '../../wire/values.js'
+ * @import { BoundWork, Known, Taken } from '../../workloads/bind-work.js'
+ * @import { WorkersNeeds } from './flow.js'
+ */
+
+/** A server refused all commands of a call. */
+export class Refused extends Error {}
+
+/** How commands go out, and what a refusal asks for. @param {Pick<WorkersNeeds, 'refresh' | 'events'>} needs */
+export const askingOf = ({ refresh, events }) => {
+  /** @param {Reply[]} replies @param {RegExp | null} mayFail */
+  const errorsIn = (replies, mayFail) =>
+    replies.flatMap((reply) =>
+      reply instanceof Error && !mayFail?.test(reply.message) ? [reply.message] : [],
+    )
+
+  /**
+   * The replies that are no refusals; rejects where all are.
+   * @param {WorkerConnection} connection
+   * @param {readonly BoundWork[]} works of more than one a transaction
+   * @param {Known} known
+   * @param {readonly Taken[]} [jobs]
+   */
+  return async (connection, works, known, jobs = []) => {
+    const [{ work }] = works
+    const made = works.flatMap((one) => one.commands(known, jobs))
+    const commands = works.length > 1 ? [['MULTI'], ...made, ['EXEC']] : made
+    let replies = await connection.call(commands)
+    let errors = errorsIn(replies, work.mayFail)
+    const { withText } = works[0]
+    if (withText && errors.some((line) => line.startsWith('NOSCRIPT'))) {
+      replies = await connection.call(withText(known, jobs))
+      errors = errorsIn(replies, work.mayFail)
+    }
+    if (errors.length === 0) return replies.filter((reply) => !(reply instanceof Error))
+    for (const line of errors) events.onRefused(verdictOf(line, '').cause)
+    if (errors.length < replies.length && works.length === 1)
+      return replies.filter((reply) => !(reply instanceof Error))
+    const { action } = verdictOf(errors[0], '')
+    if (action === 'there' || action === 'asking' || action === 'later') {
+      await refresh().catch(() => {})
+      if (action === 'there') connection.cut()
+    }
+    throw new Refused(errors[0])
+  }
+}
+
+/** The replies were lost: the commands may have been executed, if they were sent. */
+export class LostReply extends Error {
+  /** @param {boolean} isSent */
+  constructor(isSent) {
+    super()
+    this.isSent = isSent
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
+ * @param {(error?: Error) => void} needs.onDown
+ * @param {(tookMs: number) => void} [needs.onRenewed]
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.random
+ */
+export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, random }) => {
+  const calls =
+    /** @type {{ left: number, replies: Reply[], resolve: (replies: Reply[]) => void, reject: (error: Error) => void }[]} */ ([])
+  let waiting = /** @type {(() => void)[]} */ ([])
+  let closed = false
+
+  const wake = () => {
+    const all = waiting
+    waiting = []
+    for (const resolve of all) resolve()
+  }
+  /** @param {Reply} reply */
+  const take = (reply) => {
+    const call = calls[0]
+    if (call === undefined) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    call.replies.push(reply)
+    if (--call.left > 0) return
+    calls.shift()
+    call.resolve(call.replies)
+  }
+  const fail = () => {
+    for (const { reject } of calls.splice(0)) reject(new LostReply(true))
+  }
+  const socket = reconnectingSocketOf({
+    open,
+    decoder: () => treeReader(take),
+    owes: () => calls.length > 0,
+    onRead: () => {},
+    onUp: wake,
+    onDown: (error) => {
+      fail()
+      if (!closed) onDown(error)
+    },
+    onRenewed: (tookMs) => {
+      onRenewed(tookMs)
+      wake()
+    },
+    clock,
+    random,
+  })
+
+  return {
+    connect: socket.connect,
+    isUp: socket.isUp,
+    renew: socket.renew,
+    cut: socket.cut,
+    /** Resolves when it is up, or closed. */
+    up: () =>
+      socket.isUp() || closed
+        ? Promise.resolve()
+        : new Promise((/** @type {(value: void) => void} */ resolve) => {
+            waiting.push(resolve)
+          }),
+    /** In one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
+    call: (commands) =>
+      new Promise((resolve, reject) => {
+        if (closed || !socket.isUp()) return reject(new LostReply(false))
+        const bytes = commandBytes(commands)
+        calls.push({ left: commands.length, replies: [], resolve, reject })
+        socket.write(bytes)
+      }),
+    close() {
+      closed = true
+      socket.close()
+      fail()
+      wake()
+    },
+  }
+}
+
+/** @typedef {ReturnType<typeof workerConnection>} WorkerConnection */

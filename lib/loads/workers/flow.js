@@ -1,0 +1,264 @@
+// Workers of a queue: each takes jobs over a connection of its own, does their work one after the other, and confirms them.
+// Besides them one connection a process notes that they are alive, and brings back the jobs of those that are silent.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '../../base/timers.js'
+import { jobsIn } from '../../workloads/queue/replies.js'
+import { askingOf, LostReply, Refused, workerConnection } from './connection.js'
+
+/**
+ * @import { Socket } from 'node:net'
+ * @import { BoundWork } from '../../workloads/bind-work.js'
+ * @import { Workers } from '../../workloads/declare.js'
+ * @import { Taken } from '../../workloads/queue/replies.js'
+ * @import { WorkerConnection } from './connection.js'
+ *
+ * @typedef {object} Bound of the strategy's declaration
+ * @property {Workers['promise']} promise
+ * @property {BoundWork[]} open
+ * @property {BoundWork | null} take
+ * @property {BoundWork | null} wait
+ * @property {number} pollMs
+ * @property {BoundWork | null} own
+ * @property {BoundWork[]} confirm
+ * @property {BoundWork | null} alive
+ * @property {BoundWork | null} reclaim
+ * @property {BoundWork[]} leave
+ *
+ * @typedef {object} WorkersEvents
+ * @property {(worker: number, taken: Taken, takenMs: number, doneMs: number, labourMs: number) => void} onDone the moments by
+ *   the clock
+ * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onTaken none too
+ * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onConfirmed
+ * @property {(cause: string) => void} onRefused
+ * @property {(lost: 'take' | 'confirm' | 'other') => void} onLostReply
+ * @property {(jobs: number) => void} onReclaimed
+ * @property {(tookMs: number) => void} onRenewed
+ * @property {(kind: string, text: string) => void} onEvent
+ *
+ * @typedef {object} WorkersNeeds
+ * @property {readonly string[]} names of the workers
+ * @property {number} take
+ * @property {number} reclaimMs
+ * @property {Bound} bound
+ * @property {(() => Promise<number>) | null} labour resolves with how long it took, in ms
+ * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
+ *   the server that has the queue
+ * @property {() => Promise<unknown>} refresh where it is now
+ * @property {WorkersEvents} events
+ * @property {() => number} clock
+ * @property {() => number} random
+ */
+
+const blockMs = 250
+const aliveMs = 1000
+const refusedMs = 100
+const mostAtOnce = 100
+
+/** @param {WorkersNeeds} needs */
+export const workersFlow = async (needs) => {
+  const { names, take, reclaimMs, bound, labour, dial, events, clock, random } = needs
+  const ask = askingOf(needs)
+  let stopping = false
+  let atOnce = false
+  let working = 0
+  /** @type {unknown} */
+  let fault = null
+  /** @type {Error | undefined} */
+  let opening
+
+  const connectionFor = (/** @type {string} */ clientName) =>
+    workerConnection({
+      open: (handlers) => dial({ ...handlers, clientName }),
+      onDown: (error) => {
+        opening ??= error
+        if (started) events.onEvent('connection', error?.message ?? 'a connection of a worker was closed')
+      },
+      onRenewed: events.onRenewed,
+      clock,
+      random,
+    })
+  let started = false
+  const connections = names.map((name) => connectionFor(`millrace-worker-${name}`))
+  const household = connectionFor('millrace-workers')
+
+  const knownOf = (/** @type {string} */ worker) => ({
+    worker,
+    take,
+    reclaimMs,
+    waitS: blockMs / 1000,
+    waitMs: blockMs,
+  })
+
+  /** Until it has been done, or the limit has passed. What may not be repeated is given up where it may have been done. @template T @param {WorkerConnection} connection @param {'confirm' | 'other'} what @param {() => Promise<T>} once */
+  const untilDone = async (connection, what, once) => {
+    while (!atOnce) {
+      try {
+        return await once()
+      } catch (error) {
+        if (error instanceof LostReply) {
+          if (error.isSent) events.onLostReply(what)
+          if (error.isSent && what === 'confirm' && bound.promise === 'at-most-once') return
+          await connection.up()
+        } else if (error instanceof Refused) await sleep(refusedMs * (0.5 + random()))
+        else throw error
+      }
+    }
+  }
+
+  /** One worker. @param {number} index */
+  const loop = async (index) => {
+    const connection = connections[index]
+    const known = knownOf(names[index])
+    // What was sent to it and never came: it may be asked for.
+    let mayHaveOwn = false
+    let reclaimAtMs = clock() + (reclaimMs / 2) * (index === 0 ? 1 : Number.POSITIVE_INFINITY)
+
+    /** @param {BoundWork} one */
+    const jobsBy = async (one) => {
+      const askedMs = clock()
+      const replies = await ask(connection, [one], known)
+      const jobs = replies.flatMap((reply) => jobsIn(/** @type {any} */ (one.work.jobs), reply))
+      events.onTaken(index, jobs.length, askedMs, clock())
+      return jobs
+    }
+    const next = async () => {
+      if (mayHaveOwn && bound.own) {
+        const jobs = await jobsBy(bound.own)
+        mayHaveOwn = false
+        if (jobs.length > 0) return jobs
+      }
+      if (bound.reclaim?.work.jobs && clock() >= reclaimAtMs) {
+        const jobs = await jobsBy(bound.reclaim)
+        // There may be more.
+        reclaimAtMs = clock() + (jobs.length < take ? reclaimMs / 2 : 0)
+        events.onReclaimed(jobs.length)
+        if (jobs.length > 0) return jobs
+      }
+      const jobs = bound.take ? await jobsBy(bound.take) : []
+      return jobs.length === 0 && bound.wait && !stopping ? jobsBy(bound.wait) : jobs
+    }
+    /** @param {Taken[]} jobs */
+    const confirm = async (jobs) => {
+      if (bound.confirm.length === 0) return
+      const askedMs = clock()
+      await untilDone(connection, 'confirm', () => ask(connection, bound.confirm, known, jobs))
+      events.onConfirmed(index, jobs.length, askedMs, clock())
+    }
+
+    while (!stopping) {
+      await connection.up()
+      if (stopping) break
+      /** @type {Taken[]} */
+      let jobs
+      try {
+        jobs = await next()
+      } catch (error) {
+        if (error instanceof LostReply) {
+          if (error.isSent) events.onLostReply('take')
+          mayHaveOwn ||= error.isSent
+        } else if (error instanceof Refused) await sleep(refusedMs * (0.5 + random()))
+        else throw error
+        continue
+      }
+      if (jobs.length === 0) {
+        if (bound.wait === null) await sleep(bound.pollMs)
+        continue
+      }
+      const takenMs = clock()
+      for (const job of jobs) {
+        const labourMs = labour ? await labour() : 0
+        events.onDone(index, job, takenMs, clock(), labourMs)
+      }
+      await confirm(jobs)
+    }
+    await untilDone(connection, 'other', async () => {
+      for (const one of bound.leave) await ask(connection, [one], known)
+    })
+  }
+
+  /** What keeps the house: signs of life, and the jobs of the silent. */
+  const keepHouse = async () => {
+    const { alive, reclaim } = bound
+    const reclaims = reclaim !== null && reclaim.work.jobs === null ? reclaim : null
+    if (alive === null && reclaims === null) return
+    let reclaimAtMs = clock() + reclaimMs / 2
+    let aliveAtMs = 0
+    while (working > 0 && !atOnce) {
+      try {
+        await household.up()
+        if (alive && clock() >= aliveAtMs) {
+          aliveAtMs = clock() + Math.min(aliveMs, reclaimMs / 4)
+          for (const name of names) await ask(household, [alive], knownOf(name))
+        }
+        if (reclaims && clock() >= reclaimAtMs) {
+          reclaimAtMs = clock() + reclaimMs / 2
+          const [moved] = await ask(household, [reclaims], knownOf(names[0]))
+          events.onReclaimed(Number(moved))
+        }
+      } catch (error) {
+        if (!(error instanceof LostReply || error instanceof Refused)) throw error
+      }
+      await sleep(50)
+    }
+  }
+
+  const close = () => {
+    for (const connection of [...connections, household]) connection.close()
+  }
+  const all = [household, ...connections]
+  for (let i = 0; i < all.length; i += mostAtOnce)
+    await Promise.all(all.slice(i, i + mostAtOnce).map((connection) => connection.connect()))
+  if (!all.every((connection) => connection.isUp())) {
+    close()
+    throw opening ?? new Error('no connection to the queue')
+  }
+  for (const name of names)
+    for (const one of bound.open)
+      await ask(household, [one], knownOf(name)).catch((error) => {
+        close()
+        throw error
+      })
+  started = true
+
+  /** @type {Promise<unknown>} */
+  let ended = Promise.resolve()
+  const stop = () => {
+    stopping = true
+  }
+  const failed = (/** @type {unknown} */ error) => {
+    fault ??= error
+    stop()
+  }
+  return {
+    start() {
+      working = names.length
+      const loops = names.map((_, index) =>
+        loop(index)
+          .catch(failed)
+          .finally(() => {
+            working--
+          }),
+      )
+      ended = Promise.all([...loops, keepHouse().catch(failed)])
+    },
+    stop,
+    working: () => working,
+    /** The next of the connections is opened anew. */
+    renew: (/** @type {number} */ index) => connections[index % connections.length].renew(),
+    /**
+     * Waits for the jobs in hand, but not for ever.
+     * @param {number} limitMs
+     * @param {AbortSignal} [now]
+     */
+    async settle(limitMs, now) {
+      const whole = await settledWithin(limitMs, () => working > 0, { clock, atOnce: now })
+      atOnce = true
+      close()
+      await ended
+      if (fault) throw fault
+      return whole
+    },
+    close,
+  }
+}

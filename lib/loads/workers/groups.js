@@ -1,0 +1,189 @@
+// Workers in several processes. What each has done is in a file of its own, so a process that is killed is still counted,
+// and another takes its place.
+
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { serialize } from 'node:v8'
+import { programsEnv, startChild } from '../../base/child.js'
+import { TargetError } from '../../base/errors.js'
+import { sleep } from '../../base/settlement.js'
+import { deferred } from '../../base/timers.js'
+import { journalReader } from './journal.js'
+
+/**
+ * @import { ChildProcess } from 'node:child_process'
+ * @import { Readable } from 'node:stream'
+ * @import { instrumentsOf } from '../../measures/index.js'
+ * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { CrewSink } from './crew.js'
+ * @import { Orders } from './process.js'
+ *
+ * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
+ * @typedef {ReturnType<typeof startCrew>} Crew
+ */
+
+const program = fileURLToPath(new URL('process.js', import.meta.url))
+const readEveryMs = 200
+const againMs = 200
+const readyLimitMs = 20_000
+
+/** Workers by process, as evenly as can be. @param {number} workers @param {number} processes */
+const sharesOf = (workers, processes) =>
+  Array.from({ length: processes }, (_, p) => {
+    const from = Math.floor((p * workers) / processes)
+    return { first: from, count: Math.floor(((p + 1) * workers) / processes) - from }
+  })
+
+/** A process of workers, and what it last reported. @param {Orders} orders @param {CrewSink} sink */
+const startCrew = (orders, sink) => {
+  const reader = journalReader(orders.journal, sink)
+  const child = startChild(program, [], {
+    env: programsEnv(process.env),
+    secrets: { ORDERS: serialize(orders).toString('base64') },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  // One that was killed reads nothing any more.
+  child.stdin?.on('error', () => {})
+  const exit = once(child, 'exit')
+  const { over: ready, finish } = deferred()
+  const crew = {
+    child,
+    reader,
+    exit,
+    isReady: Promise.race([ready.then(() => true), exit.then(() => false)]),
+    measured: /** @type {Measured | null} */ (null),
+    whole: true,
+    ended: false,
+    fault: 'ended before it was ready',
+  }
+  child.once('exit', () => {
+    crew.ended = true
+    reader.read()
+  })
+  createInterface({ input: /** @type {Readable} */ (child.stdout) }).on('line', (text) => {
+    const line = JSON.parse(text)
+    if (line.ready) finish()
+    if (line.measured) crew.measured = line.measured
+    if (line.whole === false) crew.whole = false
+    if (line.refused) sink.refused(line.refused)
+    if (line.event) sink.event(line.event[0], line.event[1])
+    if (line.fault) crew.fault = line.fault
+  })
+  return crew
+}
+
+/**
+ * @param {object} needs
+ * @param {WorkPlan} needs.plan
+ * @param {string} needs.box
+ * @param {() => string} needs.address of the queue's server
+ * @param {() => Promise<unknown>} needs.refresh
+ * @param {Orders['access']} needs.access
+ * @param {number} needs.stepsPerUs
+ * @param {number} needs.offsetMs
+ * @param {CrewSink} needs.sink
+ * @param {(text: string) => void} needs.onKilled a process ended by itself
+ */
+export const crewsOf = async ({
+  plan,
+  box,
+  address,
+  refresh,
+  access,
+  stepsPerUs,
+  offsetMs,
+  sink,
+  onKilled,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-workers-'))
+  const shares = sharesOf(plan.work.workers, plan.work.processes)
+  /** @type {Crew[]} all there were */
+  const crews = []
+  let stopping = false
+  let isWorking = false
+  let begun = 0
+
+  /** @param {typeof shares[number]} share when it is ready */
+  const begin = async ({ first, count }) => {
+    const number = ++begun
+    const names = Array.from({ length: count }, (_, i) => `${box}.${number}.${first + i + 1}`)
+    const journal = join(folder, String(number))
+    const crew = startCrew(
+      { plan, names, first, stepsPerUs, offsetMs, address: address(), access, journal },
+      sink,
+    )
+    crews.push(crew)
+    if (!(await crew.isReady))
+      throw new TargetError(`a process of workers: ${crew.fault}`, { code: 'WORKERS' })
+    if (isWorking) crew.child.stdin?.write('go\n')
+    crew.exit.then(async ([code, signal]) => {
+      if (stopping) return
+      onKilled(`a process of ${count} workers ended (${signal ?? code}); another takes its place`)
+      if (code === 3) await refresh().catch(() => {})
+      const isReplaced = () =>
+        begin({ first, count }).then(
+          () => true,
+          () => false,
+        )
+      while (!stopping && !(await isReplaced())) await sleep(againMs)
+    })
+  }
+
+  const readAll = () => {
+    for (const { reader } of crews) reader.read()
+  }
+  const close = () => {
+    stopping = true
+    clearInterval(timer)
+    for (const { child, reader, ended } of crews) {
+      if (!ended) child.kill('SIGKILL')
+      reader.close()
+    }
+    crews.length = 0
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const timer = setInterval(readAll, readEveryMs)
+  const limit = new Promise((_, reject) => {
+    const late = new TargetError('processes of workers did not start in time', { code: 'WORKERS' })
+    setTimeout(() => reject(late), readyLimitMs).unref()
+  })
+  limit.catch(() => {})
+  try {
+    await Promise.race([Promise.all(shares.map(begin)), limit])
+  } catch (error) {
+    close()
+    throw error
+  }
+  /** @type {Measured[]} */
+  let last = []
+  return {
+    start() {
+      isWorking = true
+      for (const { child } of crews) child.stdin?.write('go\n')
+    },
+    stop() {
+      stopping = true
+      for (const { child } of crews) child.stdin?.end()
+    },
+    /** What the seconds of all processes come to, as each last said. */
+    measured: () => (crews.length > 0 ? crews.flatMap(({ measured }) => measured ?? []) : last),
+    pids: () => crews.flatMap(({ child, ended }) => (ended ? [] : [Number(child.pid)])),
+    /** @param {number} limitMs @param {AbortSignal} [now] */
+    async settle(limitMs, now) {
+      for (const untilMs = performance.now() + limitMs; performance.now() < untilMs && !now?.aborted; ) {
+        if (crews.every(({ ended }) => ended)) break
+        await sleep(10)
+      }
+      readAll()
+      const whole = crews.every(({ whole: all, ended }) => all && ended)
+      last = crews.flatMap(({ measured }) => measured ?? [])
+      close()
+      return whole
+    },
+    close,
+  }
+}

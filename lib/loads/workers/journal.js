@@ -1,0 +1,118 @@
+// What a worker process has done, as a file that outlives it: a job is in it as soon as it is done, before it is confirmed, so
+// that nothing is forgotten of a process that is killed. Records are eight numbers.
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+
+/** @import { CrewSink } from './crew.js' */
+
+const fields = 8
+const recordBytes = fields * 8
+const kinds = Object.freeze({
+  maker: 0,
+  done: 1,
+  took: 2,
+  confirmed: 3,
+  busy: 4,
+  lost: 5,
+  reclaimed: 6,
+  foreign: 7,
+  renewed: 8,
+})
+const losses = /** @type {const} */ (['take', 'confirm', 'other'])
+const mostKept = 500
+
+/**
+ * Writes records. What is no job's end may wait for the next one.
+ * @param {string} path
+ * @returns {Omit<CrewSink, 'refused' | 'event'> & { flush: () => void }}
+ */
+export const journalWriter = (path) => {
+  const file = openSync(path, 'a')
+  const buffer = Buffer.alloc(recordBytes * (mostKept + 2))
+  const numbers = new Float64Array(buffer.buffer, buffer.byteOffset, buffer.length / 8)
+  let records = 0
+  /** @type {Map<string, number>} */
+  const makers = new Map()
+
+  const flush = () => {
+    if (records > 0) writeSync(file, buffer, 0, records * recordBytes)
+    records = 0
+  }
+  const note = (/** @type {number[]} */ ...values) => {
+    numbers.fill(0, records * fields, (records + 1) * fields)
+    numbers.set(values, records * fields)
+    if (++records > mostKept) flush()
+  }
+  /** @param {string} maker */
+  const numberOf = (maker) => {
+    const known = makers.get(maker)
+    if (known !== undefined) return known
+    const number = makers.size
+    makers.set(maker, number)
+    note(kinds.maker, number)
+    buffer.write(maker, (records - 1) * recordBytes + 16, 'latin1')
+    return number
+  }
+  return {
+    flush,
+    done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
+      const by = numberOf(maker)
+      note(kinds.done, worker, by, number, waitUs, wholeUs, labourUs, doneUs)
+      flush()
+    },
+    foreign: (worker) => note(kinds.foreign, worker),
+    took: (jobs, tookMs) => note(kinds.took, jobs, tookMs),
+    confirmed: (jobs, tookMs) => note(kinds.confirmed, jobs, tookMs),
+    busy: (worker, ms) => note(kinds.busy, worker, ms),
+    lostReply: (what) => note(kinds.lost, losses.indexOf(what)),
+    reclaimed: (jobs) => note(kinds.reclaimed, jobs),
+    renewed: (tookMs) => note(kinds.renewed, tookMs),
+  }
+}
+
+/**
+ * Reads what has been added since the last time, and passes it on.
+ * @param {string} path
+ * @param {CrewSink} sink
+ */
+export const journalReader = (path, sink) => {
+  const file = openSync(path, 'a+')
+  const buffer = Buffer.alloc(recordBytes * 1024)
+  const numbers = new Float64Array(buffer.buffer, buffer.byteOffset, buffer.length / 8)
+  const makers = /** @type {string[]} */ ([])
+  let at = 0
+  let isOpen = true
+
+  /** @param {number} from */
+  const tell = (from) => {
+    const [kind, a, b, c, d, e, f, g] = numbers.subarray(from, from + fields)
+    if (kind === kinds.maker) {
+      const name = buffer.toString('latin1', from * 8 + 16, from * 8 + recordBytes)
+      makers[a] = name.slice(0, name.indexOf('\0'))
+    } else if (kind === kinds.done)
+      sink.done(a, makers[b], c, { waitUs: d, wholeUs: e, labourUs: f, doneUs: g })
+    else if (kind === kinds.took) sink.took(a, b)
+    else if (kind === kinds.confirmed) sink.confirmed(a, b)
+    else if (kind === kinds.busy) sink.busy(a, b)
+    else if (kind === kinds.lost) sink.lostReply(losses[a])
+    else if (kind === kinds.reclaimed) sink.reclaimed(a)
+    else if (kind === kinds.renewed) sink.renewed(a)
+    else sink.foreign(a)
+  }
+  return {
+    /** Nothing after its end: a process may outlive the run that has given up. */
+    read() {
+      while (isOpen) {
+        const got = readSync(file, buffer, 0, buffer.length, at)
+        // The last record may be written only in part.
+        const whole = Math.floor(got / recordBytes)
+        for (let i = 0; i < whole; i++) tell(i * fields)
+        at += whole * recordBytes
+        if (got < buffer.length) return
+      }
+    },
+    close() {
+      if (isOpen) closeSync(file)
+      isOpen = false
+    },
+  }
+}

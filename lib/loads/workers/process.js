@@ -1,0 +1,87 @@
+// A process of workers, started by the run: its first line on the pipe from there is what it does, the end of stdin ends it in
+// order, and the end of the pipe at once. It prints a line a second: what it cost, and what was refused.
+import { deserialize } from 'node:v8'
+import { fromParent } from '../../base/child.js'
+import { steadyClock } from '../../measure/clocks.js'
+import { instrumentsOf, ofCrews } from '../../measures/index.js'
+import { endpointOf } from '../../servers/address.js'
+import { dial } from '../../servers/dial.js'
+import { crewOf } from './crew.js'
+import { journalWriter } from './journal.js'
+
+/**
+ * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { Access } from '../../servers/dial.js'
+ *
+ * @typedef {object} Orders
+ * @property {WorkPlan} plan
+ * @property {readonly string[]} names
+ * @property {number} first of its workers, among all
+ * @property {number} stepsPerUs
+ * @property {number} offsetMs of the server's clock
+ * @property {string} address
+ * @property {Access} access
+ * @property {string} journal
+ */
+
+const settleMs = 8000
+const clock = () => performance.now()
+const tell = (/** @type {object} */ line) => process.stdout.write(`${JSON.stringify(line)}\n`)
+// Its parent ends it.
+process.on('SIGINT', () => {})
+
+const { ORDERS = '' } = await fromParent(process.env, () => process.exit(1))
+const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /** @type {Orders} */ (
+  deserialize(Buffer.from(ORDERS, 'base64'))
+)
+const steady = steadyClock()
+const writer = journalWriter(journal)
+const instruments = await instrumentsOf(ofCrews, { plan, clock })
+const ofAll = (/** @type {number} */ worker) => worker + first
+const crew = await crewOf({
+  plan,
+  names,
+  stepsPerUs,
+  dial: (handlers) => dial(endpointOf(address), access, handlers),
+  // The queue has moved: the parent knows where to.
+  refresh: async () => process.exit(3),
+  nowUs: () => (steady.epochMs() + offsetMs) * 1000,
+  sink: {
+    ...writer,
+    done: (worker, ...job) => writer.done(ofAll(worker), ...job),
+    foreign: (worker) => writer.foreign(ofAll(worker)),
+    busy: (worker, ms) => writer.busy(ofAll(worker), ms),
+    refused: (cause) => tell({ refused: cause }),
+    event: (kind, text) => tell({ event: [kind, text] }),
+  },
+  clock,
+}).catch((error) => {
+  tell({ fault: error.message })
+  process.exit(3)
+})
+tell({ ready: true })
+// The first byte on stdin begins the work, its end ends it.
+let isWorking = false
+process.stdin.once('data', () => {
+  isWorking = true
+  instruments.startWindow()
+  instruments.startRun()
+  crew.start()
+})
+const second = setInterval(() => {
+  if (!isWorking) return
+  instruments.second(true)
+  writer.flush()
+  tell({ measured: instruments.own() })
+}, 1000)
+process.stdin.resume()
+process.stdin.once('end', async () => {
+  crew.stop()
+  const whole = await crew.settle(settleMs).catch(() => false)
+  clearInterval(second)
+  writer.flush()
+  instruments.second(true)
+  instruments.end()
+  tell({ measured: instruments.own(), whole })
+  process.exit(0)
+})

@@ -1,0 +1,104 @@
+// The stages of a run of workers: one, or filters that hand their jobs over to outputs. Each has workers, records and a queue of
+// its own; together they look like one crew.
+
+import { stagesOf } from '../../plan/work-plan.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { waitingOf } from './contents.js'
+import { crewOf } from './crew.js'
+import { crewsOf } from './groups.js'
+import { stepsPerUs } from './labour.js'
+import { workRecords } from './records.js'
+
+/**
+ * @import { Redis } from 'ioredis'
+ * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { Target } from '../../servers/open.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof crewOf>> | Awaited<ReturnType<typeof crewsOf>>} Crew
+ *
+ * @typedef {object} StagesNeeds
+ * @property {WorkPlan} plan
+ * @property {Target} target
+ * @property {() => string} owner address of the server that has the queues
+ * @property {string} box
+ * @property {number} offsetMs of the server's clock
+ * @property {() => number} epochMs of ours
+ * @property {() => number} clock
+ * @property {(kind: string, text: string) => void} onEvent
+ */
+
+/** A process that computes delays everything else in it. @param {WorkPlan['work']} work */
+const needsProcesses = ({ processes, stage, kind, us }) =>
+  processes > 1 || (stage !== null && kind === 'cpu' && us > 0)
+
+/** @param {StagesNeeds} needs @param {WorkPlan} plan of the stage @param {ReturnType<typeof workRecords>} records @param {number} steps @returns {Promise<Crew>} */
+const openCrew = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, plan, records, steps) => {
+  const common = {
+    plan,
+    stepsPerUs: steps,
+    refresh: target.refresh,
+    sink: { ...records.sink, event: onEvent },
+  }
+  return needsProcesses(plan.work)
+    ? crewsOf({
+        ...common,
+        box,
+        address: owner,
+        access: target.access,
+        offsetMs,
+        onKilled: (text) => {
+          records.whole.processesLost++
+          onEvent('worker-lost', text)
+        },
+      })
+    : crewOf({
+        ...common,
+        names: Array.from({ length: plan.work.workers }, (_, i) => `${box}.${i + 1}`),
+        dial: (handlers) => target.dial(owner(), handlers),
+        nowUs: () => (epochMs() + offsetMs) * 1000,
+        clock,
+      })
+}
+
+/** @param {StagesNeeds} needs */
+export const openStages = async (needs) => {
+  const plans = stagesOf(needs.plan)
+  const computes = plans.some(({ work: { kind, us } }) => kind === 'cpu' && us > 0)
+  const steps = computes ? stepsPerUs(needs.clock) : 0
+  const stages = plans.map((plan) => ({
+    plan,
+    strategy: strategyOf(plan),
+    records: workRecords(plan.work.workers),
+  }))
+  /** @type {Crew[]} */
+  const crews = []
+  const close = () => {
+    for (const crew of crews) crew.close()
+    for (const { records } of stages) records.close()
+  }
+  try {
+    for (const { plan, records } of stages) crews.push(await openCrew(needs, plan, records, steps))
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    stages,
+    /** Jobs that wait, by stage. @param {Redis} client */
+    waiting: (client) => Promise.all(stages.map(({ strategy }) => waitingOf(client, strategy))),
+    start() {
+      for (const crew of crews) crew.start()
+    },
+    stop() {
+      for (const crew of crews) crew.stop()
+    },
+    /** For the processes beside this one. */
+    measured: () => crews.flatMap((crew) => ('measured' in crew ? crew.measured() : [])),
+    /** @param {number} limitMs @param {AbortSignal} [now] */
+    async settle(limitMs, now) {
+      const whole = await Promise.all(crews.map((crew) => crew.settle(limitMs, now)))
+      return whole.every(Boolean)
+    },
+    close,
+  }
+}
