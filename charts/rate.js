@@ -1,7 +1,7 @@
 import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
+import { flowOf } from '../lib/loads/names.js'
 import { achievedRates } from '../lib/result/achieved.js'
-import { flowOf } from '../lib/workloads/flows.js'
 
 /**
  * @import { Chart } from '../lib/chart/parts.js'

@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { Counts } from '../measure/ledger.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Sums } from './interval.js'
  */
 

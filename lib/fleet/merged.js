@@ -13,7 +13,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
 /**
  * @import { Held } from '../measure/memory-cost.js'
  * @import { Presence } from '../measure/presence.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { RunParts } from '../result/document.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'

@@ -5,7 +5,7 @@ import { differingTerms } from '../plan/plan-card.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Control } from './control.js'
  * @import { Needs, Terms } from './member.js'
  */

@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { NodeTotals } from '../measures/nodes.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Idle, Unknown } from './idle-cost.js'
  * @import { memoryCost } from './memory-cost.js'

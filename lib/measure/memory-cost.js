@@ -5,7 +5,7 @@ import { isDrawn } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'
 
 /**
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  */
 

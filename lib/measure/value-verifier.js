@@ -8,7 +8,7 @@ import { scoreIn } from '../wire/id-list.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { IdList } from '../wire/id-list.js'
  * @import { Reader as Declaration } from '../workloads/bind-reader.js'
  * @import { ValueSink } from '../workloads/shapes.js'

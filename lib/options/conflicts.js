@@ -2,14 +2,15 @@
 
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
+import { writerFlow } from '../loads/names.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
-import { allStrategies, isStrategy, strategyNamed, writerFlow } from '../workloads/index.js'
+import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'
 import { trafficRules } from './traffic-rules.js'
 
 /**
  * @import { AnyKey, ReaderSettings, SettingKey, Settings } from '../../settings.js'
- * @import { FlowName } from '../workloads/flows.js'
+ * @import { FlowName } from '../loads/names.js'
  */
 
 /**

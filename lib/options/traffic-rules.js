@@ -1,7 +1,9 @@
 // Which options of traffic have no meaning together, or for a strategy.
+
+import { writerFlow } from '../loads/names.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
-import { strategyNamed, writerFlow } from '../workloads/index.js'
+import { strategyNamed } from '../workloads/index.js'
 
 /** @import { Rule } from './conflicts.js' */
 

@@ -12,7 +12,7 @@ import { isScheduled } from './pacer.js'
 
 /**
  * @import { PlanModel } from '../workloads/own/model.js'
- * @import { Plan } from './plan.js'
+ * @import { Plan } from '../loads/plan.js'
  *
  * @typedef {object} PlanCard
  * @property {string} strategy
@@ -263,4 +263,17 @@ export const cardIn = (text) => {
   return card !== null && isText(card.version) && isText(card.strategy) && cardFault(text) === null
     ? card
     : null
+}
+
+/** A plan in a few words. @param {PlanCard} card */
+export const cardWords = (card) => {
+  const { strategy, quantity, totalAgents, sets, once, ended } = card
+  const parts = [
+    `${strategy} of ${quantity.toLocaleString('en-US')} items`,
+    totalAgents > 1 && `${totalAgents} writers`,
+    sets.length > 1 && `${sets.length} sorted sets`,
+    once && 'each item once',
+    ended && 'ended',
+  ]
+  return parts.filter(Boolean).join(', ')
 }

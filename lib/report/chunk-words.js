@@ -1,6 +1,6 @@
 // A run in chunks, in words: how it sends, where the client's time went, the delay of the proxy, and the sum.
 import { count, micros, percent, period } from '../base/units.js'
-import { rhythmWords } from '../plan/rhythm.js'
+import { rhythmWords } from '../loads/rhythm.js'
 
 /**
  * @import { WriteRun as Run } from '../result/document.js'

@@ -1,13 +1,13 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, facts, micros, period, plainText, rate, several, share } from '../base/units.js'
-import { fetchTimesWords, rhythmWords } from '../plan/rhythm.js'
+import { flowOf } from '../loads/names.js'
+import { fetchTimesWords, rhythmWords } from '../loads/rhythm.js'
 import { kindOf } from '../result/kind.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
-import { flowOf } from '../workloads/flows.js'
 import { chunksWords } from './chunk-words.js'
 import { queriesWords } from './query-words.js'
 import { workersPlanWords } from './work-words.js'

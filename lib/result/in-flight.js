@@ -2,7 +2,7 @@
 // the service time, whatever the rate. Pure.
 import { micros, period, rate, several } from '../base/units.js'
 
-/** @import { Plan } from '../plan/plan.js' */
+/** @import { Plan } from '../loads/plan.js' */
 
 // Below this part of the operations that connections can have in flight, something else was the limit.
 const leastInUse = 0.5

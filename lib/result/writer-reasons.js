@@ -1,7 +1,7 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
+import { flowOf } from '../loads/names.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { flowOf } from '../workloads/flows.js'
 import { adviceOf, toldByEvents } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { againWords, inFlightWords } from './in-flight.js'

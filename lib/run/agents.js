@@ -8,9 +8,9 @@ import { keepsPlans } from '../servers/unsupported-commands.js'
 
 /**
  * @import { Settings } from '../../settings.js'
- * @import { Plan } from '../plan/plan.js'
- * @import { ReadPlan } from '../plan/read-plan.js'
- * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Plan } from '../loads/plan.js'
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
+ * @import { WorkPlan } from '../loads/workers/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Terms } from '../servers/leases.js'
  * @import { Origin, Target } from '../servers/open.js'

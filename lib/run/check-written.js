@@ -17,7 +17,7 @@ import { askMany, indexOf } from './check-index.js'
 
 /**
  * @import { Written } from '../measure/acked-ranges.js'
- * @import { AgentShare } from '../plan/plan.js'
+ * @import { AgentShare } from '../loads/plan.js'
  * @import { ReadDriver } from '../transport/read-socket.js'
  */
 

@@ -2,13 +2,13 @@
 
 import { OptionError, TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { planOf } from '../plan/plan.js'
+import { planOf } from '../loads/plan.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Settings } from '../../settings.js'
- * @import { Facts, Plan } from '../plan/plan.js'
+ * @import { Facts, Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  * @import { Declaration } from '../workloads/declare.js'
  */

@@ -1,8 +1,9 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
-import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
-import { hasWorkers, refuseWorkers, workPlanOf } from '../plan/work-plan.js'
+import { chosenCard, readPlanOf } from '../loads/fetches/plan.js'
+import { hasWorkers, refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
+import { cardWords } from '../plan/plan-card.js'
 import { plansUnder } from '../servers/plan-key.js'
 import { isLive } from './plan-watch.js'
 

@@ -7,8 +7,8 @@ import { ledgerOf } from '../measure/ledger.js'
 import { operationsOf } from '../measure/operations.js'
 
 /**
- * @import { Plan } from '../plan/plan.js'
- * @import { FlowName } from '../workloads/flows.js'
+ * @import { Plan } from '../loads/plan.js'
+ * @import { FlowName } from '../loads/names.js'
  *
  * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds
  *

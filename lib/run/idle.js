@@ -8,7 +8,7 @@ import { lengthMs } from './second.js'
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  */
 

@@ -4,7 +4,7 @@ import { slotOf } from '../wire/slot.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Layout } from '../servers/topology.js'
  */

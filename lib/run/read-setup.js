@@ -22,7 +22,7 @@ import { momentsOf } from './second.js'
 /**
  * @import { Source } from '../measures/measure.js'
  * @import { PlanCard } from '../plan/plan-card.js'
- * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { ReadDriver, ReadDriverOptions } from '../transport/read-driver.js'
  * @import { IdList } from '../wire/id-list.js'

@@ -6,7 +6,7 @@ import { isScheduled } from '../plan/pacer.js'
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { instrumentsOf } from '../measures/index.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { Target } from '../servers/open.js'
  */

@@ -1,16 +1,16 @@
 // What the plan's draws came to: the same functions of the seed, drawn once more after the run, so that counting costs the
 // run nothing. Exact for what was offered first, up to a limit; in a closed loop but for the moments of its operations.
 import { chunkRange } from '../base/ranges.js'
+import { flowOf } from '../loads/names.js'
 import { arrivalsWords, duesOf } from '../traffic/arrivals.js'
 import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'
 import { picksOf } from '../traffic/operations.js'
 import { shownSizes, sizeOf } from '../traffic/sizes.js'
 import { storesValues } from '../workloads/command-features.js'
-import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 
-/** @import { Plan } from '../plan/plan.js' */
+/** @import { Plan } from '../loads/plan.js' */
 
 const mostDraws = 200_000
 

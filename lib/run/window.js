@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { isSteady, secondsThatAgree } from './steady.js'
 
 /**
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { Records } from './write-records.js'
  */

@@ -5,7 +5,7 @@ import { runOfFlow } from './flows.js'
 
 /**
  * @import { Sums } from '../fleet/interval.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Tick } from '../transport/connection.js'
  */
 

@@ -7,13 +7,13 @@ import {
   cardFault,
   cardHash,
   cardIn,
+  cardWords,
   differingTerms,
   leaseMs,
   markerS,
   renewalMs,
   rivalsOf,
 } from '../plan/plan-card.js'
-import { cardWords } from '../plan/read-plan.js'
 import { epochIn } from '../wire/time.js'
 import { scriptBody } from '../workloads/lua.js'
 import { ownerOf } from './topology.js'

@@ -13,7 +13,7 @@ import { loaded } from './loading.js'
 
 /**
  * @import { Allowance } from '../../settings.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Info } from '../wire/info.js'
  * @import { Findings, FoundKey } from './found-keys.js'

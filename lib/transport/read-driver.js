@@ -9,7 +9,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @import { ValueSink } from '../workloads/shapes.js'
  * @import { Topology } from './slot-map.js'
  *
- * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
+ * @typedef {import('../loads/fetches/plan.js').ReadPlan} ReadPlan
  * @typedef {import('../wire/values.js').ReplySink} ReplySink
  * @typedef {import('../wire/id-list.js').IdList} IdList
  *

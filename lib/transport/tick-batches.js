@@ -8,7 +8,7 @@ import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
 
 /**
  * @import { Range } from '../base/ranges.js'
- * @import { Plan } from '../plan/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
  * @import { Tick } from './connection.js'

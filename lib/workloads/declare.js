@@ -4,7 +4,7 @@
 
 /**
  * @import { Hole, HoleName, Part } from '../wire/encode.js'
- * @import { FlowName } from './flows.js'
+ * @import { FlowName } from '../loads/names.js'
  * @import { Choice } from './needs.js'
  * @import { Progress, Question } from './reply-meanings.js'
  *

@@ -8,7 +8,6 @@ import {
   counterTransaction,
 } from './counters/strategies.js'
 import { updateGetSet, updateHash, updateJson, updateWatch } from './documents/strategies.js'
-import { flows } from './flows.js'
 import { actualValue } from './latest/actual-value.js'
 import { hash } from './latest/hash.js'
 import { hashTtl } from './latest/hash-ttl.js'
@@ -36,7 +35,7 @@ import { queueZset } from './queue/zset.js'
 /**
  * @import { Settings } from '../../settings.js'
  * @import { Declaration } from './declare.js'
- * @import { FlowName } from './flows.js'
+ * @import { FlowName } from '../loads/names.js'
  */
 
 /** @type {Map<string, Readonly<Declaration>>} by name, in the order in which options and docs list them */
@@ -109,9 +108,6 @@ export const strategyNamed = (name) => {
 export const isStrategy = (name) => registry.has(name)
 
 export const allStrategies = () => [...registry.values()]
-
-/** How its writer's operations meet connections. @param {string} strategy */
-export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]
 
 /** Passes over all numbers, as fast as the replies come; at a rate, their commands are played. @param {Pick<Settings, 'strategy' | 'rate' | 'rates'>} settings */
 export const playsPasses = ({ strategy, rate, rates }) =>

@@ -1,7 +1,7 @@
 // Every way to count, on every structure, alone and in a cluster: what redis-cli finds is what was declared.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { planOf } from '../../lib/plan/plan.js'
+import { planOf } from '../../lib/loads/plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'

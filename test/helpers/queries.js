@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { fillKeys } from '../../lib/loads/clients/fill.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
+import { planOf } from '../../lib/loads/plan.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { planOf } from '../../lib/plan/plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/servers/open.js'
@@ -21,7 +21,7 @@ import { judgedRun, writeUnattended } from './unattended.js'
 
 /**
  * Every query of a plan once, over documents that are loaded and indexed for it.
- * @param {import('../../lib/plan/plan.js').Plan} plan
+ * @param {import('../../lib/loads/plan.js').Plan} plan
  * @param {import('../../lib/servers/open.js').Target} target
  * @returns {Promise<Asked[]>}
  */

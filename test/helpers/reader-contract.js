@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
+import { readPlanOf } from '../../lib/loads/fetches/plan.js'
+import { planOf } from '../../lib/loads/plan.js'
 import { clocksOf } from '../../lib/measure/clocks.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { planOf } from '../../lib/plan/plan.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
-import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { libraryReadDriver } from '../../lib/transport/library-reader.js'
@@ -58,7 +58,7 @@ export const written = async ({ target, cluster }, line) => {
  * @param {import('../../lib/plan/plan-card.js').PlanCard} card
  * @param {string} line
  * @param {number} expected items
- * @param {(plan: import('../../lib/plan/read-plan.js').ReadPlan) => void} [look]
+ * @param {(plan: import('../../lib/loads/fetches/plan.js').ReadPlan) => void} [look]
  */
 export const readBack = async ({ target, cluster }, card, line, expected, look) => {
   const settings = /** @type {ReaderSettings} */ (

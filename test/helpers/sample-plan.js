@@ -1,11 +1,11 @@
 // Settings and plans for tests: the defaults, and what a test changes.
 
-import { planOf } from '../../lib/plan/plan.js'
+import { planOf } from '../../lib/loads/plan.js'
 import { OPTIONS } from '../../settings.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../lib/plan/plan.js').Facts} Facts
+ * @typedef {import('../../lib/loads/plan.js').Facts} Facts
  */
 
 /** @type {Settings} */

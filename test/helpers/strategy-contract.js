@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
+import { planOf } from '../../lib/loads/plan.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { planOf } from '../../lib/plan/plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/servers/open.js'
@@ -17,7 +17,7 @@ import { judgedRun, writeUnattended } from './unattended.js'
 
 /**
  * @typedef {import('../../lib/servers/open.js').Target} Target
- * @typedef {import('../../lib/plan/plan.js').Plan} Plan
+ * @typedef {import('../../lib/loads/plan.js').Plan} Plan
  * @typedef {{ host: string, port: number, password: string }} Address
  * @typedef {{ target: Target, address: Address, cluster: boolean }} Place
  * @typedef {{ at: Place, plan: Plan, fromMs: number, toMs: number, ask: (lines: string[]) => Promise<any[]> }} Run

@@ -3,7 +3,7 @@ import { documentWith } from '../../lib/result/facts.js'
 import { writeRun } from '../../lib/run/write-run.js'
 
 /**
- * @param {import('../../lib/plan/plan.js').Plan} plan
+ * @param {import('../../lib/loads/plan.js').Plan} plan
  * @param {import('../../lib/servers/open.js').Target} target
  * @param {Partial<import('../../lib/run/write-setup.js').WriteNeeds> & { announce?: () => Promise<unknown> }} [more]
  */

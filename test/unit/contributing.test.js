@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { flows } from '../../lib/workloads/flows.js'
+import { flows } from '../../lib/loads/names.js'
 import { longFunctions } from '../../scripts/lines.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url'
 
 const lib = fileURLToPath(new URL('../../lib', import.meta.url))
 const modules = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
-const texts = modules.map((name) => /** @type {const} */ ([name, readFileSync(join(lib, name), 'utf8')]))
+const texts = modules.map(
+  (name) =>
+    /** @type {const} */ ([name, readFileSync(join(lib, name), 'utf8').replaceAll('loads/fetches/', '')]),
+)
 
 /** @param {string} measure */
 const naming = (measure) =>

@@ -1,10 +1,10 @@
 // Structures of a minute are counted when their minute is over: what is asked is that of the minute before.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
-import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { planOf } from '../../lib/loads/plan.js'
 import { optionsIn } from '../../lib/options/option-file.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { planOf } from '../../lib/plan/plan.js'
 import { ownOptions } from '../../settings.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-file-'))

@@ -7,9 +7,9 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 76_065,
+  lines: 76_081,
   'functions of more than 100 lines': 9,
-  'modules under 60 lines that one other imports': 18,
+  'modules under 60 lines that one other imports': 17,
   'types that are imported where they are used': 24,
 }
 

@@ -1,9 +1,9 @@
 // Whether a load is even or comes in bursts, and when it ends, in words.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planOf } from '../../lib/loads/plan.js'
+import { beginningWords, lengthWords, readingWords, rhythmWords } from '../../lib/loads/rhythm.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { planOf } from '../../lib/plan/plan.js'
-import { beginningWords, lengthWords, readingWords, rhythmWords } from '../../lib/plan/rhythm.js'
 
 const asPublished = 'as published (-q, -c, -p)'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planOf } from '../../lib/loads/plan.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { planOf } from '../../lib/plan/plan.js'
 import { recordsOf } from '../../lib/run/write-records.js'
 
 test('a tick that is late at several agents is one late tick', (t) => {

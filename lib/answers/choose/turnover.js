@@ -4,7 +4,7 @@ import { memoryOf } from '../plan/memory.js'
 import { demandOf } from '../plan/plan-answer.js'
 import { wireOf } from '../plan/wire.js'
 
-/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Plan } from '../../loads/plan.js' */
 
 // From a hundredth to a hundred times, as far as the calibration reaches; between two steps the logarithm of the ratio is a line.
 const steps = 16

@@ -11,7 +11,7 @@ import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted,
 import { sumOfParts, wireOf } from './wire.js'
 
 /**
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../../loads/plan.js'
  * @import { Cell, Ranges } from './cells.js'
  * @import { Allocator } from './memory.js'
  * @import { MixFacts } from './mix.js'

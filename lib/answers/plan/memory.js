@@ -5,7 +5,7 @@ import { keptItems } from '../../traffic/live-items.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../../loads/plan.js'
  * @import { Argument } from '../../wire/encode.js'
  *
  * @typedef {'jemalloc-8' | 'jemalloc-16' | 'libc'} Allocator jemalloc with classes 8 or 16 bytes apart below 64 and 128 bytes

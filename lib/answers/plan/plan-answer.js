@@ -12,7 +12,7 @@ import { scoresOf } from './proof.js'
 import { partsAt, sumOfParts, wireOf } from './wire.js'
 
 /**
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../../loads/plan.js'
  * @import { Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
  * @import { Candidate, Demand, Wishes } from './nodes.js'

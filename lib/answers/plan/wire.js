@@ -9,7 +9,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
  * @import { Range } from '../../base/ranges.js'
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../../loads/plan.js'
  * @import { Step } from '../../workloads/step.js'
  *
  * @typedef {object} Amounts

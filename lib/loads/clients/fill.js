@@ -17,7 +17,7 @@ import { indexingOf } from './indexing.js'
 
 /**
  * @import { Exchange, Played } from './flow.js'
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Warning } from '../../result/warnings.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'

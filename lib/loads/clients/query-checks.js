@@ -10,7 +10,7 @@ import { clientsFlow } from './flow.js'
 /**
  * @import { Exchange } from './flow.js'
  * @import { Counts } from '../../measure/ledger.js'
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Answers, Change, Judge, Verdict } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'

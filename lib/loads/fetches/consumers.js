@@ -3,7 +3,7 @@ import { deferred, longestTimerMs, settledWithin } from '../../base/timers.js'
 import { evenTimeOf } from '../../traffic/rates.js'
 
 /**
- * @import { ReadPlan } from '../../plan/read-plan.js'
+ * @import { ReadPlan } from './plan.js'
  * @import { Fetched } from './fetch.js'
  *
  * @typedef {object} ConsumerEvents

@@ -5,7 +5,7 @@ import { coursePacing } from '../course-pacing.js'
 import { consumersIn, fetchesUnderWay } from './consumers.js'
 
 /**
- * @import { ReadPlan } from '../../plan/read-plan.js'
+ * @import { ReadPlan } from './plan.js'
  * @import { Conductor } from '../../run/conductor.js'
  * @import { ConsumerEvents } from './consumers.js'
  * @import { Fetched } from './fetch.js'

@@ -4,7 +4,7 @@ import { idList, scoreIn } from '../../wire/id-list.js'
 import { newestOf, sinkOf } from '../../workloads/shapes.js'
 
 /**
- * @import { ReadPlan } from '../../plan/read-plan.js'
+ * @import { ReadPlan } from './plan.js'
  * @import { ReadDriver } from '../../transport/read-driver.js'
  * @import { IdList } from '../../wire/id-list.js'
  * @import { Reader as Declaration } from '../../workloads/bind-reader.js'

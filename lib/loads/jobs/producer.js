@@ -9,7 +9,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { waitingOf } from '../workers/contents.js'
 
 /**
- * @import { Plan } from '../../plan/plan.js'
+ * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy

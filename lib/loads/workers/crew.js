@@ -8,7 +8,7 @@ import { labourOf } from './labour.js'
 
 /**
  * @import { Bound, WorkersNeeds } from './flow.js'
- * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { WorkPlan } from './plan.js'
  * @import { Work } from '../../workloads/declare.js'
  *
  * @typedef {object} CrewSink what a crew reports

@@ -18,7 +18,7 @@ import { journalReader } from './journal.js'
  * @import { ChildProcess } from 'node:child_process'
  * @import { Readable } from 'node:stream'
  * @import { instrumentsOf } from '../../measures/index.js'
- * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { WorkPlan } from './plan.js'
  * @import { CrewSink } from './crew.js'
  * @import { Orders } from './process.js'
  *

@@ -10,7 +10,7 @@ import { crewOf } from './crew.js'
 import { journalWriter } from './journal.js'
 
 /**
- * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { WorkPlan } from './plan.js'
  * @import { Access } from '../../servers/dial.js'
  *
  * @typedef {object} Orders

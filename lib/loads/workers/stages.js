@@ -1,17 +1,17 @@
 // The stages of a run of workers: one, or filters that hand their jobs over to outputs. Each has workers, records and a queue of
 // its own; together they look like one crew.
 
-import { stagesOf } from '../../plan/work-plan.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { waitingOf } from './contents.js'
 import { crewOf } from './crew.js'
 import { crewsOf } from './groups.js'
 import { stepsPerUs } from './labour.js'
+import { stagesOf } from './plan.js'
 import { workRecords } from './records.js'
 
 /**
  * @import { Redis } from 'ioredis'
- * @import { WorkPlan } from '../../plan/work-plan.js'
+ * @import { WorkPlan } from './plan.js'
  * @import { Target } from '../../servers/open.js'
  *
  * @typedef {Awaited<ReturnType<typeof crewOf>> | Awaited<ReturnType<typeof crewsOf>>} Crew

@@ -1,16 +1,16 @@
 // What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
 
-import { DEFAULT_MAX_BEHIND_S } from '../../settings.js'
-import { agentRange } from '../base/ranges.js'
-import { flows } from '../workloads/flows.js'
-import { playsPasses, strategyNamed } from '../workloads/index.js'
-import { makerName } from '../workloads/queue/job.js'
-import { longestWarmUpMs } from './warm-up.js'
+import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
+import { agentRange } from '../../base/ranges.js'
+import { playsPasses, strategyNamed } from '../../workloads/index.js'
+import { makerName } from '../../workloads/queue/job.js'
+import { flows } from '../names.js'
+import { longestWarmUpMs } from '../warm-up.js'
 
 /**
- * @import { Settings } from '../../settings.js'
- * @import { FlowName } from '../workloads/flows.js'
- * @import { Facts } from './plan.js'
+ * @import { Settings } from '../../../settings.js'
+ * @import { FlowName } from '../names.js'
+ * @import { Facts } from '../plan.js'
  */
 
 // A variable of the environment is for writers of latest items, which always have one.

@@ -1,20 +1,21 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
-import { OPTIONS } from '../../settings.js'
-import { OptionError } from '../base/errors.js'
-import { libraryOf } from '../base/libraries.js'
-import { plainText } from '../base/units.js'
-import { typedLifetime } from '../traffic/lifetimes.js'
-import { meanRate } from '../traffic/rates.js'
-import { ofConsumers } from '../workloads/flows.js'
-import { isStrategy, strategyNamed } from '../workloads/index.js'
-import { setNames } from '../workloads/latest/parts.js'
-import { bucketsOf } from '../workloads/latest/plan-fields.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { OPTIONS } from '../../../settings.js'
+import { OptionError } from '../../base/errors.js'
+import { libraryOf } from '../../base/libraries.js'
+import { plainText } from '../../base/units.js'
+import { cardWords } from '../../plan/plan-card.js'
+import { typedLifetime } from '../../traffic/lifetimes.js'
+import { meanRate } from '../../traffic/rates.js'
+import { isStrategy, strategyNamed } from '../../workloads/index.js'
+import { setNames } from '../../workloads/latest/parts.js'
+import { bucketsOf } from '../../workloads/latest/plan-fields.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { ofConsumers } from '../names.js'
 
 /**
- * @import { ReaderSettings } from '../../settings.js'
- * @import { Rates } from '../traffic/rates.js'
- * @import { PlanCard } from './plan-card.js'
+ * @import { ReaderSettings } from '../../../settings.js'
+ * @import { Rates } from '../../traffic/rates.js'
+ * @import { PlanCard } from '../../plan/plan-card.js'
  *
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *
@@ -85,19 +86,6 @@ const written = (term, value) => {
   if (on || value === true) return `--${(on ?? rows[0]).name}`
   if (value === false) return `without --${rows[0].name}`
   return `--${rows[0].name} ${typedAs(term, value)}`
-}
-
-/** A plan in a few words. @param {PlanCard} card */
-export const cardWords = (card) => {
-  const { strategy, quantity, totalAgents, sets, once, ended } = card
-  const parts = [
-    `${strategy} of ${quantity.toLocaleString('en-US')} items`,
-    totalAgents > 1 && `${totalAgents} writers`,
-    sets.length > 1 && `${sets.length} sorted sets`,
-    once && 'each item once',
-    ended && 'ended',
-  ]
-  return parts.filter(Boolean).join(', ')
 }
 
 /**

@@ -1,11 +1,11 @@
 // What the workers of a queue do: their own settings, and the queue as its producers' plan in the target names it.
-import { OPTIONS } from '../../settings.js'
-import { OptionError } from '../base/errors.js'
-import { isStrategy, strategyNamed } from '../workloads/index.js'
+import { OPTIONS } from '../../../settings.js'
+import { OptionError } from '../../base/errors.js'
+import { isStrategy, strategyNamed } from '../../workloads/index.js'
 
 /**
- * @import { ReaderSettings } from '../../settings.js'
- * @import { PlanCard } from './plan-card.js'
+ * @import { ReaderSettings } from '../../../settings.js'
+ * @import { PlanCard } from '../../plan/plan-card.js'
  *
  * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
  */

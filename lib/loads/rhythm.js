@@ -1,8 +1,8 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
-import { flowOf } from '../workloads/flows.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
+import { flowOf } from './names.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'

@@ -1,6 +1,8 @@
 // How operations meet connections, as data: what each flow counts, and what planning, running and reporting need to know
 // of it. A strategy's role names one. What differs in kind is in tables by flow, whose type wants a line for each:
-// lib/options/conflicts.js (its options), lib/plan/plan.js (its plan), lib/run/flows.js (how it is run).
+// lib/options/conflicts.js (its options), lib/loads/plan.js (its plan), lib/run/flows.js (how it is run).
+
+import { strategyNamed } from '../workloads/index.js'
 
 /**
  * @typedef {object} Flow
@@ -69,3 +71,6 @@ const all = { ...flows, ...readingFlows }
 
 /** The flow of a plan; those of earlier versions name none. @param {{ flow?: string }} plan */
 export const flowOf = ({ flow = 'ticks' }) => all[flow] ?? flows.ticks
+
+/** How its writer's operations meet connections. @param {string} strategy */
+export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]

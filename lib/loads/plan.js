@@ -4,18 +4,18 @@ import { OptionError } from '../base/errors.js'
 import { libraryOf } from '../base/libraries.js'
 import { agentRange } from '../base/ranges.js'
 import { duesOf } from '../traffic/arrivals.js'
-import { flows } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/plan-fields.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { clientsPart, jobsPart } from './clients-plan.js'
+import { clientsPart, jobsPart } from './clients/plan.js'
+import { flows } from './names.js'
 import { longestWarmUpMs } from './warm-up.js'
 
 /**
  * @import { Settings } from '../../settings.js'
  * @import { LibraryPlan } from '../base/libraries.js'
- * @import { FlowName } from '../workloads/flows.js'
+ * @import { FlowName } from './names.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
