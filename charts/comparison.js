@@ -1,6 +1,6 @@
 import { changeWords, intervalWords, verdictWords } from '../lib/chart/change-words.js'
 import {
-  axisLook,
+  axisStyle,
   chart,
   colour,
   legendOf,
@@ -187,7 +187,7 @@ export const runsInOrder = {
         min: 1,
         max: runs.length,
         minInterval: 1,
-        axisLabel: { ...axisLook.axisLabel, formatter: '@count' },
+        axisLabel: { ...axisStyle.axisLabel, formatter: '@count' },
       }),
       yAxis: uprightAxis(axis, unit, { nameGap: 24, scale: true }),
       series: lines,

@@ -1,4 +1,4 @@
-import { axisLook, chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
@@ -65,7 +65,7 @@ export const counterTimes = (document) => ({
       name: 'round trip that a proxy adds (direct: none)',
       nameLocation: 'middle',
       nameGap: 28,
-      ...axisLook,
+      ...axisStyle,
       splitLine: { show: false },
     },
     yAxis: logTime('time for all of them, log scale'),

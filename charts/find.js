@@ -1,5 +1,5 @@
 import { line } from '../lib/chart/lines.js'
-import { axisLook, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @import { FindAnswer } from '../lib/answers/find/text.js'
@@ -151,7 +151,7 @@ export const findPath = {
       xAxis: lyingAxis('time, min:s', 'clock', {
         min: 0,
         max: endS(answer),
-        axisLabel: { ...axisLook.axisLabel, formatter: '@clock' },
+        axisLabel: { ...axisStyle.axisLabel, formatter: '@clock' },
       }),
       yAxis: uprightAxis(rateAxis(answer), 'rate', { scale: true }),
       series,

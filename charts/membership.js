@@ -1,4 +1,4 @@
-import { axisLook, chart, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
@@ -193,7 +193,7 @@ export const membershipRates = (document, ids) => {
           min: 0,
           max: 1.4,
           interval: 0.2,
-          axisLabel: { ...axisLook.axisLabel, formatter: '@ratio' },
+          axisLabel: { ...axisStyle.axisLabel, formatter: '@ratio' },
         }),
       ),
       series,

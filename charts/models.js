@@ -1,4 +1,4 @@
-import { axisLook, chart, lyingAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, lyingAxis } from '../lib/chart/parts.js'
 import { formatted } from '../lib/chart/theme.js'
 import { centreOf } from '../lib/result/statistics.js'
 
@@ -28,7 +28,7 @@ export const modelsChart = ({ rows, series, panels }) => {
     inverse: true,
     min: -0.6,
     max: rows.length - 0.4,
-    ...axisLook,
+    ...axisStyle,
     axisLine: { show: false },
     axisLabel: { show: false },
     splitLine: { show: false },
@@ -49,7 +49,7 @@ export const modelsChart = ({ rows, series, panels }) => {
             ...series.flatMap(({ figures }) => figures.map((row) => 1.22 * (row?.[figure]?.high ?? 0))),
           ),
           splitNumber: 4,
-          axisLabel: { ...axisLook.axisLabel, formatter: `@${unit}`, showMaxLabel: false },
+          axisLabel: { ...axisStyle.axisLabel, formatter: `@${unit}`, showMaxLabel: false },
         }),
       ),
       yAxis: panels.map((_, at) => upright(at)),

@@ -1,4 +1,4 @@
-import { axisLook, chart, legendOf, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, legendOf, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @typedef {{ address: string, shard: number, role: string, engine_cpu_pct: number | null }} NodeSecond
@@ -71,7 +71,7 @@ export const shardAddedChart = (run) => {
         splitLine: { show: false },
         axisLine: { show: true, lineStyle: { color: '@line' } },
         interval: 10,
-        axisLabel: { ...axisLook.axisLabel, formatter: '@clock' },
+        axisLabel: { ...axisStyle.axisLabel, formatter: '@clock' },
       }),
       yAxis: { ...uprightAxis('engine CPU, % of one core', 'pct', { min: 0 }), nameGap: 14 },
       series: [

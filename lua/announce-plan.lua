@@ -10,9 +10,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local silent = tonumber(ARGV[5])
 
-local function card_in(text)
-  local known, card = pcall(cjson.decode, text)
-  if known and type(card) == 'table' and tonumber(card.renewedMs) and tonumber(card.ttlS) then return card end
+local function announced_in(text)
+  local known, announced = pcall(cjson.decode, text)
+  if known and type(announced) == 'table' and tonumber(announced.renewedMs) and tonumber(announced.ttlS) then return announced end
 end
 
 local before = redis.call('HGET', KEYS[1], ARGV[1])
@@ -20,13 +20,13 @@ local rival = ''
 if redis.call('HLEN', KEYS[1]) > (before and 1 or 0) then
   local plans = redis.call('HGETALL', KEYS[1])
   for i = 1, #plans, 2 do
-    local card = card_in(plans[i + 1])
+    local announced = announced_in(plans[i + 1])
     if plans[i] == ARGV[1] then
       -- Our own.
-    elseif not card or now - card.renewedMs > 1000 * (math.max(180, 2 * card.ttlS) + 60) then
+    elseif not announced or now - announced.renewedMs > 1000 * (math.max(180, 2 * announced.ttlS) + 60) then
       -- Its keys are gone: each plan says how long they last.
       redis.call('HDEL', KEYS[1], plans[i])
-    elseif card.ended ~= true and now - card.renewedMs < silent then
+    elseif announced.ended ~= true and now - announced.renewedMs < silent then
       rival = plans[i + 1]
     end
   end
@@ -35,15 +35,15 @@ if rival ~= '' and ARGV[4] == 'begin' then return {now, rival} end
 
 local first = now
 if before then
-  local card = card_in(before)
+  local announced = announced_in(before)
   -- The rest of the text must be the same, or it is another plan.
-  if card and now - card.renewedMs < silent
+  if announced and now - announced.renewedMs < silent
     and string.sub(before, 1, #ARGV[2] - 1) == string.sub(ARGV[2], 1, -2) then
-    first = card.startedMs
+    first = announced.startedMs
   end
 end
-local card = string.format('%s,"startedMs":%.0f,"renewedMs":%.0f,"ended":%s}', string.sub(ARGV[2], 1, -2),
+local announced = string.format('%s,"startedMs":%.0f,"renewedMs":%.0f,"ended":%s}', string.sub(ARGV[2], 1, -2),
   first, now, ARGV[4] == 'end' and 'true' or 'false')
-redis.call('HSET', KEYS[1], ARGV[1], card)
+redis.call('HSET', KEYS[1], ARGV[1], announced)
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return {now, rival}

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shareOf } from '../lib/answers/profile/profile.js'
+import { shareWithInterval } from '../lib/answers/profile/profile.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
 import { script } from '../lib/cli/script.js'
@@ -43,7 +43,7 @@ const median = (/** @type {readonly number[]} */ list) =>
 
 /** @param {number} inside @param {number} n */
 const insideWords = (inside, n) => {
-  const { low, high } = shareOf(inside, n)
+  const { low, high } = shareWithInterval(inside, n)
   return `${inside} of ${n} (${(low * 100).toFixed(0)} to ${percent(high, 0)})`
 }
 

@@ -24,7 +24,7 @@ import { screenSay } from '../lib/cli/say.js'
 import { script } from '../lib/cli/script.js'
 import { interruptsOfSeries } from '../lib/cli/signals.js'
 import { hardware } from '../lib/experiments/summary.js'
-import { bystander } from '../lib/measure/bystander.js'
+import { bystanderProbe } from '../lib/measure/bystander.js'
 import { monotonicMs } from '../lib/measure/monotonic.js'
 import { dial } from '../lib/servers/dial.js'
 import { callsOf, startServer } from '../test/helpers/servers.js'
@@ -162,7 +162,7 @@ const looks = {
     /** @type {number[][]} */
     const windows = []
     const startMs = monotonicMs()
-    const probe = bystander({
+    const probe = bystanderProbe({
       ...{ masters: () => [{ host, port }], dial, clock: monotonicMs, everyMs: pingEveryMs },
       access: /** @type {any} */ ({ username: undefined, password, tls: null }),
       record: (_, us) => {

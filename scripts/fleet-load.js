@@ -67,7 +67,7 @@ const boxFor = (agent) => {
     control,
     id,
     joining: { data: randomUUID(), digest: 'load', plan: '{"durationMs":null}', writers },
-    card: () =>
+    description: () =>
       JSON.stringify({
         ...{
           id,

@@ -4,7 +4,7 @@ import { shortened } from '../base/layout.js'
 import { shortNames } from '../base/node-names.js'
 import { isSupported } from '../base/samples.js'
 import { mean } from '../base/sums.js'
-import { axisLook, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
+import { axisStyle, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
 
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
@@ -274,6 +274,6 @@ const timeSpan = ({ seconds }) => {
   return {
     max: +wholeS.toFixed(2),
     interval,
-    axisLabel: { ...axisLook.axisLabel, formatter: '@clock', showMaxLabel: ends },
+    axisLabel: { ...axisStyle.axisLabel, formatter: '@clock', showMaxLabel: ends },
   }
 }

@@ -21,7 +21,7 @@ export const marksAlone = { type: 'line', name: '', data: [], silent: true }
 /** The colour that belongs to a number, from 0 on. @param {number} n */
 export const colour = (n) => `@c${(n % colourCount) + 1}`
 
-export const axisLook = {
+export const axisStyle = {
   axisLine: { show: true, lineStyle: { color: '@line' } },
   axisTick: { show: false },
   axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true, margin: 10 },
@@ -38,9 +38,9 @@ export const axisLook = {
 const figureAxis = (name, format, more = {}) => ({
   type: 'value',
   name,
-  ...axisLook,
+  ...axisStyle,
   axisLine: { show: false },
-  axisLabel: { ...axisLook.axisLabel, formatter: `@${format}` },
+  axisLabel: { ...axisStyle.axisLabel, formatter: `@${format}` },
   ...more,
 })
 
@@ -50,7 +50,7 @@ export const uprightAxis = (name, format, more = {}) =>
     nameLocation: 'end',
     nameGap: 12,
     ...more,
-    nameTextStyle: { ...axisLook.nameTextStyle, align: 'left' },
+    nameTextStyle: { ...axisStyle.nameTextStyle, align: 'left' },
   })
 
 /** @param {string} name with its unit @param {string} format @param {Option} [more] */
@@ -65,9 +65,9 @@ export const namesAxis = (names) => ({
   type: 'category',
   data: names,
   inverse: true,
-  ...axisLook,
+  ...axisStyle,
   axisLabel: {
-    ...axisLook.axisLabel,
+    ...axisStyle.axisLabel,
     color: '@ink',
     hideOverlap: false,
     lineHeight: 16,
@@ -159,10 +159,10 @@ export const stackedBars = ({ axis, unit, rows, parts }) =>
  * The rounds as small dots, below the interval, which they would hide.
  * @param {readonly object[]} data
  * @param {string} color
- * @param {Option} look
+ * @param {Option} style
  * @returns {Option[]}
  */
-export const roundDots = (data, color, look) =>
+export const roundDots = (data, color, style) =>
   data.length === 0
     ? []
     : [
@@ -173,7 +173,7 @@ export const roundDots = (data, color, look) =>
           symbolSize: 6,
           symbolOffset: [0, 10],
           itemStyle: { color, opacity: 0.75 },
-          ...look,
+          ...style,
         },
       ]
 

@@ -2,7 +2,7 @@
 // units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
 import { bytes, clockTime, count, dash, micros, rate, times } from '../base/units.js'
 
-/** @typedef {'light' | 'dark'} LookName */
+/** @typedef {'light' | 'dark'} ThemeName */
 
 // After Okabe and Ito: each stands out 3:1 from its page, and all pairs are 12 apart (CIEDE2000) for a deuteranope.
 const palettes = {
@@ -152,16 +152,18 @@ const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter'
 /**
  * The option with its colours and formats resolved.
  * @param {any} option
- * @param {LookName} look
+ * @param {ThemeName} theme
  * @param {string} [key] under which it is stored
  * @returns {any}
  */
-export const drawn = (option, look, key = '') => {
-  if (Array.isArray(option)) return option.map((part) => drawn(part, look, key))
+export const themedOption = (option, theme, key = '') => {
+  if (Array.isArray(option)) return option.map((part) => themedOption(part, theme, key))
   if (typeof option === 'string' && option.startsWith('@') && resolved.has(key)) {
     const name = option.slice(1)
-    return /** @type {Record<string, string>} */ (palettes[look])[name] ?? formats[name]
+    return /** @type {Record<string, string>} */ (palettes[theme])[name] ?? formats[name]
   }
   if (option === null || typeof option !== 'object') return option
-  return Object.fromEntries(Object.entries(option).map(([name, value]) => [name, drawn(value, look, name)]))
+  return Object.fromEntries(
+    Object.entries(option).map(([name, value]) => [name, themedOption(value, theme, name)]),
+  )
 }

@@ -9,7 +9,7 @@ import { listenReasons } from './listen-reasons.js'
 /**
  * @import { Settings } from '../../settings.js'
  * @import { Limits, Listener } from '../dashboard/service.js'
- * @import { About, Verdict } from '../dashboard/state.js'
+ * @import { About, RunState } from '../dashboard/state.js'
  * @import { Order } from '../dashboard/worker.js'
  * @import { Place } from '../fleet/control.js'
  * @import { RunDocument } from '../result/document.js'
@@ -123,7 +123,7 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
     for (const { message } of warnings.slice(warned)) page.tell({ warning: redact(message) })
     warned = warnings.length
   }
-  const end = (/** @type {Verdict} */ verdict) => {
+  const end = (/** @type {RunState} */ verdict) => {
     if (hasEnded) return
     hasEnded = true
     // A page takes nothing after the end.

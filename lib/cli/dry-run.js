@@ -9,11 +9,11 @@ import { millraceVersion } from '../base/version.js'
 import { flowOf } from '../loads/names.js'
 import { planOf } from '../loads/plan.js'
 import { lengthWords, rhythmWords } from '../loads/rhythm.js'
-import { cardOf } from '../plan/plan-card.js'
+import { announcementOf } from '../plan/announced-plan.js'
 import { tickValues } from '../plan/tick-values.js'
 import { agentWords, readerWords, workersWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
-import { factsOf } from '../run/facts.js'
+import { targetFactsOf } from '../run/facts.js'
 import { findPlan } from '../run/find-plan.js'
 import { leasesUnder } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
@@ -144,7 +144,7 @@ export const lookedAt = async (settings, { stop }) => {
       return null
     }
     const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }).catch(refused))
-    const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const facts = await unlessInterrupted(stop, targetFactsOf(settings, target))
     const whole = planOf(settings, facts)
     const look = { target, plan: whole, allow, warn, say: (/** @type {string} */ line) => lines.push(line) }
     const epochMs = time?.now ?? Date.now
@@ -152,7 +152,10 @@ export const lookedAt = async (settings, { stop }) => {
       stop,
       preflight({ ...look, clock: () => performance.now(), epochMs }).catch(refused),
     )
-    await unlessInterrupted(stop, refuseRival(target, cardOf(whole, millraceVersion())).catch(refused))
+    await unlessInterrupted(
+      stop,
+      refuseRival(target, announcementOf(whole, millraceVersion())).catch(refused),
+    )
     const leases = await unlessInterrupted(stop, leasesUnder(target, settings.prefix))
     const { kind, origin, address, versions } = target
     return {

@@ -1,7 +1,7 @@
 // A plan as a page that needs nothing else.
 import { writeFile } from 'node:fs/promises'
 import { planCost, planProof } from '../../charts/plan.js'
-import { loadWords, nextWords, proofWords } from '../answers/plan/plan-text.js'
+import { nextWords, plannedLoadWords, proofWords } from '../answers/plan/plan-text.js'
 import { OptionError } from '../base/errors.js'
 import { count, micros, percent, rate as perSecond, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
@@ -48,7 +48,7 @@ export const writePlanPage = async (answer, calibration, path) => {
   const things = asked.value_bytes === null ? 'operations' : 'items'
   const sections = {
     title: `Plan for ${perSecond(asked.rate)} ${things}/s`,
-    question: `${loadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard; ${region}, ${currency}.`,
+    question: `${plannedLoadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard; ${region}, ${currency}.`,
     verdict: {
       good: best !== null,
       neutral: true,

@@ -1,6 +1,6 @@
 // The table of an experiment with what CloudWatch said of its runs, in the rows of these.
 import { join } from 'node:path'
-import { MEASURES } from '../result/measures.js'
+import { METRICS } from '../result/measures.js'
 import { readRunDocument } from '../result/record.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 
@@ -9,7 +9,7 @@ import { figureOfRow, quotable } from '../result/statistics.js'
  * @import { Document } from '../result/measures.js'
  */
 
-const ours = MEASURES.filter(({ name }) => name.startsWith('cloudwatch.'))
+const ours = METRICS.filter(({ name }) => name.startsWith('cloudwatch.'))
 
 /**
  * What CloudWatch says of the runs of an experiment, as figures of its rows.

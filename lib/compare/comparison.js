@@ -1,7 +1,7 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../base/errors.js'
 import { comparedMetrics } from '../result/chief-metrics.js'
-import { MEASURES, measureNamed } from '../result/measures.js'
+import { METRICS, measureNamed } from '../result/measures.js'
 import { pairedOf } from '../result/paired.js'
 import { smallestEffect } from '../result/verdict.js'
 import { driftIn } from './drift.js'
@@ -112,7 +112,7 @@ const distinct = (rows) => {
  */
 const rowsOf = (label, { a, b }, thresholds, differenceOf) => {
   const first = primaryNames(a, b, thresholds)
-  const others = MEASURES.filter(({ name }) => !first.includes(name))
+  const others = METRICS.filter(({ name }) => !first.includes(name))
   const rows = [...first.map(measureNamed), ...others].flatMap((figure) => {
     const { name } = figure
     const [ofA, ofB] = [a[name] ?? [], b[name] ?? []]
@@ -235,7 +235,7 @@ export const comparisonOf = (
  * @returns {Comparison}
  */
 export const comparisonOfRounds = ({ baseline, other, rounds, settings, thresholds, effect, criticals }) => {
-  const measured = MEASURES.map(({ name }) => name).filter(
+  const measured = METRICS.map(({ name }) => name).filter(
     (name) => rounds.length > 0 && rounds.every(({ a, b }) => name in a && name in b),
   )
   const samples = (/** @type {'a' | 'b'} */ side) =>

@@ -1,5 +1,5 @@
 // More than two sides: each against the first, and which of them are best. Pure.
-import { MEASURES } from '../result/measures.js'
+import { METRICS } from '../result/measures.js'
 import { pairedOf } from '../result/paired.js'
 import { comparisonOf, comparisonOfRounds } from './comparison.js'
 import { middleOf } from './gates.js'
@@ -43,7 +43,7 @@ const pairsOf = (turns) => {
 
 /** Metrics that every round of every side has. @param {readonly Round[]} rounds */
 const commonNames = (rounds) =>
-  MEASURES.map(({ name }) => name).filter((name) => rounds.every(({ a, b }) => name in a && name in b))
+  METRICS.map(({ name }) => name).filter((name) => rounds.every(({ a, b }) => name in a && name in b))
 
 /** @param {Record<string, number>} figures @param {readonly string[]} names */
 const only = (figures, names) => Object.fromEntries(names.map((name) => [name, figures[name]]))

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../base/errors.js'
-import { MEASURES } from '../result/measures.js'
+import { METRICS } from '../result/measures.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
 import { stateWords } from '../result/warnings.js'
 
@@ -117,7 +117,7 @@ const seriesOf = (runs) => ({
   starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
-    MEASURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
+    METRICS.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
       ([, samples]) => samples.length > 0,
     ),
   ),

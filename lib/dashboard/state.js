@@ -13,7 +13,7 @@ import { historyOf, pointOf } from './history.js'
  * @import { Point } from './history.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
- * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} Verdict
+ * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} RunState
  *
  * @typedef {object} About what is known before the first second
  * @property {string} run
@@ -119,7 +119,7 @@ export const stateOf = (size) => {
   let latest = null
   /** @type {readonly BoxRow[]} */
   let boxes = []
-  /** @type {Verdict | null} */
+  /** @type {RunState | null} */
   let verdict = null
   let atMs = 0
   const measured = { n: 0, ms: 0 }
@@ -190,7 +190,7 @@ export const stateOf = (size) => {
       return { kind: /** @type {const} */ ('warning'), text }
     },
     hasEnded: () => verdict !== null,
-    /** @param {Verdict} given */
+    /** @param {RunState} given */
     end(given) {
       verdict = given
       return { kind: /** @type {const} */ ('end'), verdict }

@@ -7,10 +7,10 @@ import { stateOf } from './state.js'
  * @import { MessagePort } from 'node:worker_threads'
  * @import { Place } from '../fleet/control.js'
  * @import { DashboardService, Listener } from './service.js'
- * @import { About, BoxRow, Event, Verdict } from './state.js'
+ * @import { About, BoxRow, Event, RunState } from './state.js'
  *
  * @typedef {{ about: About } | { second: object } | { boxes: readonly BoxRow[] } | { event: Event }
- *   | { warning: string } | { end: Verdict } | 'close'} Order
+ *   | { warning: string } | { end: RunState } | 'close'} Order
  */
 
 const port = /** @type {MessagePort} */ (parentPort)
@@ -28,7 +28,7 @@ const follow = (service, order) => {
   else service.send(state.end(order.end))
 }
 
-/** In a fleet the control says how it ended; this is for a page whose run left before. @type {Verdict | null} */
+/** In a fleet the control says how it ended; this is for a page whose run left before. @type {RunState | null} */
 let otherwise = null
 
 /** In a fleet, this thread itself asks the control server. @param {DashboardService} service */

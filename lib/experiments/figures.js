@@ -1,10 +1,10 @@
 // What is taken from a run for an experiment's table.
 import { isOfWorkers } from '../measures/index.js'
-import { isOfReaders, MEASURES } from '../result/measures.js'
+import { isOfReaders, METRICS } from '../result/measures.js'
 
 /** @import { Document } from '../result/measures.js' */
 
-export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
+export const figureNames = Object.freeze(METRICS.map(({ name }) => name))
 
 /**
  * What was measured, by name.
@@ -14,7 +14,7 @@ export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
  */
 export const figuresOf = (run, reader) =>
   Object.fromEntries(
-    MEASURES.flatMap(({ name, value }) => {
+    METRICS.flatMap(({ name, value }) => {
       const document = isOfReaders(name) || (reader?.jobs && isOfWorkers(name)) ? reader : run
       const found = document && value(document)
       return typeof found === 'number' ? [[name, found]] : []

@@ -27,11 +27,11 @@ const beatsACard = 10
  * @param {Asked} needs.control
  * @param {string} needs.id of the box
  * @param {Joining} needs.joining
- * @param {() => string} needs.card the box as JSON, as it is now
+ * @param {() => string} needs.description the box as JSON, as it is now
  * @param {boolean} needs.mayLead
  * @param {Kept} needs.kept
  */
-export const boxOf = ({ control, id, joining, card, mayLead, kept }) => {
+export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
   let { data } = joining
   let begun = 0
   let appended = 0
@@ -45,7 +45,7 @@ export const boxOf = ({ control, id, joining, card, mayLead, kept }) => {
   let isEndTold = false
 
   const join = async () => {
-    const joined = await control.join({ ...joining, data, box: id, card: card(), startMs })
+    const joined = await control.join({ ...joining, data, box: id, description: description(), startMs })
     if (joined.state === 'ok') data = joined.data
     startMs ??= joined.startMs
     return joined
@@ -84,7 +84,7 @@ export const boxOf = ({ control, id, joining, card, mayLead, kept }) => {
     async beat() {
       const intervals = unsent.slice(0, intervalsABeat)
       const isLast = intervals.length === unsent.length
-      const now = card()
+      const now = description()
       // A request that was given up may be executed after a newer one.
       if (++beats % beatsACard === 0) told = ''
       const lastWord = isLast && !isEndTold ? end : ''
@@ -92,7 +92,7 @@ export const boxOf = ({ control, id, joining, card, mayLead, kept }) => {
         data,
         box: id,
         mayLead,
-        card: now === told ? '' : now,
+        description: now === told ? '' : now,
         end: lastWord,
         intervals,
       })

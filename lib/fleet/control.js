@@ -20,7 +20,7 @@ import { scriptBody, scriptSha } from '../workloads/lua.js'
  * @property {string} data id of the run's data
  * @property {string} box
  * @property {boolean} mayLead
- * @property {string} [card] the box as JSON, where it has changed
+ * @property {string} [description] the box as JSON, where it has changed
  * @property {string} [end] its end as JSON
  * @property {readonly string[]} intervals oldest first
  *
@@ -177,7 +177,7 @@ const keptOf = (client, keys) => ({
   checkpoint: () => client.get(keys.checkpoint),
   /** @returns {Promise<Record<string, string>>} fields of the run */
   run: () => client.hgetall(keys.run),
-  /** @returns {Promise<Record<string, string>>} cards by box */
+  /** @returns {Promise<Record<string, string>>} descriptions by box */
   boxes: () => client.hgetall(keys.boxes),
   /** @returns {Promise<Record<string, string>>} ends by box */
   ends: () => client.hgetall(keys.ends),
@@ -206,9 +206,9 @@ export const controlOf = (client, run) => {
     /** Epoch milliseconds by the control's clock. */
     time: async () => epochIn('the control', await client.time()),
 
-    /** @param {{ data: string, digest: string, plan: string, writers: number, box: string, card: string, startMs: number | null }} joining */
-    async join({ data, digest, plan, writers, box, card, startMs }) {
-      const args = [data, digest, plan, writers, box, card, startMs ?? '', keptMs]
+    /** @param {{ data: string, digest: string, plan: string, writers: number, box: string, description: string, startMs: number | null }} joining */
+    async join({ data, digest, plan, writers, box, description, startMs }) {
+      const args = [data, digest, plan, writers, box, description, startMs ?? '', keptMs]
       const answer = /** @type {string[]} */ (
         await scripted(client, 'fleet-join', [keys.run, keys.boxes], args)
       )
@@ -217,9 +217,9 @@ export const controlOf = (client, run) => {
     },
 
     /** @param {Beat} beat @returns {Promise<Answer>} */
-    async beat({ data, box, mayLead, card = '', end = '', intervals }) {
+    async beat({ data, box, mayLead, description = '', end = '', intervals }) {
       const names = [keys.run, keys.leader, keys.stream, keys.boxes, keys.ends, keys.beats]
-      const args = [data, box, mayLead ? leaderMs : '', keptMs, card, end, ...intervals]
+      const args = [data, box, mayLead ? leaderMs : '', keptMs, description, end, ...intervals]
       const answer = /** @type {string[]} */ (await scripted(client, 'fleet-beat', names, args))
       const [known, leader, state, start, stop, stopAt, refused] = answer
       return {

@@ -6,7 +6,7 @@ import { leaseKey } from '../servers/leases.js'
 /**
  * @import { Control } from './control.js'
  *
- * @typedef {object} Card what a box says of itself
+ * @typedef {object} BoxDescription what a box says of itself
  * @property {string} id
  * @property {'producer' | 'consumer'} kind
  * @property {readonly number[]} agents numbers of its writers, or readers
@@ -21,19 +21,19 @@ import { leaseKey } from '../servers/leases.js'
  * @typedef {Readonly<{ start: true, missing: readonly number[] } | { refused: string } | { wait: true }>} Decision
  */
 
-/** Texts of other programs are left out. @param {Record<string, string>} texts @returns {Card[]} */
-export const cardsIn = (texts) =>
+/** Texts of other programs are left out. @param {Record<string, string>} texts @returns {BoxDescription[]} */
+export const descriptionsIn = (texts) =>
   Object.values(texts).flatMap((text) => {
     try {
-      const card = JSON.parse(text)
-      return Array.isArray(card?.agents) && typeof card.id === 'string' ? [card] : []
+      const description = JSON.parse(text)
+      return Array.isArray(description?.agents) && typeof description.id === 'string' ? [description] : []
     } catch {
       return []
     }
   })
 
-/** The boxes whose leases are theirs. @param {readonly Card[]} cards @param {readonly (string | null)[]} holders texts of leases */
-const liveBoxes = (cards, holders) => {
+/** The boxes whose leases are theirs. @param {readonly BoxDescription[]} descriptions @param {readonly (string | null)[]} holders texts of leases */
+const liveBoxes = (descriptions, holders) => {
   const tokens = holders.flatMap((text) => {
     try {
       return JSON.parse(text ?? 'null')?.token ?? []
@@ -41,7 +41,7 @@ const liveBoxes = (cards, holders) => {
       return []
     }
   })
-  return cards.filter(({ id }) => tokens.includes(id))
+  return descriptions.filter(({ id }) => tokens.includes(id))
 }
 
 /** Readers share no numbers with the writers. */
@@ -67,13 +67,13 @@ export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 
 export const liveNow = async ({ keys, client, boxes, holders }, writers) => {
   const readers = readersIn(await client.hget(keys.run, 'readers'))
   const [texts, held] = await Promise.all([boxes(), holders(leasesIn(keys.head, writers, readers))])
-  const cards = cardsIn(texts)
-  return { cards, live: liveBoxes(cards, held) }
+  const descriptions = descriptionsIn(texts)
+  return { descriptions, live: liveBoxes(descriptions, held) }
 }
 
 /**
  * @param {object} known
- * @param {readonly Card[]} known.live boxes that hold leases
+ * @param {readonly BoxDescription[]} known.live boxes that hold leases
  * @param {number} known.writers
  * @param {number} known.waitedMs since the first box joined
  * @param {number} known.withinMs

@@ -7,7 +7,7 @@ import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measu
  * @import { Folded } from '../measures/fold.js'
  * @import { Measure, Summing } from '../measures/measure.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
- * @import { Card } from './gather.js'
+ * @import { BoxDescription } from './gather.js'
  *
  * @typedef {{ window: Folded, whole: Folded, facts: Folded }} Measured of one box
  * @typedef {{ end: { measured?: Measured } | null, folded: BoxFold | null }} Box
@@ -28,19 +28,19 @@ export const withMeasured = (box, measures) => {
 
 /**
  * A box of run.json, of writers or of readers.
- * @param {{ card: Card, folded: BoxFold | null, end: { interrupted: boolean } | null }} box
+ * @param {{ description: BoxDescription, folded: BoxFold | null, end: { interrupted: boolean } | null }} box
  * @param {Record<string, any>} client what its process took
  * @param {{ box: number, fromMs: number, toMs: number, counted: object, uses: string[], more?: object, writers?: readonly number[], readers?: readonly number[] }} row
  */
 export const boxRow = (
-  { card, folded, end },
+  { description, folded, end },
   client,
   { box, fromMs, toMs, counted, uses, more, ...shares },
 ) => ({
-  ...{ box, host: card.host, pid: card.pid, ...shares },
+  ...{ box, host: description.host, pid: description.pid, ...shares },
   state: end === null ? 'lost' : end.interrupted ? 'interrupted' : 'done',
-  ...{ version: card.version, cores: card.cores },
-  clock: { offset_ms: card.offset_ms, uncertainty_ms: card.uncertainty_ms },
+  ...{ version: description.version, cores: description.cores },
+  clock: { offset_ms: description.offset_ms, uncertainty_ms: description.uncertainty_ms },
   ...{ from_s: fromMs / 1000, to_s: toMs / 1000, ...counted },
   ...Object.fromEntries(uses.map((name) => [name, client[name] ?? null])),
   stopped_ms: client.stopped_ms ?? 0,

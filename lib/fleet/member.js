@@ -61,7 +61,7 @@ import { leadingOf } from './thread.js'
  * @param {string} id
  * @param {{ offsetMs: () => number, uncertaintyMs: () => number }} clock
  */
-const cardOf = ({ kind, version }, id, clock) => {
+const descriptionOf = ({ kind, version }, id, clock) => {
   /** @type {readonly number[]} */
   let agents = []
   let ready = false
@@ -126,9 +126,9 @@ const boxFor = async (needs, client) => {
   const control = controlOf(client, run)
   const clock = fleetClock({ time: control.time, clock: () => performance.now() })
   const id = randomUUID()
-  const card = cardOf(needs, id, clock)
+  const description = descriptionOf(needs, id, clock)
   await clock.first()
-  card.measured()
+  description.measured()
   const refusal = kind === 'producer' ? clockRefusal(clock.uncertaintyMs(), needs.spacingMs) : null
   if (refusal) throw new TargetError(`--run ${run}: ${refusal}`, { code: 'CLOCK' })
 
@@ -137,14 +137,27 @@ const boxFor = async (needs, client) => {
     kind === 'producer' ? needs : await readingOfRun(await begunRun(control, needs), needs, control, facts)
   const joining = { data: randomUUID(), digest: terms.digest, plan: terms.text, writers }
   const mayLead = kind === 'producer'
-  const box = boxOf({ control, id, joining, card: card.text, mayLead, kept: needs.kept })
+  const box = boxOf({ control, id, joining, description: description.text, mayLead, kept: needs.kept })
   const leading = leadingOf({ place, run, id, data: box.data, warn })
-  const staggerMs = () => (needs.stagger ? ((card.agents()[0] - 1) / writers) * needs.spacingMs : 0)
+  const staggerMs = () => (needs.stagger ? ((description.agents()[0] - 1) / writers) * needs.spacingMs : 0)
   const ticks = () => ({ spacingMs: needs.isEven ? needs.spacingMs : 0, staggerMs: staggerMs() })
   const stopping = stoppingOf({ control, nowMs: clock.now, ticks, say })
-  const measureClock = () => clock.again().then(card.measured)
+  const measureClock = () => clock.again().then(description.measured)
   const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
-  return { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, heartbeat }
+  return {
+    control,
+    clock,
+    id,
+    description,
+    facts,
+    terms,
+    writers,
+    box,
+    leading,
+    staggerMs,
+    stopping,
+    heartbeat,
+  }
 }
 
 /** @typedef {Awaited<ReturnType<typeof boxFor>>} Parts */
@@ -174,10 +187,10 @@ const signalOf = ({ stop, stopNow, stopsAll }, { stopping, heartbeat }) => {
  *   measured before the first write
  * @returns {Promise<number>} epoch by the control's clock
  */
-const begun = async (needs, { control, heartbeat, writers, clock, facts, card, leading }, joined) => {
+const begun = async (needs, { control, heartbeat, writers, clock, facts, description, leading }, joined) => {
   const { begunMs, signal, known } = joined
   const live = async () => (await liveNow(control, writers)).live
-  card.ready()
+  description.ready()
   const startMs = await startOfRun(needs, {
     ...{ control, heartbeat, signal, writers, begunMs, nowMs: clock.now, live },
     onLead: async () => {
@@ -194,8 +207,20 @@ const begun = async (needs, { control, heartbeat, writers, clock, facts, card, l
 const memberOf = async (needs, client) => {
   const { place, run } = needs
   const parts = await boxFor(needs, client)
-  const { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, heartbeat } =
-    parts
+  const {
+    control,
+    clock,
+    id,
+    description,
+    facts,
+    terms,
+    writers,
+    box,
+    leading,
+    staggerMs,
+    stopping,
+    heartbeat,
+  } = parts
   const { begunMs } = await join(needs, box, terms)
   // A run must be there before all of it can be stopped.
   const signal = signalOf(needs, parts)
@@ -221,7 +246,7 @@ const memberOf = async (needs, client) => {
     stopsAtMs: () => clock.clockAt(stopping.atMs()),
     /** @param {readonly number[]} numbers leased */
     async named(numbers) {
-      card.named(numbers)
+      description.named(numbers)
       await heartbeat.beat()
       heartbeat.start()
     },

@@ -18,7 +18,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @import { Warning } from '../result/warnings.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Checkpoint } from './fold.js'
- * @import { Card } from './gather.js'
+ * @import { BoxDescription } from './gather.js'
  * @import { Sums } from './interval.js'
  * @import { Measured } from './measured.js'
  *
@@ -40,7 +40,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @property {ReturnType<typeof strategyOf>} strategy
  * @property {string} control its address
  * @property {number} startMs
- * @property {readonly Card[]} cards of boxes that have numbers
+ * @property {readonly BoxDescription[]} descriptions of boxes that have numbers
  * @property {Readonly<Record<string, BoxEnd>>} ends
  * @property {Checkpoint} checkpoint
  * @property {(from: number, to: number) => Presence} presence
@@ -56,30 +56,32 @@ const noHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null 
 /** @typedef {ReturnType<typeof boxesOf>[number]} Box */
 
 /** Boxes in the order of their numbers. @param {Known} known */
-const boxesOf = ({ cards, ends, checkpoint }) =>
-  cards
+const boxesOf = ({ descriptions, ends, checkpoint }) =>
+  descriptions
     .filter(({ kind, agents }) => kind === 'producer' && agents.length > 0)
-    .map((card) => {
-      const folded = checkpoint.boxes[card.id] ?? null
-      const end = ends[card.id] ?? null
+    .map((description) => {
+      const folded = checkpoint.boxes[description.id] ?? null
+      const end = ends[description.id] ?? null
       const sums = end?.sums ?? folded?.sums ?? null
-      return { card, folded, end, sums, isLost: end === null }
+      return { description, folded, end, sums, isLost: end === null }
     })
     .sort(
-      (a, b) => a.card.agents[0] - b.card.agents[0] || (a.folded?.from_ms ?? 0) - (b.folded?.from_ms ?? 0),
+      (a, b) =>
+        a.description.agents[0] - b.description.agents[0] ||
+        (a.folded?.from_ms ?? 0) - (b.folded?.from_ms ?? 0),
     )
 
-/** `box 3 (host-b)` @param {Card} card @param {number} at */
+/** `box 3 (host-b)` @param {BoxDescription} description @param {number} at */
 const nameOf = ({ host }, at) => `box ${at + 1} (${host})`
 
 /** @param {Box} box @param {number} at @param {number} runMs */
 const rowOf = (box, at, runMs) => {
-  const { card, folded, end, sums, isLost } = box
+  const { description, folded, end, sums, isLost } = box
   const { offered = 0, acked = 0 } = sums?.whole ?? {}
   const [fromMs, toMs] = [folded?.from_ms ?? 0, isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)]
   const { intended } = end?.latency_us ?? {}
   return boxRow(box, withMeasured(box, ofWriters).client, {
-    ...{ box: at + 1, writers: card.agents, fromMs, toMs },
+    ...{ box: at + 1, writers: description.agents, fromMs, toMs },
     counted: {
       ...{ offered, acked, achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null },
       latency_us: { p50: intended?.p50 ?? null, p99: intended?.p99 ?? null },
@@ -113,10 +115,10 @@ const warningsOf = (boxes) => {
 /** @param {readonly Box[]} boxes */
 const eventsOf = (boxes) =>
   boxes
-    .flatMap(({ card, end, folded, isLost }, at) => [
+    .flatMap(({ description, end, folded, isLost }, at) => [
       ...(end?.events ?? []).map((event) => ({ ...event, text: `box ${at + 1}: ${event.text}` })),
       ...(isLost
-        ? [{ at_ms: folded?.at_ms ?? 0, kind: 'fleet', text: `the last sign of ${nameOf(card, at)}` }]
+        ? [{ at_ms: folded?.at_ms ?? 0, kind: 'fleet', text: `the last sign of ${nameOf(description, at)}` }]
         : []),
     ])
     .sort((a, b) => a.at_ms - b.at_ms)
@@ -140,7 +142,7 @@ const startOf = (boxes) => {
     // Who joined later did not begin with the others.
     end?.behind_ms != null && (folded?.from_ms ?? 0) < 1000 ? [end.behind_ms] : [],
   )
-  const uncertainties = boxes.map(({ card }) => card.uncertainty_ms)
+  const uncertainties = boxes.map(({ description }) => description.uncertainty_ms)
   return {
     // What is left of the clocks' differences, and what the boxes' own event loops added.
     clock_skew_ms:

@@ -7,7 +7,7 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
  * @import { LiveShare } from '../measure/live-share.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
- * @import { Card } from './gather.js'
+ * @import { BoxDescription } from './gather.js'
  * @import { Measured } from './measured.js'
  *
  * @typedef {object} ReaderEnd the last word of a box that reads
@@ -21,7 +21,7 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
  * @property {readonly Warning[]} warnings
  * @property {any} [reads] their section
  *
- * @typedef {{ card: Card, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
+ * @typedef {{ description: BoxDescription, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */
 
 /** When it read, after the run's start. @param {ReaderBox} box */
@@ -35,7 +35,7 @@ const rowOf = (box, at) => {
   const sections = withMeasured(box, ofReaders)
   const { fromMs, toMs } = spanOf(box)
   return boxRow(box, sections.client, {
-    ...{ box: at + 1, readers: box.card.agents, fromMs, toMs },
+    ...{ box: at + 1, readers: box.description.agents, fromMs, toMs },
     counted: reading.box(sections, box.end?.reads, (toMs - fromMs) / 1000),
     uses: ['busy_pct', 'thread_cpu_pct', 'cpu_pct'],
   })
@@ -55,23 +55,29 @@ const liveOf = (boxes) =>
 
 /**
  * @param {object} known
- * @param {readonly Card[]} known.cards
+ * @param {readonly BoxDescription[]} known.descriptions
  * @param {Readonly<Record<string, any>>} known.ends
  * @param {Checkpoint} known.checkpoint
  * @param {any} known.plan of the readers; null: none has joined
  */
-export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
+export const readersOfFleet = ({ descriptions, ends, checkpoint, plan }) => {
   /** @type {ReaderBox[]} */
-  const boxes = cards
+  const boxes = descriptions
     .filter(({ kind, agents }) => kind === 'consumer' && agents.length > 0)
-    .map((card) => ({ card, folded: checkpoint.boxes[card.id] ?? null, end: ends[card.id] ?? null }))
+    .map((description) => ({
+      description,
+      folded: checkpoint.boxes[description.id] ?? null,
+      end: ends[description.id] ?? null,
+    }))
     .sort(
-      (a, b) => a.card.agents[0] - b.card.agents[0] || (a.folded?.from_ms ?? 0) - (b.folded?.from_ms ?? 0),
+      (a, b) =>
+        a.description.agents[0] - b.description.agents[0] ||
+        (a.folded?.from_ms ?? 0) - (b.folded?.from_ms ?? 0),
     )
   if (boxes.length === 0 || plan === null) return null
   const rows = boxes.map(rowOf)
   const ended = boxes.flatMap(({ end }) => end ?? [])
-  const there = new Set(boxes.flatMap(({ card }) => card.agents))
+  const there = new Set(boxes.flatMap(({ description }) => description.agents))
   const all = { ...plan, agents: [...there].sort((a, b) => a - b) }
   return {
     kind: /** @type {const} */ ('consumer'),
@@ -88,7 +94,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
         message: `reader box ${at + 1}: ${warning.message}`,
       })),
     ),
-    events: boxes.flatMap(({ end, folded, card }, at) => [
+    events: boxes.flatMap(({ end, folded, description }, at) => [
       ...(end?.events ?? []).map((event) => ({
         ...event,
         at_ms: event.at_ms + (end?.from_ms ?? 0),
@@ -100,7 +106,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
             {
               at_ms: folded?.at_ms ?? 0,
               kind: 'fleet',
-              text: `the last sign of reader box ${at + 1} (${card.host})`,
+              text: `the last sign of reader box ${at + 1} (${description.host})`,
             },
           ]),
     ]),

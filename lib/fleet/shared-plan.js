@@ -1,7 +1,7 @@
 // What the boxes of a run must have in common: the plan, and how it is played and judged.
 import { createHash } from 'node:crypto'
 import { TargetError } from '../base/errors.js'
-import { differingTerms } from '../plan/plan-card.js'
+import { differingFields } from '../plan/announced-plan.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -52,19 +52,19 @@ const termsOf = (ours, options) => {
     text,
     digest: createHash('sha1').update(text).digest('hex').slice(0, 16),
     /** In which options the plan of others differs. */
-    differing: (theirs) => differingTerms(JSON.parse(theirs), ours, options),
+    differing: (theirs) => differingFields(JSON.parse(theirs), ours, options),
   }
 }
 
 /**
  * @param {Settings} settings
  * @param {Plan} plan of all writers
- * @param {object} card of the plan
+ * @param {object} announced of the plan
  */
-export const fleetTerms = (settings, plan, card) => {
+export const fleetTerms = (settings, plan, announced) => {
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
   const ours = {
-    ...card,
+    ...announced,
     ...{ durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters },
     nominalHz: rate === null ? (plan.quantity * 1000) / plan.periodMs : null,
     stagger: settings.stagger,

@@ -7,7 +7,7 @@ import { decisionOf } from './gather.js'
 
 /**
  * @import { Control } from './control.js'
- * @import { Card } from './gather.js'
+ * @import { BoxDescription } from './gather.js'
  * @import { Heartbeat } from './heartbeat.js'
  * @import { Needs } from './member.js'
  */
@@ -54,7 +54,7 @@ export const begunRun = async (control, { run, asked, say, stop, place }) => {
 /**
  * For a run that has not begun: the leader decides from what the boxes say.
  * @param {Pick<Needs, 'asked' | 'warn'>} needs
- * @param {{ control: Control, writers: number, live: readonly Card[], begunMs: number, nowMs: () => number }} known
+ * @param {{ control: Control, writers: number, live: readonly BoxDescription[], begunMs: number, nowMs: () => number }} known
  */
 const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs }) => {
   const decision = decisionOf({ live, writers, waitedMs: nowMs() - begunMs, ...asked })
@@ -79,7 +79,7 @@ const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs 
  * @param {number} box.writers
  * @param {number} box.begunMs
  * @param {() => number} box.nowMs by the control's clock
- * @param {() => Promise<readonly Card[]>} box.live
+ * @param {() => Promise<readonly BoxDescription[]>} box.live
  * @param {() => Promise<void>} box.onLead before the first decision
  * @returns {Promise<number>} epoch by the control's clock
  */
@@ -102,7 +102,7 @@ export const startOfRun = async (
       if (!isKnown) await onLead()
       isKnown = true
       await live()
-        .then((cards) => decide({ asked, warn }, { ...known, live: cards }))
+        .then((descriptions) => decide({ asked, warn }, { ...known, live: descriptions }))
         .catch(() => {})
     }
     if (!isSaid)

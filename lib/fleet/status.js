@@ -10,7 +10,7 @@ import { sumOfSeconds } from './measured.js'
 /**
  * @import { Control } from './control.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
- * @import { Card } from './gather.js'
+ * @import { BoxDescription } from './gather.js'
  * @import { Redis } from 'ioredis'
  */
 
@@ -29,8 +29,11 @@ export const lossesOf = ({ control, run, writers, say }) => {
   let before = 0
   let isUnderWay = false
   const look = async () => {
-    const [{ cards, live }, ends] = await Promise.all([liveNow(control, writers), control.ends()])
-    const lost = cards.filter((card) => card.agents.length > 0 && !live.includes(card) && !(card.id in ends))
+    const [{ descriptions, live }, ends] = await Promise.all([liveNow(control, writers), control.ends()])
+    const lost = descriptions.filter(
+      (description) =>
+        description.agents.length > 0 && !live.includes(description) && !(description.id in ends),
+    )
     if (lost.length === before) return
     const { boxes = [] } = (await statusOf(control, run)) ?? {}
     before = lost.length
@@ -72,18 +75,18 @@ export const runsOn = async (client) => {
 }
 
 /**
- * @param {Card} card
+ * @param {BoxDescription} description
  * @param {{ isLive: boolean, hasEnded: boolean, folded: BoxFold | undefined, quietMs: number | null, state: string }} seen
  */
-const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
+const boxStatus = (description, { isLive, hasEnded, folded, quietMs, state }) => {
   const isSilent = state === 'started' && !hasEnded && quietMs !== null && quietMs > silentMs
   return {
-    id: card.id,
-    host: card.host,
-    pid: card.pid,
-    kind: card.kind,
-    writers: card.kind === 'producer' ? card.agents : [],
-    readers: card.kind === 'consumer' ? card.agents : [],
+    id: description.id,
+    host: description.host,
+    pid: description.pid,
+    kind: description.kind,
+    writers: description.kind === 'producer' ? description.agents : [],
+    readers: description.kind === 'consumer' ? description.agents : [],
     state: hasEnded
       ? 'done'
       : !isLive
@@ -91,10 +94,10 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
         : isSilent
           ? 'silent'
           : folded
-            ? card.kind === 'producer'
+            ? description.kind === 'producer'
               ? 'writing'
               : 'reading'
-            : card.ready
+            : description.ready
               ? 'ready'
               : 'joining',
     last_s: folded ? folded.at_ms / 1000 : null,
@@ -104,10 +107,11 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
     busy_pct: folded?.client.busy_pct ?? null,
     cpu_pct: folded?.client.cpu_pct ?? null,
     loop_delay_ms_p99: folded?.client.loop_delay_ms_p99 ?? null,
-    offset_ms: card.offset_ms,
-    uncertainty_ms: card.uncertainty_ms,
+    offset_ms: description.offset_ms,
+    uncertainty_ms: description.uncertainty_ms,
     items: folded?.sums?.whole ?? null,
-    [readsName]: folded && card.kind === 'consumer' ? sectionOf(folded.measured.whole, readsName) : null,
+    [readsName]:
+      folded && description.kind === 'consumer' ? sectionOf(folded.measured.whole, readsName) : null,
   }
 }
 
@@ -122,27 +126,28 @@ export const statusOf = async (control, run) => {
   const fields = await control.run()
   if (fields.data === undefined) return null
   const writers = Number(fields.writers)
-  const [nowMs, { cards: all, live }, ends, beats, checkpointText, lastText, bytes] = await Promise.all([
-    control.time(),
-    liveNow(control, writers),
-    control.ends(),
-    control.beats(),
-    control.checkpoint(),
-    control.client.lindex(control.keys.seconds, -1),
-    control.bytes(),
-  ])
+  const [nowMs, { descriptions: all, live }, ends, beats, checkpointText, lastText, bytes] =
+    await Promise.all([
+      control.time(),
+      liveNow(control, writers),
+      control.ends(),
+      control.beats(),
+      control.checkpoint(),
+      control.client.lindex(control.keys.seconds, -1),
+      control.bytes(),
+    ])
   /** @type {Checkpoint | null} */
   const checkpoint = checkpointText === null ? null : JSON.parse(checkpointText)
   const last = lastText === null ? null : JSON.parse(lastText)
-  const cards = all.filter(({ agents }) => agents.length > 0)
+  const descriptions = all.filter(({ agents }) => agents.length > 0)
   const { state } = fields
-  const boxes = cards
-    .map((card) =>
-      boxStatus(card, {
-        isLive: live.includes(card),
-        hasEnded: card.id in ends,
-        folded: checkpoint?.boxes[card.id],
-        quietMs: card.id in beats ? Math.max(0, nowMs - Number(beats[card.id])) : null,
+  const boxes = descriptions
+    .map((description) =>
+      boxStatus(description, {
+        isLive: live.includes(description),
+        hasEnded: description.id in ends,
+        folded: checkpoint?.boxes[description.id],
+        quietMs: description.id in beats ? Math.max(0, nowMs - Number(beats[description.id])) : null,
         state,
       }),
     )

@@ -3,7 +3,7 @@
 // which is in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
 import { dial } from '../servers/dial.js'
-import { bystander } from './bystander.js'
+import { bystanderProbe } from './bystander.js'
 import { monotonicMs } from './monotonic.js'
 
 /**
@@ -38,7 +38,7 @@ const post = () => {
   port.postMessage(pairs, [pairs.buffer])
 }
 
-const probe = bystander({
+const probe = bystanderProbe({
   masters: () => masters,
   dial,
   access,

@@ -130,7 +130,15 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
  * @param {number} [needs.everyMs]
  * @param {() => number} [needs.random] for the back-off
  */
-export const bystander = ({ masters, dial, access, clock, record, everyMs = 20, random = Math.random }) => {
+export const bystanderProbe = ({
+  masters,
+  dial,
+  access,
+  clock,
+  record,
+  everyMs = 20,
+  random = Math.random,
+}) => {
   /** @type {Map<string, ReturnType<typeof probe>>} */
   const probes = new Map()
   /** @type {NodeJS.Timeout | undefined} */

@@ -119,7 +119,7 @@ export const idleCost = async ({ sample, sleep, disturbed }) => {
  * @returns {{ net: number, uncertainty: number, fixed_share: number } | null} us an item; null also where the servers
  *   used more while idle, by more than the uncertainty
  */
-export const netCost = ({ cpuS, items, idle, nodes }) => {
+export const netCostOf = ({ cpuS, items, idle, nodes }) => {
   if ('why' in idle || cpuS === null || cpuS <= 0 || items <= 0 || nodes.length === 0) return null
   const known = Object.values(idle.by_node)
   const usual = known.reduce((sum, pct) => sum + pct, 0) / known.length

@@ -4,7 +4,7 @@ import { shortestS } from '../traffic/lifetimes.js'
 import { hasDead, leastAlive } from '../traffic/live-items.js'
 
 /**
- * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { Fetched } from '../loads/fetches/fetch.js'
  */
 
@@ -19,20 +19,22 @@ const leastFetches = 3
 
 /**
  * @param {object} needs
- * @param {PlanCard | null} needs.card
+ * @param {AnnouncedPlan | null} needs.announced
  * @param {number} needs.limit items of a fetch; 0: all
  * @param {boolean} needs.dated ids come by their age: else only one with a value is known to be alive
- * @param {() => number} needs.now epoch, by the clock of the server that holds the card
+ * @param {() => number} needs.now epoch, by the clock of the server that holds the announcement
  */
-export const liveShareOf = ({ card, limit, dated, now }) => {
+export const liveShareOf = ({ announced, limit, dated, now }) => {
   // An id lives as long as any item, a value as long as its own.
-  const plan = card && { ...card, ttlS: dated ? card.ttlS : shortestS(card) }
+  const plan = announced && { ...announced, ttlS: dated ? announced.ttlS : shortestS(announced) }
   const alive = plan ? leastAlive(plan) : 0
   const expected = limit > 0 ? Math.min(limit, alive) : alive
   // Without a schedule their number is unknown.
-  const isTold = card?.paced === true && expected > 0 && (dated || limit === 0)
-  const fullMs = card
-    ? card.startedMs + Math.max(card.ttlS * 1000, card.periodMs) + card.periodMs / card.chunks
+  const isTold = announced?.paced === true && expected > 0 && (dated || limit === 0)
+  const fullMs = announced
+    ? announced.startedMs +
+      Math.max(announced.ttlS * 1000, announced.periodMs) +
+      announced.periodMs / announced.chunks
     : 0
   /** @type {number[]} */
   const shares = []
@@ -41,12 +43,12 @@ export const liveShareOf = ({ card, limit, dated, now }) => {
   return {
     /** @param {Pick<Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
     fetched({ ids, values, durationMs, failedBy }) {
-      if (!isTold || !card || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
+      if (!isTold || !announced || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
       // Some die while they are read.
-      const died = plan && hasDead(plan) ? (card.quantity * durationMs) / card.periodMs : 0
+      const died = plan && hasDead(plan) ? (announced.quantity * durationMs) / announced.periodMs : 0
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))
     },
-    /** The card was read. @param {boolean} live its writers are at work */
+    /** The announced was read. @param {boolean} live its writers are at work */
     looked(live) {
       if (live) shares.push(...pending)
       pending = []

@@ -13,7 +13,7 @@ import { shortestS } from '../traffic/lifetimes.js'
 const leastBytes = 100_000
 
 /** What the masters' data grew by, where it is more than they grow by themselves. @param {{ topology: { masters: readonly string[] } }} target @param {number | null} bytes */
-export const told = ({ topology: { masters } }, bytes) =>
+export const measurableGrowth = ({ topology: { masters } }, bytes) =>
   bytes === null || bytes < leastBytes * masters.length ? null : bytes
 
 /**

@@ -4,14 +4,14 @@
 import { structuresOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { AnyPlan } from '../workloads/strategy-of-plan.js'
  *
  * @typedef {object} Counter
  * @property {string} name
  * @property {string} nature
  * @property {(nowMs: number) => string[][]} commands whose replies are added up
- * @property {(card: PlanCard) => boolean} truthOf the plan that fills it
+ * @property {(announced: AnnouncedPlan) => boolean} truthOf the plan that fills it
  * @property {boolean} minuteBefore it is of the minute before
  *
  * @typedef {object} CountRow
@@ -43,7 +43,7 @@ export const countersOf = (plan) => {
 
 /**
  * Whether the writer of a plan has had the time to fill a structure, and has not left it to expire.
- * @param {PlanCard} card
+ * @param {AnnouncedPlan} announced
  * @param {boolean} minuteBefore
  * @param {number} nowMs
  */
@@ -56,16 +56,16 @@ const isFilled = ({ startedMs, renewedMs, periodMs, ttlS, ended }, minuteBefore,
 /**
  * @param {object} needs
  * @param {Counter[]} needs.counters
- * @param {readonly PlanCard[]} needs.cards
+ * @param {readonly AnnouncedPlan[]} needs.announcements
  * @param {(args: string[]) => Promise<number | null>} needs.ask null: it was not answered
  * @param {() => number} needs.now by the servers' clock
  */
-export const uniquenessOf = ({ counters, cards, ask, now }) => {
+export const uniquenessOf = ({ counters, announcements, ask, now }) => {
   const rows = counters.map((counter) => {
-    const card = cards.find((one) => counter.truthOf(one))
+    const announced = announcements.find((one) => counter.truthOf(one))
     // Items that are written only once are not the plan's quantity at any moment.
-    const truth = card && !card.once ? card.quantity : null
-    return { counter, card, truth, samples: 0, empty: 0, last: 0, errors: 0, worst: 0 }
+    const truth = announced && !announced.once ? announced.quantity : null
+    return { counter, announced, truth, samples: 0, empty: 0, last: 0, errors: 0, worst: 0 }
   })
   const sample = async () => {
     const nowMs = now()
@@ -77,9 +77,9 @@ export const uniquenessOf = ({ counters, cards, ask, now }) => {
           if (part === null) return
           n += part
         }
-        const { card, truth, counter } = row
+        const { announced, truth, counter } = row
         // Nothing says that it must be there, or not yet; once it was there, it has been emptied.
-        const isOwed = truth !== null && card && isFilled(card, counter.minuteBefore, nowMs)
+        const isOwed = truth !== null && announced && isFilled(announced, counter.minuteBefore, nowMs)
         if (n === 0 && row.samples === 0 && !isOwed) return
         if (n === 0) row.empty++
         row.samples++

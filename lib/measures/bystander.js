@@ -2,7 +2,7 @@
 // from the moment it was due. Times in us.
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
-import { times } from './fields.js'
+import { timesField } from './fields.js'
 import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
@@ -14,7 +14,7 @@ const contendedCode = 'bystander-contended'
 /** @type {Measure} */
 export const bystander = {
   name: 'bystander',
-  record: { bystander_us: times() },
+  record: { bystander_us: timesField() },
   by: 'one',
 
   async open({ masters, access, covers, elapsed, note, tap }) {

@@ -1,6 +1,6 @@
 // What an item or a job cost the servers: derived from the nodes' amounts, the items and the idle cost, with no record of its
 // own. Where a net cost is null, its reason is in `idle`.
-import { netBytesBeside, netCost } from '../measure/idle-cost.js'
+import { netBytesBeside, netCostOf } from '../measure/idle-cost.js'
 import { derived, per } from './measure.js'
 import { nodeTotals } from './nodes.js'
 
@@ -16,7 +16,7 @@ export const costsOf = (
   { cpu_s: cpuS, net_bytes: netBytes, info_bytes: infoBytes, watched },
   { items, idle },
 ) => {
-  const net = netCost({ cpuS, items, idle, nodes: watched })
+  const net = netCostOf({ cpuS, items, idle, nodes: watched })
   const overS = Math.max(0, ...watched.map((node) => node.overS))
   return {
     cpu_us_per_item: per(cpuS, items, 1e6),

@@ -2,7 +2,7 @@
 // ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
 import { bytes, count, facts, micros, rate, several, share } from '../base/units.js'
-import { amount, counts, latest, length, times, worst } from './fields.js'
+import { amount, counts, latest, length, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
   counter,
@@ -36,8 +36,8 @@ export const fetches = {
   name: 'fetches',
   record: {
     ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, amount('count')])),
-    ...Object.fromEntries(named.map((name) => [`${name}_us`, times()])),
-    freshness_us: times(),
+    ...Object.fromEntries(named.map((name) => [`${name}_us`, timesField()])),
+    freshness_us: timesField(),
     'future.fetches': amount('count'),
     'future.max_ms': worst('ms'),
     // For the last fetch; and for all, whose mean is in run.json.

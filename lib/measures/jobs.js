@@ -1,7 +1,7 @@
 // The jobs of workers: how many were taken and done, and how long each waited, a take that found some, the work itself and a
 // confirmation took, in us. Jobs and their waits are those of the last stage, the rest of the first. A job of a maker whose clock
 // is ahead of the server's has no known wait, and is counted apart.
-import { amount, times, worst } from './fields.js'
+import { amount, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import { counter, histogram, metric, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
@@ -24,7 +24,7 @@ export const jobs = {
   name: 'jobs',
   record: {
     ...Object.fromEntries(counted.map((name) => [`jobs.${name}`, amount('count')])),
-    ...Object.fromEntries(names.map((name) => [`${name}_us`, times()])),
+    ...Object.fromEntries(names.map((name) => [`${name}_us`, timesField()])),
     'ahead.jobs': amount('count'),
     'ahead.max_us': worst('us'),
   },

@@ -1,7 +1,7 @@
 // How long items take from their due time, and from when they were sent (service time), to their last answer, in us. Of those
 // that were due in the measured window; each counts once.
 import { histogramSum } from '../measure/latency.js'
-import { encoded, times } from './fields.js'
+import { encoded, timesField } from './fields.js'
 import { figure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
@@ -9,7 +9,7 @@ import { figure, percentileMetrics, percentilesIn, someTimes } from './measure.j
 /** @type {Measure} */
 export const latency = {
   name: 'latency',
-  record: { 'latency_us.intended': times(), 'latency_us.service': times() },
+  record: { 'latency_us.intended': timesField(), 'latency_us.service': timesField() },
   facts: { 'latency_us.commands': encoded() },
   by: 'each',
   open: ({ records: { latency: taken } }) => ({

@@ -1,5 +1,5 @@
 // How far the replicas are behind their masters, as a consumer sees it once a second: a line has us, run.json ms.
-import { times } from './fields.js'
+import { timesField } from './fields.js'
 import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
 /**
@@ -65,7 +65,7 @@ const replicationDelay = ({ nodes, replication, clock, record }) => {
 /** @type {Measure} */
 export const replication = {
   name: 'replication',
-  record: { replication_us: times() },
+  record: { replication_us: timesField() },
   by: 'one',
   async open({ target, clock }) {
     const { series } = await import('../measure/latency.js')

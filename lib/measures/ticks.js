@@ -1,5 +1,5 @@
 // How late batches were begun: from when each was due to its first byte, in us.
-import { times } from './fields.js'
+import { timesField } from './fields.js'
 import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
@@ -7,7 +7,7 @@ import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
 /** @type {Measure} */
 export const ticks = {
   name: 'ticks',
-  record: { lateness_us: times() },
+  record: { lateness_us: timesField() },
   by: 'each',
   open: ({ records }) => ({ second: () => ({ lateness_us: records.lateTurn() }) }),
   summary: ({ window }) => ({ 'ticks.lateness_us': percentilesIn(window.lateness_us) }),

@@ -13,7 +13,7 @@ const buffersBytes = 4e6
  * @param {number} [slotTable] bytes that a server takes for each slot that holds a key
  * @returns {number[]} in the order of the masters
  */
-export const forecastOf = (plan, topology, slotTable = 0) =>
+export const forecastOfPlan = (plan, topology, slotTable = 0) =>
   strategyOf(plan)
     .forecast(topology, slotTable)
     .map((bytes) => buffersBytes + bytes)

@@ -1,4 +1,4 @@
-// Whose a key is: the names, ranges and types that a plan card covers, and nothing beside them.
+// Whose a key is: the names, ranges and types that an announcement covers, and nothing beside them.
 import { anyPlan } from '../workloads/any-plan.js'
 import { familiesOf, headOf } from '../workloads/derive.js'
 import { allStrategies } from '../workloads/index.js'
@@ -9,7 +9,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Family } from '../workloads/declare.js'
- * @import { PlanCard } from './plan-card.js'
+ * @import { AnnouncedPlan } from './announced-plan.js'
  */
 
 const dayMinutes = 24 * 60
@@ -58,33 +58,33 @@ export const prefixReader = () => {
 export const isLease = (key) => leaseShape.test(key)
 
 /**
- * @param {PlanCard} card
+ * @param {AnnouncedPlan} announced
  * @returns {(key: string) => string | null} the type that a key of this plan has; null: the plan has no such key
  */
-export const typesOfPlan = (card) => {
-  const { prefix, quantity, once, churn = null } = card
+export const typesOfPlan = (announced) => {
+  const { prefix, quantity, once, churn = null } = announced
   // The writers' clocks may be a little off.
-  const fromMinute = card.startedMs / 60_000 - dayMinutes
-  const toMinute = card.renewedMs / 60_000 + dayMinutes
+  const fromMinute = announced.startedMs / 60_000 - dayMinutes
+  const toMinute = announced.renewedMs / 60_000 + dayMinutes
   const covers = {
     isItem: (/** @type {number} */ n) => n >= 1 && (once || churn !== null || n <= quantity),
     isMinute: (/** @type {number} */ n) => n >= fromMinute && n <= toMinute,
   }
-  const typeOf = card.model
-    ? typesOfPatterns(card.model.keys, prefix, covers)
-    : strategyOf(card).types(covers)
+  const typeOf = announced.model
+    ? typesOfPatterns(announced.model.keys, prefix, covers)
+    : strategyOf(announced).types(covers)
   return (key) => (key === prefix + planName ? 'hash' : typeOf(key))
 }
 
 /**
- * A card speaks for its own prefix and for the names that a plan of its kind has, whatever it says.
- * @param {PlanCard} card
+ * An announcement speaks for its own prefix and for the names that a plan of its kind has, whatever it says.
+ * @param {AnnouncedPlan} announced
  * @param {string} prefix under which it was found
  */
-export const isGenuine = (card, prefix) => {
-  const { sets, extraSets, placement } = card
+export const isGenuine = (announced, prefix) => {
+  const { sets, extraSets, placement } = announced
   return (
-    card.prefix === prefix &&
+    announced.prefix === prefix &&
     sets.join() === setNames(prefix, sets.length, placement).join() &&
     extraSets.join() === extraSetNames(prefix, extraSets.length).join()
   )

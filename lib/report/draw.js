@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { drawn, placedLabels } from '../chart/theme.js'
+import { placedLabels, themedOption } from '../chart/theme.js'
 
 /**
  * @import { Option } from '../chart/parts.js'
- * @import { LookName } from '../chart/theme.js'
+ * @import { ThemeName } from '../chart/theme.js'
  */
 
 const require = createRequire(import.meta.url)
@@ -114,7 +114,7 @@ const gridBelow = ({ grid, panels }, below) => {
 
 /**
  * @param {Picture} picture
- * @param {{ look?: LookName, width?: number, height?: number, by?: string }} [how] by: the library's file
+ * @param {{ look?: ThemeName, width?: number, height?: number, by?: string }} [how] by: the library's file
  * @returns {string}
  */
 export const svgOf = (
@@ -140,7 +140,7 @@ export const svgOf = (
     grid: gridBelow(option, below),
   }
   try {
-    chart.setOption(drawn(placedLabels(titled, width - edgesPx), look))
+    chart.setOption(themedOption(placedLabels(titled, width - edgesPx), look))
     return chart.renderToSVGString()
   } finally {
     chart.dispose()

@@ -13,7 +13,7 @@ import { gap } from './words.js'
  * @typedef {ReturnType<typeof painter>} Paint
  * @typedef {{ columns: number, paint: Paint }} Page
  *
- * @typedef {object} Look
+ * @typedef {object} TextSize
  * @property {number} [columns]
  * @property {boolean} [color]
  * @property {boolean} [verbose] nodes, commands, times and the rest too
@@ -82,7 +82,7 @@ const verdictLines = ({ columns, paint }, { verdict, warnings, limits = [] }) =>
   ]
 }
 
-/** @param {Sections} sections @param {Look} look */
+/** @param {Sections} sections @param {TextSize} look */
 export const sectionsText = (
   sections,
   { columns = 80, color = false, verbose = false, report, notStored } = {},
@@ -108,6 +108,6 @@ export const sectionsText = (
 
 /**
  * @param {RunDocument} document
- * @param {Look} [look]
+ * @param {TextSize} [size]
  */
-export const runText = (document, look = {}) => sectionsText(runSections(document), look)
+export const runText = (document, size = {}) => sectionsText(runSections(document), size)

@@ -316,7 +316,7 @@ const measureOf = ([name, title, unit, better, value, axis = unitWords[unit]]) =
     value: value ?? ((/** @type {Document} */ document) => at(name, document)),
   })
 
-export const MEASURES = Object.freeze(rows.map(measureOf))
+export const METRICS = Object.freeze(rows.map(measureOf))
 
 /** One whose name a model gave. @param {string} name */
 const ownMeasure = (name) => {
@@ -326,11 +326,11 @@ const ownMeasure = (name) => {
 
 /** Those that a run may have, with those of its own model. @param {Document} document */
 export const measuresIn = (document) => [
-  ...MEASURES,
+  ...METRICS,
   ...metricsNamedIn(document).flatMap((name) => ownMeasure(name) ?? []),
 ]
 
-const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
+const byName = new Map(METRICS.map((figure) => [bare(figure.name), figure]))
 
 /**
  * The figure of that name, with or without the units of its sections.
@@ -340,7 +340,7 @@ const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
 export const measureNamed = (name) => {
   const figure = byName.get(bare(name)) ?? ownMeasure(name)
   if (figure) return figure
-  const names = MEASURES.map((known) => known.name)
+  const names = METRICS.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
   const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
   throw new OptionError(

@@ -63,9 +63,9 @@ export const leased = async ({ signal, ...needs }, terms, wanted) => {
 /**
  * Claims them in the target, so that the same command on another box makes other agents; refused while another plan is
  * being written under the prefix.
- * @param {Claim & { card: Announcement }} claim
+ * @param {Claim & { announced: Announcement }} claim
  */
-export const claimAgents = async ({ settings, card, ...needs }) => {
+export const claimAgents = async ({ settings, announced, ...needs }) => {
   if (!keepsPlans(needs.target.refused))
     return {
       agents: [1],
@@ -75,7 +75,7 @@ export const claimAgents = async ({ settings, card, ...needs }) => {
       begin: async () => {},
       release: async () => {},
     }
-  await unlessInterrupted(needs.signal, refuseRival(needs.target, card))
+  await unlessInterrupted(needs.signal, refuseRival(needs.target, announced))
   const { prefix, totalAgents } = settings
   return leased(needs, { prefix, totalAgents }, wantedAgents(settings, needs.target.origin))
 }

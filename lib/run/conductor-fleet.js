@@ -27,7 +27,7 @@ const ofClients = recordOf([client])
 const ofSeconds = { items: counts(), achieved: amount('count'), waited_ms: worst('ms') }
 
 /** @param {readonly Played[]} all of one second, of every box @returns {SecondRecord} */
-export const mergedSecond = (all) => {
+export const secondOfFleet = (all) => {
   const seconds = all.map(({ second }) => second)
   const [first] = seconds
   const [clients, added] = [secondOfSources(), secondOfSources()]
@@ -78,7 +78,7 @@ export const searchOnFleet = ({ fleet, conductor, onStep }) => {
       if (all.some(({ length }) => length < step.seconds)) throw lostBox()
       if (step.phase === 'confirm') confirming.push(...all.flat())
       return all[0].map((/** @type {unknown} */ _, /** @type {number} */ i) =>
-        mergedSecond(all.map((played) => played[i])),
+        secondOfFleet(all.map((played) => played[i])),
       )
     })
   }

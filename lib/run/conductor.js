@@ -10,7 +10,7 @@ import { TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 
 /**
- * @import { Step, Verdict } from '../answers/find/bracket.js'
+ * @import { Step, SecondVerdict } from '../answers/find/bracket.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Stretch } from '../plan/course.js'
@@ -223,8 +223,8 @@ const playerOf = ({
 /**
  * @template Answer
  * @param {Parameters<typeof playerOf>[0] & {
- *   machine: Generator<Step, Answer, Verdict[]>,
- *   judge: (second: SecondRecord) => Verdict,
+ *   machine: Generator<Step, Answer, SecondVerdict[]>,
+ *   judge: (second: SecondRecord) => SecondVerdict,
  *   onStep: (step: Step, last: SecondRecord | undefined) => void }} needs
  */
 export const conductorOf = ({ machine, judge, onStep, ...needs }) => {

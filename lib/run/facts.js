@@ -94,7 +94,7 @@ const possibleAgents = ({ agent, totalAgents }) =>
  * @param {number[]} [agents]
  * @returns {Promise<Facts>}
  */
-export const factsOf = async (settings, target, agents = []) => {
+export const targetFactsOf = async (settings, target, agents = []) => {
   const facts = {
     agents,
     masters: target.topology.masters.length,

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
-import { cardsIn } from '../fleet/gather.js'
+import { descriptionsIn } from '../fleet/gather.js'
 import { secondOf } from '../fleet/interval.js'
 import { leaderOf } from '../fleet/lead.js'
 import { partsOfFleet } from '../fleet/merged.js'
@@ -14,7 +14,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Control } from '../fleet/control.js'
- * @import { Card } from '../fleet/gather.js'
+ * @import { BoxDescription } from '../fleet/gather.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Held } from '../measure/memory-cost.js'
  * @import { Plan } from '../loads/plan.js'
@@ -80,7 +80,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const presence = fleetPresence(plan.totalAgents)
   for await (const lines of pagesOfSeconds(control))
     for (const line of lines) presence.add(secondOf(line.at_ms), line.writers)
-  const [cards, ends] = await Promise.all([control.boxes(), control.ends()])
+  const [descriptions, ends] = await Promise.all([control.boxes(), control.ends()])
   const strategy = strategyOf(plan)
   const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
   // Reads of the run's own boxes are not the work of another application.
@@ -90,14 +90,14 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const { sections, sums, ...parts } = partsOfFleet({
     ...{ plan, slotTable, after, checkpoint, control: address, startMs: Number(fields.start) },
     strategy: { ...strategy, runCommands },
-    cards: cardsIn(cards),
+    descriptions: descriptionsIn(descriptions),
     ends: /** @type {any} */ (parsed(ends)),
     presence: presence.summary,
     before: fields.before ? JSON.parse(fields.before) : null,
     idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not say' },
   })
   const reading = readersOfFleet({
-    ...{ cards: cardsIn(cards), ends: parsed(ends), checkpoint },
+    ...{ descriptions: descriptionsIn(descriptions), ends: parsed(ends), checkpoint },
     plan: readingPlan,
   })
   const known = { ...about, ...withReaders(parts, reading), kind: 'producer', run }
@@ -119,8 +119,8 @@ const endsOf = (fleet) => {
   /** @type {Map<string, number>} since when a box has no lease */
   const missed = new Map()
   return async () => {
-    const [{ cards, live }, ends] = await Promise.all([fleet.live(), fleet.control.ends()])
-    const boxes = cards.filter(({ agents }) => agents.length > 0)
+    const [{ descriptions, live }, ends] = await Promise.all([fleet.live(), fleet.control.ends()])
+    const boxes = descriptions.filter(({ agents }) => agents.length > 0)
     const nowMs = performance.now()
     return boxes.filter(({ id }) => {
       if (id in ends) return false
@@ -150,9 +150,9 @@ const endOf = (parts, warnings) => {
   }
 }
 
-/** @param {readonly Card[]} cards */
-const namesOf = (cards) =>
-  cards
+/** @param {readonly BoxDescription[]} descriptions */
+const namesOf = (descriptions) =>
+  descriptions
     .map(
       ({ host, agents, kind }) =>
         `${kind === 'producer' ? 'writer' : 'reader'} ${agents.join(', ')} (${host})`,

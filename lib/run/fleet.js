@@ -32,7 +32,7 @@ import { versionsOf } from './versions.js'
  * @property {Target} target
  * @property {string} run
  * @property {Plan} whole of all writers
- * @property {Announcement} card
+ * @property {Announcement} announced
  * @property {Kept} kept
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
@@ -57,7 +57,7 @@ const nodesOf = (target) =>
   )
 
 /** @param {Settings} settings @param {Gathering} gathering */
-export const fleetOf = async (settings, { target, run, whole, card, ...needs }) => {
+export const fleetOf = async (settings, { target, run, whole, announced, ...needs }) => {
   const { control, totalAgents, joinWithinMs: withinMs, partial } = settings
   if (!control) return null
   return joinFleet({
@@ -72,7 +72,7 @@ export const fleetOf = async (settings, { target, run, whole, card, ...needs }) 
     isEven: whole.flow === 'ticks' && isScheduled(whole) && whole.arrivals === 'constant',
     stagger: settings.stagger,
     stopsAll: settings.stopAll,
-    terms: fleetTerms(settings, whole, card),
+    terms: fleetTerms(settings, whole, announced),
     targets: await nodesOf(target),
   })
 }
@@ -150,12 +150,12 @@ export const joinToRead = async (settings, { target, run, observer, kept, stop, 
 
 /**
  * What a reader of a fleet found must be what the fleet writes.
- * @param {{ plan: { flow: string }, card: unknown }} found
+ * @param {{ plan: { flow: string }, announced: unknown }} found
  * @param {Settings} settings
  * @param {Target} target
  */
-export const checkJoined = ({ plan, card }, { run }, target) => {
-  if (card === null)
+export const checkJoined = ({ plan, announced }, { run }, target) => {
+  if (announced === null)
     throw new TargetError(
       `${target.address} has no plan of --run ${run}: read from the servers that its writers write to`,
       { code: 'NO_PLAN' },
@@ -167,11 +167,11 @@ export const checkJoined = ({ plan, card }, { run }, target) => {
 /**
  * Leases of numbers on the control, and the plan in the target, for its readers.
  * @param {Member} fleet
- * @param {Claim & { card: Announcement }} claim
+ * @param {Claim & { announced: Announcement }} claim
  */
-export const claimOnFleet = async (fleet, { card, settings, target, ...claim }) => {
+export const claimOnFleet = async (fleet, { announced, settings, target, ...claim }) => {
   const { totalAgents, prefix } = settings
-  await refuseRival(target, card)
+  await refuseRival(target, announced)
   const office = await numbersOnFleet(fleet, { ...claim, settings, target })
   const isLast = async () => fleet.leads()
   const plans = await leased({ ...claim, target, isLast }, { prefix, totalAgents: 0 }, [])

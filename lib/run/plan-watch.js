@@ -1,55 +1,55 @@
 // Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
-import { sameTerms } from '../plan/plan-card.js'
+import { samePlan } from '../plan/announced-plan.js'
 
-/** @import { PlanCard } from '../plan/plan-card.js' */
+/** @import { AnnouncedPlan } from '../plan/announced-plan.js' */
 
 const everyMs = 1000
 // Two renewals that did not come, and a little.
 const silenceMs = 12_000
 const rewriteSlackMs = 500
 
-/** A sign of life just now. @param {PlanCard} card @param {number} nowMs */
+/** A sign of life just now. @param {AnnouncedPlan} announced @param {number} nowMs */
 export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewedMs < silenceMs
 
 /**
  * @param {object} needs
- * @param {PlanCard | null} needs.card the one that is read by
- * @param {() => Promise<readonly PlanCard[]>} needs.read
+ * @param {AnnouncedPlan | null} needs.announced the one that is read by
+ * @param {() => Promise<readonly AnnouncedPlan[]>} needs.read
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
- * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and a writer has started since
- * @param {(live: boolean) => void} [needs.onLook] the card was read: whether its writers are at work
+ * @param {(announced: AnnouncedPlan) => void} needs.onAppeared there was none at the start, and a writer has started since
+ * @param {(live: boolean) => void} [needs.onLook] the announcement was read: whether its writers are at work
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const planWatch = ({ card, read, now, onChanged, onAppeared, onLook = () => {}, sleep }) => {
-  let current = card
+export const planWatch = ({ announced, read, now, onChanged, onAppeared, onLook = () => {}, sleep }) => {
+  let current = announced
   let changed = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
   const look = async () => {
-    const cards = await read().catch(() => null)
-    if (!cards) return
-    if (!card) {
-      const found = cards.find((other) => isLive(other, now()))
+    const announcements = await read().catch(() => null)
+    if (!announcements) return
+    if (!announced) {
+      const found = announcements.find((other) => isLive(other, now()))
       if (changed || !found) return
       changed = true
       onAppeared(found)
       return
     }
-    current = cards.find((other) => sameTerms(other, card)) ?? current
-    const rival = cards.find(
+    current = announcements.find((other) => samePlan(other, announced)) ?? current
+    const rival = announcements.find(
       (other) =>
-        other.strategy === card.strategy &&
-        other.startedMs > card.startedMs &&
-        !sameTerms(other, card) &&
+        other.strategy === announced.strategy &&
+        other.startedMs > announced.startedMs &&
+        !samePlan(other, announced) &&
         isLive(other, now()),
     )
     if (!changed && rival) {
       changed = true
       onChanged()
     }
-    onLook(!changed && isLive(current ?? card, now()))
+    onLook(!changed && isLive(current ?? announced, now()))
   }
   return {
     start() {
@@ -58,10 +58,10 @@ export const planWatch = ({ card, read, now, onChanged, onAppeared, onLook = () 
     stop: () => clearInterval(timer),
     /** Whether all items have been written again after that moment; waits for the writers' next sign of life. @param {number} sinceMs */
     async wasRewritten(sinceMs) {
-      if (!card || card.once) return false
-      const neededMs = sinceMs + card.periodMs + rewriteSlackMs
+      if (!announced || announced.once) return false
+      const neededMs = sinceMs + announced.periodMs + rewriteSlackMs
       for (;;) {
-        const { ended, renewedMs } = /** @type {PlanCard} */ (current)
+        const { ended, renewedMs } = /** @type {AnnouncedPlan} */ (current)
         if (changed || ended) return false
         if (renewedMs >= neededMs) return true
         if (now() > neededMs + silenceMs) return false

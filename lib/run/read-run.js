@@ -63,13 +63,13 @@ const conductedOf = (reading) => ({
  * @param {{ startedEpochMs: number, durationS: number, interrupted: boolean }} ending
  */
 const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
-  const { plan, card, clocks, uniqueness, driver, instruments, journal, liveShare } = run
+  const { plan, announced, clocks, uniqueness, driver, instruments, journal, liveShare } = run
   const { nodes } = instruments.sofar
   return {
     kind: /** @type {const} */ ('consumer'),
     ...{ startedEpochMs, durationS, interrupted },
     plan,
-    writing: card,
+    writing: announced,
     consumers: plan.agents.length * plan.consumers,
     clocks: clocks.figures(),
     live: liveShare.summary(),

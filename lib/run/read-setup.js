@@ -21,7 +21,7 @@ import { momentsOf } from './second.js'
 
 /**
  * @import { Source } from '../measures/measure.js'
- * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { ReadDriver, ReadDriverOptions } from '../transport/read-driver.js'
@@ -37,9 +37,9 @@ import { momentsOf } from './second.js'
  * @typedef {FrameNeeds & OfReaders} ReadNeeds
  * @typedef {object} OfReaders
  * @property {ReadPlan} plan
- * @property {PlanCard | null} card
- * @property {readonly PlanCard[]} cards all that are under the prefix
- * @property {() => Promise<readonly PlanCard[]>} readCards
+ * @property {AnnouncedPlan | null} announced
+ * @property {readonly AnnouncedPlan[]} announcements all that are under the prefix
+ * @property {() => Promise<readonly AnnouncedPlan[]>} readAnnouncements
  * @property {(warning: Warning) => void} warn
  * @property {Joined | null} [joined] of a fleet
  * @property {Conductor} [conductor] decides at which rates is fetched
@@ -102,14 +102,14 @@ const masterReader =
  * @param {ReadNeeds} needs
  * @param {{ driver: ReadDriver, reader: Reader, clocks: Pick<RunClock, 'at'>, planNow: () => number }} reading
  */
-const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
+const verifierOf = ({ plan, announced, readAnnouncements, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
   const again = reader.value ?? reader.again ?? null
-  const liveShare = liveShareOf({ card, limit: plan.limit, dated: reader.dated, now: planNow })
+  const liveShare = liveShareOf({ announced, limit: plan.limit, dated: reader.dated, now: planNow })
   const watch = planWatch({
-    card,
+    announced,
     onLook: liveShare.looked,
-    read: readCards,
+    read: readAnnouncements,
     now: planNow,
     onChanged: () => {
       judging = false
@@ -160,7 +160,7 @@ const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
 
 /** @param {ReadNeeds} needs @param {Undo} undo */
 export const setUpReading = async (needs, undo) => {
-  const { plan, card, cards, target, results, say, warn, joined = null, conductor } = needs
+  const { plan, announced, announcements, target, results, say, warn, joined = null, conductor } = needs
   const frame = frameOf(needs, undo)
   const { clock, elapsed, journal } = frame
   const reader = strategyOf(plan).reader()
@@ -180,7 +180,7 @@ export const setUpReading = async (needs, undo) => {
   undo(verifier.watch.stop)
   const { judge, inspector, liveShare } = verifier
   const uniqueness = plan.count
-    ? uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
+    ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
     : null
   const instruments = await frame.measure(ofReaders, {
     ...{ plan, target, judge },
@@ -229,7 +229,7 @@ export const setUpReading = async (needs, undo) => {
     },
   }
   return {
-    ...{ plan, card, driver, uniqueness, instruments, ...verifier },
+    ...{ plan, announced, driver, uniqueness, instruments, ...verifier },
     ...{ frame, clocks, reading, course, seconds, journal },
     /** In a fleet: so long after the run's start. @param {number} ms */
     beginAt(ms) {

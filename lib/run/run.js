@@ -8,7 +8,7 @@ import { millraceVersion } from '../base/version.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
 import { planOf } from '../loads/plan.js'
-import { cardOf } from '../plan/plan-card.js'
+import { announcementOf } from '../plan/announced-plan.js'
 import { documentWith } from '../result/facts.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
@@ -22,7 +22,7 @@ import {
   workersWords,
 } from './agents.js'
 import { clockOf } from './clock.js'
-import { factsOf } from './facts.js'
+import { targetFactsOf } from './facts.js'
 import { findPlan } from './find-plan.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
@@ -124,15 +124,15 @@ const written = async (settings, needs, undo) => {
   let { stop } = signals
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
-  const facts = await unlessInterrupted(stop, factsOf(settings, target))
+  const facts = await unlessInterrupted(stop, targetFactsOf(settings, target))
   await checkSnapshot(settings, target)
   const whole = planOf(settings, facts)
-  const card = cardOf(whole, millraceVersion())
+  const announced = announcementOf(whole, millraceVersion())
   const clock = () => performance.now()
   const looking = { target, allow, clock, epochMs: time.now }
   target.confirmed.checkWith(newcomerCheck(looking))
   const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
-  const gathering = { target, run, whole, card, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
+  const gathering = { target, run, whole, announced, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
   const fleet = await unlessInterrupted(stop, fleetOf(settings, gathering))
   if (fleet) {
     undo(() => untilStopped(stopNow, fleet.close(), undefined))
@@ -140,7 +140,7 @@ const written = async (settings, needs, undo) => {
   }
   const claim = {
     settings,
-    card,
+    announced,
     target,
     run,
     say,
@@ -175,7 +175,7 @@ const written = async (settings, needs, undo) => {
   const parts = await writeRun({
     plan,
     target,
-    announce: () => agents.announce(card),
+    announce: () => agents.announce(announced),
     time,
     others: agents.others,
     onBegin: agents.begin,
@@ -213,11 +213,11 @@ const read = async (settings, needs, undo) => {
   const common = { target, stop, stopNow, say, warn, ...progress }
   if (joined) checkJoined(found, settings, target)
   if (found.plan.flow === 'workers') {
-    const { plan, card } = found
+    const { plan, announced } = found
     say(workersWords(plan))
     const jobs = { promise: strategyOf(plan).workers()?.promise }
     const results = begun(settings, needs, plan, {}, { jobs })
-    const parts = await workRun({ plan, card, results, ...common })
+    const parts = await workRun({ plan, announced, results, ...common })
     return { ...parts, target: {} }
   }
   const { strategy } = found.plan

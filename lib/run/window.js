@@ -33,7 +33,7 @@ const leftOutWords = ({ plan, fromMs, steady, lines, waits }) => {
  * @param {(text: string) => void} [needs.onBacklog] items waited already then
  * @param {() => number} needs.elapsed
  */
-export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }) => {
+export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }) => {
   let isOpen = false
   let isClosed = false
   let openedMs = 0

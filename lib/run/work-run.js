@@ -8,7 +8,7 @@ import { alarm, deferred } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
 import { queueOwner } from '../loads/jobs/producer.js'
 import { contentsOf } from '../loads/workers/contents.js'
-import { resultOf } from '../loads/workers/result.js'
+import { workResultOf } from '../loads/workers/result.js'
 import { openStages } from '../loads/workers/stages.js'
 import { onesIn } from '../measure/bits.js'
 import { steadyClock } from '../measure/clocks.js'
@@ -23,13 +23,13 @@ import { changesOf } from './second.js'
 /**
  * @import { Redis } from 'ioredis'
  * @import { Sets } from '../measure/jobs.js'
- * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
  * @import { Warning } from '../result/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Frame, FrameNeeds, Undo } from './frame.js'
  *
- * @typedef {FrameNeeds & { plan: WorkPlan, card: PlanCard | null, warn: (warning: Warning) => void }} WorkNeeds
+ * @typedef {FrameNeeds & { plan: WorkPlan, announced: AnnouncedPlan | null, warn: (warning: Warning) => void }} WorkNeeds
  */
 
 // How long a server that is away is waited for.
@@ -182,7 +182,7 @@ const setUp = async (needs, undo) => {
   })
   const seconds = secondsOf(plan, frame, stages, account, ending.look)
   return {
-    ...{ plan, card: needs.card, strategy, client, last, crew, account, box },
+    ...{ plan, announced: needs.announced, strategy, client, last, crew, account, box },
     ...{ frame, instruments, clocks, journal, elapsed },
     /** Of the run, by the clock of the queue's server. */
     startUs: () => startUs,
@@ -276,7 +276,7 @@ const played = async (needs, undo) => {
     run.account.end().catch(() => {}),
     undefined,
   )
-  return resultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
+  return workResultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
 }
 
 /** @param {WorkNeeds} needs */

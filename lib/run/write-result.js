@@ -61,7 +61,7 @@ const nominalOf = (plan, course, fromMs, endMs) =>
  * @param {Ending} ending
  * @param {Course | null} [course] of a run whose rate changed
  */
-export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
+export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
   const { endMs, interrupted, after, slotTable, chunks } = ending
   const totals = nodeTotals(run.instruments.window(), run.instruments.sofar)

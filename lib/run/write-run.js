@@ -8,7 +8,7 @@ import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { heldIn, outliveEarlier } from './held.js'
 import { sumsOf } from './write-records.js'
-import { resultOf } from './write-result.js'
+import { writeResultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
 /**
@@ -147,7 +147,7 @@ const played = async (needs, undo) => {
   await untilStopped(stopNow, run.dropIndexes(), undefined)
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, after, slotTable, chunks }
-  const result = resultOf(run, beginning, ending, needs.conductor?.course)
+  const result = writeResultOf(run, beginning, ending, needs.conductor?.course)
   const { declared } = run.strategy
   const passes = run.passes()?.passes ?? []
   const toPlay = run.plan.clients?.passes ? declared.passes : null

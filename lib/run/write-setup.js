@@ -10,13 +10,13 @@ import { ofWriters } from '../measures/index.js'
 import { nodes } from '../measures/nodes.js'
 import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
-import { removeLeftovers } from '../servers/expired-ids.js'
+import { removeExpiredIds } from '../servers/expired-ids.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { runOfFlow } from './flows.js'
 import { frameOf } from './frame.js'
 import { idleOf } from './idle.js'
 import { changesOf, lengthMs } from './second.js'
-import { windowOf } from './window.js'
+import { measuringWindow } from './window.js'
 import { recordsOf, sumsOf } from './write-records.js'
 
 /**
@@ -65,7 +65,7 @@ const makeReady = async ({ scripts }, target) => {
  * @param {(kind: string, text: string) => void} event
  */
 const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
-  const removed = await removeLeftovers(target, purgedKeys, nowMs - plan.ttlS * 1000)
+  const removed = await removeExpiredIds(target, purgedKeys, nowMs - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -86,7 +86,7 @@ const aheadOf = (target) =>
  */
 const watchersOf = async (frame, { plan, target, fleet, conductor }, records, load) => {
   const { elapsed, journal } = frame
-  const window = windowOf({
+  const window = measuringWindow({
     ...{ plan, ledger: records.ledger, elapsed },
     onOpen: () => instruments.startWindow(),
     onBacklog: (text) => journal.event('warm-up', text),

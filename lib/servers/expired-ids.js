@@ -11,7 +11,7 @@ const atOnce = 1000
  * @param {readonly string[]} sets
  * @param {number} deadBeforeMs epoch
  */
-export const removeLeftovers = async ({ topology, control }, sets, deadBeforeMs) => {
+export const removeExpiredIds = async ({ topology, control }, sets, deadBeforeMs) => {
   let removed = 0
   for (const set of sets) {
     const client = control(ownerOf(topology, set))

@@ -113,8 +113,8 @@ export const ownersBook = (target, nowMs, { db, prefixes }) => {
     const key = planKey(prefix)
     const client = target.control(ownerOf(target.topology, key), db)
     if ((await client.type(key).catch(unlessRefused('hidden'))) !== 'hash') return []
-    const cards = await plansIn(client, prefix, nowMs)
-    return cards.filter((card) => isGenuine(card, prefix)).map(typesOfPlan)
+    const announcements = await plansIn(client, prefix, nowMs)
+    return announcements.filter((announced) => isGenuine(announced, prefix)).map(typesOfPlan)
   }
 
   /** The types that the plans give a key of this name; none when it is not ours. @param {string} key @returns {Promise<string[]>} */

@@ -8,7 +8,7 @@ import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../base/errors.js'
 import { processStart } from '../base/lock.js'
 import { atMost } from '../base/timers.js'
-import { cardWords, differingTerms, leaseMs } from '../plan/plan-card.js'
+import { announcedWords, differingFields, leaseMs } from '../plan/announced-plan.js'
 import { scriptBody } from '../workloads/lua.js'
 import { endpointOf } from './address.js'
 import { clientOptions } from './client-options.js'
@@ -149,7 +149,7 @@ export const leases = ({
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   /** @type {Announcement | null} */
-  let card = null
+  let announced = null
 
   // The library tries for ever, and does not say that it may not ask CLUSTER INFO.
   const reachable = async () => {
@@ -191,7 +191,7 @@ export const leases = ({
     if (!rival || rivalKnown) return
     rivalKnown = true
     onRival(
-      `another plan is being written under the same prefix: ${cardWords(rival)}, with ${differingTerms(rival, plan)}; each removes items of the other`,
+      `another plan is being written under the same prefix: ${announcedWords(rival)}, with ${differingFields(rival, plan)}; each removes items of the other`,
     )
   }
   /** For each agent besides ours '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
@@ -209,7 +209,7 @@ export const leases = ({
 
   const renew = async () => {
     // The server may be away; the next renewal tells again.
-    if (card) renewPlan(card).catch(() => {})
+    if (announced) renewPlan(announced).catch(() => {})
     for (const agent of held) {
       try {
         const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs)
@@ -306,7 +306,7 @@ export const leases = ({
     async announce(plan) {
       const { nowMs, rival } = await announcePlan(client, plan)
       if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
-      card = plan
+      announced = plan
     },
     /** What was there before the first of the others that write began; null: none writes. @returns {Promise<Held | null>} */
     async earliest() {
@@ -332,8 +332,8 @@ export const leases = ({
       const away = async () => {
         await giveBack()
         // The plan has ended when its last writer has.
-        if (card && (isLast ? await isLast() : (await theirs()).length === 0))
-          await announcePlan(client, card, 'end')
+        if (announced && (isLast ? await isLast() : (await theirs()).length === 0))
+          await announcePlan(client, announced, 'end')
       }
       await atMost(
         answerLimitMs,

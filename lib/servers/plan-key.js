@@ -4,26 +4,26 @@
 import { TargetError } from '../base/errors.js'
 import { period } from '../base/units.js'
 import {
-  cardFault,
-  cardHash,
-  cardIn,
-  cardWords,
-  differingTerms,
+  announcedFault,
+  announcedHash,
+  announcedIn,
+  announcedWords,
+  differingFields,
   leaseMs,
   markerS,
   renewalMs,
   rivalsOf,
-} from '../plan/plan-card.js'
+} from '../plan/announced-plan.js'
 import { epochIn } from '../wire/time.js'
 import { scriptBody } from '../workloads/lua.js'
 import { ownerOf } from './topology.js'
 
 /**
  * @import { Cluster, Redis } from 'ioredis'
- * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { Target } from './open.js'
  *
- * @typedef {Omit<PlanCard, 'startedMs' | 'renewedMs' | 'ended'>} Announcement
+ * @typedef {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>} Announcement
  */
 
 /** @param {string} prefix */
@@ -33,46 +33,46 @@ export const planKey = (prefix) => `${prefix}millrace:plan`
  * Announces what is written under a prefix. Returns another plan that is being written there, by the servers' clock;
  * beside that one a plan that begins is not announced.
  * @param {Redis | Cluster} client
- * @param {Announcement} card
+ * @param {Announcement} announced
  * @param {'begin' | 'renew' | 'end'} [phase]
- * @returns {Promise<{ nowMs: number, rival: PlanCard | null }>}
+ * @returns {Promise<{ nowMs: number, rival: AnnouncedPlan | null }>}
  */
-export const announcePlan = async (client, card, phase = 'begin') => {
+export const announcePlan = async (client, announced, phase = 'begin') => {
   const answer = await client.eval(
     scriptBody('announce-plan'),
     1,
-    planKey(card.prefix),
-    cardHash(card),
-    JSON.stringify(card),
-    markerS(card) * 1000,
+    planKey(announced.prefix),
+    announcedHash(announced),
+    JSON.stringify(announced),
+    markerS(announced) * 1000,
     phase,
     leaseMs,
   )
   const [nowMs, rival] = Array.isArray(answer) ? answer : []
   if (typeof nowMs !== 'number' || typeof rival !== 'string')
     throw new TargetError(
-      `${planKey(card.prefix)}: the server does not answer as a script that announces a plan does`,
+      `${planKey(announced.prefix)}: the server does not answer as a script that announces a plan does`,
     )
-  return { nowMs, rival: cardIn(rival) }
+  return { nowMs, rival: announcedIn(rival) }
 }
 
 /**
  * Why nothing is written beside a plan of other terms.
  * @param {string} address
- * @param {Announcement} card ours
- * @param {PlanCard} rival
+ * @param {Announcement} announced ours
+ * @param {AnnouncedPlan} rival
  * @param {number} nowMs by the server's clock
  */
-export const rivalRefusal = (address, card, rival, nowMs) => {
+export const rivalRefusal = (address, announced, rival, nowMs) => {
   const silentMs = nowMs - rival.renewedMs
   const killed =
     silentMs > renewalMs
       ? `; if it was killed, wait ${period(Math.ceil((leaseMs - silentMs) / 1000) * 1000)}`
       : ''
-  const where = card.prefix ? `prefix ${card.prefix}` : 'no prefix'
+  const where = announced.prefix ? `prefix ${announced.prefix}` : 'no prefix'
   return new TargetError(
-    `${address}: another plan is being written under ${where}: ${cardWords(rival)}, ` +
-      `with ${differingTerms(rival, card)}, begun ${period(Math.max(0, nowMs - rival.startedMs))} ago, ` +
+    `${address}: another plan is being written under ${where}: ${announcedWords(rival)}, ` +
+      `with ${differingFields(rival, announced)}, begun ${period(Math.max(0, nowMs - rival.startedMs))} ago, ` +
       `last sign of life ${period(Math.max(0, silentMs))} ago; end it, write with the same options, or take another --prefix${killed}`,
     { code: 'RIVAL_PLAN' },
   )
@@ -81,12 +81,12 @@ export const rivalRefusal = (address, card, rival, nowMs) => {
 /**
  * Refuses what would be written beside a plan of other terms, before anything is changed.
  * @param {Pick<Target, 'address' | 'topology' | 'control'>} target
- * @param {Announcement} card
+ * @param {Announcement} announced
  */
-export const refuseRival = async (target, card) => {
-  const { cards, nowMs } = await plansUnder(target, card.prefix)
-  const [rival] = rivalsOf(card, cards, nowMs)
-  if (rival) throw rivalRefusal(target.address, card, rival, nowMs)
+export const refuseRival = async (target, announced) => {
+  const { announcements, nowMs } = await plansUnder(target, announced.prefix)
+  const [rival] = rivalsOf(announced, announcements, nowMs)
+  if (rival) throw rivalRefusal(target.address, announced, rival, nowMs)
 }
 
 /**
@@ -96,7 +96,7 @@ export const refuseRival = async (target, card) => {
  * @param {string} prefix
  * @param {number} nowMs by the server's clock
  */
-export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).cards
+export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).announcements
 
 /**
  * The same, and why others that are there cannot be read.
@@ -106,11 +106,11 @@ export const plansIn = async (client, prefix, nowMs) => (await readPlans(client,
  */
 const readPlans = async (client, prefix, nowMs) => {
   const texts = Object.values(await client.hgetall(planKey(prefix)))
-  const cards = texts
-    .flatMap((text) => cardIn(text) ?? [])
-    .filter((card) => nowMs - card.renewedMs < markerS(card) * 1000)
+  const announcements = texts
+    .flatMap((text) => announcedIn(text) ?? [])
+    .filter((announced) => nowMs - announced.renewedMs < markerS(announced) * 1000)
     .sort((a, b) => b.renewedMs - a.renewedMs)
-  return { cards, faults: texts.flatMap((text) => cardFault(text) ?? []) }
+  return { announcements, faults: texts.flatMap((text) => announcedFault(text) ?? []) }
 }
 
 /**

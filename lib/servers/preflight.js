@@ -3,7 +3,7 @@
 
 import { TargetError } from '../base/errors.js'
 import { bytes, count, plainText, several } from '../base/units.js'
-import { forecastOf } from '../plan/forecast.js'
+import { forecastOfPlan } from '../plan/forecast.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { endpointOf } from './address.js'
@@ -226,7 +226,7 @@ export const newcomerCheck =
  */
 export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs }) => {
   const { masters } = target.topology
-  const forecasts = forecastOf(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
+  const forecasts = forecastOfPlan(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
   /** @type {Map<string, Findings>} */
   const findings = new Map()
   const nodes = /** @type {FoundNode[]} */ ([])

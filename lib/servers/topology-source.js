@@ -25,7 +25,7 @@ const addressesIn = (layout, seed) => [
 ]
 
 /** @param {Control} control @param {Endpoint} endpoint */
-const clusterLookout = (control, endpoint) => {
+const clusterTopology = (control, endpoint) => {
   const seed = addressOf(endpoint)
   const ask = asker(async (address) => {
     const { host } = endpointOf(address)
@@ -50,7 +50,7 @@ const clusterLookout = (control, endpoint) => {
  * @param {Endpoint} endpoint
  * @param {Pick<TopologySourceNeeds, 'sentinels' | 'mayBeReplica' | 'refused' | 'confirmed' | 'takesReplica'>} options
  */
-const singleLookout = (control, endpoint, options) => {
+const singleTopology = (control, endpoint, options) => {
   const { sentinels, mayBeReplica, refused, confirmed, takesReplica } = options
   // A server that does not say what it is stays the only one.
   const layout = singleLayout(endpoint, [])
@@ -122,4 +122,4 @@ const singleLookout = (control, endpoint, options) => {
 
 /** @param {TopologySourceNeeds} needs */
 export const topologySourceOf = ({ control, endpoint, cluster, ...single }) =>
-  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, single)
+  cluster ? clusterTopology(control, endpoint) : singleTopology(control, endpoint, single)

@@ -1,5 +1,5 @@
 // The commands of one step for one range of items, as numbers: which items each carries, and in what order they go.
-import { encode, plainArgument, sizeOf } from '../wire/encode.js'
+import { encode, encodedSize, plainArgument } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
 /**
@@ -153,7 +153,7 @@ const keyedBatch = (step, range, cluster, values) => {
   const bytes =
     step.kind === 'once'
       ? {
-          size: (i) => sizeOf(args(i)),
+          size: (i) => encodedSize(args(i)),
           put: (i, out, at, tick, note) => encode(args(i), out, at, tick, note),
         }
       : {

@@ -6,7 +6,7 @@ import { disconnect } from '../servers/disconnect.js'
 import { reasonFor } from '../servers/reason.js'
 import { connectorFor } from './connector.js'
 import { silentConnectionsOf } from './ioredis-silence.js'
-import { refusalIn, verdictOf } from './refusals.js'
+import { refusalIn, ruleOf } from './refusals.js'
 import { closed as closedReason } from './topology-events.js'
 
 /**
@@ -51,7 +51,7 @@ const judgeReplies = (client, follows) => {
     /** @type {unknown} */ _left,
     /** @type {any} */ handlers,
   ) => {
-    const { action, slot, address = '' } = verdictOf(error.message, '')
+    const { action, slot, address = '' } = ruleOf(error.message, '')
     if (action !== 'asking') return handlers.defaults()
     if (follows('its cluster', address)) handlers.ask(slot, address)
     else setTimeout(handlers.tryagain, askAgainMs)

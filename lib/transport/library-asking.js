@@ -12,7 +12,7 @@ import { sharesOf } from './read-order.js'
  * @import { readRetriesOf } from './read-retries.js'
  *
  * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error
- * @typedef {ReturnType<typeof askingOf>} Asking
+ * @typedef {ReturnType<typeof libraryAskingOf>} Asking
  */
 
 /**
@@ -43,7 +43,7 @@ const tellReply = (reply, sink, depth = 0) => {
  * Each command has an answer, or a fault, at last.
  * @param {{ library: Library, plan: ReadPlan, clock: () => number }} needs
  */
-export const askingOf = ({ library, plan, clock }) => {
+export const libraryAskingOf = ({ library, plan, clock }) => {
   /** @typedef {{ sentMs: number, done: (answered: Answered) => void }} One */
   const answers = answersOf({
     library,

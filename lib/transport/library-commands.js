@@ -11,7 +11,7 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { Tick } from './connection.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { Fault, Library, Redirect } from './library.js'
- * @import { libraryTurnsOf } from './library-turns.js'
+ * @import { waitingTicksOf } from './waiting-ticks.js'
  * @import { policyOf } from './policy.js'
  * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
@@ -29,7 +29,7 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
  * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
- * @param {ReturnType<typeof libraryTurnsOf>} needs.turns
+ * @param {ReturnType<typeof waitingTicksOf>} needs.waitingTicks
  * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
  * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
  */
@@ -39,7 +39,7 @@ export const libraryCommandsOf = ({
   policy,
   refresher,
   topologyEvents,
-  turns,
+  waitingTicks,
   itemTimes,
   onSettled,
 }) => {
@@ -50,7 +50,7 @@ export const libraryCommandsOf = ({
   /** @param {One} one @param {Loss} outcome @param {string} cause */
   const lose = ({ tick, encoded, i }, outcome, cause) => {
     ledger.lose(tick.account, encoded, i, i + 1, outcome, cause)
-    turns.finished(tick)
+    waitingTicks.finished(tick)
   }
   const retries = libraryRetriesOf({
     library,
@@ -73,7 +73,7 @@ export const libraryCommandsOf = ({
       const stored = itemTimes.answered(tick, encoded, i, i + 1, write, sentMs, answeredMs)
       onReply?.(encoded.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
       ledger.answered(tick.account, 1, items, stored)
-      turns.finished(tick)
+      waitingTicks.finished(tick)
       onSettled()
     },
     onFault(one, fault) {

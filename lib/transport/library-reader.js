@@ -2,7 +2,7 @@
 import { slotOf } from '../wire/slot.js'
 import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
-import { askerOf, askingOf, messageOf, valuesReader } from './library-asking.js'
+import { askerOf, libraryAskingOf, messageOf, valuesReader } from './library-asking.js'
 import { ReadError } from './read-driver.js'
 import { readRetriesOf } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
@@ -56,7 +56,7 @@ export const libraryReadDriver = async (options) => {
       events: on,
     })
   const library = open(server, plan.reads)
-  const asking = askingOf({ library, plan, clock })
+  const asking = libraryAskingOf({ library, plan, clock })
   /** @type {typeof library | null} of masters */
   let mains = null
 

@@ -6,13 +6,13 @@ import { dueStepsOf } from './due-steps.js'
 import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { libraryCommandsOf } from './library-commands.js'
-import { libraryTurnsOf } from './library-turns.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { causeOf } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
 import { tickBatchesOf } from './tick-batches.js'
 import { topologyEventsOf } from './topology-events.js'
+import { waitingTicksOf } from './waiting-ticks.js'
 
 /**
  * @import { Tick } from './connection.js'
@@ -99,7 +99,7 @@ export const libraryDriver = async (options) => {
   const { portionsOf, carriersOf } = await tickBatchesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
-  const turns = libraryTurnsOf(ledger)
+  const waitingTicks = waitingTicksOf(ledger)
   let started = false
   let closed = false
 
@@ -118,7 +118,7 @@ export const libraryDriver = async (options) => {
     if (started) onProgress()
   })
   const commands = libraryCommandsOf({
-    ...{ library, options, policy, refresher, topologyEvents, turns, itemTimes },
+    ...{ library, options, policy, refresher, topologyEvents, waitingTicks: waitingTicks, itemTimes },
     onSettled: progressSoon,
   })
 
@@ -126,7 +126,7 @@ export const libraryDriver = async (options) => {
     commands.repeatDue()
     const [from] = map.addresses()
     while (commands.hasRoom()) {
-      const next = turns.next()
+      const next = waitingTicks.next()
       if (!next) break
       const { tick, job, i } = next
       commands.send({ tick, ...job, i, attempts: 0, left: false, to: null, from, write: 0, sentMs: 0 })
@@ -143,7 +143,7 @@ export const libraryDriver = async (options) => {
         jobs.push({ encoded, values: tick.values })
       }
     }
-    if (jobs.length > 0) turns.add(tick, jobs)
+    if (jobs.length > 0) waitingTicks.add(tick, jobs)
     pump()
   }
 
@@ -168,7 +168,7 @@ export const libraryDriver = async (options) => {
       if (closed) return
       const isUp = !map.addresses().some(topologyEvents.isDown)
       const deadline = policy.deadline(isScheduled(plan))
-      turns.lose((turn) => isOverdue(turn, deadline, isUp), 'dropped')
+      waitingTicks.lose((waiting) => isOverdue(waiting, deadline, isUp), 'dropped')
       listen(library.connections)
       commands.watch()
       // A library goes over to a new master without a word.
@@ -179,14 +179,14 @@ export const libraryDriver = async (options) => {
     abandon: () => {
       close()
       commands.abandon()
-      turns.lose(() => true, 'unsettled')
+      waitingTicks.lose(() => true, 'unsettled')
     },
     close,
     /** Its connections are its own. */
     renew: () => false,
     /** How long a tick may wait for room. */
     waitLimitMs: () => catchUp.limitMs(commands.isDisturbed(pausedMs)),
-    hasRoom: () => turns.count() < 2,
+    hasRoom: () => waitingTicks.count() < 2,
     waitingBytes: () => 0,
   }
 }

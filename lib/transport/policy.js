@@ -1,6 +1,6 @@
 // What becomes of a command that has not been answered, or not with success: one rule for writers, readers and
 // clients, with both drivers.
-import { verdictOf } from './refusals.js'
+import { ruleOf } from './refusals.js'
 
 /**
  * @import { Loss } from '../measure/ledger.js'
@@ -47,7 +47,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
      * @returns {Ruling}
      */
     refused(line, from, dueMs, attempts) {
-      const { action: asked, cause, address = null, slot = null } = verdictOf(line, from)
+      const { action: asked, cause, address = null, slot = null } = ruleOf(line, from)
       // That server is not confirmed: the owner of the slot may name another later.
       const isStray = address !== null && !follows(from, address)
       const action = isStray ? 'later' : asked

@@ -5,7 +5,7 @@ import { sendQueueOf } from './send-queue.js'
 /**
  * @import { Entry, Tick } from './connection.js'
  * @import { EncodedBatch } from './encoded-batch.js'
- * @import { SendQueue, SendQueueEvents, Turn } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, TickShare } from './send-queue.js'
  *
  * @typedef {ReturnType<typeof poolOf>} Pool
  */
@@ -77,17 +77,17 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   const [only] = queues
   const queueFor = (/** @type {EncodedBatch} */ { connection }) => queues[connection]
 
-  /** @param {Turn} turn */
+  /** @param {TickShare} turn */
   const split = ({ tick, jobs }) => {
-    /** @type {Map<SendQueue, Turn>} */
-    const turns = new Map()
+    /** @type {Map<SendQueue, TickShare>} */
+    const shares = new Map()
     for (const job of jobs) {
       const queue = queueFor(job.encoded)
-      const turn = turns.get(queue)
-      if (turn) turn.jobs.push(job)
-      else turns.set(queue, { tick, jobs: [job] })
+      const share = shares.get(queue)
+      if (share) share.jobs.push(job)
+      else shares.set(queue, { tick, jobs: [job] })
     }
-    for (const [queue, turn] of turns) queue.offer(turn)
+    for (const [queue, share] of shares) queue.offer(share)
   }
 
   return {
@@ -104,7 +104,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     /** Nothing waits for it, and no connection of it is there. */
     isUnused: () => queues.every((queue) => !queue.isUp() && queue.isIdle()),
     /** Ticks that wait, of the connection with the most. */
-    turns: () => queues.reduce((most, queue) => Math.max(most, queue.turns()), 0),
+    shares: () => queues.reduce((most, queue) => Math.max(most, queue.shares()), 0),
     waitingBytes: () => queues.reduce((sum, queue) => sum + queue.waitingBytes(), 0),
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
@@ -117,7 +117,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     /** Takes out everything that is not under way. */
     takeAll: () => {
       const all = queues.map((queue) => queue.takeAll())
-      return { urgent: all.flatMap(({ urgent }) => urgent), turns: all.flatMap(({ turns }) => turns) }
+      return { urgent: all.flatMap(({ urgent }) => urgent), shares: all.flatMap(({ shares }) => shares) }
     },
     close: () => {
       for (const queue of queues) queue.close()

@@ -1,6 +1,6 @@
 // The values of ids as a job for one server: each command written straight from the ids' bytes, each reply handed
 // to the taker of the values, with the place of its id.
-import { sizeOf } from '../wire/encode.js'
+import { encodedSize } from '../wire/encode.js'
 
 /**
  * @import { IdList } from '../wire/id-list.js'
@@ -96,7 +96,7 @@ export const valuesJob = ({
   const endOf = (/** @type {number} */ i) => (cuts ? cuts[i + 1] : i + 1)
   const manyBytes = (/** @type {number} */ i) => {
     if (!cuts) return 0
-    let size = sizeOf(['MGET']) + 8
+    let size = encodedSize(['MGET']) + 8
     for (let k = cuts[i]; k < cuts[i + 1]; k++) size += idBytes(list, places[k])
     return size
   }

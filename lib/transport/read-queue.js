@@ -1,7 +1,7 @@
 // All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
 // unanswered, replies handed to the job they belong to.
 import { MillraceError } from '../base/errors.js'
-import { encode, noValues, sizeOf } from '../wire/encode.js'
+import { encode, encodedSize, noValues } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
 import { reconnectingSocketOf } from './reconnecting-socket.js'
@@ -28,7 +28,7 @@ const spareBuffers = 4
 
 /** A command by itself, and its reply to a sink. @param {string[]} args @param {Pick<ReadJob, 'sink' | 'replied' | 'closed'>} then @returns {ReadJob} */
 export const commandJob = (args, then) => {
-  let left = sizeOf(args)
+  let left = encodedSize(args)
   return {
     nextBytes: () => left,
     encodeNext: (out, at) => {

@@ -8,7 +8,7 @@ import { addressOf, endpointOf } from '../servers/address.js'
  * load: the script is not there; load it and send it again
  * give-up: it will not work; count the cause
  * @typedef {'there' | 'asking' | 'later' | 'load' | 'give-up'} Action
- * @typedef {{ action: Action, cause: string, slot?: number, address?: string }} Verdict
+ * @typedef {{ action: Action, cause: string, slot?: number, address?: string }} Rule
  */
 
 /** @type {ReadonlyMap<string, Action>} */
@@ -37,9 +37,9 @@ const redirectAddress = (text, from) => {
  * A refusal always means 'not executed', so whatever it asks for may be done to any command.
  * @param {string} line the error without its leading minus
  * @param {string} from the address that answered
- * @returns {Verdict}
+ * @returns {Rule}
  */
-export const verdictOf = (line, from) => {
+export const ruleOf = (line, from) => {
   const [cause, slot, address] = line.split(' ', 3)
   if ((cause === 'MOVED' || cause === 'ASK') && address !== undefined) {
     return {

@@ -14,7 +14,7 @@ import { reconnectingSocketOf } from './reconnecting-socket.js'
  *
  * @typedef {{ encoded: EncodedBatch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of an encoded batch; `at` is the pair under way
- * @typedef {{ tick: Tick, jobs: Job[] }} Turn what a tick sends here
+ * @typedef {{ tick: Tick, jobs: Job[] }} TickShare what a tick sends here
  *
  * @typedef {object} SendQueueEvents
  * @property {(entry: Entry, commands: number, queue: SendQueue) => void} onAnswered
@@ -63,8 +63,8 @@ export const sendQueueOf = ({
   events,
 }) => {
   const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
-  /** @type {Turn[]} */
-  let turns = []
+  /** @type {TickShare[]} */
+  let shares = []
   let written = 0
   let finished = 0
   /** @type {{ at: number, then: () => void }[]} */
@@ -156,19 +156,19 @@ export const sendQueueOf = ({
 
   /**
    * Commands of the job that may go now: up to the first whose slot waits; those that wait are laid aside.
-   * @param {Turn} turn
+   * @param {TickShare} share
    * @param {Job} job
    * @param {number} from
    * @param {number} to
    */
-  const freeUntil = (turn, { encoded, values }, from, to) => {
+  const freeUntil = (share, { encoded, values }, from, to) => {
     const heldAt = (/** @type {number} */ i) => slotQueues.has(encoded.slotAt(i, values))
     let i = from
     while (i < to && heldAt(i)) {
       const slot = encoded.slotAt(i, values)
       let end = i + 1
       while (end < to && encoded.slotAt(end, values) === slot) end++
-      slotQueues.wait(slot, entryOf(turn.tick, encoded, values, i, end, true))
+      slotQueues.wait(slot, entryOf(share.tick, encoded, values, i, end, true))
       i = end
     }
     const end = Math.min(to, i + searchCommands)
@@ -177,14 +177,14 @@ export const sendQueueOf = ({
     return { from: i, to: stop }
   }
 
-  const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job, /** @type {number} */ most) => {
+  const sendNext = (/** @type {TickShare} */ share, /** @type {Job} */ job, /** @type {number} */ most) => {
     const { encoded, values, ranges, at } = job
     let from = ranges[at]
     let to = ranges[at + 1]
-    if (slotQueues.any()) ({ from, to } = freeUntil(turn, job, from, to))
+    if (slotQueues.any()) ({ from, to } = freeUntil(share, job, from, to))
     if (from < to) {
       const cut = cutOf(encoded, from, Math.min(to, from + most), values, spare, false)
-      write(entryOf(turn.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
+      write(entryOf(share.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
     ranges[at] = from
@@ -198,7 +198,7 @@ export const sendQueueOf = ({
   }
 
   const pump = () => {
-    if (!socket.isUp() || (urgent.size() === 0 && turns.length === 0)) return
+    if (!socket.isUp() || (urgent.size() === 0 && shares.length === 0)) return
     socket.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
@@ -206,14 +206,14 @@ export const sendQueueOf = ({
         sendUrgent(entry, most)
         continue
       }
-      const [turn] = turns
-      if (!turn || underWay.mustWait(turn.tick) || (oneSlot && slotQueues.any())) break
-      const [job] = turn.jobs
-      if (job && job.at < job.ranges.length) sendNext(turn, job, most)
-      else if (turn.jobs.length > 1) turn.jobs.shift()
+      const [share] = shares
+      if (!share || underWay.mustWait(share.tick) || (oneSlot && slotQueues.any())) break
+      const [job] = share.jobs
+      if (job && job.at < job.ranges.length) sendNext(share, job, most)
+      else if (share.jobs.length > 1) share.jobs.shift()
       else {
-        turns.shift()
-        underWay.end(turn.tick)
+        shares.shift()
+        underWay.end(share.tick)
       }
     }
     socket.uncork()
@@ -223,16 +223,16 @@ export const sendQueueOf = ({
     address,
     pump,
     connect: socket.connect,
-    /** @param {Turn} turn */
-    offer: (turn) => {
-      underWay.begin(turn.tick)
-      turns.push(turn)
+    /** @param {TickShare} share */
+    offer: (share) => {
+      underWay.begin(share.tick)
+      shares.push(share)
     },
     /** In front of every turn. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
     isUp: socket.isUp,
-    isIdle: () => urgent.size() === 0 && turns.length === 0,
-    turns: () => turns.length,
+    isIdle: () => urgent.size() === 0 && shares.length === 0,
+    shares: () => shares.length,
     unanswered: unanswered.all,
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
@@ -246,11 +246,11 @@ export const sendQueueOf = ({
     isShut: () => socket.isUp() && room() === 0,
     /**
      * Takes out turns that the test picks.
-     * @param {(turn: Turn) => boolean} test
+     * @param {(share: TickShare) => boolean} test
      */
     take: (test) => {
-      const taken = turns.filter(test)
-      if (taken.length > 0) turns = turns.filter((turn) => !test(turn))
+      const taken = shares.filter(test)
+      if (taken.length > 0) shares = shares.filter((share) => !test(share))
       for (const { tick } of taken) underWay.end(tick)
       return taken
     },
@@ -258,9 +258,9 @@ export const sendQueueOf = ({
     takeUrgent: urgent.takeAll,
     /** Takes out everything that is not under way. */
     takeAll: () => {
-      const all = { urgent: urgent.takeAll(), turns }
-      for (const { tick } of turns) underWay.end(tick)
-      turns = []
+      const all = { urgent: urgent.takeAll(), shares: shares }
+      for (const { tick } of shares) underWay.end(tick)
+      shares = []
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */

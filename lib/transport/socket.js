@@ -27,7 +27,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Step } from '../workloads/step.js'
  * @import { ConnectionEvents, Entry, Tick } from './connection.js'
  * @import { Pool } from './pool.js'
- * @import { SendQueue, SendQueueEvents, Turn } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, TickShare } from './send-queue.js'
  * @import { Topology } from './slot-map.js'
  *
  * @typedef {object} DriverOptions
@@ -246,11 +246,11 @@ export const socketDriver = async (options) => {
     onRenewed,
   }
 
-  /** @param {Turn} turn @param {Loss} outcome */
-  const loseTurn = (turn, outcome) => {
-    for (const { encoded, ranges, at } of turn.jobs) {
+  /** @param {TickShare} share @param {Loss} outcome */
+  const loseShare = (share, outcome) => {
+    for (const { encoded, ranges, at } of share.jobs) {
       for (let r = at; r < ranges.length; r += 2) {
-        ledger.lose(turn.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
+        ledger.lose(share.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
       }
     }
   }
@@ -278,8 +278,8 @@ export const socketDriver = async (options) => {
     if (closed) return
     const deadline = policy.deadline(isScheduled(plan))
     for (const queue of queues()) {
-      const isLost = (/** @type {Turn} */ turn) => isOverdue(turn, deadline, queue.isUp())
-      for (const turn of queue.take(isLost)) loseTurn(turn, 'dropped')
+      const isLost = (/** @type {TickShare} */ share) => isOverdue(share, deadline, queue.isUp())
+      for (const share of queue.take(isLost)) loseShare(share, 'dropped')
       if (queue.silentMs() > lostLimitMs) {
         refresher.request()
         // It has lost its slots and does not answer: what it was sent is repeated elsewhere.
@@ -315,9 +315,9 @@ export const socketDriver = async (options) => {
   const abandon = () => {
     const entries = /** @type {Entry[]} */ ([...retries.slotQueues.clear()])
     for (const queue of queues()) {
-      const { urgent, turns } = queue.takeAll()
+      const { urgent, shares } = queue.takeAll()
       entries.push(...queue.unanswered(), ...urgent)
-      for (const turn of turns) loseTurn(turn, 'unsettled')
+      for (const share of shares) loseShare(share, 'unsettled')
     }
     close()
     for (const { tick, encoded, from, to } of entries)
@@ -330,12 +330,12 @@ export const socketDriver = async (options) => {
     for (const pool of pools.values()) pool.close()
   }
 
-  let turn = 0 // which connection of every server is renewed next
+  let share = 0 // which connection of every server is renewed next
   /** Another connection is closed and made anew; false: all are being so. */
   const renew = () => {
     for (let k = 0; k < plan.connections; k++) {
-      const at = turn
-      turn = (turn + 1) % plan.connections
+      const at = share
+      share = (share + 1) % plan.connections
       let any = false
       for (const { queues } of pools.values()) any = queues[at].renew() || any
       if (any) return true
@@ -362,9 +362,9 @@ export const socketDriver = async (options) => {
       if (retries.slotQueues.isWaiting()) return false
       let hungry = false
       for (const address of map.addresses()) {
-        const turns = pools.get(address)?.turns() ?? 0
-        if (turns > 2) return false
-        if (turns < 2) hungry = true
+        const shares = pools.get(address)?.shares() ?? 0
+        if (shares > 2) return false
+        if (shares < 2) hungry = true
       }
       return hungry
     },

@@ -104,14 +104,14 @@ const byTurns = (portions) => {
   /** @type {TickBatch[][]} */
   const together = []
   /** @type {number[]} */
-  const turns = []
+  const rounds = []
   for (const batches of portions) {
     if (batches.length === 0) continue
     const [{ connection }] = batches
-    const turn = turns[connection] ?? 0
-    turns[connection] = turn + 1
-    together[turn] ??= []
-    together[turn].push(...batches)
+    const round = rounds[connection] ?? 0
+    rounds[connection] = round + 1
+    together[round] ??= []
+    together[round].push(...batches)
   }
   return together
 }

@@ -54,7 +54,7 @@ export const countSize = (args) => 3 + digitsOf(args)
  * Bytes that `encode` writes for this command.
  * @param {Argument[]} args
  */
-export const sizeOf = (args) => {
+export const encodedSize = (args) => {
   let size = countSize(args.length)
   for (const arg of args) size += argumentSize(arg)
   return size
@@ -163,7 +163,7 @@ export const encode = (args, out, at, values, note) => {
 
 /** Commands as bytes of their own. @param {readonly Argument[][]} commands */
 export const commandBytes = (commands) => {
-  const bytes = Buffer.allocUnsafe(commands.reduce((sum, args) => sum + sizeOf(args), 0))
+  const bytes = Buffer.allocUnsafe(commands.reduce((sum, args) => sum + encodedSize(args), 0))
   let at = 0
   for (const args of commands) at = encode(args, bytes, at, noValues)
   return bytes

@@ -162,12 +162,12 @@
  * @property {number} counters the numbers 1 to so many have all of them
  * @property {(counter: number) => number} expected how much it grows by the run
  *
- * @typedef {'right' | 'wrong' | 'partial'} Verdict on an answer; partial: what is there is right, and some is missing
+ * @typedef {'right' | 'wrong' | 'partial'} AnswerVerdict on an answer; partial: what is there is right, and some is missing
  * @typedef {{ n: number, version: number, sentMs: number, ackedMs: number }} Change of what operations are about
  *
  * @typedef {object} Judge knows what was written, and so which answers are right
  * @property {number} queries operations are about the numbers 1 to so many
- * @property {(n: number, ids: readonly number[], fromMs: number, toMs: number) => Verdict} judge
+ * @property {(n: number, ids: readonly number[], fromMs: number, toMs: number) => AnswerVerdict} judge
  * @property {(n: number, nowMs: number) => Change} begun item n is about to be written
  * @property {(change: Change, nowMs: number) => void} written
  * @property {(beforeMs: number) => void} forget changes that no operation under way may have missed

@@ -1,5 +1,5 @@
 // A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
-import { encode, sizeOf } from '../wire/encode.js'
+import { encode, encodedSize } from '../wire/encode.js'
 
 /**
  * @import { Argument, Hole, Part, TickValues } from '../wire/encode.js'
@@ -38,7 +38,7 @@ export const each = (args, options) => ({
   kind: 'each',
   args,
   key: (n) => args(n)[options?.keyAt ?? 1],
-  size: (n) => sizeOf(args(n)),
+  size: (n) => encodedSize(args(n)),
   put: (n, out, at, values, note) => encode(args(n), out, at, values, note),
   ...options,
 })
@@ -56,7 +56,7 @@ export const gather = (max, key, args, options) => ({
   max,
   key,
   args,
-  size: (name, ns) => sizeOf(args(name, ns)),
+  size: (name, ns) => encodedSize(args(name, ns)),
   put: (name, ns, out, at, values, note) => encode(args(name, ns), out, at, values, note),
   ...options,
 })

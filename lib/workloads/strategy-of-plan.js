@@ -32,7 +32,7 @@ import { meaningsOf } from './reply-meanings.js'
  * @import { Command, Declaration, Family, Repeat, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/plan-fields.js'
  *
- * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, a card of
+ * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
  *   one, or a reader's plan
  */
 

@@ -101,7 +101,7 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'if (slotQueues.any()) ({ from, to } = freeUntil(turn, job, from, to))',
+    line: 'if (slotQueues.any()) ({ from, to } = freeUntil(share, job, from, to))',
     becomes: '',
     breaks: 'later ticks pass a repeat',
   },

@@ -3,7 +3,7 @@
 import { experimentById, ids } from '../../lib/experiments/catalogue.js'
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
-import { MEASURES } from '../../lib/result/measures.js'
+import { METRICS } from '../../lib/result/measures.js'
 import { leaseKey } from '../../lib/servers/leases.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
@@ -38,7 +38,7 @@ const unitNames = {
 export const metricsPart = () =>
   table(
     ['metric', 'meaning', 'unit', 'better'],
-    MEASURES.map(({ name, title, unit, better }) => [
+    METRICS.map(({ name, title, unit, better }) => [
       code(name),
       title,
       unitNames[unit],

@@ -62,11 +62,11 @@ test('a control in memory answers as a server does', async (t) => {
       /** @param {any} control @param {number} which */
       const asked = async (control, which) => {
         if (call === 'join') {
-          const card = `card ${drawn.n}`
-          const { begunMs, ...answer } = await control.join({ ...drawn, plan: '{}', writers: 2, card })
+          const description = `description ${drawn.n}`
+          const { begunMs, ...answer } = await control.join({ ...drawn, plan: '{}', writers: 2, description })
           return answer
         }
-        if (call === 'beat') return control.beat({ ...drawn, card: '' })
+        if (call === 'beat') return control.beat({ ...drawn, description: '' })
         if (call === 'read') {
           const entries = await control.read(ids[which].at(drawn.from - 1), 3)
           for (const [, text] of entries) seen.add(text.includes('"nodes":[]') ? 'read late' : 'read whole')

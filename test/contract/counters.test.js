@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { planOf } from '../../lib/loads/plan.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { cli, suiteScope } from '../helpers/servers.js'
@@ -60,7 +60,7 @@ for (const cluster of [false, true])
           const size = options.includes('chunkSize') ? chunk : 1
           const line = `--strategy ${name} --structure ${structure} --items ${items} --counters ${counters} --prefix ${prefix}`
           const settings = settingsOf(size > 1 ? `${line} --chunk-size ${size}` : line, cluster)
-          const plan = planOf(settings, await factsOf(settings, target, [1]))
+          const plan = planOf(settings, await targetFactsOf(settings, target, [1]))
           const { items: outcome, chunks } = await writeUnattended(plan, target)
           const { keys, amounts } = await stored(structure, prefix)
           await ask('DEL', ...keys)

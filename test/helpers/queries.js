@@ -6,7 +6,7 @@ import { fillKeys } from '../../lib/loads/clients/fill.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { planOf } from '../../lib/loads/plan.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { eachOnce } from '../../lib/traffic/items.js'
@@ -99,7 +99,7 @@ export const queryServer = async (scope, options) => {
   const planFor = async (line, name) => {
     const settings = settingsOf(line, false)
     const named = { ...settings, strategy: name ?? settings.strategy }
-    return planOf(named, await factsOf(named, target, [1]))
+    return planOf(named, await targetFactsOf(named, target, [1]))
   }
   return {
     server,

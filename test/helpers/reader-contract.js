@@ -6,8 +6,8 @@ import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { planOf } from '../../lib/loads/plan.js'
 import { clocksOf } from '../../lib/measure/clocks.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { cardOf } from '../../lib/plan/plan-card.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { libraryReadDriver } from '../../lib/transport/library-reader.js'
 import { socketReadDriver } from '../../lib/transport/read-socket.js'
@@ -41,31 +41,31 @@ export const settingsOf = (program, line, cluster) => {
   return settings
 }
 
-/** Writes every item twice; returns the card that a reader would find. @param {Place} at @param {string} line */
+/** Writes every item twice; returns the announcement that a reader would find. @param {Place} at @param {string} line */
 export const written = async ({ target, cluster }, line) => {
   const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7 --max-behind 60s`
   const settings = settingsOf('producer', `${load} ${line}`, cluster)
-  const plan = planOf(settings, await factsOf(settings, target, [1, 2]))
+  const plan = planOf(settings, await targetFactsOf(settings, target, [1, 2]))
   const startedMs = Date.now()
   const { items } = await writeUnattended(plan, target)
   assert.equal(items.acked, 2 * quantity)
-  return { ...cardOf(plan, 'test'), startedMs, renewedMs: Date.now(), ended: false }
+  return { ...announcementOf(plan, 'test'), startedMs, renewedMs: Date.now(), ended: false }
 }
 
 /**
  * Fetches until everything is there (replicas follow by themselves), and returns what the last fetch brought.
  * @param {Place} at
- * @param {import('../../lib/plan/plan-card.js').PlanCard} card
+ * @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced
  * @param {string} line
  * @param {number} expected items
  * @param {(plan: import('../../lib/loads/fetches/plan.js').ReadPlan) => void} [look]
  */
-export const readBack = async ({ target, cluster }, card, line, expected, look) => {
+export const readBack = async ({ target, cluster }, announced, line, expected, look) => {
   const settings = /** @type {ReaderSettings} */ (
-    settingsOf('consumer', `--prefix ${card.prefix} ${line}`, cluster)
+    settingsOf('consumer', `--prefix ${announced.prefix} ${line}`, cluster)
   )
   const plan = readPlanOf(settings, {
-    card,
+    announced,
     agents: [1],
     cluster,
     masters: target.topology.masters.length,
@@ -117,10 +117,10 @@ export const readBack = async ({ target, cluster }, card, line, expected, look) 
   }
 }
 
-/** What every item must be, by its id. @param {import('../../lib/plan/plan-card.js').PlanCard} card @param {number} [last] */
-export const itemsOf = (card, last = quantity) => {
-  const parts = payloadOf(card)
-  const tags = card.sets.map((set) => (card.taggedItems ? set.slice(set.indexOf('{')) : ''))
+/** What every item must be, by its id. @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced @param {number} [last] */
+export const itemsOf = (announced, last = quantity) => {
+  const parts = payloadOf(announced)
+  const tags = announced.sets.map((set) => (announced.taggedItems ? set.slice(set.indexOf('{')) : ''))
   return new Map(
     Array.from({ length: last }, (_, i) => {
       const n = i + 1
@@ -131,9 +131,9 @@ export const itemsOf = (card, last = quantity) => {
           ),
         ),
       ).toString('latin1')
-      const name = card.strategy === 'hash' ? 'latest-hash' : 'item'
-      const id = `${card.prefix}${name}:${n}${card.taggedItems ? tags[n % tags.length] : ''}`
-      return /** @type {const} */ ([card.strategy === 'actual-value' ? value : id, value])
+      const name = announced.strategy === 'hash' ? 'latest-hash' : 'item'
+      const id = `${announced.prefix}${name}:${n}${announced.taggedItems ? tags[n % tags.length] : ''}`
+      return /** @type {const} */ ([announced.strategy === 'actual-value' ? value : id, value])
     }),
   )
 }
@@ -149,45 +149,54 @@ export const readerContract = (name, cluster, cases, place, by = drivers) => {
     test(`${name}: ${line}`, async () => {
       const at = place()
       // Other files have their keys on the same servers.
-      const card = await written(at, `${write} --prefix c${i}-${process.pid}-${by.join('-')}:`)
+      const announced = await written(at, `${write} --prefix c${i}-${process.pid}-${by.join('-')}:`)
       for (const driver of by) {
         for (const options of read) {
-          const expected = itemsOf(card)
+          const expected = itemsOf(announced)
           const how = `${options} --driver ${driver}`
-          const { seen, reader, fetched } = await readBack(at, card, how, quantity)
+          const { seen, reader, fetched } = await readBack(at, announced, how, quantity)
           const withoutStamp = new Map(
-            [...seen].map(([id, value]) => [id, card.stamp ? `${'0'.repeat(13)}${value.slice(13)}` : value]),
+            [...seen].map(([id, value]) => [
+              id,
+              announced.stamp ? `${'0'.repeat(13)}${value.slice(13)}` : value,
+            ]),
           )
           assert.deepEqual(sorted(withoutStamp), sorted(expected), how)
           assert.equal(fetched.ids, quantity)
           // A stream is cut to about the length asked for; a new minute may have begun another set, which has few yet.
           const { cardinality, scard_minute_before: before = 0 } = fetched.numbers
-          const most = card.strategy === 'stream' ? Number.POSITIVE_INFINITY : quantity * (before > 0 ? 2 : 1)
+          const most =
+            announced.strategy === 'stream' ? Number.POSITIVE_INFINITY : quantity * (before > 0 ? 2 : 1)
           assert.ok(
             cardinality + before >= quantity && cardinality + before <= most,
             `${cardinality} ${before} ${how}`,
           )
           if (reader.dated) assert.ok(fetched.ageMs !== null && fetched.ageMs > -50 && fetched.ageMs < 60_000)
         }
-        await limited(at, card, driver)
+        await limited(at, announced, driver)
       }
     })
   }
 }
 
-/** The newest so many, where there is an order. @param {Place} at @param {import('../../lib/plan/plan-card.js').PlanCard} card @param {string} driver */
-const limited = async (at, card, driver) => {
+/** The newest so many, where there is an order. @param {Place} at @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced @param {string} driver */
+const limited = async (at, announced, driver) => {
   const limit = 40
-  const { seen, reader, fetched } = await readBack(at, card, `--limit ${limit} --driver ${driver}`, limit)
+  const { seen, reader, fetched } = await readBack(
+    at,
+    announced,
+    `--limit ${limit} --driver ${driver}`,
+    limit,
+  )
   assert.equal(fetched.ids, limit)
   assert.equal(seen.size, limit)
-  const all = itemsOf(card)
+  const all = itemsOf(announced)
   for (const [id, value] of seen) {
     assert.ok(all.has(id), id)
-    if (!card.stamp) assert.equal(value, all.get(id))
+    if (!announced.stamp) assert.equal(value, all.get(id))
   }
-  if (!reader.dated || card.strategy === 'actual-value') return
-  const { scores } = await readBack(at, card, `--verify --driver ${driver}`, quantity)
+  if (!reader.dated || announced.strategy === 'actual-value') return
+  const { scores } = await readBack(at, announced, `--verify --driver ${driver}`, quantity)
   const threshold = [...scores.values()].sort((one, other) => other - one)[limit - 1]
   for (const id of seen.keys()) assert.ok(Number(scores.get(id)) >= threshold, `${id} is none of the newest`)
 }

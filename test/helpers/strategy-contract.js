@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/loads/plan.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
@@ -86,7 +86,7 @@ const stored = async (at, line, check) => {
   const prefix = `${line.replaceAll(/[^a-z0-9]+/g, '.')}:`
   const q = / -q /.test(line) ? '' : `-q ${quantity}`
   const settings = settingsOf(`${load} ${q} ${line} --prefix ${prefix}`.replaceAll(/ +/g, ' '), at.cluster)
-  const plan = planOf(settings, await factsOf(settings, at.target, [1, 2]))
+  const plan = planOf(settings, await targetFactsOf(settings, at.target, [1, 2]))
   const fromMs = Date.now()
   const parts = await writeUnattended(plan, at.target)
   const versions = versionsOf(at.target)
@@ -421,7 +421,7 @@ const hashTtlStored = async (at, drivers, lines) => {
 
 /** @param {Place} at */
 const hashTtlRefused = (at) =>
-  assert.rejects(factsOf(settingsOf('--strategy hash-ttl', at.cluster), at.target, [1]), (error) => {
+  assert.rejects(targetFactsOf(settingsOf('--strategy hash-ttl', at.cluster), at.target, [1]), (error) => {
     assert.ok(error instanceof TargetError)
     assert.equal(error.exitCode, 3)
     assert.ok(error.message.includes(`(${at.target.versions.join(', ')})`), error.message)

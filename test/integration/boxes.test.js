@@ -6,9 +6,9 @@ import { before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/loads/plan.js'
-import { cardOf } from '../../lib/plan/plan-card.js'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
 import { claimAgents } from '../../lib/run/agents.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { startHere, writeHere } from '../helpers/here.js'
@@ -49,13 +49,13 @@ const gathering = (several) => {
 
 /** What a producer does with its leases. @param {Settings} settings @param {() => Promise<void>} [ready] waited for before the first item */
 const boxOf = async (settings, ready = async () => {}) => {
-  const facts = await factsOf(settings, target)
-  const card = cardOf(planOf(settings, facts), 'test')
+  const facts = await targetFactsOf(settings, target)
+  const announced = announcementOf(planOf(settings, facts), 'test')
   /** @type {string[]} */
   const rivals = []
   const leased = await claimAgents({
     settings,
-    card,
+    announced,
     target,
     run: 'box',
     say: () => {},
@@ -65,7 +65,7 @@ const boxOf = async (settings, ready = async () => {}) => {
   })
   scope.after(leased.release)
   const plan = planOf(settings, { ...facts, agents: leased.agents })
-  const announce = () => leased.announce(card)
+  const announce = () => leased.announce(announced)
   return {
     plan,
     leased,
@@ -140,7 +140,7 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     scope.after(() => other.disconnect())
     const settings = settingsOf({ periodMs: 100, intervals: 12 })
     const writing = writeUnattended(
-      planOf(settings, { ...(await factsOf(settings, place)), agents: [1] }),
+      planOf(settings, { ...(await targetFactsOf(settings, place)), agents: [1] }),
       place,
     )
     let isOver = false

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { bystander } from '../../lib/measure/bystander.js'
+import { bystanderProbe } from '../../lib/measure/bystander.js'
 import { addressOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
 import { startServer } from '../helpers/servers.js'
@@ -27,7 +27,7 @@ const until = async (/** @type {() => unknown} */ holds) => {
 const watching = async (t, servers, dialWith = dial) => {
   /** @type {{ address: string, ms: number, dueMs: number }[]} */
   const pings = []
-  const probe = bystander({
+  const probe = bystanderProbe({
     masters: () => servers,
     dial: dialWith,
     access: { password: servers[0].password },

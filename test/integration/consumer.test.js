@@ -164,8 +164,8 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.equal(wrong.stdout, '')
     // As a writer of another box announces it at the very same moment.
     const { redis } = server
-    const [card] = Object.values(await redis.hgetall('millrace:plan'))
-    await redis.hset('millrace:plan', 'other', JSON.stringify({ ...JSON.parse(card), strategy: 'list' }))
+    const [announced] = Object.values(await redis.hgetall('millrace:plan'))
+    await redis.hset('millrace:plan', 'other', JSON.stringify({ ...JSON.parse(announced), strategy: 'list' }))
     const two = await readHere(t, '', { env: at(server) })
     assert.equal(two.code, 2)
     assert.match(
@@ -205,10 +205,10 @@ describe('on one server', { concurrency: 3 }, () => {
     await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
     const consumer = startHere(t, 'read', '-p 200 --verify', { env: at(server) })
     await until('fetches', () => consumer.intervals().length >= 1)
-    const [card] = Object.values(await redis.hgetall('millrace:plan'))
+    const [announced] = Object.values(await redis.hgetall('millrace:plan'))
     const [seconds] = await redis.time()
     const nowMs = Number(seconds) * 1000 + 1000
-    const other = { ...JSON.parse(card), seed: 2, startedMs: nowMs, renewedMs: nowMs, ended: false }
+    const other = { ...JSON.parse(announced), seed: 2, startedMs: nowMs, renewedMs: nowMs, ended: false }
     await redis.hset('millrace:plan', 'other', JSON.stringify(other))
     await consumer.says(/another plan has been written under this prefix since/)
     const another = async () => {

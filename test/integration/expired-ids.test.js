@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removeLeftovers } from '../../lib/servers/expired-ids.js'
+import { removeExpiredIds } from '../../lib/servers/expired-ids.js'
 import { startServer } from '../helpers/servers.js'
 
 test('what is dead goes, a thousand at a time, and what lives stays', async (t) => {
@@ -9,7 +9,7 @@ test('what is dead goes, a thousand at a time, and what lives stays', async (t) 
   await redis.zadd('latest-ids', ...dead, '5000', 'item:living')
   const target = { topology: { masters: ['only'], owners: null }, control: () => redis }
 
-  const removed = await removeLeftovers(target, ['latest-ids', 'no-such-set'], 5000)
+  const removed = await removeExpiredIds(target, ['latest-ids', 'no-such-set'], 5000)
 
   assert.equal(removed, 2500)
   assert.deepEqual(await redis.zrange('latest-ids', '0', '-1'), ['item:living'])

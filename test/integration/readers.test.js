@@ -52,9 +52,9 @@ describe('on one server with a replica', () => {
     const [master, replica] = target.nodes().map(({ address }) => address)
     const calls = async (/** @type {string} */ address) =>
       Number(/cmdstat_get:calls=(\d+)/.exec(await target.info(address))?.[1] ?? 0)
-    const card = await written(at, '--prefix replica:')
+    const announced = await written(at, '--prefix replica:')
     const before = [await calls(master), await calls(replica)]
-    await readBack(at, card, '', quantity)
+    await readBack(at, announced, '', quantity)
     assert.equal(await calls(master), before[0])
     assert.ok((await calls(replica)) >= before[1] + quantity)
   })
@@ -62,13 +62,13 @@ describe('on one server with a replica', () => {
   test('a MOVED, a list that is another type, and a script that is no longer the same are causes, not crashes', async () => {
     const at = place()
     const { target } = at
-    const card = await written(at, '--prefix wrong:')
+    const announced = await written(at, '--prefix wrong:')
     await target.control(target.topology.masters[0]).set('wrong:latest-ids', 'no set')
     const settings = /** @type {ReaderSettings} */ (
       settingsOf('consumer', '--prefix wrong: --reads master', false)
     )
     const plan = readPlanOf(settings, {
-      card,
+      announced,
       agents: [1],
       cluster: false,
       masters: 1,
@@ -115,7 +115,7 @@ describe('on a cluster with replicas', () => {
 
   test('--mode script is refused on several masters, with the reason', async () => {
     const settings = /** @type {ReaderSettings} */ (settingsOf('consumer', '--mode script', true))
-    const facts = { card: null, agents: [1], cluster: true, masters: 3 }
+    const facts = { announced: null, agents: [1], cluster: true, masters: 3 }
     assert.throws(() => readPlanOf(settings, facts), /--mode script on 3 masters: .*use --mode manual/)
   })
 })
@@ -130,10 +130,10 @@ describe('fields with a lifetime of their own', () => {
       const target = await openTarget(settings, { say: () => {} })
       t.after(() => target.close())
       const at = { target, cluster: false }
-      const card = await written(at, '--strategy hash-ttl --prefix h:')
+      const announced = await written(at, '--strategy hash-ttl --prefix h:')
       for (const driver of drivers) {
-        const { seen } = await readBack(at, card, `--driver ${driver}`, quantity)
-        assert.deepEqual(sorted(seen), sorted(itemsOf(card)))
+        const { seen } = await readBack(at, announced, `--driver ${driver}`, quantity)
+        assert.deepEqual(sorted(seen), sorted(itemsOf(announced)))
       }
     })
   }

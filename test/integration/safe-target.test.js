@@ -101,7 +101,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await redis.flushall()
       assertDone(await writeHere(t, short, { env: place.env }))
       const theirs = async () => JSON.parse(Object.values(await redis.hgetall(planKey('')))[0])
-      const { startedMs, renewedMs, ended, ...card } = await theirs()
+      const { startedMs, renewedMs, ended, ...announced } = await theirs()
       assert.equal(ended, true)
       const one = leases({
         target: {
@@ -117,7 +117,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       })
       t.after(one.release)
       await one.claim([1])
-      await one.announce(card)
+      await one.announce(announced)
       assert.equal((await theirs()).ended, false)
       process.kill(pid, 'SIGSTOP')
       t.after(() => process.kill(pid, 'SIGCONT'))

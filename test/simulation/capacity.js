@@ -136,7 +136,7 @@ export const simulatedTarget = (name, seed) => {
 /**
  * Plays a search against a target.
  * @template Answer
- * @param {Generator<import('../../lib/answers/find/bracket.js').Step, Answer, import('../../lib/answers/find/bracket.js').Verdict[]>} machine
+ * @param {Generator<import('../../lib/answers/find/bracket.js').Step, Answer, import('../../lib/answers/find/bracket.js').SecondVerdict[]>} machine
  * @param {Pick<ReturnType<typeof simulatedTarget>, 'second'>} target
  */
 export const played = (machine, target) => {

@@ -21,20 +21,20 @@ export const controlModel = () => {
   let seconds = []
   return {
     /** @param {any} joining */
-    join({ data, digest, plan, box, card, startMs }) {
+    join({ data, digest, plan, box, description, startMs }) {
       if (run?.state === 'done')
         return { state: 'done', data: run.data, plan: run.plan, startMs: run.startMs, begunMs: 0 }
       if (run && run.digest !== digest)
         return { state: 'other', data: run.data, plan: run.plan, startMs: run.startMs, begunMs: 0 }
       run ??= { data, digest, plan, startMs, state: startMs === null ? 'joining' : 'started', folded: '' }
-      boxes[box] = card
+      boxes[box] = description
       return { state: 'ok', data: run.data, plan: run.plan, startMs: run.startMs, begunMs: 0 }
     },
     /** @param {import('../../lib/fleet/control.js').Beat} beat @returns {import('../../lib/fleet/control.js').Answer} */
-    beat({ data, box, mayLead, card = '', end = '', intervals }) {
+    beat({ data, box, mayLead, description = '', end = '', intervals }) {
       if (run?.data !== data)
         return { known: false, leader: '', state: '', startMs: null, stop: '', stopMs: null, refused: '' }
-      if (card) boxes[box] = card
+      if (description) boxes[box] = description
       for (const text of intervals) {
         const isLate = leader !== '' && leader !== box && text.includes('"sampler":')
         stream.push([`${++next}-0`, isLate ? withoutNodes(text) : text])

@@ -63,7 +63,7 @@ export const playFleet = async ({ seed, keep }) => {
       control: /** @type {any} */ (control),
       id,
       joining: { data: `data-${births}`, digest: 'same', plan: '{}', writers: 4 },
-      card: () => JSON.stringify({ id, agents: [births] }),
+      description: () => JSON.stringify({ id, agents: [births] }),
       mayLead: true,
       kept: { append: (text) => void disk.push(text), all: async () => [...disk] },
     })

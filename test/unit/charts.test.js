@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RUN_CHARTS } from '../../charts/index.js'
 import { ratioSteps } from '../../charts/ratios.js'
 import { alignedTable } from '../../lib/base/layout.js'
-import { drawn, formatted, placedLabels } from '../../lib/chart/theme.js'
+import { formatted, placedLabels, themedOption } from '../../lib/chart/theme.js'
 import { joinedLines } from '../../lib/experiments/cell-run.js'
 import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, runPictures } from '../../lib/report/charts.js'
@@ -581,7 +581,7 @@ test('between writers that follow each other nothing was measured, and nothing i
 
 test('names of others are never taken for colours or formats', () => {
   const option = { series: [{ name: '@us', data: ['@c1'], color: '@c1' }], yAxis: { data: ['@ink'] } }
-  assert.deepEqual(drawn(option, 'light'), {
+  assert.deepEqual(themedOption(option, 'light'), {
     series: [{ name: '@us', data: ['@c1'], color: '#0072b2' }],
     yAxis: { data: ['@ink'] },
   })

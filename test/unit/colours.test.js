@@ -1,13 +1,13 @@
 // The colours of charts differ, for readers who do not tell red from green too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { colourCount, drawn } from '../../lib/chart/theme.js'
+import { colourCount, themedOption } from '../../lib/chart/theme.js'
 import { contrast, distance, seenAs } from '../helpers/colour-vision.js'
 
 const names = [...Array.from({ length: colourCount }, (_, at) => `c${at + 1}`), 'bad']
 
 /** @param {'light' | 'dark'} look @param {string} name @returns {string} */
-const colourOf = (look, name) => drawn({ color: `@${name}` }, look).color
+const colourOf = (look, name) => themedOption({ color: `@${name}` }, look).color
 
 const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]))
 

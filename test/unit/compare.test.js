@@ -11,7 +11,7 @@ import { separateOf } from '../../lib/compare/separate.js'
 import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
 import { comparisonText } from '../../lib/compare/text.js'
 import { resultDocument } from '../../lib/result/document.js'
-import { MEASURES, measureNamed } from '../../lib/result/measures.js'
+import { METRICS, measureNamed } from '../../lib/result/measures.js'
 import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/result/thresholds.js'
 import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
@@ -157,7 +157,7 @@ test('a single run keeps no relative limit, and what was not measured keeps none
 })
 
 test('every figure has a name of its own and is found in a run by it', () => {
-  assert.equal(new Set(MEASURES.map(({ name }) => name)).size, MEASURES.length)
+  assert.equal(new Set(METRICS.map(({ name }) => name)).size, METRICS.length)
   const run = resultDocument(sampleParts())
   const value = (/** @type {string} */ name) => measureNamed(name).value(run)
   assert.equal(value('latency.service.p999'), run.latency_us.service?.p999)

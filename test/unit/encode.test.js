@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encode, plainArgument, plainCommand, sizeOf } from '../../lib/wire/encode.js'
+import { encode, encodedSize, plainArgument, plainCommand } from '../../lib/wire/encode.js'
 import { parseCommands, valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 
@@ -14,7 +14,7 @@ const values = valuesAt(1_790_000_000_123)
 
 /** @param {Argument[]} args */
 const encoded = (args) => {
-  const size = sizeOf(args)
+  const size = encodedSize(args)
   const out = Buffer.alloc(size + 20, '~')
   const end = encode(args, out, 10, values)
   assert.equal(end, 10 + size, 'sizeOf is what encode writes')
@@ -128,7 +128,7 @@ test('random commands: size, bytes, places of holes, and the same as a client li
 
 test('commands one behind the other', () => {
   const commands = [['PING'], ['SET', 'a', 1], ['ZADD', 'z', holes[0], ['item:', 7]]]
-  const out = Buffer.alloc(commands.reduce((sum, args) => sum + sizeOf(args), 0))
+  const out = Buffer.alloc(commands.reduce((sum, args) => sum + encodedSize(args), 0))
   let at = 0
   for (const args of commands) at = encode(args, out, at, values)
   assert.equal(at, out.length)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/base/errors.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { factsOf } from '../../lib/run/facts.js'
+import { targetFactsOf } from '../../lib/run/facts.js'
 
 /** @typedef {import('../../settings.js').Settings} Settings */
 
@@ -18,7 +18,7 @@ const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
     majorVersion,
     topology: { masters: ['127.0.0.1:6379'], owners: null },
   })
-  return factsOf(settings, target)
+  return targetFactsOf(settings, target)
 }
 
 for (const line of [

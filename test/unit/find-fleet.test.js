@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { series } from '../../lib/measure/latency.js'
-import { mergedSecond } from '../../lib/run/conductor-fleet.js'
+import { secondOfFleet } from '../../lib/run/conductor-fleet.js'
 
 /** Over two seconds. @param {{ busy_pct: number, thread_cpu_pct: number, cpu_pct: number }} client @returns {any} */
 const amountsOf = ({ busy_pct: busy, thread_cpu_pct: thread, cpu_pct: cpu }) => ({
@@ -34,7 +34,7 @@ const played = (us, more = {}) => {
 
 test('counts are added, histograms merged, and of the clients the busiest thread and the CPU of all count', () => {
   const busy = { client: { busy_pct: 95, thread_cpu_pct: 94, cpu_pct: 110 }, waited_ms: 40 }
-  const second = mergedSecond([
+  const second = secondOfFleet([
     played(Array(90).fill(1000)),
     played(Array(10).fill(50_000), { ...busy, backlog_grows: true }),
   ])

@@ -5,8 +5,8 @@ import { readersOfFleet } from '../../lib/fleet/readers.js'
 const plan = { consumers: 1, pacing: 'constant', periodMs: 1000 }
 
 /** @param {number} n */
-const cardOf = (n) =>
-  /** @type {import('../../lib/fleet/gather.js').Card} */ ({
+const descriptionOf = (n) =>
+  /** @type {import('../../lib/fleet/gather.js').BoxDescription} */ ({
     ...{ id: `box-${n}`, kind: 'consumer', agents: [n], host: `host-${n}`, pid: n, version: '0', cores: 2 },
     ...{ offset_ms: 0, uncertainty_ms: 0.1, ready: true },
   })
@@ -48,7 +48,7 @@ const checkpoint = /** @type {import('../../lib/fleet/fold.js').Checkpoint} */ (
 /** @param {Record<string, any>} ends @param {Record<string, any>} [boxes] @returns {any} */
 const mergedOf = (ends, boxes = {}) =>
   readersOfFleet({
-    ...{ cards: [cardOf(1), cardOf(2)], ends, plan },
+    ...{ descriptions: [descriptionOf(1), descriptionOf(2)], ends, plan },
     checkpoint: { ...checkpoint, boxes },
   })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { series } from '../../lib/measure/latency.js'
-import { amount, busiest, counts, each, length, level, times, worst } from '../../lib/measures/fields.js'
+import { amount, busiest, counts, each, length, level, timesField, worst } from '../../lib/measures/fields.js'
 import { folded, foldOf, sumOfSources } from '../../lib/measures/fold.js'
 
 /** @param {number} seed @returns {(n: number) => number} whole numbers below n */
@@ -122,7 +122,7 @@ describe('a fold of seconds', () => {
 
   test('times merge bucket by bucket, with their highest value as it was', () => {
     const [one, other] = [series(), series()]
-    const of = { us: times() }
+    const of = { us: timesField() }
     const lines = [1, 9615, 100, 12345].map((us, i) => {
       const own = i % 2 ? other : one
       own.record(us)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forecastOf } from '../../lib/plan/forecast.js'
+import { forecastOfPlan } from '../../lib/plan/forecast.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -12,9 +12,9 @@ const three = {
 const big = { quantity: 1_000_000, valueBytes: 100 }
 const buffers = 4e6
 
-/** @param {Parameters<typeof samplePlan>[0]} settings @param {Parameters<typeof forecastOf>[1]} [topology] */
+/** @param {Parameters<typeof samplePlan>[0]} settings @param {Parameters<typeof forecastOfPlan>[1]} [topology] */
 const forecast = (settings, topology = single) =>
-  forecastOf(samplePlan(settings, { masters: topology.masters.length }), topology).map((n) => n - buffers)
+  forecastOfPlan(samplePlan(settings, { masters: topology.masters.length }), topology).map((n) => n - buffers)
 
 const sum = (/** @type {number[]} */ parts) => parts.reduce((total, part) => total + part, 0)
 const near = (/** @type {number} */ a, /** @type {number} */ b) =>
@@ -75,13 +75,13 @@ test('a list and a stream hold what lives of items that are written once', () =>
 })
 
 test('a table for each slot that is used, where the server takes one', () => {
-  const [bytes] = [0, 2680].map((table) => forecastOf(samplePlan(big), three, table))
-  const with8 = forecastOf(samplePlan(big), three, 2680)
+  const [bytes] = [0, 2680].map((table) => forecastOfPlan(samplePlan(big), three, table))
+  const with8 = forecastOfPlan(samplePlan(big), three, 2680)
   for (const [i, more] of with8.entries()) near(more - bytes[i], (2680 * slotCount) / 3)
-  const few = forecastOf(samplePlan({ quantity: 100 }), three, 2680)
-  near(sum(few) - sum(forecastOf(samplePlan({ quantity: 100 }), three)), 2680 * 101)
+  const few = forecastOfPlan(samplePlan({ quantity: 100 }), three, 2680)
+  near(sum(few) - sum(forecastOfPlan(samplePlan({ quantity: 100 }), three)), 2680 * 101)
   const tagged = samplePlan({ ...big, strategy: 'script-batch', placement: 'spread' })
-  near(sum(forecastOf(tagged, three, 2680)) - sum(forecastOf(tagged, three)), 2680)
+  near(sum(forecastOfPlan(tagged, three, 2680)) - sum(forecastOfPlan(tagged, three)), 2680)
 })
 
 test('items of a spread script lie with their set', () => {

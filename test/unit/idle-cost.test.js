@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { agreed, idleCost, netBytesBeside, netCost } from '../../lib/measure/idle-cost.js'
+import { agreed, idleCost, netBytesBeside, netCostOf } from '../../lib/measure/idle-cost.js'
 import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -111,7 +111,7 @@ describe('the cost of an item without the idle cost', () => {
       { address: 'm', overS: 10 },
       { address: 'r', overS: 10 },
     ]
-    const cost = netCost({ cpuS: 0.086, items: 10_000, idle, nodes })
+    const cost = netCostOf({ cpuS: 0.086, items: 10_000, idle, nodes })
     near(cost?.net, 2.6)
     near(cost?.uncertainty, 0.3)
     near(cost?.fixed_share, 0.06 / 0.086)
@@ -122,17 +122,17 @@ describe('the cost of an item without the idle cost', () => {
       { address: 'm', overS: 10 },
       { address: 'new', overS: 5 },
     ]
-    near(netCost({ cpuS: 0.155, items: 1000, idle, nodes })?.net, 100)
+    near(netCostOf({ cpuS: 0.155, items: 1000, idle, nodes })?.net, 100)
   })
 
   test('never less than nothing, and nothing where nobody knows', () => {
     const nodes = [{ address: 'm', overS: 10 }]
-    assert.equal(netCost({ cpuS: 0.038, items: 10, idle, nodes })?.net, 0)
+    assert.equal(netCostOf({ cpuS: 0.038, items: 10, idle, nodes })?.net, 0)
     // Less than while idle, by more than the 3 ms that it may be off.
-    assert.equal(netCost({ cpuS: 0.035, items: 10, idle, nodes }), null)
-    assert.equal(netCost({ cpuS: 0.1, items: 10, idle: { why: 'never' }, nodes }), null)
-    assert.equal(netCost({ cpuS: null, items: 10, idle, nodes }), null)
-    assert.equal(netCost({ cpuS: 0.1, items: 0, idle, nodes }), null)
+    assert.equal(netCostOf({ cpuS: 0.035, items: 10, idle, nodes }), null)
+    assert.equal(netCostOf({ cpuS: 0.1, items: 10, idle: { why: 'never' }, nodes }), null)
+    assert.equal(netCostOf({ cpuS: null, items: 10, idle, nodes }), null)
+    assert.equal(netCostOf({ cpuS: 0.1, items: 0, idle, nodes }), null)
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { liveShareOf } from '../../lib/measure/live-share.js'
-import { cardOf } from '../../lib/plan/plan-card.js'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
 import { validityOf } from '../../lib/result/validity.js'
 import { hasDead, keptItems, leastAlive } from '../../lib/traffic/live-items.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -14,13 +14,13 @@ const once = /** @type {const} */ ({ quantity: 2000, once: true, ttlS: 5 })
  * @param {{ limit?: number, dated?: boolean, atMs?: number }} [options]
  */
 const sharing = (settings, { limit = 0, dated = true, atMs = 60_000 } = {}) => {
-  const card = {
-    ...cardOf(samplePlan(settings), 'test'),
+  const announced = {
+    ...announcementOf(samplePlan(settings), 'test'),
     startedMs: startMs,
     renewedMs: startMs,
     ended: false,
   }
-  const share = liveShareOf({ card, limit, dated, now: () => startMs + atMs })
+  const share = liveShareOf({ announced, limit, dated, now: () => startMs + atMs })
   return {
     ...share,
     /** Three fetches, and a sign of life. @param {Partial<Parameters<typeof share.fetched>[0]>} fetched */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { cardOf } from '../../lib/plan/plan-card.js'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -18,7 +18,7 @@ const asksOf = (line) => {
   const settings = /** @type {ReaderSettings} */ (
     readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
   )
-  const facts = { card: null, agents: [1], cluster: false, masters: 1 }
+  const facts = { announced: null, agents: [1], cluster: false, masters: 1 }
   const reader = strategyOf(readPlanOf(settings, facts)).reader()
   return (/** @type {number} */ at) =>
     reader.asks({ nowMs: at }).map(({ kind, args }) => [kind, ...args].join(' '))
@@ -41,8 +41,8 @@ test('set: SCARD of this minute and the one before, and the members of both', ()
 })
 
 test('--count: SCARD and PFCOUNT are asked of the minute before, and held against their plans', async () => {
-  const cards = /** @type {const} */ (['sorted-set', 'set', 'list-hll']).map((strategy) => ({
-    ...cardOf(samplePlan({ strategy, quantity: 1000 }), 'test'),
+  const announcements = /** @type {const} */ (['sorted-set', 'set', 'list-hll']).map((strategy) => ({
+    ...announcementOf(samplePlan({ strategy, quantity: 1000 }), 'test'),
     startedMs: nowMs - 180_000,
     renewedMs: nowMs,
     ended: false,
@@ -57,7 +57,7 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
   ])
   const count = uniquenessOf({
     counters: countersOf(samplePlan()),
-    cards,
+    announcements,
     ask: async (args) => {
       asked.push(args.join(' '))
       return counts.get(args[0]) ?? 0
@@ -80,8 +80,8 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
 })
 
 test('--count: a structure that is empty when its plan fills it is no exact count', async () => {
-  const card = {
-    ...cardOf(samplePlan({ strategy: 'set', quantity: 1000 }), 'test'),
+  const announced = {
+    ...announcementOf(samplePlan({ strategy: 'set', quantity: 1000 }), 'test'),
     startedMs: nowMs - 30_000,
     renewedMs: nowMs,
     ended: false,
@@ -91,7 +91,7 @@ test('--count: a structure that is empty when its plan fills it is no exact coun
   const counts = { SCARD: 0 }
   const { sample, rows } = uniquenessOf({
     counters: countersOf(samplePlan({ ttlS: 3 })),
-    cards: [card],
+    announcements: [announced],
     ask: async ([name]) => (name in counts ? counts[name] : 0),
     now: () => time.ms,
   })
@@ -127,14 +127,14 @@ test('--count: a structure that is empty when its plan fills it is no exact coun
 })
 
 test('--count: nothing is owed of a plan that has ended and whose items have expired', async () => {
-  const card = cardOf(samplePlan({ quantity: 1000, ttlS: 3 }), 'test')
+  const announced = announcementOf(samplePlan({ quantity: 1000, ttlS: 3 }), 'test')
   for (const [endedMsAgo, seen] of [
     [1000, 2],
     [3001, 0],
   ]) {
     const { sample, rows } = uniquenessOf({
       counters: countersOf(samplePlan({ ttlS: 3 })),
-      cards: [{ ...card, startedMs: 0, renewedMs: nowMs - endedMsAgo, ended: true }],
+      announcements: [{ ...announced, startedMs: 0, renewedMs: nowMs - endedMsAgo, ended: true }],
       ask: async () => 0,
       now: () => nowMs,
     })

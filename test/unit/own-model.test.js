@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { readSettings } from '../../lib/options/read-settings.js'
+import { announcedFault, announcedHash, announcementOf, markerS } from '../../lib/plan/announced-plan.js'
 import { typesOfPlan } from '../../lib/plan/ownership.js'
-import { cardFault, cardHash, cardOf, markerS } from '../../lib/plan/plan-card.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
@@ -93,20 +93,20 @@ test('{writer} is the owner of the item, also of items that are written once', (
   )
 })
 
-test('the card of a plan knows the keys without the file', () => {
+test('the announcement of a plan knows the keys without the file', () => {
   const name = loadCommands([
     'INCR limit:{random 1 9}:{minute}',
     'EXPIRE limit:{random 1 9}:{minute} 600',
     'SADD a.b {n}...',
   ])
-  const card = {
-    ...cardOf(planFor(name, { prefix: 'p:' }), '1'),
+  const announced = {
+    ...announcementOf(planFor(name, { prefix: 'p:' }), '1'),
     startedMs: epochMs,
     renewedMs: epochMs,
     ended: true,
   }
-  const foreign = { ...card, strategy: 'of-somebody' }
-  assert.equal(cardFault(JSON.stringify(foreign)), null)
+  const foreign = { ...announced, strategy: 'of-somebody' }
+  assert.equal(announcedFault(JSON.stringify(foreign)), null)
   const typeOf = typesOfPlan(foreign)
   for (const [key, type] of /** @type {const} */ ([
     [`p:limit:9:${minute}`, 'string'],
@@ -120,7 +120,7 @@ test('the card of a plan knows the keys without the file', () => {
     [`limit:9:${minute}`, null],
   ]))
     assert.equal(typeOf(key), type, key)
-  assert.match(String(cardFault(JSON.stringify({ ...foreign, model: { digest: 'x' } }))), /says model/)
+  assert.match(String(announcedFault(JSON.stringify({ ...foreign, model: { digest: 'x' } }))), /says model/)
 })
 
 test('the plan of a model stays as long as its keys', () => {
@@ -136,8 +136,10 @@ test('equal models have one digest, others do not', () => {
   assert.equal(digest('SETEX {key} {ttl} {value}'), digest('SETEX  item:{n}   {ttl} {value}'))
   assert.notEqual(digest('SETEX {key} {ttl} {value}'), digest('SETEX {key} 9 {value}'))
   assert.notEqual(digest('SADD s{random 1 5} {n}...'), digest('SADD s{random 1 6} {n}...'))
-  const card = (/** @type {string} */ name) => cardOf(planFor(name), '1')
-  const [a, b] = ['SADD s {n}...', 'SADD s x{n}...'].map((line) => cardHash(card(loadCommands([line]))))
+  const announced = (/** @type {string} */ name) => announcementOf(planFor(name), '1')
+  const [a, b] = ['SADD s {n}...', 'SADD s x{n}...'].map((line) =>
+    announcedHash(announced(loadCommands([line]))),
+  )
   assert.notEqual(a, b)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
 import { isGenuine, isLease, prefixReader, typesOfPlan } from '../../lib/plan/ownership.js'
-import { cardOf } from '../../lib/plan/plan-card.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
@@ -11,8 +11,8 @@ const nowMs = Date.UTC(2026, 10, 21)
 const minute = nowMs / 60_000
 
 /** @param {Parameters<typeof samplePlan>[0]} settings */
-const cardFor = (settings) => ({
-  ...cardOf(samplePlan(settings, { variant: 'HSETEX' }), '0.1.0'),
+const announcedFor = (settings) => ({
+  ...announcementOf(samplePlan(settings, { variant: 'HSETEX' }), '0.1.0'),
   startedMs: nowMs,
   renewedMs: nowMs + 60_000,
   ended: false,
@@ -42,7 +42,7 @@ for (const strategy of strategyNames('ticks')) {
     test(`every key that ${strategy} writes is covered, with its type: ${JSON.stringify(settings)}`, () => {
       const all = { strategy, ...settings }
       const plan = samplePlan(all, { variant: 'HSETEX' })
-      const typeOf = typesOfPlan(cardFor(all))
+      const typeOf = typesOfPlan(announcedFor(all))
       let made = 0
       for (const step of strategyOf(plan).steps()) {
         if (step.kind === 'once') continue
@@ -61,8 +61,8 @@ for (const strategy of strategyNames('ticks')) {
 }
 
 test('items of a spread script carry the tag of their set, and no other', () => {
-  const typeOf = typesOfPlan(cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' }))
-  const { sets } = cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' })
+  const typeOf = typesOfPlan(announcedFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' }))
+  const { sets } = announcedFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' })
   const [even, odd] = sets.map((set) => set.slice(set.indexOf('{')))
   assert.equal(typeOf(`item:4${even}`), 'string')
   assert.equal(typeOf(`item:5${odd}`), 'string')
@@ -71,7 +71,7 @@ test('items of a spread script carry the tag of their set, and no other', () => 
 })
 
 test('similar names of others are not covered', () => {
-  const typeOf = typesOfPlan(cardFor({ prefix: 'p:' }))
+  const typeOf = typesOfPlan(announcedFor({ prefix: 'p:' }))
   const foreign = [
     ...[
       'item:1',
@@ -97,11 +97,11 @@ test('similar names of others are not covered', () => {
   ]
   for (const key of foreign) assert.equal(typeOf(key), null, key)
   assert.equal(typeOf('p:item:100'), 'string')
-  assert.equal(typesOfPlan(cardFor({ prefix: 'p:', once: true }))('p:item:101'), 'string')
+  assert.equal(typesOfPlan(announcedFor({ prefix: 'p:', once: true }))('p:item:101'), 'string')
 })
 
 test('a minute is ours while the plan was alive, with a day for clocks that differ', () => {
-  const typeOf = typesOfPlan(cardFor({ strategy: 'set' }))
+  const typeOf = typesOfPlan(announcedFor({ strategy: 'set' }))
   assert.equal(typeOf(`latest-ids:${minute}`), 'set')
   assert.equal(typeOf(`latest-ids:${minute + 1441}`), 'set')
   assert.equal(typeOf(`latest-ids:${minute + 1442}`), null)
@@ -131,10 +131,10 @@ test('a lease is told by its name', () => {
     assert.ok(!isLease(key), key)
 })
 
-test('a card speaks for its own prefix and its own names only', () => {
-  const card = cardFor({ prefix: 'p:', sortedSets: 3, extraSortedSets: 2 })
-  assert.ok(isGenuine(card, 'p:'))
-  assert.ok(!isGenuine(card, ''))
-  assert.ok(!isGenuine({ ...card, sets: ['p:latest-ids:0', 'p:latest-ids:1', 'users'] }, 'p:'))
-  assert.ok(!isGenuine({ ...card, extraSets: ['sessions'] }, 'p:'))
+test('an announcement speaks for its own prefix and its own names only', () => {
+  const announced = announcedFor({ prefix: 'p:', sortedSets: 3, extraSortedSets: 2 })
+  assert.ok(isGenuine(announced, 'p:'))
+  assert.ok(!isGenuine(announced, ''))
+  assert.ok(!isGenuine({ ...announced, sets: ['p:latest-ids:0', 'p:latest-ids:1', 'users'] }, 'p:'))
+  assert.ok(!isGenuine({ ...announced, extraSets: ['sessions'] }, 'p:'))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { stampBytes } from '../../lib/traffic/payload.js'
-import { plainArgument, sizeOf } from '../../lib/wire/encode.js'
+import { encodedSize, plainArgument } from '../../lib/wire/encode.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { payloadOf } from '../helpers/payload.js'
 
@@ -93,6 +93,6 @@ test('a stamp is a hole in front', () => {
   for (const payload of payloads) {
     const parts = payloadOf({ payload, valueBytes: 40, seed: 1, stamp: true })(1)
     assert.deepEqual(parts[0], { hole: 'stamp', width: stampBytes })
-    assert.equal(sizeOf([parts]), wireOf([parts], values).length)
+    assert.equal(encodedSize([parts]), wireOf([parts], values).length)
   }
 })

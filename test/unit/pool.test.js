@@ -113,9 +113,9 @@ test('it is up while all of its connections are, and unused when none is and not
   connections[1].end()
   assert.deepEqual([pool.isUp(), pool.isUnused()], [false, true])
   pool.offer(turnOf(0))
-  assert.deepEqual([pool.isUnused(), pool.turns()], [false, 1])
+  assert.deepEqual([pool.isUnused(), pool.shares()], [false, 1])
   assert.deepEqual(
-    pool.takeAll().turns.map(({ tick }) => tick.chunk),
+    pool.takeAll().shares.map(({ tick }) => tick.chunk),
     [0],
   )
   assert.equal(pool.isUnused(), true)

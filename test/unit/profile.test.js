@@ -6,7 +6,13 @@ import { Ajv } from 'ajv'
 import { elementBytes } from '../../lib/answers/profile/command-forms.js'
 import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
 import { amountsOf, noiseOf } from '../../lib/answers/profile/noise.js'
-import { equalParts, meanOf, profileOf, shareOf, staleShare } from '../../lib/answers/profile/profile.js'
+import {
+  equalParts,
+  meanOf,
+  profileOf,
+  shareWithInterval,
+  staleShare,
+} from '../../lib/answers/profile/profile.js'
 import { hotOfRedis } from '../../lib/answers/profile/readings.js'
 import { profileSchema } from '../../lib/answers/profile/schema.js'
 import { clientsOf } from '../../lib/answers/profile/seen.js'
@@ -100,7 +106,7 @@ test('anonymous names keep their shape and no word', () => {
 })
 
 test('a share has its interval, and equal parts keep the mean', () => {
-  const { value, low, high } = shareOf(20, 100)
+  const { value, low, high } = shareWithInterval(20, 100)
   assert.equal(value, 0.2)
   assert.ok(low > 0.13 && low < 0.14 && high > 0.28 && high < 0.29)
   const parts = equalParts(Array.from({ length: 100 }, (_, i) => i))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chosenCard, readPlanOf } from '../../lib/loads/fetches/plan.js'
+import { chosenPlan, readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { cardFault, cardIn, cardOf, cardWords } from '../../lib/plan/plan-card.js'
+import { announcedFault, announcedIn, announcedWords, announcementOf } from '../../lib/plan/announced-plan.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -19,21 +19,22 @@ const settingsOf = (line, env = {}) => {
 }
 
 /** @param {Parameters<typeof samplePlan>[0]} [settings] @param {number} [agoMs] @param {boolean} [ended] */
-const card = (settings, agoMs = 0, ended = false) => ({
-  ...cardOf(samplePlan(settings), '0.1.0'),
+const announced = (settings, agoMs = 0, ended = false) => ({
+  ...announcementOf(samplePlan(settings), '0.1.0'),
   startedMs: nowMs - agoMs - 1000,
   renewedMs: nowMs - agoMs,
   ended,
 })
-const isLive = (/** @type {import('../../lib/plan/plan-card.js').PlanCard} */ { ended, renewedMs }) =>
-  !ended && nowMs - renewedMs < 12_000
-/** @param {string} line @param {ReturnType<typeof card>[]} cards @param {NodeJS.ProcessEnv} [env] */
-const choose = (line, cards, env) => chosenCard(settingsOf(line, env), cards, isLive)
+const isLive = (
+  /** @type {import('../../lib/plan/announced-plan.js').AnnouncedPlan} */ { ended, renewedMs },
+) => !ended && nowMs - renewedMs < 12_000
+/** @param {string} line @param {ReturnType<typeof announced>[]} announcements @param {NodeJS.ProcessEnv} [env] */
+const choose = (line, announcements, env) => chosenPlan(settingsOf(line, env), announcements, isLive)
 
-test('a card survives its text, and other texts are none', () => {
-  const whole = card({ sortedSets: 3, strategy: 'hash' })
-  assert.deepEqual(cardIn(JSON.stringify(whole)), whole)
-  for (const text of ['', '{', 'null', '[]', '{}', '"x"']) assert.equal(cardIn(text), null, text)
+test('an announcement survives its text, and other texts are none', () => {
+  const whole = announced({ sortedSets: 3, strategy: 'hash' })
+  assert.deepEqual(announcedIn(JSON.stringify(whole)), whole)
+  for (const text of ['', '{', 'null', '[]', '{}', '"x"']) assert.equal(announcedIn(text), null, text)
   for (const change of [
     { ttlS: '3' },
     { sets: 'latest-ids' },
@@ -41,12 +42,12 @@ test('a card survives its text, and other texts are none', () => {
     { payload: 'other' },
     { ended: 1 },
   ])
-    assert.equal(cardIn(JSON.stringify({ ...whole, ...change })), null)
+    assert.equal(announcedIn(JSON.stringify({ ...whole, ...change })), null)
 })
 
-test('why a card of another version cannot be read by', () => {
-  const whole = card()
-  const fault = (/** @type {object} */ change) => cardFault(JSON.stringify({ ...whole, ...change }))
+test('why an announcement of another version cannot be read by', () => {
+  const whole = announced()
+  const fault = (/** @type {object} */ change) => announcedFault(JSON.stringify({ ...whole, ...change }))
   assert.equal(fault({}), null)
   for (const [change, words] of /** @type {[object, RegExp][]} */ ([
     [
@@ -63,10 +64,10 @@ test('why a card of another version cannot be read by', () => {
     [{ renewedMs: null }, /says renewedMs null/],
   ])) {
     assert.match(String(fault(change)), words)
-    assert.equal(cardIn(JSON.stringify({ ...whole, ...change })), null)
+    assert.equal(announcedIn(JSON.stringify({ ...whole, ...change })), null)
   }
   for (const text of ['', 'null', '{}', '[]', '{"strategy":"list"}'])
-    assert.equal(cardFault(text), null, text)
+    assert.equal(announcedFault(text), null, text)
 })
 
 test('every plan that the options allow can be read', () => {
@@ -76,9 +77,9 @@ test('every plan that the options allow can be read', () => {
     '-q 20000 --ns 16384 --spread --extra-sorted-sets 100 --pacing smooth -p 24h',
   ]) {
     const settings = readSettings({ program: 'producer', argv: line.split(' '), env: {} })
-    const text = JSON.stringify(card(/** @type {any} */ (settings)))
-    assert.equal(cardFault(text), null, line)
-    assert.ok(cardIn(text), line)
+    const text = JSON.stringify(announced(/** @type {any} */ (settings)))
+    assert.equal(announcedFault(text), null, line)
+    assert.ok(announcedIn(text), line)
   }
 })
 
@@ -86,28 +87,28 @@ test('no plan: the options decide', () => assert.equal(choose('', []), null))
 
 test('the one that is written, whatever stood there before', () => {
   const [live, ended, silent] = [
-    card(),
-    card({ strategy: 'list' }, 0, true),
-    card({ strategy: 'set' }, 60_000),
+    announced(),
+    announced({ strategy: 'list' }, 0, true),
+    announced({ strategy: 'set' }, 60_000),
   ]
   assert.equal(choose('', [ended, live, silent]), live)
 })
 
 test('of plans that have ended the last one', () => {
-  const [last, first] = [card({ seed: 2 }, 1000, true), card({}, 2000, true)]
+  const [last, first] = [announced({ seed: 2 }, 1000, true), announced({}, 2000, true)]
   assert.equal(choose('', [last, first]), last)
 })
 
 test('several at a time are named, and the strategy tells', () => {
-  const [one, other] = [card(), card({ strategy: 'list' })]
+  const [one, other] = [announced(), announced({ strategy: 'list' })]
   assert.throws(() => choose('', [one, other]), {
     exitCode: 2,
     message:
       /several plans are written under no prefix: sorted-set of 100 items; list of 100 items. Name one with --strategy/,
   })
   assert.equal(choose('--sl', [one, other]), other)
-  assert.throws(() => choose('', [card(), card({ quantity: 50 })]), /Name one with --items/)
-  assert.equal(choose('-q 50', [card(), card({ quantity: 50 })])?.quantity, 50)
+  assert.throws(() => choose('', [announced(), announced({ quantity: 50 })]), /Name one with --items/)
+  assert.equal(choose('-q 50', [announced(), announced({ quantity: 50 })])?.quantity, 50)
 })
 
 /** @type {[line: string, pattern: RegExp][]} */
@@ -124,38 +125,41 @@ const contradicting = [
 ]
 for (const [line, pattern] of contradicting)
   test(`a mismatch is explained: ${line}`, () =>
-    assert.throws(() => choose(line, [card()]), { name: 'OptionError', exitCode: 2, message: pattern }))
+    assert.throws(() => choose(line, [announced()]), { name: 'OptionError', exitCode: 2, message: pattern }))
 
 test('a variable that contradicts is named as such', () => {
   assert.throws(
-    () => choose('', [card()], { MILLRACE_QUANTITY: '7' }),
+    () => choose('', [announced()], { MILLRACE_QUANTITY: '7' }),
     /^OptionError: MILLRACE_QUANTITY=7 contradicts/,
   )
 })
 
 test('what agrees is no mismatch, and defaults contradict nothing', () => {
-  const only = card({ quantity: 77, ttlS: 60, sortedSets: 2 })
+  const only = announced({ quantity: 77, ttlS: 60, sortedSets: 2 })
   for (const line of ['', '-q 77', '--ttl 60s --ns 2', '-p 250 -t 3'])
     assert.equal(choose(line, [only]), only)
 })
 
 const facts = { agents: [1], cluster: false, masters: 1, fetchScript: 'f' }
 
-test('the plan of a card, and of the options alone', () => {
-  const byCard = readPlanOf(settingsOf('-p 250 --limit 5'), {
+test('the plan of an announcement, and of the options alone', () => {
+  const byAnnouncement = readPlanOf(settingsOf('-p 250 --limit 5'), {
     ...facts,
-    card: card({ ttlS: 9, sortedSets: 2 }),
+    announced: announced({ ttlS: 9, sortedSets: 2 }),
   })
-  assert.equal(byCard.source, 'target')
-  assert.deepEqual([byCard.ttlS, byCard.periodMs, byCard.writePeriodMs, byCard.limit], [9, 250, 1000, 5])
-  assert.deepEqual(byCard.sets, ['latest-ids:0', 'latest-ids:1'])
-  assert.deepEqual([byCard.knowsBytes, byCard.knowsItems], [true, true])
+  assert.equal(byAnnouncement.source, 'target')
+  assert.deepEqual(
+    [byAnnouncement.ttlS, byAnnouncement.periodMs, byAnnouncement.writePeriodMs, byAnnouncement.limit],
+    [9, 250, 1000, 5],
+  )
+  assert.deepEqual(byAnnouncement.sets, ['latest-ids:0', 'latest-ids:1'])
+  assert.deepEqual([byAnnouncement.knowsBytes, byAnnouncement.knowsItems], [true, true])
 
-  const alone = readPlanOf(settingsOf('--prefix p: --ns 2 --ttl 5'), { ...facts, card: null })
+  const alone = readPlanOf(settingsOf('--prefix p: --ns 2 --ttl 5'), { ...facts, announced: null })
   assert.deepEqual([alone.source, alone.ttlS, alone.writePeriodMs], ['options', 5, null])
   assert.deepEqual(alone.sets, ['p:latest-ids:0', 'p:latest-ids:1'])
   assert.deepEqual([alone.knowsBytes, alone.knowsItems], [false, false])
-  const told = readPlanOf(settingsOf('--value-size 64 -q 5'), { ...facts, card: null })
+  const told = readPlanOf(settingsOf('--value-size 64 -q 5'), { ...facts, announced: null })
   assert.deepEqual([told.knowsBytes, told.knowsItems], [true, true])
 })
 
@@ -174,12 +178,12 @@ const impossible = [
 ]
 for (const [line, change, pattern] of impossible)
   test(`impossible: ${line} ${JSON.stringify(change)}`, () =>
-    assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, card: null }), pattern))
+    assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, announced: null }), pattern))
 
 test('--no-values is refused where a reader cannot do without them, by options and by plan, and only there', () => {
   for (const strategy of strategyNames('ticks')) {
-    const plan = () => readPlanOf(settingsOf('--no-values'), { ...facts, card: card({ strategy }) })
-    const full = readPlanOf(settingsOf(''), { ...facts, card: card({ strategy }) })
+    const plan = () => readPlanOf(settingsOf('--no-values'), { ...facts, announced: announced({ strategy }) })
+    const full = readPlanOf(settingsOf(''), { ...facts, announced: announced({ strategy }) })
     if (strategyOf(full).reader().value) assert.equal(plan().values, false)
     else assert.throws(plan, { exitCode: 2, message: new RegExp(`^--no-values: .*strategy ${strategy} .*$`) })
   }
@@ -187,7 +191,7 @@ test('--no-values is refused where a reader cannot do without them, by options a
 
 test('a plan in words', () => {
   assert.equal(
-    cardWords(card({ quantity: 12_000, totalAgents: 4, sortedSets: 2, once: true }, 0, true)),
+    announcedWords(announced({ quantity: 12_000, totalAgents: 4, sortedSets: 2, once: true }, 0, true)),
     'sorted-set of 12,000 items, 4 writers, 2 sorted sets, each item once, ended',
   )
 })

@@ -12,7 +12,7 @@ import { sampleParts } from '../helpers/sample-run.js'
 const { plan } = sampleParts()
 const text = (
   /** @type {Partial<RunParts>} */ change = {},
-  /** @type {import('../../lib/report/text.js').Look} */ look = { columns: 200 },
+  /** @type {import('../../lib/report/text.js').TextSize} */ look = { columns: 200 },
 ) => runText(resultDocument(sampleParts(change)), look)
 const entryOf = (/** @type {string} */ report, /** @type {string} */ label) =>
   report.match(new RegExp(`^${label} +(.*(?:\\n {16}.*)*)`, 'm'))?.[1].replace(/\n +/g, ' ')

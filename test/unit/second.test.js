@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { lengthMs, onceASecond } from '../../lib/run/second.js'
-import { windowOf } from '../../lib/run/window.js'
+import { measuringWindow } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -40,7 +40,7 @@ test('lines end a little before whole seconds, however late a timer wakes', asyn
 test('what was due in the window belongs to it, whenever it was answered', async () => {
   const plan = samplePlan({ warmUpMs: 1000 })
   let nowMs = 0
-  const window = windowOf({
+  const window = measuringWindow({
     plan,
     ledger: /** @type {any} */ (ledgerOf(plan)),
     onOpen: () => {},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isSteady } from '../../lib/run/steady.js'
-import { windowOf } from '../../lib/run/window.js'
+import { measuringWindow } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {number} p99Us @param {number} [cpuPct] @param {number} [achieved] */
@@ -31,7 +31,7 @@ test('a run is steady when three seconds after the first agree in rate, latency 
 const windowAt = (plan) => {
   let nowMs = 0
   const whole = { offered: 5000, acked: 5000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
-  const window = windowOf(
+  const window = measuringWindow(
     /** @type {any} */ ({
       plan: {
         rate: null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { causeOf, verdictOf } from '../../lib/transport/refusals.js'
+import { causeOf, ruleOf } from '../../lib/transport/refusals.js'
 
 const from = '10.0.0.1:7000'
 
@@ -59,7 +59,7 @@ for (const { line, at = from, ...verdict } of [
   { line: 'constructor of nothing', action: 'give-up', cause: 'ERR' },
 ]) {
   test(`${line || 'an empty line'}${at === from ? '' : ` from ${at}`}: ${verdict.action}`, () => {
-    assert.deepEqual(verdictOf(line, at), verdict)
+    assert.deepEqual(ruleOf(line, at), verdict)
   })
 }
 

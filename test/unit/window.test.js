@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { windowOf } from '../../lib/run/window.js'
+import { measuringWindow } from '../../lib/run/window.js'
 
 test('the counters are read a little before the first measured tick, and what is acknowledged counts from there', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -8,7 +8,7 @@ test('the counters are read a little before the first measured tick, and what is
   /** @type {number[]} */
   const marks = []
   const ledger = { whole: { acked: 0 } }
-  const window = windowOf(
+  const window = measuringWindow(
     /** @type {any} */ ({
       plan: { warmUpMs: 1000 },
       ledger,
@@ -37,7 +37,7 @@ test('a backlog of more than a second that began in the warm-up is reported when
   const reported = (/** @type {number} */ acked) => {
     /** @type {string[]} */
     const texts = []
-    const window = windowOf(
+    const window = measuringWindow(
       /** @type {any} */ ({
         plan: { warmUpMs: 2000, nominalHz: 5000 },
         ledger: {

@@ -36,7 +36,7 @@ export const exceeding = (trials, { exceed, trialSeconds }) => {
 }
 
 /**
- * @typedef {object} Verdict on a second
+ * @typedef {object} SecondVerdict on a second
  * @property {boolean} passed it met all objectives
  * @property {number} achieved items a second
  * @property {boolean} [leaves] work to the next second
@@ -50,7 +50,7 @@ export const exceeding = (trials, { exceed, trialSeconds }) => {
  * @property {boolean} [tries] it ends with the first second that fails
  * @property {[number, number] | null} between rates the answer is looked for, as far as is known
  *
- * @typedef {(x: number, phase: Phase) => Generator<Step, boolean, Verdict[]>} Played at exp(x), and whether it passed
+ * @typedef {(x: number, phase: Phase) => Generator<Step, boolean, SecondVerdict[]>} Played at exp(x), and whether it passed
  *
  * @typedef {{ state: 'none' | 'unsteady', rate: number } | { state: 'between', low: number, high: number }} Bracket low and
  *   high are logarithms
@@ -75,7 +75,7 @@ const lowestSeconds = 12
  * @param {() => boolean} needs.lastPassed
  * @param {() => boolean} needs.isTime
  * @param {(between: [number, number]) => void} needs.onBetween
- * @returns {Generator<Step, Bracket, Verdict[]>}
+ * @returns {Generator<Step, Bracket, SecondVerdict[]>}
  */
 export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onBetween }) {
   const [least, most] = [Math.log(min), Math.log(max)]
@@ -88,7 +88,7 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
     if (yield* tried(x, 'bracket')) return true
     return (yield* tried(x, 'bracket')) && (yield* tried(x, 'bracket'))
   }
-  /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, Verdict[]>} */
+  /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, SecondVerdict[]>} */
   function* boundAt(x) {
     /** @type {Trial[]} */
     const trials = []
@@ -139,9 +139,9 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
  * is at least this.
  * @param {object} needs
  * @param {number} needs.max
- * @param {readonly Verdict[]} needs.first
- * @param {(rate: number, seconds: number, phase: Phase) => Generator<Step, Verdict[], Verdict[]>} needs.play
- * @returns {Generator<Step, Verdict[] | null, Verdict[]>} null: it does not
+ * @param {readonly SecondVerdict[]} needs.first
+ * @param {(rate: number, seconds: number, phase: Phase) => Generator<Step, SecondVerdict[], SecondVerdict[]>} needs.play
+ * @returns {Generator<Step, SecondVerdict[] | null, SecondVerdict[]>} null: it does not
  */
 export function* passesAtLimit({ max, first, play }) {
   if (!Number.isFinite(max) || !first.every(({ passed }) => passed)) return null

@@ -9,7 +9,7 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 /**
  * @import { Threshold } from '../../result/thresholds.js'
  * @import { SecondRecord } from '../../run/conductor.js'
- * @import { Verdict } from './bracket.js'
+ * @import { SecondVerdict } from './bracket.js'
  *
  * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
  */
@@ -63,7 +63,7 @@ export const missedIn = ({ items, ...second }, { bySecond }) => {
 // A second that ends with a wait of this part of the limit leaves a backlog to the next.
 const backlogPart = 0.5
 
-/** @param {Objectives} objectives @returns {(second: SecondRecord) => Verdict} */
+/** @param {Objectives} objectives @returns {(second: SecondRecord) => SecondVerdict} */
 export const judgeOf = (objectives) => (second) => ({
   passed: missedIn(second, objectives) === null,
   achieved: second.achieved,

@@ -8,7 +8,7 @@ import { medianOf } from './limit.js'
 import { shuffle, uniforms } from './random.js'
 
 /**
- * @import { Phase, Step, Verdict } from './bracket.js'
+ * @import { Phase, Step, SecondVerdict } from './bracket.js'
  * @import { CapacityFit } from './capacity-fit.js'
  * @import { Second } from './knees.js'
  *
@@ -184,7 +184,7 @@ const stateOf = ({ change, fit, low, high, warnings }) => {
 
 /**
  * @param {Terms} terms
- * @returns {Generator<Step, SearchAnswer, Verdict[]>}
+ * @returns {Generator<Step, SearchAnswer, SecondVerdict[]>}
  */
 export function* search({
   min: leastRate,
@@ -200,7 +200,7 @@ export function* search({
   const log = []
   /** @type {[number, number] | null} */
   let between = null
-  /** @param {number} rate @param {number} n @param {Phase} phase @returns {Generator<Step, Verdict[], Verdict[]>} */
+  /** @param {number} rate @param {number} n @param {Phase} phase @returns {Generator<Step, SecondVerdict[], SecondVerdict[]>} */
   function* play(rate, n, phase) {
     const tries = phase === 'bracket' || phase === 'measure'
     const verdicts = yield { rate, seconds: n, phase, tries, between }
@@ -275,7 +275,7 @@ export function* search({
   /**
    * Until a second passes again; what stays bad says that the level is lower.
    * @param {number} from
-   * @returns {Generator<Step, boolean, Verdict[]>} whether it seems so: rates that were drawn before mean little
+   * @returns {Generator<Step, boolean, SecondVerdict[]>} whether it seems so: rates that were drawn before mean little
    */
   function* recover(from) {
     let waited = 0

@@ -166,7 +166,7 @@ const surenessOf = ({ asked, models, calibration, prices, warnings }, columns) =
 }
 
 /** The load that is planned for. @param {PlanAnswer['asked']} asked */
-export const loadWords = ({ rate, part, value_bytes: valueBytes, items }) =>
+export const plannedLoadWords = ({ rate, part, value_bytes: valueBytes, items }) =>
   valueBytes === null
     ? `${perSecond(rate)} operations/s${part === null ? '' : ` (${percent(part * 100)} of what was profiled)`}, ${several(items, 'key')}`
     : `${perSecond(rate)} items/s of ${bytes(valueBytes)}, ${count(items)} of them alive`
@@ -177,7 +177,7 @@ export const planText = (answer, { columns = 100 } = {}) => {
   return blocksText([
     wrapped(`${models.map((model) => bestWords(model, currency)).join('; ')}.`, columns),
     wrapped(
-      `${loadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard.`,
+      `${plannedLoadWords(asked)}; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard.`,
       columns,
     ),
     tableOf(answer, columns).slice(1),

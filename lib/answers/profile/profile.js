@@ -67,7 +67,7 @@ const medianWithin = (numbers) => {
 }
 
 /** A share of n names, by Wilson. @param {number} count @param {number} n @returns {Estimate} */
-export const shareOf = (count, n) => {
+export const shareWithInterval = (count, n) => {
   const p = count / n
   const middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n)
   const half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))
@@ -107,7 +107,7 @@ const usesPerS = (facts) => {
 
 /** @param {FoundPattern} found @param {number} names @param {number} keys that there are @param {boolean} isComplete */
 const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) => {
-  const share = shareOf(count, names)
+  const share = shareWithInterval(count, names)
   const type = mostOf(counted(facts.map((fact) => fact.type)))
   const own = facts.filter((fact) => fact.type === type)
   const of = (/** @type {(fact: KeyFacts) => number | null} */ pick) =>

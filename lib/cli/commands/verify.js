@@ -140,7 +140,7 @@ const checkedIn = async (document, settings) => {
     const readPlan = readPlanOf(
       { ...settings, reads: 'master', mode: 'manual', fetch: 'get', verify: false, driver: 'socket' },
       {
-        card: { ...plan, startedMs: 0, renewedMs: 0, ended: true },
+        announced: { ...plan, startedMs: 0, renewedMs: 0, ended: true },
         agents: [1],
         cluster: target.kind === 'cluster',
         masters: target.topology.masters.length,

@@ -3,7 +3,7 @@
 import { TargetError } from '../../base/errors.js'
 import { count, several } from '../../base/units.js'
 import { dataBytesIn } from '../../measure/baseline.js'
-import { told } from '../../measure/memory-cost.js'
+import { measurableGrowth } from '../../measure/memory-cost.js'
 import { operationsOf } from '../../measure/operations.js'
 import { longCommand } from '../../servers/long-command.js'
 import { ownerOf } from '../../servers/topology.js'
@@ -168,7 +168,12 @@ export const fillKeys = async (needs) => {
   )
   const afterBytes = await dataBytesIn(target)
   const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
-  return { keys: plan.items, seconds, data_bytes: told(target, grown), ...(await indexing.after(afterBytes)) }
+  return {
+    keys: plan.items,
+    seconds,
+    data_bytes: measurableGrowth(target, grown),
+    ...(await indexing.after(afterBytes)),
+  }
 }
 
 /**
@@ -195,7 +200,7 @@ const fillEach = async (needs, fills) => {
   say(`filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s`)
   const afterBytes = await dataBytesIn(target)
   const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
-  return { keys: plan.items, seconds, data_bytes: told(target, grown) }
+  return { keys: plan.items, seconds, data_bytes: measurableGrowth(target, grown) }
 }
 
 /** Indexes that are no keys do not stay. @param {Needs} needs */

@@ -12,7 +12,7 @@ import { clientsFlow } from './flow.js'
  * @import { Counts } from '../../measure/ledger.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
- * @import { Answers, Change, Judge, Verdict } from '../../workloads/declare.js'
+ * @import { Answers, Change, Judge, AnswerVerdict } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
@@ -104,9 +104,9 @@ const checkedAnswers = (strategy, judge, onAnswer = () => {}) => {
   const numberOf = strategy.numbers()
   const { matches } = /** @type {Answers} */ (strategy.answers())
   const times = extremes()
-  /** @type {Record<Verdict, number>} */
+  /** @type {Record<AnswerVerdict, number>} */
   const verdicts = { right: 0, wrong: 0, partial: 0 }
-  const examples = /** @type {{ query: number, verdict: Verdict, ids: string[] }[]} */ ([])
+  const examples = /** @type {{ query: number, verdict: AnswerVerdict, ids: string[] }[]} */ ([])
   let matched = 0
   return {
     /** @param {Exchange} exchange @param {number} nowMs */

@@ -3,7 +3,7 @@ import { OPTIONS } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { libraryOf } from '../../base/libraries.js'
 import { plainText } from '../../base/units.js'
-import { cardWords } from '../../plan/plan-card.js'
+import { announcedWords } from '../../plan/announced-plan.js'
 import { typedLifetime } from '../../traffic/lifetimes.js'
 import { meanRate } from '../../traffic/rates.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
@@ -15,18 +15,18 @@ import { ofConsumers } from '../names.js'
 /**
  * @import { ReaderSettings } from '../../../settings.js'
  * @import { Rates } from '../../traffic/rates.js'
- * @import { PlanCard } from '../../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../../plan/announced-plan.js'
  *
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *
  * @typedef {object} ReadFacts what the target said
- * @property {PlanCard | null} card null: there is no plan in the target
+ * @property {AnnouncedPlan | null} announced null: there is no plan in the target
  * @property {readonly number[]} agents which of the agents this process is
  * @property {boolean} cluster
  * @property {number} masters
  */
 
-/** What the options say a writer's plan would be, in the words of a card. @param {ReaderSettings} s */
+/** What the options say a writer's plan would be, in the words of an announcement. @param {ReaderSettings} s */
 const asked = (s) => ({
   strategy: s.strategy,
   quantity: s.quantity,
@@ -40,12 +40,12 @@ const asked = (s) => ({
   sortedSets: s.sortedSets,
 })
 
-/** The same of a card. @param {PlanCard} card */
-const held = (card) => ({
-  ...card,
-  ttlS: card.ttlLeastS === undefined ? card.ttlS : typedLifetime(card),
-  valueBytes: card.valueSizes ?? card.valueBytes,
-  sortedSets: Math.max(1, card.sets.length),
+/** The same of an announcement. @param {AnnouncedPlan} announced */
+const held = (announced) => ({
+  ...announced,
+  ttlS: announced.ttlLeastS === undefined ? announced.ttlS : typedLifetime(announced),
+  valueBytes: announced.valueSizes ?? announced.valueBytes,
+  sortedSets: Math.max(1, announced.sets.length),
 })
 
 /** @typedef {keyof ReturnType<typeof asked>} Term */
@@ -53,12 +53,12 @@ const held = (card) => ({
 /**
  * The terms that were given, not left to their defaults, and that the plan has otherwise.
  * @param {ReaderSettings} settings
- * @param {PlanCard} card
+ * @param {AnnouncedPlan} announced
  * @returns {Term[]}
  */
-const contradictions = (settings, card) => {
+const contradictions = (settings, announced) => {
   const ours = asked(settings)
-  const theirs = held(card)
+  const theirs = held(announced)
   const terms = /** @type {Term[]} */ (Object.keys(ours))
   return terms.filter((term) => settings.given[term] !== 'default' && ours[term] !== theirs[term])
 }
@@ -92,20 +92,20 @@ const written = (term, value) => {
  * The one plan that is meant: by the options where they tell, else the one that is being written. Null where
  * there is none at all.
  * @param {ReaderSettings} settings
- * @param {readonly PlanCard[]} cards the newest first
- * @param {(card: PlanCard) => boolean} isLive its writers have given a sign of life just now
- * @returns {PlanCard | null}
+ * @param {readonly AnnouncedPlan[]} announcements the newest first
+ * @param {(announced: AnnouncedPlan) => boolean} isLive its writers have given a sign of life just now
+ * @returns {AnnouncedPlan | null}
  */
-export const chosenCard = (settings, cards, isLive) => {
-  if (cards.length === 0) return null
+export const chosenPlan = (settings, announcements, isLive) => {
+  if (announcements.length === 0) return null
   const prefix = settings.prefix ? `prefix ${settings.prefix}` : 'no prefix'
-  const agreeing = cards.filter((card) => contradictions(settings, card).length === 0)
+  const agreeing = announcements.filter((announced) => contradictions(settings, announced).length === 0)
   if (agreeing.length === 0) {
-    const nearest = cards.find(isLive) ?? cards[0]
+    const nearest = announcements.find(isLive) ?? announcements[0]
     const [term] = contradictions(settings, nearest)
     const theirs = held(nearest)[term]
     throw new OptionError(
-      `${named(settings, term)} contradicts what is written under ${prefix}: ${cards.map(cardWords).join('; ')}` +
+      `${named(settings, term)} contradicts what is written under ${prefix}: ${announcements.map(announcedWords).join('; ')}` +
         `${term === 'strategy' ? '' : ` (${written(term, theirs)})`}. Leave it out, for the plan in the target says it, or set --prefix`,
     )
   }
@@ -115,14 +115,14 @@ export const chosenCard = (settings, cards, isLive) => {
   const strategies = new Set(rest.map(({ strategy }) => strategy))
   if (strategies.size === 1 && (live.length < 2 || rest.length === 1)) return rest[0]
   throw new OptionError(
-    `several plans are written under ${prefix}: ${rest.map(cardWords).join('; ')}. Name one with ${
+    `several plans are written under ${prefix}: ${rest.map(announcedWords).join('; ')}. Name one with ${
       strategies.size > 1 ? '--strategy' : '--items'
     }`,
   )
 }
 
 /** What a published program would have written, where no plan says more. @param {ReaderSettings} settings */
-const cardOfSettings = (settings) => {
+const announcedBySettings = (settings) => {
   const { prefix, sortedSets, placement, quantity, totalAgents } = settings
   const { valueBytes, valueSizes, ttlS, ttlLeastS } = settings
   const { sortedSets: _, ...terms } = asked(settings)
@@ -160,14 +160,14 @@ const fetchTimes = ({ rates, periodMs, totalAgents, consumers, ...settings }) =>
 }
 
 /** @param {ReaderSettings} settings @param {ReadFacts} facts */
-const buildPlan = (settings, { card, agents, cluster, masters }) => {
-  const written = card
-    ? { ...card, writePeriodMs: card.periodMs, writers: card.totalAgents }
-    : cardOfSettings(settings)
+const buildPlan = (settings, { announced, agents, cluster, masters }) => {
+  const written = announced
+    ? { ...announced, writePeriodMs: announced.periodMs, writers: announced.totalAgents }
+    : announcedBySettings(settings)
   return {
     flow: ofConsumers,
     /** null: there was no plan in the target, and the options or their defaults decide. */
-    source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy: written.strategy,
     quantity: written.quantity,
     /** The writer's value, null where it is not known. */
@@ -191,8 +191,8 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     prefix: settings.prefix,
     startedMs: written.startedMs,
     /** Unknown without a plan or an option: what the bytes and the numbers must be. */
-    knowsBytes: card !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
-    knowsItems: card !== null || givenAny(settings, ['quantity']),
+    knowsBytes: announced !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
+    knowsItems: announced !== null || givenAny(settings, ['quantity']),
     ...fetchTimes(settings),
     pacing: /** @type {'open' | 'closed'} */ (settings.pacing),
     limit: settings.limit,
@@ -218,7 +218,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
   }
 }
 
-/** A user's model is read with the file that wrote, or one that means the same. @param {PlanCard} card */
+/** A user's model is read with the file that wrote, or one that means the same. @param {AnnouncedPlan} announced */
 const checkModel = ({ model, strategy }) => {
   if (!model) return
   const ours = isStrategy(strategy) ? strategyNamed(strategy).model : null
@@ -272,7 +272,7 @@ const checkPlan = (plan) => {
  * @returns {ReadPlan}
  */
 export const readPlanOf = (settings, facts) => {
-  if (facts.card) checkModel(facts.card)
+  if (facts.announced) checkModel(facts.announced)
   const plan = buildPlan(settings, facts)
   checkPlan(plan)
   const { value, command } = strategyOf(plan).reader()

@@ -2,7 +2,7 @@
 // servers. A pass begins when the one before it is settled.
 
 import { dataBytesIn } from '../../measure/baseline.js'
-import { told } from '../../measure/memory-cost.js'
+import { measurableGrowth } from '../../measure/memory-cost.js'
 import { ownerOf } from '../../servers/topology.js'
 import { parseInfo } from '../../wire/info.js'
 
@@ -98,7 +98,7 @@ export const playPasses = async (needs) => {
       duration_s: durationS,
       rate: durationS > 0 ? operations / durationS : 0,
       server_cpu_us: cpuS === null || operations === 0 ? null : (cpuS * 1e6) / operations,
-      memory_bytes: told(target, grown(after.bytes, before.bytes)),
+      memory_bytes: measurableGrowth(target, grown(after.bytes, before.bytes)),
       counts: named(pass, risen(after.replies, before.replies)),
     })
     before = after

@@ -2,7 +2,7 @@
 // the replies with it, and another is made.
 import { MillraceError } from '../../base/errors.js'
 import { reconnectingSocketOf } from '../../transport/reconnecting-socket.js'
-import { verdictOf } from '../../transport/refusals.js'
+import { ruleOf } from '../../transport/refusals.js'
 import { commandBytes } from '../../wire/encode.js'
 import { treeReader } from '../../wire/values.js'
 
@@ -42,10 +42,10 @@ export const askingOf = ({ refresh, events }) => {
       errors = errorsIn(replies, work.mayFail)
     }
     if (errors.length === 0) return replies.filter((reply) => !(reply instanceof Error))
-    for (const line of errors) events.onRefused(verdictOf(line, '').cause)
+    for (const line of errors) events.onRefused(ruleOf(line, '').cause)
     if (errors.length < replies.length && works.length === 1)
       return replies.filter((reply) => !(reply instanceof Error))
-    const { action } = verdictOf(errors[0], '')
+    const { action } = ruleOf(errors[0], '')
     if (action === 'there' || action === 'asking' || action === 'later') {
       await refresh().catch(() => {})
       if (action === 'there') connection.cut()

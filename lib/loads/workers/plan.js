@@ -5,7 +5,7 @@ import { isStrategy, strategyNamed } from '../../workloads/index.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
- * @import { PlanCard } from '../../plan/plan-card.js'
+ * @import { AnnouncedPlan } from '../../plan/announced-plan.js'
  *
  * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
  */
@@ -58,7 +58,7 @@ const typedOf = ({ given, givenBy }, keys) => {
 }
 
 /** Whether a strategy's jobs are taken by workers; those of a model that is not at hand are not. @param {string} strategy */
-export const hasWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
+export const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
 
 /** Options of workers have no meaning for a consumer that reads items. @param {ReaderSettings} settings @param {string} strategy */
 export const refuseWorkers = (settings, strategy) => {
@@ -71,11 +71,11 @@ export const refuseWorkers = (settings, strategy) => {
 
 /**
  * @param {ReaderSettings} settings
- * @param {{ card: PlanCard | null, cluster: boolean, masters: number, cores: number }} facts card: null where no plan is in the
+ * @param {{ announced: AnnouncedPlan | null, cluster: boolean, masters: number, cores: number }} facts announced: null where no plan is in the
  *   target; cores: of this box
  */
-export const workPlanOf = (settings, { card, cluster, masters, cores }) => {
-  const strategy = card?.strategy ?? settings.strategy
+export const workPlanOf = (settings, { announced, cluster, masters, cores }) => {
+  const strategy = announced?.strategy ?? settings.strategy
   const { workers, outputs, take, work, outputWork, confirm, reclaimMs, drain, prefix, durationMs } = settings
   const odd = typedOf(settings, ofFetches)
   if (odd)
@@ -94,15 +94,15 @@ export const workPlanOf = (settings, { card, cluster, masters, cores }) => {
     )
   return {
     flow: /** @type {const} */ ('workers'),
-    source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy,
     prefix,
-    quantity: card?.quantity ?? settings.quantity,
+    quantity: announced?.quantity ?? settings.quantity,
     /** The producers' value, where it is known. */
-    producedHz: card?.paced ? (card.quantity * 1000) / card.periodMs : null,
-    valueBytes: card?.valueBytes ?? settings.valueBytes,
-    payload: card?.payload ?? settings.payload,
-    seed: card?.seed ?? settings.seed,
+    producedHz: announced?.paced ? (announced.quantity * 1000) / announced.periodMs : null,
+    valueBytes: announced?.valueBytes ?? settings.valueBytes,
+    payload: announced?.payload ?? settings.payload,
+    seed: announced?.seed ?? settings.seed,
     ttlS: settings.ttlS,
     ...noItems,
     totalAgents: 1,

@@ -74,8 +74,8 @@ const commandsIn = ({ instruments, strategy }) =>
   )
 
 /** @param {WorkRun} run @param {Ending} ending */
-export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
-  const { plan, card, crew, last, clocks, journal, elapsed, strategy } = run
+export const workResultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
+  const { plan, announced, crew, last, clocks, journal, elapsed, strategy } = run
   const [{ records: first }] = crew.stages
   const { jobs } = last
   const durationMs = elapsed()
@@ -86,7 +86,7 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
     durationS: durationMs / 1000,
     interrupted,
     plan,
-    writing: card,
+    writing: announced,
     jobs: {
       settled: whole,
       ...(counts.done > 0 && {

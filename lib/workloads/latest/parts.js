@@ -100,7 +100,7 @@ export const extraSetKeys = (t, bytesAnItem = rankBytes + t.longer) =>
   )
 
 /**
- * The names of the sorted sets, as a plan and its card list them.
+ * The names of the sorted sets, as a plan and its announcement list them.
  * @param {string} prefix
  * @param {number} count
  * @param {'plain' | 'same-slot' | 'spread'} placement

@@ -1,4 +1,4 @@
-// What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
+// What the strategies of 'latest items' read of a plan, an announcement of one, or a reader's plan.
 
 import { meanLifetimeS } from '../../traffic/lifetimes.js'
 import { hasDead, keptItems, minuteKeyS, newHz, writtenHz } from '../../traffic/live-items.js'

@@ -1,7 +1,7 @@
 // A Bloom filter by the module RedisBloom. Each filter is reserved for its share of the ids before the first pass.
 import { howToGetPeers } from '../../base/optional-packages.js'
 import { each, family, number, strategy } from '../declare.js'
-import { bitsOf, filter } from './bloom.js'
+import { filter, filterBits } from './bloom.js'
 import { wholeId } from './ids.js'
 import { added, structureName, structures } from './parts.js'
 
@@ -30,7 +30,7 @@ export const membershipBloomModule = strategy({
       },
     ],
   },
-  keys: (t) => ({ key: structures(t, { name, type, bytes: 200 + bitsOf(t) / 8, bytesAnId: 0 }) }),
+  keys: (t) => ({ key: structures(t, { name, type, bytes: 200 + filterBits(t) / 8, bytesAnId: 0 }) }),
   operations: (t, k) => ({
     reserve: [
       each('BF.RESERVE', [

@@ -7,7 +7,7 @@ import { added, exact, structures } from './parts.js'
 /** @import { Terms } from './parts.js' */
 
 /** Bits of one filter. @param {Terms} t */
-export const bitsOf = ({ falsePositives, quantity, partitions }) =>
+export const filterBits = ({ falsePositives, quantity, partitions }) =>
   Math.ceil((-Math.log(falsePositives) * quantity) / Math.LN2 ** 2 / partitions)
 
 /** @param {Terms} t */
@@ -55,10 +55,10 @@ export const membershipBloom = strategy({
   name: 'membership-bloom',
   title: 'a Bloom filter by SETBIT in a script',
   keys: (t) => ({
-    key: structures(t, { name: 'blom', type: 'string', bytes: 100 + bitsOf(t) / 8, bytesAnId: 0 }),
+    key: structures(t, { name: 'blom', type: 'string', bytes: 100 + filterBits(t) / 8, bytesAnId: 0 }),
   }),
   operations: (t, k) => {
-    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), bitsOf(t), hashesOf(t)]
+    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), filterBits(t), hashesOf(t)]
     return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
   },
 })

@@ -23,7 +23,7 @@ import {
   typeOfCommand,
 } from './commands.js'
 import { modelDeclaration, sampleTerms, scriptsRule } from './model.js'
-import { cardKey } from './patterns.js'
+import { announcedKey } from './patterns.js'
 import { meetsSchema, repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
 import { random, writer } from './words.js'
@@ -195,7 +195,7 @@ const checkDeclared = (declared, lines) => {
         lines.of(family),
         `${family.pattern}: ${family.lifetimeS} is no lifetime: keys live for ${longestLifetimeS} seconds at most`,
       )
-    if (cardKey(family) === null)
+    if (announcedKey(family) === null)
       lines.refuse(
         lines.of(family),
         `${family.pattern}: a key may vary by {n}, {minute} and numbers of a known range: modulo(), random(), writer()`,

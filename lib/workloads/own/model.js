@@ -4,23 +4,23 @@ import { anyPlan } from '../any-plan.js'
 import { strategy } from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { roles } from '../latest/parts.js'
-import { cardKey } from './patterns.js'
+import { announcedKey } from './patterns.js'
 import { termsOf } from './plan-fields.js'
 
 /**
  * @import { Command, Declaration, Keys, Rule } from '../declare.js'
  * @import { NeedName } from '../needs.js'
- * @import { CardKey } from './patterns.js'
+ * @import { AnnouncedKey } from './patterns.js'
  *
  * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
  *
  * @typedef {Record<string, string>} Source the option that names it, and its text
  *
  * @typedef {object} PlanModel a user's model as its plan names it, for programs that have not its file
- * @property {string} title of the plan alone, not of its card in the target, as the source
+ * @property {string} title of the plan alone, not of its announcement in the target, as the source
  * @property {Source} source
  * @property {string} digest
- * @property {readonly CardKey[]} keys
+ * @property {readonly AnnouncedKey[]} keys
  * @property {readonly string[]} [replies] of the plan alone: names of what is counted of replies
  * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
  */
@@ -82,6 +82,6 @@ export const planModel = ({ model, title, keys, operations }, terms) =>
     title,
     ...model,
     replies: namesCounted(Object.values(operations(terms, keys(terms))).flat()),
-    keys: familiesOf(keys(terms)).flatMap((family) => cardKey(family) ?? []),
+    keys: familiesOf(keys(terms)).flatMap((family) => announcedKey(family) ?? []),
     lifetimeS: longestS(keys(terms)),
   }

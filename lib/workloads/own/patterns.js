@@ -4,7 +4,7 @@
 /**
  * @import { Family, Variable } from '../declare.js'
  *
- * @typedef {{ pattern: string, type: string }} CardKey
+ * @typedef {{ pattern: string, type: string }} AnnouncedKey
  * @typedef {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} Covers
  */
 
@@ -20,8 +20,8 @@ const textOfPart = (part) => {
   return variable === 'n' || variable === 'minute' ? `{${variable}}` : null
 }
 
-/** As cards name a family; null: a part of it is no number of a known range. @param {Family} family @returns {CardKey | null} */
-export const cardKey = ({ parts, type }) => {
+/** As announcements name a family; null: a part of it is no number of a known range. @param {Family} family @returns {AnnouncedKey | null} */
+export const announcedKey = ({ parts, type }) => {
   const texts = parts.map(textOfPart)
   return texts.includes(null) ? null : { pattern: texts.join(''), type }
 }
@@ -43,7 +43,7 @@ const domainOf = (variable, { isItem, isMinute }) => {
 
 /**
  * The type that a key of this name has by these patterns; null: none of them is of this name.
- * @param {readonly CardKey[]} keys
+ * @param {readonly AnnouncedKey[]} keys
  * @param {string} prefix
  * @param {Covers} covers
  * @returns {(key: string) => string | null}

@@ -1,4 +1,4 @@
-// What a user's model reads of a plan, a card of one, or a reader's plan.
+// What a user's model reads of a plan, an announcement of one, or a reader's plan.
 import { termsOf as latest } from '../latest/plan-fields.js'
 
 /** @import { LatestPlan } from '../latest/plan-fields.js' */

@@ -4,7 +4,7 @@ import { statuses } from './documents.js'
 import { sortKeyOf } from './queries.js'
 
 /**
- * @import { Verdict } from '../declare.js'
+ * @import { AnswerVerdict } from '../declare.js'
  * @import { Columns, Documents } from './documents.js'
  * @import { Query, SortBy } from './queries.js'
  *
@@ -94,7 +94,7 @@ export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy
    * @param {readonly number[]} ids numbers of documents
    * @param {number} fromMs it was sent
    * @param {number} toMs it was answered
-   * @returns {Verdict}
+   * @returns {AnswerVerdict}
    */
   const judge = (q, ids, fromMs, toMs) => {
     const query = queries[q - 1]

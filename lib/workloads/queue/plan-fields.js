@@ -2,7 +2,7 @@
 import { headBytes, makerName } from './job.js'
 
 /**
- * @param {Record<string, any> & { prefix: string, valueBytes: number }} plan of a producer or of workers, or a card
+ * @param {Record<string, any> & { prefix: string, valueBytes: number }} plan of a producer or of workers, or an announcement
  */
 export const termsOf = (plan) => {
   const { maker, most, limit = null } = plan.queue ?? { maker: makerName(0, 1), most: 0 }

@@ -1,5 +1,5 @@
 // Charts in their figures, with a legend of buttons; in the report and on the live page alike.
-import { drawn, placedLabels } from '../../../chart/theme.js'
+import { placedLabels, themedOption } from '../../../chart/theme.js'
 import { element } from './element.js'
 import { theme } from './theme.js'
 
@@ -42,7 +42,7 @@ const narrowPx = 500
 
 /** The option as this page, this theme and this width want it. @param {Option} raw @param {number} width */
 const pageOption = (raw, width) => {
-  const { panels, height: _, ...option } = drawn(placedLabels(raw, width - edgesPx), theme())
+  const { panels, height: _, ...option } = themedOption(placedLabels(raw, width - edgesPx), theme())
   const lying = option.yAxis.type === 'category'
   option.backgroundColor = 'transparent'
   option.legend = { ...option.legend, show: false }
@@ -76,9 +76,9 @@ const pageOption = (raw, width) => {
   return option
 }
 
-/** Buttons instead of a drawn legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {ECharts} chart @param {Option} raw @param {Set<string>} hidden */
+/** Buttons instead of a themedOption legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {ECharts} chart @param {Option} raw @param {Set<string>} hidden */
 const drawLegend = (figure, chart, raw, hidden) => {
-  const option = drawn(raw, theme())
+  const option = themedOption(raw, theme())
   const rows = raw.panels ?? [{ names: option.legend.data }]
   // A button that is replaced while it is pressed is not pressed.
   const shown = JSON.stringify([theme(), rows])

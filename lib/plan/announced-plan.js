@@ -14,7 +14,7 @@ import { isScheduled } from './pacer.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  * @import { Plan } from '../loads/plan.js'
  *
- * @typedef {object} PlanCard
+ * @typedef {object} AnnouncedPlan
  * @property {string} strategy
  * @property {number} quantity
  * @property {number} periodMs
@@ -40,7 +40,7 @@ import { isScheduled } from './pacer.js'
  * @property {Omit<PlanModel, 'title' | 'source' | 'replies'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
- * @property {number} startedMs epoch, by the clock of the server that holds the card
+ * @property {number} startedMs epoch, by the clock of the server that holds the announcement
  * @property {number} renewedMs the same, of the last sign of life
  * @property {boolean} ended every agent that said so has stopped
  */
@@ -49,8 +49,8 @@ import { isScheduled } from './pacer.js'
 const foreverS = 10 * 365 * 24 * 3600
 
 /**
- * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
- * after it was written, and the card is renewed every 5 s.
+ * The announcement outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * after it was written, and the announcement is renewed every 5 s.
  * @param {{ strategy: string, ttlS: number, model?: { lifetimeS: number | null } }} plan
  */
 export const markerS = (plan) => {
@@ -60,16 +60,16 @@ export const markerS = (plan) => {
   return stays ? foreverS : Math.max(lingerS(plan), lifetimeS) + 60
 }
 
-/** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
+/** What must be equal for two writers to be parts of one load. @param {Partial<AnnouncedPlan>} announced */
 const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
 
-/** @param {Partial<PlanCard>} a @param {Partial<PlanCard>} b */
-export const sameTerms = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
+/** @param {Partial<AnnouncedPlan>} a @param {Partial<AnnouncedPlan>} b */
+export const samePlan = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
 
-/** Cards of other terms are fields of their own. @param {Partial<PlanCard>} card */
-export const cardHash = (card) =>
+/** Announcements of other fields are fields of their own. @param {Partial<AnnouncedPlan>} announced */
+export const announcedHash = (announced) =>
   createHash('sha1')
-    .update(JSON.stringify(termsOf(card)))
+    .update(JSON.stringify(termsOf(announced)))
     .digest('hex')
     .slice(0, 10)
 
@@ -80,14 +80,16 @@ export const renewalMs = leaseMs / 6
 
 /**
  * Plans of other terms that are being written: items, ids and purges of two would destroy each other.
- * @param {Partial<PlanCard>} card
- * @param {readonly PlanCard[]} cards of the same prefix
+ * @param {Partial<AnnouncedPlan>} announced
+ * @param {readonly AnnouncedPlan[]} announcements of the same prefix
  * @param {number} nowMs by the server's clock
  */
-export const rivalsOf = (card, cards, nowMs) =>
-  cards.filter((other) => !other.ended && nowMs - other.renewedMs < leaseMs && !sameTerms(card, other))
+export const rivalsOf = (announced, announcements, nowMs) =>
+  announcements.filter(
+    (other) => !other.ended && nowMs - other.renewedMs < leaseMs && !samePlan(announced, other),
+  )
 
-/** @type {readonly [keyof PlanCard, string][]} */
+/** @type {readonly [keyof AnnouncedPlan, string][]} */
 const optionsOfTerms = [
   ['strategy', '--strategy'],
   ['quantity', '-q'],
@@ -112,14 +114,16 @@ const optionsOfTerms = [
 
 /**
  * In which options two plans differ: `--ttl 600 (here 3), --once`.
- * @param {Partial<PlanCard>} theirs
- * @param {Partial<PlanCard>} ours
+ * @param {Partial<AnnouncedPlan>} theirs
+ * @param {Partial<AnnouncedPlan>} ours
  * @param {readonly (readonly [string, string])[]} [besides] further terms of both, and their options
  */
-export const differingTerms = (theirs, ours, besides = []) => {
+export const differingFields = (theirs, ours, besides = []) => {
   const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
   const words = [...optionsOfTerms, ...besides].flatMap(([key, option]) => {
-    const [their, our] = [theirs, ours].map((card) => shown(/** @type {any} */ (card)[key]) ?? 'none')
+    const [their, our] = [theirs, ours].map(
+      (announced) => shown(/** @type {any} */ (announced)[key]) ?? 'none',
+    )
     if (their === our) return []
     if (typeof their === 'boolean') return [their ? option : `no ${option}`]
     return [`${option} ${their} (here ${our})`]
@@ -129,14 +133,14 @@ export const differingTerms = (theirs, ours, besides = []) => {
 }
 
 /** @param {PlanModel} model */
-const cardModel = ({ title, source, replies, ...model }) => model
+const announcedModel = ({ title, source, replies, ...model }) => model
 
 /**
  * @param {Plan} plan
  * @param {string} version
- * @returns {Omit<PlanCard, 'startedMs' | 'renewedMs' | 'ended'>}
+ * @returns {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>}
  */
-export const cardOf = (plan, version) => ({
+export const announcementOf = (plan, version) => ({
   strategy: plan.strategy,
   quantity: plan.quantity,
   periodMs: plan.periodMs,
@@ -158,7 +162,7 @@ export const cardOf = (plan, version) => ({
   once: plan.once,
   paced: isScheduled(plan),
   prefix: plan.prefix,
-  ...(plan.model && { model: cardModel(plan.model) }),
+  ...(plan.model && { model: announcedModel(plan.model) }),
   version,
 })
 
@@ -192,7 +196,7 @@ const isModel = (value) =>
   value.keys.length <= 1000 &&
   value.keys.every((/** @type {any} */ key) => isText(key?.pattern) && isText(key.type))
 
-/** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof PlanCard, Is>>} */
+/** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof AnnouncedPlan, Is>>} */
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
@@ -221,7 +225,7 @@ const fields = {
   renewedMs: isTime,
   ended: isFlag,
   model: (value) => value === undefined || isModel(value),
-  // Of cards since it is known.
+  // Of announcements since it is known.
   paced: (value) => value === undefined || isFlag(value),
 }
 
@@ -236,38 +240,41 @@ const objectIn = (text) => {
 }
 
 /**
- * Why a card cannot be read by; null: it can. A text that is no card at all is no reason.
+ * Why an announcement cannot be read by; null: it can. A text that is no announcement at all is no reason.
  * @param {string} text
  * @returns {string | null}
  */
-export const cardFault = (text) => {
-  const card = objectIn(text)
-  if (card === null || !isText(card.strategy) || !isText(card.version)) return null
-  const byWhom = `the plan of Millrace ${plainText(card.version).slice(0, 20)} there`
-  if (!isStrategy(card.strategy) && card.model === undefined)
-    return `${byWhom} is of the strategy '${plainText(card.strategy).slice(0, 40)}', which this version does not know`
-  const wrong = Object.entries(fields).find(([name, is]) => !is(card[name]))
+export const announcedFault = (text) => {
+  const announced = objectIn(text)
+  if (announced === null || !isText(announced.strategy) || !isText(announced.version)) return null
+  const byWhom = `the plan of Millrace ${plainText(announced.version).slice(0, 20)} there`
+  if (!isStrategy(announced.strategy) && announced.model === undefined)
+    return `${byWhom} is of the strategy '${plainText(announced.strategy).slice(0, 40)}', which this version does not know`
+  const wrong = Object.entries(fields).find(([name, is]) => !is(announced[name]))
   if (!wrong) return null
-  const value = plainText(String(JSON.stringify(card[wrong[0]]))).slice(0, 40)
+  const value = plainText(String(JSON.stringify(announced[wrong[0]]))).slice(0, 40)
   return `${byWhom} says ${wrong[0]} ${value}, which no option gives`
 }
 
 /**
- * The card that a text holds; null where it is none, as another program's key of that name would be, or one that this
+ * The announcement that a text holds; null where it is none, as another program's key of that name would be, or one that this
  * version cannot read.
  * @param {string} text
- * @returns {PlanCard | null}
+ * @returns {AnnouncedPlan | null}
  */
-export const cardIn = (text) => {
-  const card = objectIn(text)
-  return card !== null && isText(card.version) && isText(card.strategy) && cardFault(text) === null
-    ? card
+export const announcedIn = (text) => {
+  const announced = objectIn(text)
+  return announced !== null &&
+    isText(announced.version) &&
+    isText(announced.strategy) &&
+    announcedFault(text) === null
+    ? announced
     : null
 }
 
-/** A plan in a few words. @param {PlanCard} card */
-export const cardWords = (card) => {
-  const { strategy, quantity, totalAgents, sets, once, ended } = card
+/** A plan in a few words. @param {AnnouncedPlan} announced */
+export const announcedWords = (announced) => {
+  const { strategy, quantity, totalAgents, sets, once, ended } = announced
   const parts = [
     `${strategy} of ${quantity.toLocaleString('en-US')} items`,
     totalAgents > 1 && `${totalAgents} writers`,

@@ -1,33 +1,40 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fleetTerms } from '../../lib/fleet/shared-plan.js'
-import { cardHash, cardOf, differingTerms, leaseMs, rivalsOf, sameTerms } from '../../lib/plan/plan-card.js'
+import {
+  announcedHash,
+  announcementOf,
+  differingFields,
+  leaseMs,
+  rivalsOf,
+  samePlan,
+} from '../../lib/plan/announced-plan.js'
 import { rivalRefusal } from '../../lib/servers/plan-key.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000
 /** @param {Parameters<typeof samplePlan>[0]} [settings] @param {object} [change] */
-const card = (settings, change) => ({
-  ...cardOf(samplePlan(settings), 'test'),
+const announced = (settings, change) => ({
+  ...announcementOf(samplePlan(settings), 'test'),
   startedMs: nowMs - 60_000,
   renewedMs: nowMs - 1000,
   ended: false,
   ...change,
 })
-const ours = cardOf(samplePlan(), 'other version')
+const ours = announcementOf(samplePlan(), 'other version')
 
 describe('plans that are being written under one prefix', () => {
   test('boxes of one load have the same terms, of whatever version they are', () => {
-    assert.ok(sameTerms(card(), ours))
-    assert.equal(cardHash(card()), cardHash(ours))
-    assert.deepEqual(rivalsOf(ours, [card()], nowMs), [])
+    assert.ok(samePlan(announced(), ours))
+    assert.equal(announcedHash(announced()), announcedHash(ours))
+    assert.deepEqual(rivalsOf(ours, [announced()], nowMs), [])
   })
 
   test('boxes of a fleet are of one version: of another one the seconds hold something else', () => {
     const plan = samplePlan()
     const settings = /** @type {any} */ ({ stagger: false, thresholds: [] })
     const [older, newer, same] = ['0.1.0', '0.2.0', '0.2.0'].map((version) =>
-      fleetTerms(settings, plan, cardOf(plan, version)),
+      fleetTerms(settings, plan, announcementOf(plan, version)),
     )
     assert.equal(newer.digest, same.digest)
     assert.notEqual(newer.digest, older.digest)
@@ -42,26 +49,26 @@ describe('plans that are being written under one prefix', () => {
   ]
   for (const [name, settings, words] of others)
     test(name, () => {
-      const rival = card(settings)
-      assert.deepEqual(rivalsOf(ours, [card(), rival], nowMs), [rival])
-      assert.notEqual(cardHash(rival), cardHash(ours))
-      assert.match(differingTerms(rival, ours), words)
+      const rival = announced(settings)
+      assert.deepEqual(rivalsOf(ours, [announced(), rival], nowMs), [rival])
+      assert.notEqual(announcedHash(rival), announcedHash(ours))
+      assert.match(differingFields(rival, ours), words)
     })
 
   test('one that has ended, or was silent for as long as a lease lasts, is none', () => {
     const settings = { quantity: 77 }
-    assert.deepEqual(rivalsOf(ours, [card(settings, { ended: true })], nowMs), [])
-    assert.deepEqual(rivalsOf(ours, [card(settings, { renewedMs: nowMs - leaseMs })], nowMs), [])
-    assert.equal(rivalsOf(ours, [card(settings, { renewedMs: nowMs - leaseMs + 1 })], nowMs).length, 1)
+    assert.deepEqual(rivalsOf(ours, [announced(settings, { ended: true })], nowMs), [])
+    assert.deepEqual(rivalsOf(ours, [announced(settings, { renewedMs: nowMs - leaseMs })], nowMs), [])
+    assert.equal(rivalsOf(ours, [announced(settings, { renewedMs: nowMs - leaseMs + 1 })], nowMs).length, 1)
   })
 
   test('the refusal names it, its age, and what to do', () => {
-    const { message } = rivalRefusal('a:1', ours, card({ ttlS: 600 }), nowMs)
+    const { message } = rivalRefusal('a:1', ours, announced({ ttlS: 600 }), nowMs)
     assert.match(
       message,
       /^a:1: another plan is being written under no prefix: sorted-set of \S+ items, with --ttl 600 \(here 3\), begun 60 s ago, last sign of life 1 s ago; end it, .* --prefix$/,
     )
-    const killed = rivalRefusal('a:1', ours, card({ ttlS: 600 }, { renewedMs: nowMs - 12_000 }), nowMs)
+    const killed = rivalRefusal('a:1', ours, announced({ ttlS: 600 }, { renewedMs: nowMs - 12_000 }), nowMs)
     assert.match(killed.message, /; if it was killed, wait 18 s$/)
   })
 })

@@ -8,13 +8,13 @@
  * @import { EncodedBatch } from './encoded-batch.js'
  *
  * @typedef {{ encoded: EncodedBatch, values: TickValues }} Job
- * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} Turn
+ * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} WaitingTick
  */
 
 /** @param {ReturnType<typeof ledgerOf>} ledger */
-export const libraryTurnsOf = (ledger) => {
-  /** @type {Turn[]} */
-  let turns = []
+export const waitingTicksOf = (ledger) => {
+  /** @type {WaitingTick[]} */
+  let all = []
   // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.
   /** @type {Map<number, Tick>} */
   const underWay = new Map()
@@ -22,8 +22,8 @@ export const libraryTurnsOf = (ledger) => {
   const finished = (/** @type {Tick} */ tick) => {
     if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
   }
-  /** @param {Turn} turn @param {Loss} outcome */
-  const loseTurn = ({ tick, jobs, j, i }, outcome) => {
+  /** @param {WaitingTick} turn @param {Loss} outcome */
+  const loseTick = ({ tick, jobs, j, i }, outcome) => {
     for (let k = j; k < jobs.length; k++) {
       const from = k === j ? i : 0
       ledger.lose(tick.account, jobs[k].encoded, from, jobs[k].encoded.count, outcome, '')
@@ -34,32 +34,32 @@ export const libraryTurnsOf = (ledger) => {
   return {
     finished,
     /** @param {Tick} tick @param {Job[]} jobs */
-    add: (tick, jobs) => turns.push({ tick, jobs, j: 0, i: 0 }),
-    count: () => turns.length,
+    add: (tick, jobs) => all.push({ tick, jobs, j: 0, i: 0 }),
+    count: () => all.length,
     /** @returns {{ tick: Tick, job: Job, i: number } | null} one command, which is no longer here */
     next() {
-      for (const turn of turns) {
-        const { tick, jobs } = turn
+      for (const waiting of all) {
+        const { tick, jobs } = waiting
         const busy = underWay.get(tick.chunk)
         if (busy && busy !== tick && busy.account.open > 0) continue
         underWay.set(tick.chunk, tick)
-        const job = jobs[turn.j]
-        const i = turn.i++
-        if (turn.i === job.encoded.count) {
-          turn.i = 0
-          turn.j++
+        const job = jobs[waiting.j]
+        const i = waiting.i++
+        if (waiting.i === job.encoded.count) {
+          waiting.i = 0
+          waiting.j++
         }
-        if (turn.j === jobs.length) turns = turns.filter((other) => other !== turn)
+        if (waiting.j === jobs.length) all = all.filter((other) => other !== waiting)
         return { tick, job, i }
       }
       return null
     },
-    /** @param {(turn: Turn) => boolean} test @param {Loss} outcome */
+    /** @param {(waiting: WaitingTick) => boolean} test @param {Loss} outcome */
     lose(test, outcome) {
-      const gone = turns.filter(test)
+      const gone = all.filter(test)
       if (gone.length === 0) return
-      turns = turns.filter((turn) => !test(turn))
-      for (const turn of gone) loseTurn(turn, outcome)
+      all = all.filter((waiting) => !test(waiting))
+      for (const waiting of gone) loseTick(waiting, outcome)
     },
   }
 }
