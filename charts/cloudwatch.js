@@ -16,7 +16,7 @@ const metrics = /** @type {const} */ ([
   { metric: 'CPUUtilization', look: { width: 2, dashed: true } },
 ])
 
-/** The shard of the node that a cache is; null: no address tells which. @param {RunRecord['run']} run @param {CacheFigures} cache */
+/** The shard of the node that a cache is; null: no address shows which. @param {RunRecord['run']} run @param {CacheFigures} cache */
 const shardOf = ({ nodes }, { address }) => nodes.find((node) => node.address === address)?.shard ?? null
 
 /** The figure of its minute for every moment. @param {[atMs: number, value: number][]} points @param {number} periodMs */
@@ -51,7 +51,7 @@ const own = ({ seconds }, address, name, color) =>
   )
 
 /**
- * @param {number | null} shard null: the caches that no address tells, beside the nodes that are no other cache
+ * @param {number | null} shard null: the caches whose address is not known, beside the nodes that are no other cache
  * @param {boolean} only whether it is the only one
  * @returns {Chart<RunRecord>}
  */

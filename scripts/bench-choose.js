@@ -11,7 +11,7 @@ import { ExitCode } from '../lib/base/errors.js'
 import { measuredIdle, playOf, recordOfChoice } from '../lib/cli/choose.js'
 import { chooseOptions, chooseRequest, serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { interruptsOfSeries } from '../lib/cli/signals.js'
 import { typedLine } from '../lib/options/command-line.js'
 import { settingsOf } from '../lib/options/read-settings.js'
@@ -169,7 +169,7 @@ const alike = async (i, stop) => {
   }
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     file: { type: 'string', default: 'choose.ndjson' },

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { shareWithInterval } from '../lib/answers/profile/profile.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { limitedServer, limitsOf } from '../test/helpers/limited-server.js'
 import { startServer } from '../test/helpers/servers.js'
 import { scenarios } from '../test/simulation/capacity.js'
@@ -228,4 +228,4 @@ const work = async ([kind, ...words]) => {
   )
 }
 
-await script({ usage, options: {}, work: (_, words) => work(words) })
+await repositoryScript({ usage, options: {}, work: (_, words) => work(words) })

@@ -14,7 +14,7 @@ import { alignedTable } from '../lib/base/layout.js'
 import { count } from '../lib/base/units.js'
 import { calibrate, localBench } from '../lib/cli/calibration.js'
 import { screenSay } from '../lib/cli/say.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { publishedRows } from './bench/plan-published.js'
 
 const peer = 'service-capacity-modeling==0.3.212'
@@ -139,7 +139,7 @@ const publishedTable = async (models) => {
   ]
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     calibration: { type: 'string' },

@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { serversIn } from '../lib/cli/choose-options.js'
 import { screenSay } from '../lib/cli/say.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { interruptsOfSeries } from '../lib/cli/signals.js'
 import { hardware } from '../lib/experiments/summary.js'
 import { bystanderProbe } from '../lib/measure/bystander.js'
@@ -243,7 +243,7 @@ const measured = async (part, name, binary, { seconds, turn, rate, profiles, sto
   }
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     file: { type: 'string', default: 'profile.ndjson' },

@@ -6,7 +6,7 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { consumerCases } from './bench/consumer.js'
 import { findCases } from './bench/find.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
@@ -116,7 +116,7 @@ const measure = async (wanted, rounds, quick) => {
   process.stdout.write(`${table.join('\n')}\n`)
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     rounds: { type: 'string' },

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ExitCode } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { grainMs } from '../lib/measure/bystander.js'
 import { bystanderThread } from '../lib/measure/bystander-thread.js'
 import { startEmbedded } from '../lib/servers/embedded.js'
@@ -249,7 +249,7 @@ const table = (rows) =>
     200,
   )
 
-await script({
+await repositoryScript({
   usage,
   options: {
     short: { type: 'boolean', default: false },

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { libraries, libraryOf } from '../lib/base/libraries.js'
 import { count, dash } from '../lib/base/units.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { markdownText } from '../lib/report/markdown.js'
 import { linesIn } from './bench/arguments.js'
 import { clientFaults, driverIn, largeReplies, playForClients } from './faults/clients.js'
@@ -85,7 +85,7 @@ const tableOf = (file) => {
   ]
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     file: { type: 'string', default: 'clients-faults.ndjson' },

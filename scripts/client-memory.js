@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ExitCode } from '../lib/base/errors.js'
 import { libraryOf } from '../lib/base/libraries.js'
 import { startLocalServers } from '../lib/cli/run-here.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { linesOf, startProgram } from '../lib/experiments/programs.js'
 import { refuseNumbers } from './bench/arguments.js'
 
@@ -75,7 +75,7 @@ const played = async (client, { quantity, limitS }) => {
   }
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     file: { type: 'string', default: 'clients-memory.ndjson' },

@@ -9,7 +9,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { clockTime } from '../lib/base/units.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { rulingOf } from '../lib/compare/gates.js'
 import { pairedOf } from '../lib/result/paired.js'
 import { thresholdOf } from '../lib/result/thresholds.js'
@@ -185,7 +185,7 @@ const recorded = async (paths, values) => {
 
 const text = /** @type {const} */ ({ type: 'string' })
 
-await script({
+await repositoryScript({
   usage,
   options: {
     tries: text,

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { isLibrary, libraries } from '../lib/base/libraries.js'
 import { count, dash, period } from '../lib/base/units.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { markdownText } from '../lib/report/markdown.js'
 import { faultCases, longPace, shortPace } from './faults/cases.js'
 import { playPlain } from './faults/plain.js'
@@ -82,7 +82,7 @@ const report = (outcomes, { quantity, outageQuantity, slots }) => [
   ...outcomes.map((outcome) => row(columns.map(({ cell }) => markdownText(cell(outcome))))),
 ]
 
-await script({
+await repositoryScript({
   usage,
   options: {
     short: { type: 'boolean' },

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
 import { count, micros, rate } from '../lib/base/units.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { hardware } from '../lib/experiments/summary.js'
 import { controlConnections } from '../lib/servers/control.js'
 import { startEmbedded } from '../lib/servers/embedded.js'
@@ -202,7 +202,7 @@ const tableText = (rows) =>
     130,
   ).join('\n')
 
-script({
+repositoryScript({
   usage,
   options: {
     ...Object.fromEntries(

@@ -7,7 +7,7 @@ import { chooseSchema } from '../lib/answers/choose/document.js'
 import { compareFindSchema, findSchema } from '../lib/answers/find/schema.js'
 import { profileSchema } from '../lib/answers/profile/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
@@ -254,4 +254,4 @@ const write = (file, text) => {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  script({ usage, options: { check: { type: 'boolean' } }, work })
+  repositoryScript({ usage, options: { check: { type: 'boolean' } }, work })

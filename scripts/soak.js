@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ExitCode } from '../lib/base/errors.js'
 import { count } from '../lib/base/units.js'
-import { script } from '../lib/cli/script.js'
+import { repositoryScript } from '../lib/cli/script.js'
 import { refuseNumbers } from './bench/arguments.js'
 import { stageOf } from './faults/stage.js'
 
@@ -158,7 +158,7 @@ const soak = async ({ minutes, everyMs, choose, say }) => {
   return complaints
 }
 
-await script({
+await repositoryScript({
   usage,
   options: {
     minutes: { type: 'string', default: '30' },

@@ -11,7 +11,7 @@ export const ExitCode = Object.freeze({
   interrupted: 130,
 })
 
-/** A failure that is told in one line: `code` is stable, the message names what to change. */
+/** A failure that is reported in one line: `code` is stable, the message names what to change. */
 export class MillraceError extends Error {
   /**
    * @param {string} code stable, for programs

@@ -28,7 +28,7 @@ export const drawAnswer = async ({ title, note, option }, answer, path, dark = f
   const missing = missingFor(isPng ? 'png' : 'svg')
   if (missing) throw new OptionError(`--chart ${path}: ${missing}`)
   const picture = { title, note, option: /** @type {Record<string, any>} */ (option(answer)) }
-  const svg = svgOf(picture, { look: dark ? 'dark' : 'light' })
+  const svg = svgOf(picture, { theme: dark ? 'dark' : 'light' })
   await writeFile(path, isPng ? await pngOf(svg) : svg).catch((cause) => {
     throw new OptionError(`--chart ${path} cannot be written (${cause.code})`, { cause })
   })

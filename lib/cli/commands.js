@@ -6,7 +6,7 @@
  * @import { Typed } from '../options/command-line.js'
  * @import { About } from '../options/help.js'
  *
- * @typedef {import('../../settings.js').Option} Option
+ * @import { Option } from '../../settings.js'
  *
  * @typedef {object} Asked
  * @property {any} settings of the command's options, by their keys

@@ -13,7 +13,7 @@ import { addressOf } from '../servers/address.js'
  */
 
 /**
- * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the
+ * The page and the charts, after the result is printed: they take 0.3 s, on a slow machine a second. Without them the
  * result is still there, but a disk that refuses them is an error.
  * @param {{ report: boolean }} settings
  * @param {string} folder

@@ -12,7 +12,7 @@ import { plainData, plainText, several } from '../base/units.js'
 import { linesOf } from '../experiments/programs.js'
 import { flowOf } from '../loads/names.js'
 import { put } from '../measures/fold.js'
-import { readsName, TIMES_BY_DUE, toldBeside } from '../measures/index.js'
+import { readsName, TIMES_BY_DUE, timesByWarning } from '../measures/index.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
@@ -101,7 +101,7 @@ export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
 
 /** A warning that a report has beside a measure's line names what it is of: here is no such line. @param {Warning} warning */
 const noticedAs = ({ code, message }) => {
-  const of = toldBeside.get(code)
+  const of = timesByWarning.get(code)
   return { code, message: of ? `${of}: ${message}` : message }
 }
 
@@ -118,19 +118,19 @@ const everyS = 10
 /** Prints the phases of the search as they begin. @param {Request} request @param {(line: string) => void} say */
 const stepsOn = ({ seconds }, say) => {
   let played = 0
-  let toldPhase = ''
-  let toldAt = 0
+  let shownPhase = ''
+  let shownAt = 0
   /** @param {Step} step */
   return (step) => {
     const { phase, between } = step
-    const shown = phase === 'recover' ? toldPhase : phase
-    if (shown !== toldPhase || played - toldAt >= everyS) {
+    const shown = phase === 'recover' ? shownPhase : phase
+    if (shown !== shownPhase || played - shownAt >= everyS) {
       const where = between ? `, between ${rounded(between[0])} and ${rounded(between[1])}/s` : ''
       const rate =
         phase === 'confirm' ? ` ${rounded(step.rate)}/s for ${several(step.seconds, 'second')}` : ''
       say(`${played} of ${seconds} s: ${phaseWords[phase]}${rate}${where}`)
-      toldPhase = shown
-      toldAt = played
+      shownPhase = shown
+      shownAt = played
     }
     played += step.seconds
   }

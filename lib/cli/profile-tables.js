@@ -1,4 +1,4 @@
-// Tables of a profile: its keys, its commands, and what else the server could tell.
+// Tables of a profile: its keys, its commands, and what else the server reports.
 import { bytes, count, micros, plainText, rate, share } from '../base/units.js'
 import { cell } from '../report/cells.js'
 

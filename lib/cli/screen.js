@@ -52,15 +52,15 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
   /** @type {Warning[]} */
   const warnings = []
   /** Messages that were printed above the result already. @type {Set<string>} */
-  const told = new Set()
+  const printed = new Set()
   const isText = !quiet && !json
   const shown = (/** @type {string} */ text) => logLine(stderr, text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
-    told.add(warning.message)
+    printed.add(warning.message)
     log.warn({ code: warning.code }, shown(warning.message))
   }
-  let toldMs = 0
+  let shownMs = 0
 
   return {
     warnings,
@@ -77,9 +77,9 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     progress: {
       show: (/** @type {Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
-        toldMs ||= performance.now()
-        if (performance.now() - toldMs < patienceMs || share === 1) return
-        toldMs = performance.now()
+        shownMs ||= performance.now()
+        if (performance.now() - shownMs < patienceMs || share === 1) return
+        shownMs = performance.now()
         log.info(`encoding: ${Math.round(share * 100)} %`)
       },
       onReady: (/** @type {{ encodeMs: number, encodedBytes: number }} */ { encodeMs, encodedBytes }) => {
@@ -107,7 +107,9 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
         }
         // A live line has gone over the log; lines of a file stay.
         const all = /** @type {(Warning & { invalidates: boolean })[]} */ (document.warnings)
-        const left = isTTY ? all : all.filter(({ invalidates, message }) => invalidates || !told.has(message))
+        const left = isTTY
+          ? all
+          : all.filter(({ invalidates, message }) => invalidates || !printed.has(message))
         stdout.write(runText({ ...document, warnings: left }, look))
       }
       if (!fault() && (json || quiet)) log.info(`results in ${folder}`)

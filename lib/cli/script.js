@@ -13,7 +13,7 @@ import { concluded } from './start.js'
  * @param {Record<string, { type: 'string' | 'boolean', short?: string, default?: string | boolean }>} script.options
  * @param {(values: Record<string, any>, words: string[], surroundings: Surroundings) => Promise<number>} script.work
  */
-export const script = ({ usage, options, work }) =>
+export const repositoryScript = ({ usage, options, work }) =>
   concluded(async (surroundings) => {
     const rows = Object.entries(options).map(([name, { type, short }]) => ({
       ...{ name, help: '', aliases: short === undefined ? [] : [short] },

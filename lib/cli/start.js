@@ -112,7 +112,7 @@ const flushed = (stream) =>
   })
 
 /**
- * Does the work of a program and ends it: with the exit code of the work, or of what was thrown, told in a line.
+ * Does the work of a program and ends it: with the exit code of the work, or of what was thrown, reported in a line.
  * @param {(surroundings: Surroundings) => Promise<number>} work
  */
 export const concluded = async (work) => {
@@ -129,7 +129,7 @@ export const concluded = async (work) => {
   })
   // Nor does who has closed the log, or the terminal.
   stderr.on('error', () => {})
-  // What fails beside the work is told like what the work throws.
+  // What fails beside the work is reported like what the work throws.
   process.once('uncaughtException', (error) => process.exit(tell(error, stderr)))
   try {
     const env = await fromParent(process.env, endWithParent)

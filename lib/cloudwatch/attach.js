@@ -17,7 +17,7 @@ export const storeJson = async (path, data) => {
 }
 
 /**
- * The run with its section, stored; null where there is none, which `warn` was told.
+ * The run with its section, stored; null where there is none, after a warning.
  * @param {object} needs
  * @param {string} needs.folder of the run
  * @param {Wanted} needs.wanted
@@ -57,8 +57,8 @@ export const attachCloudWatch = async ({
     return whole
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    const told = error instanceof CloudWatchError || error instanceof OptionError
-    warn(told ? message : `CloudWatch: ${path} cannot be read or written (${code ?? message})`)
+    const isReadable = error instanceof CloudWatchError || error instanceof OptionError
+    warn(isReadable ? message : `CloudWatch: ${path} cannot be read or written (${code ?? message})`)
     return null
   }
 }

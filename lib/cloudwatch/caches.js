@@ -18,7 +18,7 @@ import { endpointIn, groupOf } from './endpoint.js'
  * @property {string} id
  * @property {'node' | 'serverless'} kind
  * @property {Dimensions} dimensions
- * @property {string | null} address of the run's node that it is, where the names tell
+ * @property {string | null} address of the run's node that it is, where the names show it
  *
  * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: Endpoint[] }} Names
  */

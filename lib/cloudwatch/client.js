@@ -3,7 +3,7 @@
 /**
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
- * @typedef {import('./metrics.js').Metric} Metric
+ * @import { Metric } from './metrics.js'
  * @typedef {{ Name: string, Value: string }[]} Dimensions
  *
  * @typedef {object} Series what to fetch

@@ -12,7 +12,7 @@ import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
  * @typedef {object} CacheFigures
  * @property {string} id
  * @property {'node' | 'serverless'} kind
- * @property {string | null} address of the run's node, where the names tell
+ * @property {string | null} address of the run's node, where the names show it
  * @property {'master' | 'replica' | null} role as IsMaster says
  * @property {Record<string, number>} means of each metric over the minutes
  * @property {Record<string, [at_ms: number, value: number][]>} points by metric; at_ms: where the minute begins, after

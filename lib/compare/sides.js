@@ -39,7 +39,7 @@ const matching = async (pattern) => {
     .sort()
 }
 
-/** A file of a result stands for its folder. @param {string} path */
+/** The folder of a result, given as itself or as a file in it. @param {string} path */
 const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? dirname(path) : path)
 
 // cells/CELL of an experiment: its rounds hold the runs.

@@ -70,8 +70,8 @@ const titleOf = ({ run, writers, readers, strategy }) => {
 
 /** What a page needs to know before the first second. @param {Record<string, string>} fields @param {Status} status */
 const aboutFleet = (fields, status) => {
-  const told = fields.about === undefined ? null : JSON.parse(fields.about)
-  return told && { ...aboutOf('producer', status.run, told.plan), title: titleOf(status), box: '' }
+  const about = fields.about === undefined ? null : JSON.parse(fields.about)
+  return about && { ...aboutOf('producer', status.run, about.plan), title: titleOf(status), box: '' }
 }
 
 /**

@@ -157,7 +157,7 @@ export const historyOf = ({ limit = 600, recent = 120 } = {}) => {
     points,
     /**
      * @param {Point} point
-     * @returns {{ at: number, count: number, point: Point } | null} what stands for so many points that were there
+     * @returns {{ at: number, count: number, point: Point } | null} the point that replaces so many points that were there
      */
     add(point) {
       points.push(point)

@@ -217,7 +217,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal }).catch(() => {})
 
   const linesSoFar = () => linesOf(join(writers[writers.length - 1].folder, 'intervals.ndjson'))
-  /** Until the writer has told a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
+  /** Until the writer has reported a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
   const wholeSecond = async (before) => {
     const writer = writers[writers.length - 1]
     const limit = Date.now() + firstLineLimitMs

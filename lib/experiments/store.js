@@ -120,16 +120,16 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName 
   const started = known?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...terms, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
-  const told = before ? await jsonIn(join(folder, documentName)) : null
+  const earlier = before ? await jsonIn(join(folder, documentName)) : null
   // A line that was torn must not have another behind it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
   return {
     folder,
     resumed: before !== null,
     /** What it came to; null: it is not over. @type {ExperimentDocument | null} */
-    result: known?.finished ? told : null,
+    result: known?.finished ? earlier : null,
     /** What earlier sittings took. */
-    spentS: Number(told?.duration_s ?? 0),
+    spentS: Number(earlier?.duration_s ?? 0),
     started,
     turns,
     /** @param {string} cell @param {number} round */

@@ -1,4 +1,4 @@
-// The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
+// The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped has what was measured.
 import { cpus, totalmem } from 'node:os'
 import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.js'
 import { grossCost, netCost } from '../result/measures.js'

@@ -40,7 +40,7 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
   let unsent = []
   /** @type {number | null} */
   let startMs = null
-  let told = ''
+  let sent = ''
   let end = ''
   let isEndTold = false
 
@@ -56,7 +56,7 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
     // What was appended while the disk was read is not acknowledged either.
     const since = appended - all.length
     unsent = [...all, ...(since > 0 ? unsent.slice(-since) : [])]
-    told = ''
+    sent = ''
     isEndTold = false
     // Under another id, so that no other box takes what is there for what it was.
     data = `${joining.data}-${++begun}`
@@ -86,13 +86,13 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
       const isLast = intervals.length === unsent.length
       const now = description()
       // A request that was given up may be executed after a newer one.
-      if (++beats % beatsACard === 0) told = ''
+      if (++beats % beatsACard === 0) sent = ''
       const lastWord = isLast && !isEndTold ? end : ''
       const answer = await control.beat({
         data,
         box: id,
         mayLead,
-        description: now === told ? '' : now,
+        description: now === sent ? '' : now,
         end: lastWord,
         intervals,
       })
@@ -102,7 +102,7 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
       }
       startMs ??= answer.startMs
       unsent.splice(0, intervals.length)
-      told = now
+      sent = now
       if (lastWord !== '') isEndTold = true
       return answer
     },

@@ -145,7 +145,7 @@ export const fleetFoldOf = (from = null) => {
     /** All that are left, at the end of the run. */
     rest: () => linesOf(() => true),
     boxes: () => boxes,
-    /** Of the last entry folded. */
+    /** The id of the last entry folded. */
     checkpointId: () => last,
     /** @returns {Checkpoint} */
     checkpoint: () => ({

@@ -107,7 +107,7 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
     tend: (/** @type {number} */ nowMs) => {
       if (!current && nowMs >= retryAtMs) connect()
     },
-    /** What waited past its successor has been felt; one that was merely under way was not. */
+    /** A PING that waited longer than until the next was due counts; one that was merely under way does not. */
     close: () => {
       const nowMs = clock()
       for (const ping of waiting.splice(0)) if (nowMs - ping.dueMs >= everyMs) tell(ping, nowMs)

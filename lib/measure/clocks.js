@@ -7,7 +7,7 @@ import { epochIn } from '../wire/time.js'
  * @typedef {{ offsetMs: number, rttMs: number }} Measured the offset is known to half of the way there and back
  */
 
-/** From here on a clock is wrong, and what is told by it too. */
+/** From here on a clock is wrong, and what is computed with it too. */
 export const clockLimitMs = 1000
 
 const samples = 3
@@ -112,7 +112,7 @@ export const clocksOf = ({ time, epochMs }) => {
 }
 
 /**
- * How far the servers' clocks are ahead of ours; null: none told its time.
+ * How far the servers' clocks are ahead of ours; null: none reported its time.
  * @param {{ servers: readonly string[], time: Parameters<typeof clocksOf>[0]['time'], epochMs: () => number }} needs
  */
 export const serversAheadMs = async ({ servers, ...needs }) => {

@@ -103,8 +103,8 @@ export const unsureOf = ({ measured, commands }, beyond) =>
   measured.failed + measured.uncertain + measured.unsettled + commands.repeated + Math.max(0, beyond)
 
 /**
- * What all writers stored in the window, and our part of it. The leases tell, each second, how many writers there were;
- * where a command stands for an item, the servers cannot have stored more items than they ran of it. Where the leases
+ * What all writers stored in the window, and our part of it. The leases show, each second, how many writers there were;
+ * where a command carries one item, the servers cannot have stored more items than they ran of it. Where the leases
  * are not certain (writers came or went, or write as fast as they can), the servers' count decides.
  * @param {object} known
  * @param {Plan} known.plan

@@ -146,7 +146,7 @@ export const histogramSum = (encoded = null) => {
   return {
     /** @param {string} text */
     add: (text) => addTo(total, text),
-    /** Of another sum, which costs no decoding. @param {{ total: any }} other */
+    /** Adds another sum, which costs no decoding. @param {{ total: any }} other */
     addSum(other) {
       total.add(other.total)
     },

@@ -53,7 +53,7 @@ export const ledgerOf = ({ agents, once = false }) => {
   const causeNumber = (/** @type {string} */ cause) => {
     const known = causeNames.indexOf(cause)
     if (known >= 0) return known
-    // A byte an item; whatever else a server invents is told as one.
+    // A byte an item; any other value counts as one.
     if (causeNames.length === 255) causeNames.push('other')
     return causeNames.length > 255 ? 255 : causeNames.push(cause) - 1
   }

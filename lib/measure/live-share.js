@@ -9,7 +9,7 @@ import { hasDead, leastAlive } from '../traffic/live-items.js'
  */
 
 /**
- * fetches: so many could be told by. expected: items alive at any moment. share: of those that a fetch had a right to,
+ * fetches: how many the share was computed of. expected: items alive at any moment. share: of those that a fetch had a right to,
  * the median.
  * @typedef {{ fetches: number, expected: number, share: number }} LiveShare
  */
@@ -30,7 +30,7 @@ export const liveShareOf = ({ announced, limit, dated, now }) => {
   const alive = plan ? leastAlive(plan) : 0
   const expected = limit > 0 ? Math.min(limit, alive) : alive
   // Without a schedule their number is unknown.
-  const isTold = announced?.paced === true && expected > 0 && (dated || limit === 0)
+  const isKnown = announced?.paced === true && expected > 0 && (dated || limit === 0)
   const fullMs = announced
     ? announced.startedMs +
       Math.max(announced.ttlS * 1000, announced.periodMs) +
@@ -43,7 +43,7 @@ export const liveShareOf = ({ announced, limit, dated, now }) => {
   return {
     /** @param {Pick<Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
     fetched({ ids, values, durationMs, failedBy }) {
-      if (!isTold || !announced || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
+      if (!isKnown || !announced || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
       // Some die while they are read.
       const died = plan && hasDead(plan) ? (announced.quantity * durationMs) / announced.periodMs : 0
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))

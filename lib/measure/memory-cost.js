@@ -1,5 +1,5 @@
 // What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
-// cannot be told.
+// is not known.
 import { bytes, count, period, several } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'

@@ -1,4 +1,4 @@
-// What one INFO tells of a node, and what happened between two of them. Pure.
+// What one INFO reports of a node, and what happened between two of them. Pure.
 import { addressOf } from '../servers/address.js'
 
 /** @import { CommandUse, Info } from '../wire/info.js' */
@@ -29,7 +29,7 @@ import { addressOf } from '../servers/address.js'
  *
  * @typedef {object} Reading
  * @property {number} atMs when the answer was here
- * @property {number} serverMs the server's own clock, NaN where it does not tell
+ * @property {number} serverMs the server's own clock, NaN where it does not report one
  * @property {string | undefined} runId
  * @property {number} uptimeS
  * @property {'master' | 'replica' | undefined} role as the node itself says

@@ -51,7 +51,7 @@ import { difference, flushesBetween, known, reading, wasRestarted } from './node
  * @property {SampledNode} node
  * @property {boolean} listed
  * @property {Promise<void> | null} asking at most one question a node is open
- * @property {Answer | null} answer not yet told
+ * @property {Answer | null} answer not yet reported
  * @property {boolean} failed
  * @property {Answer | null} last
  * @property {boolean} isBefore it is of before the window, whose figures begin with the next one

@@ -137,7 +137,7 @@ export const presenceWatch = ({ writers, others, isMeasured, limitMs = 900 }) =>
   }
   /** @returns {Promise<number | null>} */
   const liveNow = async () => {
-    // Our own are renewed, and tell when they are lost.
+    // Our own are renewed, and a renewal fails when one is lost.
     if (own === total) return own
     return (await atMost(limitMs, ask())) ?? null
   }

@@ -153,7 +153,7 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
         ),
       )
       left = left.filter((_, i) => !settled[i])
-      // Its time is over meanwhile, and it was not away for long: that cannot be held against anybody.
+      // Its time is over meanwhile, and it was not away for long: that is no fault of a writer or of the server.
       const expired = left.filter(
         (suspect) => !suspect.stale && isOver(suspect.n, suspect.score, nowAt(server)) && !wasAway(suspect),
       )
@@ -240,7 +240,7 @@ const suspectsOf = (recheck, sleep, counts) => {
  * @param {((id: string, sink: (value: Buffer | null) => void) => Promise<void>) | null} needs.readAtMaster null: an id
  *   and its value are one, so that neither can be without the other, or older
  * @param {(sinceMs: number) => Promise<boolean>} needs.wasRewritten every item has been written again since then,
- *   as far as the plan's signs of life tell
+ *   as far as the plan's signs of life show
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
 export const valueVerifierOf = (needs) => {

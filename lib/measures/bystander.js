@@ -50,7 +50,7 @@ export const bystander = {
   metrics: percentileMetrics('bystander', 'bystander', ['p50', 'p90', 'p99', 'max']),
   prometheus: [histogram('bystander_seconds', 'of one PING in each 20 ms to every master', 'bystander_us')],
   times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
-  told: [contendedCode],
+  warningCodes: [contendedCode],
   answers: {
     beside({ bystander_us: found, warnings = [] }) {
       const text = timesText(found)

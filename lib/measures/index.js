@@ -174,7 +174,7 @@ const nested = (flat, type) => {
 
 const isFigure = new Set(['amount', 'length', 'level', 'worst'])
 
-/** Of a line, and of run.json: properties of their schemas. @param {{ times: object, number: object }} shapes */
+/** The schemas' properties, for a line and for run.json. @param {{ times: object, number: object }} shapes */
 export const schemasOf = ({ times, number }) => ({
   // Earlier versions wrote null for a section that was not taken.
   second: nested(
@@ -323,8 +323,10 @@ export const answersIn = (part, run, unit) =>
   MEASURES.flatMap(({ answers }) => answers?.[part]?.(run, unit) ?? [])
 
 /** Codes of warnings that are beside a measure's line, and what that line is of. @type {ReadonlyMap<string, string>} */
-export const toldBeside = new Map(
-  MEASURES.flatMap(({ told = [], times }) => told.map((code) => [code, times?.[0]?.name ?? code])),
+export const timesByWarning = new Map(
+  MEASURES.flatMap(({ warningCodes: told = [], times }) =>
+    told.map((code) => [code, times?.[0]?.name ?? code]),
+  ),
 )
 
 /** Lines of the details. @param {any} run @param {string} unit */

@@ -69,7 +69,7 @@ import { micros } from '../base/units.js'
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
  * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
- * @property {readonly string[]} [told] codes of warnings that its lines have, and no others
+ * @property {readonly string[]} [warningCodes] codes of warnings that its lines have, and no others
  * @property {(run: any, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
  *
  * @typedef {object} Reading how the reads of a fleet, or beside a search, are shown

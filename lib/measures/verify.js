@@ -18,16 +18,16 @@ export const verify = {
   record: Object.fromEntries(names.map((name) => [`verify.${name}`, amount('count')])),
   facts: { 'verify.examples': some(mostExamples) },
   by: 'each',
-  open({ judge }) {
+  open({ verifier }) {
     let before = /** @type {Record<string, number>} */ ({})
     return {
       second() {
-        const now = { ...judge?.counts }
+        const now = { ...verifier?.counts }
         const found = Object.entries(now).map(([name, n]) => [`verify.${name}`, n - (before[name] ?? 0)])
         before = now
         return Object.fromEntries(found)
       },
-      facts: () => (judge ? { 'verify.examples': judge.examples } : {}),
+      facts: () => (verifier ? { 'verify.examples': verifier.examples } : {}),
     }
   },
   summary({ window, facts }) {

@@ -45,11 +45,11 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} ended every agent that said so has stopped
  */
 
-// Keys without a lifetime are there until cleanup: their plan is as long as anybody may ask.
+// Keys without a lifetime stay until cleanup, so their announcement stays for ten years.
 const foreverS = 10 * 365 * 24 * 3600
 
 /**
- * The announcement outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * The announcement outlives the keys of its plan: none of its keys is ever without a lifetime, none lives longer than `lingerS`
  * after it was written, and the announcement is renewed every 5 s.
  * @param {{ strategy: string, ttlS: number, model?: { lifetimeS: number | null } }} plan
  */
@@ -225,7 +225,7 @@ const fields = {
   renewedMs: isTime,
   ended: isFlag,
   model: (value) => value === undefined || isModel(value),
-  // Of announcements since it is known.
+  // Older announcements do not have it.
   paced: (value) => value === undefined || isFlag(value),
 }
 

@@ -114,12 +114,12 @@ const gridBelow = ({ grid, panels }, below) => {
 
 /**
  * @param {Picture} picture
- * @param {{ look?: ThemeName, width?: number, height?: number, by?: string }} [how] by: the library's file
+ * @param {{ theme?: ThemeName, width?: number, height?: number, by?: string }} [how] by: the library's file
  * @returns {string}
  */
 export const svgOf = (
   { title, option },
-  { look = 'light', width = 900, height, by = libraryPath() } = {},
+  { theme = 'light', width = 900, height, by = libraryPath() } = {},
 ) => {
   /** @type {typeof import('echarts')} */
   const echarts = require(by)
@@ -140,7 +140,7 @@ export const svgOf = (
     grid: gridBelow(option, below),
   }
   try {
-    chart.setOption(themedOption(placedLabels(titled, width - edgesPx), look))
+    chart.setOption(themedOption(placedLabels(titled, width - edgesPx), theme))
     return chart.renderToSVGString()
   } finally {
     chart.dispose()

@@ -4,7 +4,7 @@ import { percentileOf } from '../base/samples.js'
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
 import { flowOf } from '../loads/names.js'
 import { at } from '../measures/fold.js'
-import { answersIn, factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
+import { answersIn, factsIn, ofReaders, ofWorkers, ofWriters, timesByWarning } from '../measures/index.js'
 import { highlightsOf } from '../result/chief-metrics.js'
 import { hasWorkers, kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
@@ -62,14 +62,14 @@ const timesTable = (title, rows) => {
 /** @param {RunDocument} run @returns {Table[]} */
 const nodesTable = (run) => {
   if (run.nodes.length === 0) return []
-  const told = hasHostCpu(run)
+  const hasHost = hasHostCpu(run)
   const ofHost = 'CPUUtilization is from CloudWatch, of the host over all its vCPUs. '
   return [
     {
       title: 'Nodes',
       fold: FOLDS.nodes,
-      ...(told && { answer: true }),
-      note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
+      ...(hasHost && { answer: true }),
+      note: `CPU in percent of one core: engine is the main thread, process all threads. ${hasHost ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
         { title: 'shard' },
@@ -79,7 +79,7 @@ const nodesTable = (run) => {
         { title: 'commands/s' },
         { title: 'memory' },
         { title: 'gaps' },
-        ...(told ? [{ title: 'CPUUtilization' }] : []),
+        ...(hasHost ? [{ title: 'CPUUtilization' }] : []),
       ],
       rows: run.nodes.map((node) => {
         const hostPct = hostCpu(run, node.address)
@@ -92,7 +92,7 @@ const nodesTable = (run) => {
           cell(count(node.commands_per_s), node.commands_per_s),
           cell(bytes(node.memory_bytes), node.memory_bytes),
           cell(count(node.gaps), node.gaps),
-          ...(told ? [cell(percent(hostPct), hostPct ?? null)] : []),
+          ...(hasHost ? [cell(percent(hostPct), hostPct ?? null)] : []),
         ]
       }),
     },
@@ -203,10 +203,10 @@ const timesOfWorkers = (run) =>
     ),
   ])
 
-/** Of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */
+/** The tables of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */
 const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
 
-/** Of each command of a batch, from its last send. @param {WriteRun['latency_us']} latencies */
+/** Rows for each command of a batch, timed from its last send. @param {WriteRun['latency_us']} latencies */
 const timesOfCommands = ({ commands = {} }) =>
   Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
 
@@ -308,7 +308,7 @@ const limitsOf = (run) =>
 const warningsOf = ({ warnings, valid }) => {
   const first = valid ? -1 : warnings.findIndex(({ invalidates }) => invalidates)
   return warnings
-    .filter((one, at) => at !== first && !toldBeside.has(one.code))
+    .filter((one, at) => at !== first && !timesByWarning.has(one.code))
     .map(({ message, invalidates }) => ({ text: message, serious: invalidates === true }))
 }
 

@@ -81,7 +81,7 @@ export const allFiles = async (record) => {
   const pictures = canDraw() ? picturesOf(record) : []
   for (const picture of pictures) {
     const { name } = picture
-    const dark = svgOf(picture, { look: 'dark' })
+    const dark = svgOf(picture, { theme: 'dark' })
     files[`charts/${darkName(name)}.svg`] = dark
     if (!canRasterize()) continue
     files[`charts/${name}.png`] = await pngOf(String(files[`charts/${name}.svg`]))

@@ -32,7 +32,7 @@ export const adviceByCause = new Map(
   }),
 )
 // A redirect that was followed needs no advice: the events say what moved.
-export const toldByEvents = new Set(['MOVED', 'ASK'])
+export const namedByEvents = new Set(['MOVED', 'ASK'])
 const unknownCause = 'look the word up in the documentation and the log of the server'
 
 /** @param {string} cause */

@@ -101,7 +101,7 @@ const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
       '--run: letters, digits, dots, dashes and underscores, beginning with a letter or digit',
     )
   await madeWithParents(outDir)
-  // A file system that does not tell is believed to have room.
+  // A file system that does not report its free space is taken to have room.
   const { bavail, bsize } = await statfs(outDir).catch(() => ({ bavail: 1, bsize: leastFreeBytes }))
   if (bavail * bsize < leastFreeBytes)
     throw new OptionError(

@@ -35,7 +35,7 @@ const near = (a, b, within) => Math.abs(Math.log(a / b)) <= Math.log(1 + within)
 const side = (ratio) => (near(ratio, 1, oneWithin) ? 0 : Math.sign(Math.log(ratio)))
 
 /**
- * An interval tells nothing when it holds both what was published and its opposite.
+ * An interval decides nothing when it holds both what was published and its opposite.
  * @param {number} low
  * @param {number} high
  * @param {number} theirs
@@ -53,7 +53,7 @@ const tellsNothing = (low, high, theirs) => {
  * How ours compares with what was published.
  * @param {Interval} ours
  * @param {number} theirs
- * @returns {Standing} contradicts: on the other side of 1, or none where they have one; undecided: nothing can be told
+ * @returns {Standing} contradicts: on the other side of 1, or none where they have one; undecided: the interval holds both sides
  */
 export const standing = ({ ratio, low, high }, theirs) => {
   if (low === null || high === null || tellsNothing(low, high, theirs)) return 'undecided'

@@ -21,7 +21,7 @@ const times = { us: 1, µs: 1, ms: 1e3, s: 1e6, m: 60e6 }
 const sizes = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
 const counts = { k: 1e3, M: 1e6 }
 
-/** What a unit stands for in that of the figure; without one the figure's own holds. */
+/** A unit as a factor of the figure's own; without one the figure's own holds. */
 const scales = /** @type {Record<Figure['unit'], Record<string, number>>} */ ({
   us: times,
   ms: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1000])),

@@ -143,7 +143,7 @@ const commandsOver = ({ server: { commands: wanted = {} } }, window) =>
   )
 
 /**
- * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
+ * The window as run.json would have it. The nodes are one run's view; items, latencies and the client's use are of
  * all runs together.
  * @param {readonly Run[]} runs at least one
  * @param {Window} window
@@ -167,7 +167,7 @@ export const windowOf = (runs, window) => {
     ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
     : seen
   const nominals = runs.map(({ document }) => document.rate.nominal)
-  /** Of the nodes each has its own view. @type {Folded} */
+  /** Each run has its own view of the nodes. @type {Folded} */
   const sum = { ...sumOfSources(fields, own), nodes: own[0].nodes }
   const { items } = sum
   const stored = runs.length === 1 ? items.acked : seen * overS
@@ -179,7 +179,7 @@ export const windowOf = (runs, window) => {
   const document = {
     ...whole,
     plan,
-    agents: [], // their items are told of whole runs only
+    agents: [], // items by writer are reported of whole runs only
     writers: presenceOver(plan, lines),
     started: new Date(window.fromMs).toISOString(),
     duration_s: overS,

@@ -2,7 +2,7 @@
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
 import { flowOf } from '../loads/names.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { adviceOf, toldByEvents } from './advice.js'
+import { adviceOf, namedByEvents } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { againWords, inFlightWords } from './in-flight.js'
 import { busiestNode } from './nodes.js'
@@ -127,7 +127,7 @@ const s1 = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`
 
 /** @param {Evidence} run @returns {Warning[]} */
 const causes = ({ items, commands, queue }) => {
-  const told = (/** @type {string} */ cause, /** @type {string} */ of) => ({
+  const reasonFor = (/** @type {string} */ cause, /** @type {string} */ of) => ({
     code: 'cause',
     cause: plainText(cause),
     message: `${plainText(cause)} (${of}): ${adviceOf(cause)}`,
@@ -135,9 +135,9 @@ const causes = ({ items, commands, queue }) => {
   return [
     ...Object.entries(items.failed_by)
       .filter(([cause]) => !(queue && noRoom.includes(cause)))
-      .map(([cause, n]) => told(cause, several(n, 'item'))),
+      .map(([cause, n]) => reasonFor(cause, several(n, 'item'))),
     ...Object.entries(commands.errors_by).map(([cause, n]) => ({
-      ...told(cause, `${several(n, 'command')} without items`),
+      ...reasonFor(cause, `${several(n, 'command')} without items`),
       code: 'errors',
     })),
   ]
@@ -177,7 +177,7 @@ const failovers = ({ events = [], items }) => {
 const repeats = ({ items, commands }) =>
   Object.entries(commands.repeated_by ?? {})
     .filter(
-      ([cause]) => !toldByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
+      ([cause]) => !namedByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
     .toSorted(([a], [b]) => Number(a === 'CLOSED') - Number(b === 'CLOSED'))
     .map(([cause, n]) => ({

@@ -4,7 +4,7 @@ import { tickValues } from '../plan/tick-values.js'
 import { noValues, plainCommand } from '../wire/encode.js'
 
 /**
- * @import { ReadDriver } from '../transport/read-socket.js'
+ * @import { ReadDriver } from '../transport/read-driver.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { GatherStep } from '../workloads/step.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'

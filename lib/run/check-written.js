@@ -18,7 +18,7 @@ import { askMany, indexOf } from './check-index.js'
 /**
  * @import { Written } from '../measure/acked-ranges.js'
  * @import { AgentShare } from '../loads/plan.js'
- * @import { ReadDriver } from '../transport/read-socket.js'
+ * @import { ReadDriver } from '../transport/read-driver.js'
  */
 
 /**

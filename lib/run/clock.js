@@ -47,14 +47,14 @@ export const watchedClocks = async ({
   const clocks = clocksOf({ time, epochMs: steady.epochMs })
   await clocks.measure(servers())
   const offsetMs = () => clocks.offsetMs(servers())
-  let toldMs = 0
+  let reportedMs = 0
   /** @type {Set<string>} */
-  const told = new Set()
+  const reported = new Set()
   /** @type {Promise<void> | null} */
   let asking = null
   const jumped = (/** @type {string} */ whose, /** @type {number} */ byMs, /** @type {number} */ atMs) => {
-    if (told.has(whose)) return null
-    told.add(whose)
+    if (reported.has(whose)) return null
+    reported.add(whose)
     const text = `${whose} jumped ${stepWords(byMs)}`
     warn({
       code: 'clock-jump',
@@ -81,9 +81,9 @@ export const watchedClocks = async ({
       })
       await atMost(answerLimitMs, asking)
       const events = clocks.moved().map(({ address, byMs }) => jumped(`the clock of ${address}`, byMs, atMs))
-      const byMs = isOwnWatched ? steady.jumpMs() - toldMs : 0
+      const byMs = isOwnWatched ? steady.jumpMs() - reportedMs : 0
       if (Math.abs(byMs) > clockLimitMs) {
-        toldMs += byMs
+        reportedMs += byMs
         events.push(jumped("this box's clock", byMs, atMs))
       }
       return events.filter((text) => text !== null)

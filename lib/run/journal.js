@@ -11,16 +11,16 @@ const repeatedMs = 10_000
  * @param {() => number} elapsed
  */
 export const withoutRepeats = (event, elapsed) => {
-  /** @type {Map<string, { toldMs: number, times: number }>} */
+  /** @type {Map<string, { shownMs: number, times: number }>} */
   const known = new Map()
   return (/** @type {string} */ kind, /** @type {string} */ text) => {
     const key = `${kind} ${text}`
     const last = known.get(key)
-    if (last && elapsed() - last.toldMs < repeatedMs) {
+    if (last && elapsed() - last.shownMs < repeatedMs) {
       last.times++
       return
     }
-    known.set(key, { toldMs: elapsed(), times: 0 })
+    known.set(key, { shownMs: elapsed(), times: 0 })
     event(kind, last && last.times > 0 ? `${text} (${last.times} more times)` : text)
   }
 }
@@ -42,7 +42,7 @@ export const journalOf = ({ elapsed, write, tell }) => {
   return {
     events,
     note,
-    /** Noted and told. @param {string} kind @param {string} text */
+    /** Noted, and shown on the screen. @param {string} kind @param {string} text */
     event(kind, text) {
       note(kind, text)
       tell(kind, text.slice(0, longestEvent))

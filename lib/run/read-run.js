@@ -14,7 +14,7 @@ import { setUpReading } from './read-setup.js'
  * @import { ReadNeeds, ReadRun } from './read-setup.js'
  */
 
-const judgeLimitMs = 30_000
+const verifyLimitMs = 30_000
 
 /**
  * In a fleet the first fetch is due when a second of the run begins, so that the seconds of all boxes are the same.
@@ -85,7 +85,7 @@ const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
 const played = async (needs, undo) => {
   const { stop, stopNow, joined = null } = needs
   const run = await unlessInterrupted(stop, setUpReading(needs, undo))
-  const { frame, reading, course, instruments, judge, watch, driver } = run
+  const { frame, reading, course, instruments, verifier, watch, driver } = run
   const fromMs = joined ? await joinedAt(joined, stop) : 0
   run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
@@ -100,9 +100,9 @@ const played = async (needs, undo) => {
   if (!whole && !stop.aborted)
     for (let left = reading.busy(); left > 0; left--)
       instruments.count('failed', driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
-  if (judge && whole && !stopNow.aborted) {
+  if (verifier && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
-    await atMost(patienceMs(stop, judgeLimitMs), Promise.race([judge.settle(), atOnce]))
+    await atMost(patienceMs(stop, verifyLimitMs), Promise.race([verifier.settle(), atOnce]))
   }
   watch.stop()
   instruments.end()

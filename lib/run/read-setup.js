@@ -131,7 +131,7 @@ const verifierOf = ({ plan, announced, readAnnouncements, warn }, { driver, read
     },
     sleep,
   })
-  const judge = plan.verify
+  const verifier = plan.verify
     ? valueVerifierOf({
         plan,
         reader,
@@ -141,11 +141,11 @@ const verifierOf = ({ plan, announced, readAnnouncements, warn }, { driver, read
         sleep,
       })
     : null
-  const inspector = judge && {
+  const inspector = verifier && {
     inspect: (/** @type {IdList} */ list, /** @type {string} */ server) =>
-      judging ? judge.inspect(list, server) : { value: nothing, nil: nothing },
+      judging ? verifier.inspect(list, server) : { value: nothing, nil: nothing },
   }
-  return { watch, judge, inspector, liveShare }
+  return { watch, verifier, inspector, liveShare }
 }
 
 /** One reader of a fleet takes for all what one does. @param {Joined} joined */
@@ -176,14 +176,14 @@ export const setUpReading = async (needs, undo) => {
   })
   const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
 
-  const verifier = verifierOf(needs, { driver, reader, clocks, planNow })
-  undo(verifier.watch.stop)
-  const { judge, inspector, liveShare } = verifier
+  const verifying = verifierOf(needs, { driver, reader, clocks, planNow })
+  undo(verifying.watch.stop)
+  const { verifier, inspector, liveShare } = verifying
   const uniqueness = plan.count
     ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
     : null
   const instruments = await frame.measure(ofReaders, {
-    ...{ plan, target, judge },
+    ...{ plan, target, verifier },
     // In a fleet, a writer samples the nodes.
     ...(joined && { sampler: null, shared: sharedBy(joined) }),
   })
@@ -229,7 +229,7 @@ export const setUpReading = async (needs, undo) => {
     },
   }
   return {
-    ...{ plan, announced, driver, uniqueness, instruments, ...verifier },
+    ...{ plan, announced, driver, uniqueness, instruments, ...verifying },
     ...{ frame, clocks, reading, course, seconds, journal },
     /** In a fleet: so long after the run's start. @param {number} ms */
     beginAt(ms) {

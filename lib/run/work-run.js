@@ -39,7 +39,7 @@ const othersEndMs = 5000
 const lookEveryMs = 100
 const isOutOfMemory = (/** @type {Error} */ { message }) => /\bOOM\b/.test(message)
 
-/** Of this run, other than that of any other. */
+/** A name that no other run has. */
 const boxName = () =>
   Date.now().toString(36) +
   Math.floor(Math.random() * 36 ** 3)
@@ -184,7 +184,7 @@ const setUp = async (needs, undo) => {
   return {
     ...{ plan, announced: needs.announced, strategy, client, last, crew, account, box },
     ...{ frame, instruments, clocks, journal, elapsed },
-    /** Of the run, by the clock of the queue's server. */
+    /** When the run began, by the clock of the queue's server. */
     startUs: () => startUs,
     begin() {
       frame.startSeconds({ ...seconds, time: clocks, instruments, write: results.interval })

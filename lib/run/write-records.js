@@ -9,10 +9,10 @@ import { runOfFlow } from './flows.js'
  * @import { Tick } from '../transport/connection.js'
  */
 
-// A first byte later than this is told as a late tick.
+// A first byte later than this counts as a late tick.
 const lateMs = 10
 
-/** Counts ticks, each of which every agent tells of: about the same time, so that a few are remembered. */
+/** Counts ticks, each of which every agent reports: about the same time, so that a few are remembered. */
 const tickCounter = () => {
   /** @type {Set<number>} */
   const recent = new Set()

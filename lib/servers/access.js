@@ -30,7 +30,7 @@ const opensslReason = (error) => {
 }
 
 /**
- * What OpenSSL makes of a file, so that a bad one is told by its option and not by a failing connection.
+ * What OpenSSL makes of a file, so that a bad one is refused by the name of its option, not by a failing connection.
  * @param {SecureContextOptions} parts
  * @param {string} option
  * @param {string} what

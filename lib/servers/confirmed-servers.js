@@ -98,7 +98,7 @@ export const confirmedServersOf = ({ clock }) => {
     checkWith(newcomer) {
       check = newcomer
     },
-    /** @param {(reason: string) => void} then told once, that the run cannot go on */
+    /** @param {(reason: string) => void} then called once, when the run cannot go on */
     endWith(then) {
       end = then
     },

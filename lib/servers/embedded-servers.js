@@ -198,7 +198,7 @@ function lastLogLine(file) {
 }
 
 /**
- * What every server of ours is told.
+ * The configuration of every server of ours.
  * @param {{ port: number, password: string }} server
  * @returns {ConfigLine[]}
  */

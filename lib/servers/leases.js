@@ -198,7 +198,7 @@ export const leases = ({
   const theirs = async () => {
     const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
     const asking = all.filter((agent) => !held.has(agent))
-    // GETRANGE: what commandstats tells of GET is then about items alone.
+    // GETRANGE: the GETs in commandstats are then those of items alone.
     const found = await Promise.all(
       asking.map((agent) => client.getrange(leaseKey(terms, agent), writingAt, writingAt)),
     )
@@ -208,7 +208,7 @@ export const leases = ({
   const others = async () => (await theirs()).filter((text) => text === '1').length
 
   const renew = async () => {
-    // The server may be away; the next renewal tells again.
+    // The server may be away; the next renewal tries again.
     if (announced) renewPlan(announced).catch(() => {})
     for (const agent of held) {
       try {
@@ -223,7 +223,7 @@ export const leases = ({
             `the lease of ${who} ${agent} was lost to another process: two may be writing the same items`,
           )
       } catch {
-        // The server is away; the next renewal tells.
+        // The server is away; the next renewal shows it.
       }
     }
   }

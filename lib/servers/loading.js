@@ -10,7 +10,7 @@ const pollMs = 200
 // Who reads nothing for so long will not end.
 const stillLimitMs = 60_000
 
-/** What INFO tells of it, where that makes sense. @param {Record<string, string>} fields */
+/** The progress that INFO reports, where that makes sense. @param {Record<string, string>} fields */
 const progressWords = ({ loading_loaded_perc: percent, loading_eta_seconds: etaS }) => {
   const words = []
   if (Number(percent) >= 0) words.push(`${Math.round(Number(percent))} %`)
@@ -22,17 +22,17 @@ const progressWords = ({ loading_loaded_perc: percent, loading_eta_seconds: etaS
  * Resolves when the server has its data.
  * @param {Pick<Redis, 'call'>} client
  * @param {string} address
- * @param {{ say: (line: string) => void, clock?: () => number }} options told once that it waits
+ * @param {{ say: (line: string) => void, clock?: () => number }} options called once, when it begins to wait
  */
 export const loaded = async (client, address, { say, clock = () => performance.now() }) => {
-  let told = false
+  let said = false
   let bytes = ''
   let changedMs = clock()
   for (;;) {
     const { fields } = parseInfo(String(await client.call('INFO', 'persistence')))
     if (fields.loading !== '1') return
-    if (!told) say(`${address} is loading its data${progressWords(fields)}: waiting for it`)
-    told = true
+    if (!said) say(`${address} is loading its data${progressWords(fields)}: waiting for it`)
+    said = true
     if (fields.loading_loaded_bytes !== bytes) {
       bytes = fields.loading_loaded_bytes
       changedMs = clock()

@@ -90,7 +90,7 @@ const lookAt = async (target, master, { databases, fields }, { clock, epochMs, p
   const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
-    // A server may have thousands: what is not looked at by then is told apart by the counts.
+    // A server may have thousands: the keys that were not seen by then are counted only.
     if (clock() > untilMs) break
     const db = Number(name.slice(2))
     const found = await findKeys(target, master, { nowMs, clock, db, untilMs, prefixes })
@@ -213,7 +213,7 @@ export const newcomerCheck =
   }
 
 /**
- * Looks, tells, and refuses with the option that overrides.
+ * Looks, warns, and refuses with the option that overrides.
  * @param {object} needs
  * @param {Target} needs.target
  * @param {Plan} needs.plan of all agents
@@ -268,7 +268,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
 }
 
 /**
- * ElastiCache evicts by volatile-lru unless it is told otherwise.
+ * ElastiCache evicts by volatile-lru unless it is configured otherwise.
  * @param {FoundNode[]} nodes
  * @param {Map<string, Findings>} findings
  * @returns {Warning[]}

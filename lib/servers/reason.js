@@ -96,10 +96,10 @@ const guess = (words, { tls }) => {
 export const reasonFor = (where, error, access = { tls: null }) => {
   // What follows is for authors of clients.
   const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
-  const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
-  if (!told) return `${where}: ${words}`
+  const reason = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
+  if (!reason) return `${where}: ${words}`
   // The address came from another option.
-  const own = where.startsWith('--') ? told.replace(/ \(--url[^)]*\)/, '') : told
+  const own = where.startsWith('--') ? reason.replace(/ \(--url[^)]*\)/, '') : reason
   return `${where}: ${own} (${words})`
 }
 

@@ -188,7 +188,7 @@ const leave = async ({ ask, seenFrom, until }, node, rest) => {
     if (seen) await ask(address, 'CLUSTER', 'FORGET', node.id)
     return !seen
   }
-  // A node that is not reset would tell the others of itself again.
+  // A node that is not reset would announce itself to the others again.
   await until(`${node.address} is not needed any more`, async () => {
     await ask(node.address, 'CLUSTER', 'RESET', 'SOFT')
     return true

@@ -52,7 +52,7 @@ export const typedRates = (rates) =>
     )
     .join(',')
 
-/** Of what is due between two moments. @param {Rates} rates @param {number} [fromMs] @param {number} [toMs] */
+/** The mean rate of what is due between two moments. @param {Rates} rates @param {number} [fromMs] @param {number} [toMs] */
 export const meanRate = (rates, fromMs = 0, toMs = Number.POSITIVE_INFINITY) => {
   let [ms, due] = [0, 0]
   for (const stretch of rates) {

@@ -45,7 +45,7 @@ const isCluster = (/** @type {Redis | Cluster} */ client) => 'refreshSlotsCache'
  * @param {any} client
  * @param {LibraryNeeds['target']['follows']} follows
  */
-const judgeReplies = (client, follows) => {
+const ruleReplies = (client, follows) => {
   client.handleError = (
     /** @type {Error} */ error,
     /** @type {unknown} */ _left,
@@ -139,7 +139,7 @@ export const libraryLike =
     /** @type {any} its commands by name */
     const commands = client
     const ending = bytes ? 'Buffer' : ''
-    if (!bytes) judgeReplies(client, target.follows)
+    if (!bytes) ruleReplies(client, target.follows)
     if (isCluster(client)) followNodes(client, events)
     else followServer(client, address, events)
     client.on('ready', events.ready)

@@ -8,7 +8,10 @@ import { sharesOf } from './read-order.js'
 
 /**
  * @import { Fault, Library } from './library.js'
- * @import { IdList, ReadDriver, ReadDriverOptions, ReadPlan, ReplySink } from './read-driver.js'
+ * @import { ReadDriver, ReadDriverOptions } from './read-driver.js'
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { readRetriesOf } from './read-retries.js'
  *
  * @typedef {{ fault: Fault | null, reply: unknown }} Answered the reply, or why there is none with the error

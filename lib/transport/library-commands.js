@@ -82,7 +82,7 @@ export const libraryCommandsOf = ({
       one.attempts++
       one.left ||= fault.left
       if (fault.isSilent) lose(one, 'uncertain', unansweredCause)
-      else retries.judge(one, fault)
+      else retries.decide(one, fault)
       onSettled()
     },
   })

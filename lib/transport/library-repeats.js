@@ -79,7 +79,7 @@ export const libraryRetriesOf = ({ library, options, policy, refresher, topology
 
   return {
     /** @param {One} one @param {Fault} fault */
-    judge(one, fault) {
+    decide(one, fault) {
       if (fault.line !== null) refused(one, fault.line)
       else if (fault.atOnce) repeat(one, one.attempts > mostAtOnce ? policy.waitFor(one.attempts) : 0)
       else unanswered(one, fault.left)

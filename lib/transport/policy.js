@@ -95,7 +95,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
 
 /**
  * What was begun, at whatever server, goes on as long as its server is there.
- * @param {{ tick: { dueMs: number, firstMs: number | null } }} turn
+ * @param {{ tick: { dueMs: number, firstMs: number | null } }} share
  * @param {number} deadline
  * @param {boolean} isUp
  */

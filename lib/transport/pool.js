@@ -21,7 +21,7 @@ export const underWayOf = (chunks, onFree) => {
   /** @type {{ tick: Tick, parts: number }[][]} */
   const byChunk = Array.from({ length: chunks }, () => [])
   return {
-    /** A turn that waits, or an entry that is sent. @param {Tick} tick */
+    /** A share that waits, or an entry that is sent. @param {Tick} tick */
     begin(tick) {
       const list = byChunk[tick.chunk]
       const known = list.find((each) => each.tick === tick)
@@ -77,7 +77,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   const [only] = queues
   const queueFor = (/** @type {EncodedBatch} */ { connection }) => queues[connection]
 
-  /** @param {TickShare} turn */
+  /** @param {TickShare} share */
   const split = ({ tick, jobs }) => {
     /** @type {Map<SendQueue, TickShare>} */
     const shares = new Map()
@@ -94,7 +94,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     address: options.address,
     queues: queues,
     offer: connections === 1 ? only.offer : split,
-    /** In front of every turn. @param {Entry} entry held */
+    /** In front of every share. @param {Entry} entry held */
     sendFirst: (entry) => queueFor(entry.encoded).sendFirst(entry),
     pump: () => {
       for (const queue of queues) queue.pump()

@@ -9,9 +9,9 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @import { ValueSink } from '../workloads/shapes.js'
  * @import { Topology } from './slot-map.js'
  *
- * @typedef {import('../loads/fetches/plan.js').ReadPlan} ReadPlan
- * @typedef {import('../wire/values.js').ReplySink} ReplySink
- * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { IdList } from '../wire/id-list.js'
  *
  * @typedef {object} ReadDriverOptions
  * @property {ReadPlan} plan

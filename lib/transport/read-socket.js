@@ -10,13 +10,14 @@ import { readQueuesOf } from './read-queues.js'
 import { readRetriesOf } from './read-retries.js'
 
 /**
- * @import { ReadDriverOptions, ReplySink } from './read-driver.js'
+ * @import { ReadDriverOptions } from './read-driver.js'
+ * @import { ReplySink } from '../wire/values.js'
  * @import { ValuesWanted } from './read-jobs.js'
  * @import { ReadQueue } from './read-queue.js'
  * @import { Share } from './read-order.js'
  * @import { Round } from './read-retries.js'
  *
- * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
+ * @import { ReadDriver } from './read-driver.js'
  */
 
 /**
@@ -90,7 +91,7 @@ const sizesSeen = (first) => {
 export const socketReadDriver = async (options) => {
   const { plan, target, clock, random } = options
   const queues = readQueuesOf(options)
-  const { queueAt: laneAt, serverAt, isClosed, refresh, masterOf } = queues
+  const { queueAt, serverAt, isClosed, refresh, masterOf } = queues
   const retries = readRetriesOf({ clock, random, follows: target.follows, isClosed, refresh })
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
@@ -107,7 +108,7 @@ export const socketReadDriver = async (options) => {
       const asking = before?.action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       const isNamed = asking || (attempts > 2 && before?.action === 'there')
-      const queue = isNamed && before.address ? laneAt(before.address, false) : queueFor(slot)
+      const queue = isNamed && before.address ? queueAt(before.address, false) : queueFor(slot)
       const { line, closed } = await sendOne(queue, args, sink, asking)
       if (line === null && !closed) return null
       const from = queue.address
@@ -133,7 +134,7 @@ export const socketReadDriver = async (options) => {
         /** @type {boolean} */ asking,
       ) =>
         readShare(
-          laneAt(address, !asking && !isTwice),
+          queueAt(address, !asking && !isTwice),
           share,
           { list, command, values: sink, sizes, asking },
           round,
@@ -159,8 +160,8 @@ export const socketReadDriver = async (options) => {
   await queues.connectAll()
   return {
     ask: (args, key, sink, consumer) =>
-      askUntil(args, key, sink, (slot) => laneAt(serverAt(slot, consumer), true)),
-    askMaster: (args, key, sink) => askUntil(args, key, sink, (slot) => laneAt(masterOf(slot), false)),
+      askUntil(args, key, sink, (slot) => queueAt(serverAt(slot, consumer), true)),
+    askMaster: (args, key, sink) => askUntil(args, key, sink, (slot) => queueAt(masterOf(slot), false)),
     values,
     serverOf: (key, consumer) => serverAt(slotFor(key), consumer),
     servers: queues.servers,

@@ -1,4 +1,4 @@
-// The driver on plain sockets: a queue to every server, the map of slots, and what is told of both.
+// The driver on plain sockets: a queue to every server, the map of slots, and the events of both.
 import { TargetError } from '../base/errors.js'
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -273,7 +273,7 @@ export const socketDriver = async (options) => {
 
   const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
 
-  /** Once a second: what has waited too long is dropped, silent servers are asked about, and the events are told. */
+  /** Once a second: what has waited too long is dropped, silent servers are asked about, and the events are reported. */
   const watch = () => {
     if (closed) return
     const deadline = policy.deadline(isScheduled(plan))

@@ -22,7 +22,7 @@ const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
 
 /** Connections that are lost and come back. @param {Needs} needs */
 const connectionEvents = ({ onEvent, clock }) => {
-  /** @type {Map<string, { sinceMs: number, told: boolean, announced: boolean, reason: string }>} told: with this reason; announced: with any */
+  /** @type {Map<string, { sinceMs: number, reported: boolean, announced: boolean, reason: string }>} told: with this reason; announced: with any */
   const lost = new Map()
   /** @type {Map<string, number>} when an address was last spoken of */
   const spoken = new Map()
@@ -35,8 +35,8 @@ const connectionEvents = ({ onEvent, clock }) => {
   }
   const tellDown = (/** @type {string} */ address) => {
     const state = lost.get(address)
-    if (!state || state.told || !isQuiet(address)) return
-    state.told = true
+    if (!state || state.reported || !isQuiet(address)) return
+    state.reported = true
     state.announced = true
     speak(address, 'disconnected', `${address}: ${without(address, state.reason)}`)
   }
@@ -46,9 +46,9 @@ const connectionEvents = ({ onEvent, clock }) => {
     /** The connection is lost, or could not be made again. @param {string} address @param {string} reason */
     down(address, reason) {
       const state = lost.get(address)
-      if (!state) lost.set(address, { sinceMs: clock(), told: false, announced: false, reason })
+      if (!state) lost.set(address, { sinceMs: clock(), reported: false, announced: false, reason })
       // Why it cannot be made again says more than that it was lost.
-      else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { told: false, reason })
+      else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { reported: false, reason })
       tellDown(address)
     },
 
@@ -80,7 +80,7 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
   /** @type {readonly string[] | null} */
   let masters = null
   let epoch = 0
-  let toldEpoch = 0
+  let seenEpoch = 0
 
   const { tellDown, ...connections } = connectionEvents({ onEvent, clock })
 
@@ -111,7 +111,7 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
     topology(topology) {
       epoch = Math.max(epoch, topology.epoch ?? 0)
       // The first one is where the run began.
-      if (masters === null) toldEpoch = epoch
+      if (masters === null) seenEpoch = epoch
       else {
         for (const address of topology.masters) {
           if (!masters.includes(address)) onEvent('new-master', `${address} is a master now`)
@@ -134,8 +134,8 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
         onEvent('refused', `and retried: ${list.join(', ')}`)
         refusals.clear()
       }
-      if (epoch > toldEpoch) onEvent('epoch', `the topology's epoch is ${epoch}`)
-      toldEpoch = epoch
+      if (epoch > seenEpoch) onEvent('epoch', `the topology's epoch is ${epoch}`)
+      seenEpoch = epoch
     },
   }
 }

@@ -12,7 +12,7 @@
 /** For commands without a hole. @type {Readonly<TickValues>} */
 export const noValues = Object.freeze({ score: '', minute: '', floor: '', stamp: '', due: '' })
 
-/** Of an integer from 0 on. @param {number} n */
+/** The decimal digits of an integer from 0 on. @param {number} n */
 export const digitsOf = (n) => {
   let digits = 1
   for (let limit = 10; n >= limit; limit *= 10) digits++

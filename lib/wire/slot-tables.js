@@ -5,7 +5,7 @@ import { slotCount } from './slot.js'
 // Redis 8 keeps a histogram of key sizes for each slot besides. 6.2 and 7.0: none.
 const slotBytes = { redis8: 2680, redis74: 200, valkey9: 360, valkey8: 220 }
 
-/** @param {string} version as the target tells it: '8.2.3', 'valkey 9.1.2' */
+/** @param {string} version as the target reports it: '8.2.3', 'valkey 9.1.2' */
 export const slotTableBytes = (version) => {
   const [, name, major, minor] = /^(?:(\w+) )?(\d+)\.(\d+)/.exec(version) ?? []
   const number = Number(major) + Number(minor) / 100

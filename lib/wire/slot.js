@@ -48,7 +48,7 @@ export const slotOfBytes = (bytes, from, to) => {
   return crc & (slotCount - 1)
 }
 
-/** Of a text without a hash tag whose letters are bytes; -1 of any other. @param {string} key */
+/** The slot of a text without a hash tag whose letters are bytes; -1 for any other. @param {string} key */
 const slotOfPlainText = (key) => {
   let crc = 0
   for (let i = 0; i < key.length; i++) {

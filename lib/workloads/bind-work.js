@@ -4,7 +4,7 @@ import { scriptBody, scriptSha } from './lua.js'
 /**
  * @import { Work } from './declare.js'
  *
- * @typedef {import('./queue/replies.js').Taken} Taken
+ * @import { Taken } from './queue/replies.js'
  * @typedef {Record<string, string | number>} Known of the worker, by the names of variables
  *
  * @typedef {object} BoundWork

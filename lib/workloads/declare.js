@@ -165,15 +165,15 @@
  * @typedef {'right' | 'wrong' | 'partial'} AnswerVerdict on an answer; partial: what is there is right, and some is missing
  * @typedef {{ n: number, version: number, sentMs: number, ackedMs: number }} Change of what operations are about
  *
- * @typedef {object} Judge knows what was written, and so which answers are right
+ * @typedef {object} AnswerVerifier knows what was written, and so which answers are right
  * @property {number} queries operations are about the numbers 1 to so many
- * @property {(n: number, ids: readonly number[], fromMs: number, toMs: number) => AnswerVerdict} judge
+ * @property {(n: number, ids: readonly number[], fromMs: number, toMs: number) => AnswerVerdict} verify
  * @property {(n: number, nowMs: number) => Change} begun item n is about to be written
  * @property {(change: Change, nowMs: number) => void} written
  * @property {(beforeMs: number) => void} forget changes that no operation under way may have missed
  *
  * @typedef {object} Answers operations whose every answer is checked
- * @property {() => Judge} judge a new one
+ * @property {() => AnswerVerifier} verifier a new one
  * @property {Question | null} question how a client filters by itself
  * @property {(n: number) => number} matches items that query n matches as they were loaded
  *

@@ -126,7 +126,7 @@ export const removesItemKeys = (commands) =>
 
 /**
  * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
- * can be told.
+ * is known.
  * @param {Declaration} declared
  * @param {{ prefix: string, quantity: number }} terms
  * @param {readonly Command[]} stored

@@ -245,7 +245,7 @@ export const strategyOf = (plan) => {
   return {
     declared,
     terms,
-    /** Of a user's own, as plans name it; else null. */
+    /** The name that plans give a user's own model; else null. */
     model: planModel(declared, terms),
     ...operationsOf(declared, terms, plan, play),
     ...workOf(declared, terms, plan.prefix, stored),

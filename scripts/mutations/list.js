@@ -382,7 +382,7 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'if (self.kinds[place & self.mask] !== asking) events.onRefused',
+    line: 'if (self.kinds[place & self.mask] !== askingCommand) events.onRefused',
     becomes: 'events.onRefused',
     breaks: 'a refused ASKING counts as an operation',
   },

@@ -23,7 +23,7 @@ const inBothLooks = (name, { title, height, option }) =>
   Object.fromEntries(
     looks.map((look) => [
       `charts/measured/${name}-${look}.svg`,
-      pictureFile({ title, note: '', option }, { look, width: 900, height }),
+      pictureFile({ title, note: '', option }, { theme: look, width: 900, height }),
     ]),
   )
 

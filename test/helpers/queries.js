@@ -36,7 +36,7 @@ export const askedOnce = async (plan, target) => {
     plan: { clients: 2, pipeline: 1, cluster: false, maxBehindMs: 60_000 },
     operations: strategy.stencils(),
     pick: () => 0,
-    draw: eachOnce(Number(strategy.answers()?.judge().queries)),
+    draw: eachOnce(Number(strategy.answers()?.verifier().queries)),
     schedule: null,
     target,
     ledger: operationsOf({ isMeasured: () => true }),

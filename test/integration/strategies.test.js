@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { planOf } from '../../lib/loads/plan.js'
-import { writer } from '../../lib/loads/ticks/writer.js'
+import { ticksWriter } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
@@ -82,9 +82,9 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
     onBegun: () => {},
     onProgress: () => writing?.progress(),
   })
-  /** @type {ReturnType<typeof writer> | undefined} */
+  /** @type {ReturnType<typeof ticksWriter> | undefined} */
   let writing
-  writing = writer({ plan, driver, ledger, clock, epochMs: () => epochMs + 11_000 * ticks++ })
+  writing = ticksWriter({ plan, driver, ledger, clock, epochMs: () => epochMs + 11_000 * ticks++ })
   writing.start()
   await writing.offered
   assert.ok(await writing.settle(1, new AbortController().signal))

@@ -3,7 +3,7 @@
 
 import { TargetError } from '../../lib/base/errors.js'
 import { chunkRange } from '../../lib/base/ranges.js'
-import { writer } from '../../lib/loads/ticks/writer.js'
+import { ticksWriter } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
 import { endpointOf } from '../../lib/servers/address.js'
@@ -275,7 +275,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
   const cluster = simulatedCluster({ clock, random, ...drawn })
   const scripts = storeScripts.map(scriptSha)
   const steps = careful[name]?.() ?? strategyOf(plan).steps()
-  let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
+  let writing = /** @type {ReturnType<typeof ticksWriter> | null} */ (null)
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
   const recorded = { items: 0, problems, longestMs: 0, serviceMs: /** @type {number[]} */ ([]) }
   const initial = cluster.topology()
@@ -333,7 +333,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
       lastMs = Math.max(lastMs + 1, epochMs + Math.floor(clock.now()))
       return lastMs
     }
-    writing = writer({
+    writing = ticksWriter({
       plan,
       driver: { ...driver, offer },
       ledger,

@@ -590,7 +590,7 @@ test('names of others are never taken for colours or formats', () => {
 test('SVG and PNG, light and dark, with every unit drawn and nothing unresolved', async () => {
   for (const picture of pictures)
     for (const look of /** @type {const} */ (['light', 'dark'])) {
-      const svg = svgOf(picture, { look })
+      const svg = svgOf(picture, { theme: look })
       assert.match(svg, /^<svg [^>]*viewBox/)
       assert.ok(svg.includes(look === 'light' ? '#ffffff' : '#171c21'))
       assert.doesNotMatch(svg, /@c\d|@us|NaN|undefined/)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asking, clientConnection } from '../../lib/loads/clients/connection.js'
+import { askingCommand, clientConnection } from '../../lib/loads/clients/connection.js'
 import { noTally } from '../../lib/wire/decode.js'
 
 /** A connection whose server says what the test wants. */
@@ -78,9 +78,9 @@ test('ASKING has a reply of its own, which settles no operation, also when it is
   const { events, connection, connected, push, answers } = scene()
   await connected()
   push(1)
-  connection.push(asking, 0, 0, 0, false, 0, 0)
+  connection.push(askingCommand, 0, 0, 0, false, 0, 0)
   push(2)
-  connection.push(asking, 0, 0, 0, false, 0, 0)
+  connection.push(askingCommand, 0, 0, 0, false, 0, 0)
   push(3)
   answers('+OK\r\n+OK\r\n+OK\r\n-LOADING it is\r\n-ASK 1 b:1\r\n')
   assert.deepEqual(events, ['answered 1 + 1', 'answered 2 + 1', 'refused 3: ASK 1 b:1'])
@@ -91,7 +91,7 @@ test('what a lost connection owes comes back as it was sent', async () => {
   const { connection, connected, push } = scene()
   await connected()
   push(1, false)
-  connection.push(asking, 0, 0, 0, false, 0, 0)
+  connection.push(askingCommand, 0, 0, 0, false, 0, 0)
   push(2)
   assert.deepEqual(
     connection.drain().map(({ n, measured }) => [n, measured]),

@@ -73,7 +73,7 @@ test('the right page is right; any other is wrong, or partial where only documen
     for (let q = 1; q <= 20; q++) {
       const all = matching(q)
       const page = all.slice(offset, offset + 5)
-      const verdict = (/** @type {number[]} */ ids) => judge.judge(q, ids, 0, 1)
+      const verdict = (/** @type {number[]} */ ids) => judge.verify(q, ids, 0, 1)
       assert.equal(verdict(page), 'right')
       assert.equal(verdict(page.slice(0, 4)), 'partial')
       assert.equal(verdict([]), 'partial')
@@ -96,7 +96,7 @@ test('the right page is right; any other is wrong, or partial where only documen
 
 test('behind the last document the right page is empty', () => {
   const { judge } = judging({ offset: 300 })
-  assert.equal(judge.judge(1, [], 0, 1), 'right')
+  assert.equal(judge.verify(1, [], 0, 1), 'right')
 })
 
 test('equal documents may come in any order, and any of them at the end of a page', () => {
@@ -111,11 +111,11 @@ test('equal documents may come in any order, and any of them at the end of a pag
   assert.ok(swapped > 0, 'there are equal ones')
   const given = ids.slice(0, 12)
   ;[given[swapped - 1], given[swapped]] = [given[swapped], given[swapped - 1]]
-  assert.equal(judge.judge(1, given, 0, 1), 'right')
+  assert.equal(judge.verify(1, given, 0, 1), 'right')
   const apart = page.findIndex((one, i) => i > 0 && one.rating !== page[i - 1].rating)
   const wrong = ids.slice(0, 12)
   ;[wrong[apart - 1], wrong[apart]] = [wrong[apart], wrong[apart - 1]]
-  assert.equal(judge.judge(1, wrong, 0, 1), 'wrong')
+  assert.equal(judge.verify(1, wrong, 0, 1), 'wrong')
 })
 
 test('a document that is written meanwhile may be seen in either version, before and after in one only', () => {
@@ -130,17 +130,17 @@ test('a document that is written meanwhile may be seen in either version, before
   assert.equal(isIn(1), false, 'this seed moves it out')
   const without = before.slice(1, 6)
   const change = judge.begun(n, 100)
-  assert.equal(judge.judge(1, before.slice(0, 5), 0, 99), 'right', 'before')
-  assert.equal(judge.judge(1, without, 0, 99), 'partial', 'before')
+  assert.equal(judge.verify(1, before.slice(0, 5), 0, 99), 'right', 'before')
+  assert.equal(judge.verify(1, without, 0, 99), 'partial', 'before')
   for (const page of [before.slice(0, 5), without])
-    assert.equal(judge.judge(1, page, 90, 110), 'right', 'meanwhile')
+    assert.equal(judge.verify(1, page, 90, 110), 'right', 'meanwhile')
   judge.written(change, 120)
   for (const page of [before.slice(0, 5), without])
-    assert.equal(judge.judge(1, page, 90, 130), 'right', 'across')
-  assert.equal(judge.judge(1, without, 121, 130), 'right', 'after')
-  assert.equal(judge.judge(1, before.slice(0, 5), 121, 130), 'wrong', 'after')
+    assert.equal(judge.verify(1, page, 90, 130), 'right', 'across')
+  assert.equal(judge.verify(1, without, 121, 130), 'right', 'after')
+  assert.equal(judge.verify(1, before.slice(0, 5), 121, 130), 'wrong', 'after')
   judge.forget(121)
-  assert.equal(judge.judge(1, before.slice(0, 5), 121, 130), 'wrong', 'after, and forgotten')
+  assert.equal(judge.verify(1, before.slice(0, 5), 121, 130), 'wrong', 'after, and forgotten')
 })
 
 test('a write whose answer was lost may have been done until the next one of the document is', () => {
@@ -148,12 +148,12 @@ test('a write whose answer was lost may have been done until the next one of the
   const [n, ...rest] = matching(1)
   judge.begun(n, 100)
   const page = rest.slice(0, 5)
-  assert.equal(judge.judge(1, page, 5000, 5001), 'right')
+  assert.equal(judge.verify(1, page, 5000, 5001), 'right')
   const next = judge.begun(n, 6000)
   judge.written(next, 6001)
   judge.forget(7000)
   const isBack = matching(1, (one) => (one === n ? 2 : 0)).includes(n)
-  assert.equal(judge.judge(1, page, 7000, 7001), isBack ? 'partial' : 'right')
+  assert.equal(judge.verify(1, page, 7000, 7001), isBack ? 'partial' : 'right')
 })
 
 test('after many writes the right page is that of the newest versions, of queries judged before and after them', () => {
@@ -169,7 +169,7 @@ test('after many writes the right page is that of the newest versions, of querie
     for (let q = 1; q <= known; q++) {
       const all = matching(q, newest)
       const page = all.slice(2, 7)
-      const verdict = (/** @type {number[]} */ ids) => judge.judge(q, ids, at + 1, at + 2)
+      const verdict = (/** @type {number[]} */ ids) => judge.verify(q, ids, at + 1, at + 2)
       assert.equal(verdict(page), 'right', `query ${q} after ${at} writes`)
       if (page.length > 2) assert.equal(verdict([page[0], ...page.slice(2)]), 'partial')
       if (all.length > 7) assert.equal(verdict(all.slice(3, 8)), 'partial')

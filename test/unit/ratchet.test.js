@@ -7,15 +7,22 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 76_146,
+  lines: 76_156,
   'functions of more than 100 lines': 9,
   'modules under 60 lines that one other imports': 17,
-  'types that are imported where they are used': 24,
+  'types that are imported where they are used': 16,
+  'names that more than one module exports': 10,
 }
 
 test('nothing of lib grows beyond its limit', () => {
-  const { rooms, functions, modules, types } = sizeOf()
-  const found = [rooms.reduce((sum, { lines }) => sum + lines, 0), functions.length, modules.length, types]
+  const { rooms, functions, modules, types, names } = sizeOf()
+  const found = [
+    rooms.reduce((sum, { lines }) => sum + lines, 0),
+    functions.length,
+    modules.length,
+    types,
+    names.length,
+  ]
   for (const [i, [what, limit]] of Object.entries(limits).entries())
     assert.ok(
       found[i] <= limit,

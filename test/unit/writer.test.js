@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { writer } from '../../lib/loads/ticks/writer.js'
+import { ticksWriter } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -16,7 +16,7 @@ test('time stands at 0 until the start, so that samples of before and after can 
   const plan = samplePlan({ quantity: 10 })
   let nowMs = 5000
   const driver = /** @type {any} */ ({ offer: () => {}, ...roomy })
-  const writing = writer({ plan, driver, ledger: ledgerOf(plan), clock: () => nowMs, epochMs: Date.now })
+  const writing = ticksWriter({ plan, driver, ledger: ledgerOf(plan), clock: () => nowMs, epochMs: Date.now })
   assert.equal(writing.elapsed(), 0)
   writing.start()
   nowMs += 7
@@ -40,7 +40,7 @@ test('waiting for answers ends at its limit, or at once when it is aborted', asy
   // Nothing is ever answered.
   const offer = (/** @type {any} */ { account }) => ledger.expect(account, 1)
   const driver = /** @type {any} */ ({ offer, ...roomy })
-  const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
+  const writing = ticksWriter({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
   writing.start()
   while (ledger.whole.offered === 0) await new Promise((resolve) => setImmediate(resolve))
   writing.stop()
@@ -69,7 +69,7 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     })
     const timers = /** @type {any} */ (globalThis)
     const ledger = ledgerOf(plan)
-    const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: Date.now, timers })
+    const writing = ticksWriter({ plan, driver, ledger, clock: () => nowMs, epochMs: Date.now, timers })
     let isOver = false
     const over = writing.offered.then(() => {
       isOver = true
@@ -110,7 +110,7 @@ test('a tick that comes later than the limit is not sent, and its items are drop
   const ledger = ledgerOf(plan)
   let nowMs = 1
   const { offered, driver, due, timers } = byHand()
-  const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
+  const writing = ticksWriter({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
   writing.start()
   nowMs = 5001 // the process stood still for four periods
   while (offered.length < 4 && due.length > 0) due.shift()?.()
@@ -126,7 +126,7 @@ const stoppedAt = (stopsAtMs) => {
   const plan = samplePlan({ quantity: 10, periodMs: 100, maxBehindMs: 5000 })
   const clock = { nowMs: 1000 }
   const { offered, driver, due, timers } = byHand()
-  const writing = writer({
+  const writing = ticksWriter({
     ...{ plan, driver, ledger: ledgerOf(plan), timers },
     clock: () => clock.nowMs,
     epochMs: () => clock.nowMs,
@@ -184,7 +184,7 @@ const crowded = (settings, count = 1) => {
   })
   const ledger = ledgerOf(plan)
   const clock = () => scene.nowMs
-  const writing = writer({ plan, driver, ledger, clock, epochMs: clock, timers })
+  const writing = ticksWriter({ plan, driver, ledger, clock, epochMs: clock, timers })
   const at = (/** @type {number} */ nowMs) => {
     scene.nowMs = nowMs
     for (const then of due.splice(0)) then()

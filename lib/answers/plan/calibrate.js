@@ -64,7 +64,7 @@ const idleMs = 1000
 const leastDataBytes = 1e6
 const prefix = 'millrace-calibrate:'
 const referenceEvery = 5
-// Of a mix: when its second of warm-up that may have a part of the fill is over.
+// When a mix's second of warm-up that may have a part of the fill is over.
 const filledMs = 900
 
 /** Half of the interval of a mean, in percent of it. @param {readonly number[]} values */
@@ -220,7 +220,7 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
         needs.stop,
       )
       const { result } = watched
-      // Of a server that was asked late, the first of them has the fill.
+      // Where a server was asked late, the first of its seconds has the fill.
       const seconds = watched.seconds.filter(({ from_ms: fromMs }) => !isMix || fromMs > filledMs)
       if (result.rate.achieved > 0 && result.items.failed === 0) {
         amounts ??= /** @type {Awaited<ReturnType<typeof amountsOf>>} */ (await kind.amounts(result.plan))

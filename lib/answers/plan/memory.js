@@ -128,7 +128,7 @@ const lengthOf = (argument) => {
 }
 
 const sampled = 2000
-// More keys than this are told from fewer by their names alone.
+// From so many keys on, their names alone show that there are more.
 const counted = 200_000
 
 /** @typedef {(size: Class, args: readonly number[][], n: number) => number} Store */

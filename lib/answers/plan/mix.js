@@ -210,7 +210,7 @@ export const demandOfMix = ({ model, isCluster = false }, { rate }, bound) => {
       : predicted(model.memory, memoryFeatures(memory, memory.items, isCluster))[bound] / computed
   const commands = workOf(model)
   const work = (/** @type {typeof commands} */ some) => sum(some.map(({ part, us }) => part * us))
-  // Of patterns with few keys, the busiest key decides on how many shards they may be.
+  // Where a pattern has few keys, the busiest of them decides on how many shards they may be.
   const few = patterns.filter(({ keys }) => keys < fewKeys)
   const each = few.map(({ pattern, keys }) => work(commands.filter((one) => one.pattern === pattern)) / keys)
   const fewWork = sum(each.map((one, i) => one * few[i].keys))

@@ -8,7 +8,7 @@ import { share } from '../../base/units.js'
 
 // Less sees too few keys of a server that has little to do.
 const leastPerS = 5
-// Of the servers' own CPU: 0.5 % at a budget of 1 %.
+// Share of the servers' own CPU that a profile may take: 0.5 % at a budget of 1 %.
 const cpuPart = 0.5
 // Commands may become fewer: so much of the budget is kept.
 const kept = 0.1

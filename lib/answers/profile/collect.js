@@ -1,5 +1,5 @@
 // What servers say of themselves and of a sample of their keys, within a budget: counters each second, names by SCAN, a few
-// questions about some of the keys, and what else a server can tell (readings.js), at the beginning and at the end.
+// questions about some of the keys, and what else a server reports (readings.js), at the beginning and at the end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { count } from '../../base/units.js'
 import { parseInfo } from '../../wire/info.js'

@@ -20,7 +20,7 @@ const infoBytes = { in: 60, out: 9000 }
 const estimated = 0.03
 // Servers remove keys that have expired bit by bit, and leave up to a tenth of them (active-expire-effort 1).
 const stale = 0.1
-// Of the CPU that is not commands: each of those of one connection wakes the server. How many of several connections come
+// CPU beside the commands: each command of one connection wakes the server. How many of several connections come
 // at one moment is not known: of four connections a server took 43 % less than of one, for as many commands.
 const wakes = { one: 0.15, several: 0.5 }
 // A machine that is shared: two runs of one application took 36 and 51 us of CPU for a command.

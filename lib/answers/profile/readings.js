@@ -1,4 +1,4 @@
-// What some servers can tell besides their counters: how long commands take, slow and large ones, busy slots, hot keys, and
+// What some servers report besides their counters: how long commands take, slow and large ones, busy slots, hot keys, and
 // their connections. Each is asked at the beginning and the end, where a server has it and the user may. Of what logs keep of
 // arguments, the key is folded where it is read, and all else is dropped at once.
 import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'

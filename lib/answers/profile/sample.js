@@ -133,7 +133,7 @@ export const sampling = (asking) => {
   /** @type {Set<Found>} */
   const asked = new Set()
   const scans = masters.map((master) => ({ master, cursor: '0', isOver: false }))
-  // Of full pages: SCAN goes on until it has met so many, and names those that have not expired.
+  // Only of pages that are full: SCAN goes on until it has met so many, and names those that have not expired.
   const met = { keys: 0, named: 0 }
   const isComplete = () => scans.every(({ isOver }) => isOver)
 
@@ -206,7 +206,7 @@ export const sampling = (asking) => {
     },
     patterns: () => /** @type {FoundPattern[]} */ (patterns.all()),
     isComplete,
-    /** Of all keys, those that have expired and are still there; null: no page was full. */
+    /** The share of all keys that have expired and are still there; null: no page was full. */
     staleShare: () => (met.keys === 0 ? null : Math.max(0, 1 - met.named / met.keys)),
   }
 }

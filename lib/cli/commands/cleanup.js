@@ -46,15 +46,15 @@ const cleanUp = async (settings) => {
         `${target.address}: ${several(leases, 'writer')} under the prefix '${prefix}' still at work (a lease lasts 30 s); end them first`,
         { code: 'LEASED' },
       )
-    let toldMs = performance.now()
+    let shownMs = performance.now()
     const leftKeys = await clearLeftKeys({
       target,
       prefix,
       remove: yes,
       nowMs: Number(fields.server_time_usec) / 1000 || Date.now(),
       onProgress: (looked, removed) => {
-        if (performance.now() - toldMs < patienceMs) return
-        toldMs = performance.now()
+        if (performance.now() - shownMs < patienceMs) return
+        shownMs = performance.now()
         say(`${several(looked, 'key')} looked at, ${count(removed)} removed`)
       },
       signal: stop,

@@ -70,9 +70,10 @@ const made = async (change, settings, target, cluster) => {
     const { from, to, tookMs } = await cluster.failover(shardIn(settings))
     return `${to} took over from ${from} in ${period(tookMs)}`
   }
-  const told = (/** @type {Moved} */ { slots, keys, tookMs }) =>
+  const changeWords = (/** @type {Moved} */ { slots, keys, tookMs }) =>
     `${several(slots, 'slot')} with ${several(keys, 'key')} moved in ${period(tookMs)}`
-  if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target, cluster)))
+  if (change === 'add-shard')
+    return changeWords(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {
     const { gone, ...moved } = await cluster.removeShard(shardIn(settings))
     // Ours end; other people's servers stay, empty and by themselves.
@@ -82,12 +83,12 @@ const made = async (change, settings, target, cluster) => {
           .control(address)
           .call('SHUTDOWN', 'NOSAVE')
           .catch(() => {})
-    return `${told(moved)}; not part of the cluster any more: ${gone.join(', ')}`
+    return `${changeWords(moved)}; not part of the cluster any more: ${gone.join(', ')}`
   }
   const slots = slotsIn(settings.slots ?? '')
   if (!slots) throw new OptionError('--slots must be slots such as 0-1499,3000')
   if (settings.to === undefined) throw new OptionError('--to must say where: a shard, or its master')
-  return told(await cluster.move(slots, placeIn(settings.to)))
+  return changeWords(await cluster.move(slots, placeIn(settings.to)))
 }
 
 /** Where a provider's users make the change. @param {Change} change */
@@ -143,7 +144,7 @@ const reshard = async (given, word) => {
   const change = /** @type {Change} */ (word)
   const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
   const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
-  let toldMs = performance.now()
+  let shownMs = performance.now()
   const cluster = resharding({
     cluster: {
       control: target.control,
@@ -153,8 +154,8 @@ const reshard = async (given, word) => {
     clock: () => performance.now(),
     signal: stop,
     onProgress: ({ kind, done, total, text }) => {
-      if (performance.now() - toldMs < patienceMs) return
-      toldMs = performance.now()
+      if (performance.now() - shownMs < patienceMs) return
+      shownMs = performance.now()
       say(kind === 'slots' ? `${count(done)} of ${several(total, 'slot')}: ${text}` : `waiting: ${text}`)
     },
   })

@@ -73,7 +73,7 @@ const transactionOf = (items) => {
     error: (line) => (isArray ? items.refused.set(item++, line) : items.refuseAll(why ?? line)),
   }
   return {
-    /** Of the reply behind so many; null: it is a command's own. @param {number} replies */
+    /** The place of the reply behind so many; null: it is a command's own. @param {number} replies */
     sink(replies) {
       if (replies === 0) return ofMulti
       if (replies <= items.count) return isQueued ? ofQueue : null

@@ -35,7 +35,7 @@ import { replyValues } from '../../wire/reply-values.js'
  */
 
 /** ASKING has a reply of its own. */
-export const asking = 255
+export const askingCommand = 255
 // Commands of a dialogue that are sent at once.
 const mostJoined = 16
 
@@ -92,8 +92,8 @@ const ringOf = (size) => {
       while (left > 0) {
         const from = next()
         left--
-        if (kinds[from & mask] === asking) continue
-        while (left > 0 && head < tail && kinds[head & mask] !== asking) {
+        if (kinds[from & mask] === askingCommand) continue
+        while (left > 0 && head < tail && kinds[head & mask] !== askingCommand) {
           head++
           left--
         }
@@ -128,7 +128,7 @@ const ringOf = (size) => {
       const operations = /** @type {Operation[]} */ ([])
       for (; head < tail; head++) {
         const exchange = takeExchange(head)
-        if (kinds[head & mask] === asking || exchange?.isOver) continue
+        if (kinds[head & mask] === askingCommand || exchange?.isOver) continue
         if (exchange) exchange.isOver = true
         operations.push(exchange ?? columns.operationAt(head))
       }
@@ -163,7 +163,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     if (exchange?.isOver) return
     if (exchange) exchange.isOver = true
     // ASKING refused: the command behind it says what is wrong.
-    if (self.kinds[place & self.mask] !== asking) events.onRefused(self, place, line)
+    if (self.kinds[place & self.mask] !== askingCommand) events.onRefused(self, place, line)
   }
   const reply = (/** @type {Value} */ value) => {
     const place = ring.next()

@@ -16,7 +16,8 @@ import { clientsFlow } from './flow.js'
 import { indexingOf } from './indexing.js'
 
 /**
- * @import { Exchange, Played } from './flow.js'
+ * @import { Played } from './flow.js'
+ * @import { Exchange } from './connection.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Warning } from '../../result/warnings.js'

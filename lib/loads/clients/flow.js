@@ -23,7 +23,7 @@ import { sendingOf } from './sending.js'
  * @property {ReturnType<typeof dialoguesOf>} [dialogue] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
- * @typedef {import('./connection.js').Exchange} Exchange
+ * @import { Exchange } from './connection.js'
  *
  * @typedef {object} ClientsPlan
  * @property {number} clients

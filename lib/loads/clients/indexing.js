@@ -5,7 +5,8 @@ import { count } from '../../base/units.js'
 import { dataBytesIn } from '../../measure/baseline.js'
 
 /**
- * @import { Exchange, Played } from './flow.js'
+ * @import { Played } from './flow.js'
+ * @import { Exchange } from './connection.js'
  * @import { Needs, Strategy } from './fill.js'
  *
  * @typedef {NonNullable<ReturnType<Strategy['indexing']>>} Indexing

@@ -106,7 +106,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
   return {
     offered: all.over,
     stop,
-    /** Nothing is offered any more, and who waits for the end is not told. */
+    /** Nothing is offered any more, and what waits for the end is not called. */
     close,
     elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
     sinceStart: (/** @type {number} */ atMs) => atMs - startMs,

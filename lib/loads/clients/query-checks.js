@@ -8,11 +8,11 @@ import { playOnce } from './fill.js'
 import { clientsFlow } from './flow.js'
 
 /**
- * @import { Exchange } from './flow.js'
+ * @import { Exchange } from './connection.js'
  * @import { Counts } from '../../measure/ledger.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
- * @import { Answers, Change, Judge, AnswerVerdict } from '../../workloads/declare.js'
+ * @import { Answers, Change, AnswerVerifier, AnswerVerdict } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
@@ -97,10 +97,10 @@ const extremes = () => {
 
 /**
  * @param {Strategy} strategy
- * @param {Judge} judge
+ * @param {AnswerVerifier} verifier
  * @param {(line: { query: number, ids: readonly string[] }) => void} [onAnswer]
  */
-const checkedAnswers = (strategy, judge, onAnswer = () => {}) => {
+const checkedAnswers = (strategy, verifier, onAnswer = () => {}) => {
   const numberOf = strategy.numbers()
   const { matches } = /** @type {Answers} */ (strategy.answers())
   const times = extremes()
@@ -113,7 +113,7 @@ const checkedAnswers = (strategy, judge, onAnswer = () => {}) => {
     check({ n, dialogue, dueMs, sentMs, measured }, nowMs) {
       const keys = dialogue.answer().map(String)
       if (measured) times.add(nowMs - dueMs)
-      const verdict = judge.judge(n, keys.map(numberOf), sentMs, nowMs)
+      const verdict = verifier.verify(n, keys.map(numberOf), sentMs, nowMs)
       verdicts[verdict]++
       matched += matches(n)
       onAnswer({ query: n, ids: keys })
@@ -147,9 +147,9 @@ const ownNumbers = (count, clients, seed) => {
 
 /**
  * Clients beside those of the run, with a ledger of their own.
- * @param {Needs & { judge: Judge, oldestMs: () => number }} needs
+ * @param {Needs & { verifier: AnswerVerifier, oldestMs: () => number }} needs
  */
-const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEvent, oldestMs }) => {
+const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, onEvent, oldestMs }) => {
   const { updateWriters: clients, updateRateHz } = /** @type {NonNullable<Plan['clients']>} */ (plan.clients)
   const operation = strategy.beside()
   if (!operation || clients === 0) return null
@@ -171,10 +171,10 @@ const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEv
     ledger,
     latency,
     onSent: () => {},
-    onBegun: (exchange) => changes.set(exchange, judge.begun(exchange.n, clock())),
+    onBegun: (exchange) => changes.set(exchange, verifier.begun(exchange.n, clock())),
     onDone: (exchange, nowMs) => {
       const change = changes.get(exchange)
-      if (change) judge.written(change, nowMs)
+      if (change) verifier.written(change, nowMs)
     },
     tally: noTally(),
     clock,
@@ -186,7 +186,7 @@ const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEv
     start: flow.start,
     watch() {
       flow.watch()
-      judge.forget(oldestMs())
+      verifier.forget(oldestMs())
     },
     /** They end with the run that they are beside of. @param {number} limitMs @param {AbortSignal} atOnce */
     async stop(limitMs, atOnce) {
@@ -221,13 +221,13 @@ const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEv
 export const queryChecksOf = (needs) => {
   const answers = needs.strategy.answers()
   if (!answers) return null
-  const judge = answers.judge()
-  const checked = checkedAnswers(needs.strategy, judge)
+  const verifier = answers.verifier()
+  const checked = checkedAnswers(needs.strategy, verifier)
   return {
-    queries: judge.queries,
+    queries: verifier.queries,
     check: checked.check,
     summary: checked.summary,
     /** @param {() => number} oldestMs when the oldest operation under way was sent */
-    changing: (oldestMs) => changing({ ...needs, judge, oldestMs }),
+    changing: (oldestMs) => changing({ ...needs, verifier: verifier, oldestMs }),
   }
 }

@@ -1,6 +1,6 @@
 // How the operations of clients go out: each over the connection to the node that owns its slot now.
 import { askingBytes, commandBytes, noValues } from '../../wire/encode.js'
-import { asking } from './connection.js'
+import { askingCommand } from './connection.js'
 
 /**
  * @import { TickValues } from '../../wire/encode.js'
@@ -114,7 +114,7 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
     const connection = address ? connectionOf(client, address) : carrier(client, kind, n)
     if (!connection.isUp()) return false
     if (isAsking) {
-      connection.push(asking, 0, 0, nowMs, false, 0, 0)
+      connection.push(askingCommand, 0, 0, nowMs, false, 0, 0)
       writes.plain(connection, askingBytes)
     }
     send(connection, operation, nowMs)

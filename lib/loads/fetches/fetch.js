@@ -21,7 +21,7 @@ import { newestOf, sinkOf } from '../../workloads/shapes.js'
  * @property {number} idsMs
  * @property {number} valuesMs
  * @property {number} durationMs
- * @property {number | null} ageMs of the newest item when the ids were there, or when its value was that tells it
+ * @property {number | null} ageMs of the newest item when the ids were there, or when its value was there that has it
  * @property {Record<string, number>} failedBy values that were refused for good; an ids phase that failed counts 1
  *
  * @typedef {object} Inspector looks at every value of a fetch
@@ -185,7 +185,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
       for (const [cause, n] of Object.entries(refused)) failedBy[cause] = (failedBy[cause] ?? 0) + n
     }
     const durationMs = clock() - startMs
-    // Undated items tell their age by the stamp in their values.
+    // The age of undated items is in the stamp in their values.
     const { newest: newestMs, newestAt } = tally
     return {
       numbers: { ...numbers },

@@ -89,7 +89,7 @@ const written = (term, value) => {
 }
 
 /**
- * The one plan that is meant: by the options where they tell, else the one that is being written. Null where
+ * The one plan that is meant: by the options where they name one, else the one that is being written. Null where
  * there is none at all.
  * @param {ReaderSettings} settings
  * @param {readonly AnnouncedPlan[]} announcements the newest first

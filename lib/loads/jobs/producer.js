@@ -85,8 +85,8 @@ export const workersHaveLeft = async (target, plan, { say, stop }) => {
     return performance.now() - leftAtMs < idleLimitMs
   }
   const isNeeded = async () => (await areThere()) && (await hasJobs())
-  for (let isTold = false; !stop.aborted && (await isNeeded().catch(() => false)); isTold = true) {
-    if (!isTold)
+  for (let isSaid = false; !stop.aborted && (await isNeeded().catch(() => false)); isSaid = true) {
+    if (!isSaid)
       say('workers take from the queue: its local server stays until they have ended; Ctrl-C ends it')
     await sleep(everyMs, undefined, { signal: stop }).catch(() => {})
   }

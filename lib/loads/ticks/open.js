@@ -4,7 +4,7 @@ import { reconnects } from '../../measures/reconnects.js'
 import { replies } from '../../measures/replies.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { socketDriver } from '../../transport/socket.js'
-import { writer } from './writer.js'
+import { ticksWriter } from './writer.js'
 
 /**
  * @import { ledgerOf } from '../../measure/ledger.js'
@@ -80,7 +80,7 @@ export const ticksWriting = async ({
     clock,
     timers: systemTimers,
   })
-  const writing = writer({
+  const writing = ticksWriter({
     plan,
     driver,
     ledger,

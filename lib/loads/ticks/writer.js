@@ -41,7 +41,7 @@ const largeBatchMs = 1000
  * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
  * @param {Timers} [needs.timers]
  */
-export const writer = ({
+export const ticksWriter = ({
   plan,
   driver,
   ledger,

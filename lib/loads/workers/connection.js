@@ -8,7 +8,8 @@ import { treeReader } from '../../wire/values.js'
 
 /**
  * @import { Reply } from '../../wire/values.js'
- * @import { BoundWork, Known, Taken } from '../../workloads/bind-work.js'
+ * @import { BoundWork, Known } from '../../workloads/bind-work.js'
+ * @import { Taken } from '../../workloads/queue/replies.js'
  * @import { WorkersNeeds } from './flow.js'
  */
 

@@ -96,7 +96,7 @@ export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy
    * @param {number} toMs it was answered
    * @returns {AnswerVerdict}
    */
-  const judge = (q, ids, fromMs, toMs) => {
+  const verify = (q, ids, fromMs, toMs) => {
     const query = queries[q - 1]
     const doubts = isChanged ? doubtsIn(writes, documents, query, fromMs, toMs) : new Map()
     const matches = (/** @type {number} */ n) => isMatch(query, status[n], price[n])
@@ -139,7 +139,7 @@ export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy
 
   return {
     queries: queries.length,
-    judge,
+    verify: verify,
     /** A document is written. @param {number} n @param {number} nowMs @returns {Write} */
     begun(n, nowMs) {
       isChanged = true
@@ -166,5 +166,3 @@ export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy
     },
   }
 }
-
-/** @typedef {ReturnType<typeof answerVerifierOf>} Judge */

@@ -77,7 +77,7 @@ export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
     document: (/** @type {number} */ n) => data().documents.document(n, versions?.[n]),
     /** @returns {Answers} */
     answers: () => ({
-      judge: () =>
+      verifier: () =>
         answerVerifierOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),
       question: questionOf({ query, sortBy, limit: pageSize, offset: pageOffset }),
       matches: (n) => query(n).matches,

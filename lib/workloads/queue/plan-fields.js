@@ -17,10 +17,10 @@ export const termsOf = (plan) => {
     jobBytes: plan.valueBytes,
     /** Most jobs that wait when there are no workers. */
     most: Math.min(most, limit ?? Number.POSITIVE_INFINITY),
-    /** Of the queue; null: there is none. */
+    /** The queue's; null: there is none. */
     limit,
     confirm,
-    /** Of two: filters hand their jobs over to outputs; null: there is one. */
+    /** With two queues filters hand their jobs over to outputs; null: there is one. */
     stage: plan.work?.stage ?? null,
     takesMany: (plan.work?.take ?? 1) > 1,
   }

@@ -8,4 +8,4 @@ export const element = (tag, given = {}, ...children) => {
 }
 
 /** @param {string} id */
-export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id))
+export const elementById = (id) => /** @type {HTMLElement} */ (document.getElementById(id))

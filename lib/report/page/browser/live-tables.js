@@ -1,7 +1,7 @@
 // The tables of the live page: boxes and their health, nodes, events.
 import { bytes, count, dash, micros, percent, rate } from '../../../base/units.js'
 import { clientLimit } from '../../../measures/client-limit.js'
-import { byId, element } from './element.js'
+import { element, elementById } from './element.js'
 
 /** @import { BoxRow, Shown } from '../../../dashboard/state.js' */
 
@@ -12,7 +12,7 @@ import { byId, element } from './element.js'
  * @param {boolean[]} [inTrouble] rows
  */
 const drawTable = (id, columns, rows, inTrouble = []) => {
-  const section = byId(id)
+  const section = elementById(id)
   section.hidden = rows.length === 0
   if (rows.length === 0) return
   const cell = (/** @type {string} */ tag, /** @type {string} */ text, /** @type {number} */ at) =>
@@ -46,7 +46,7 @@ const troubleOf = (box) => {
 const inMs = (/** @type {number | null | undefined} */ ms) =>
   micros(typeof ms === 'number' ? ms * 1000 : null)
 
-/** Of a box; a column that none has is left out. @type {{ title: string, left?: boolean, key: keyof BoxRow, text: (box: BoxRow) => string }[]} */
+/** The columns of a box; one that no box has is left out. @type {{ title: string, left?: boolean, key: keyof BoxRow, text: (box: BoxRow) => string }[]} */
 const boxColumns = [
   { title: 'box', left: true, key: 'name', text: ({ name }) => name },
   { title: 'role', left: true, key: 'role', text: ({ role = '' }) => role },

@@ -4,7 +4,7 @@ import { LIVE_CHARTS } from '../../../../charts/live.js'
 import { boxTrouble } from '../../../base/box-trouble.js'
 import { clockTime, count, micros, percent, rate } from '../../../base/units.js'
 import { clientLimit } from '../../../measures/client-limit.js'
-import { byId, element } from './element.js'
+import { element, elementById } from './element.js'
 import { chartIn } from './figures.js'
 import { drawTables } from './live-tables.js'
 import { themed } from './theme.js'
@@ -55,7 +55,7 @@ const drawCharts = () => {
   const record = /** @type {RunRecord} */ (/** @type {unknown} */ (recordOf(state.about, state)))
   for (const { name, option } of LIVE_CHARTS) {
     const raw = option(record)
-    const figure = byId(`figure-${name}`)
+    const figure = elementById(`figure-${name}`)
     figure.hidden = raw === null
     if (raw === null) continue
     const chart = drawnCharts.get(name)
@@ -66,7 +66,7 @@ const drawCharts = () => {
 
 /** @param {string} word @param {string} sentence @param {string} [look] */
 const showState = (word, sentence, look = 'neutral') => {
-  const place = byId('state')
+  const place = elementById('state')
   place.className = `verdict ${look}`
   const [strong, span] = place.children
   if (strong.textContent !== word) strong.textContent = word
@@ -152,7 +152,7 @@ const tilesOf = (about, latest) => {
 
 const drawTiles = () => {
   if (!state.latest || !state.about) return
-  const place = byId('tiles')
+  const place = elementById('tiles')
   place.hidden = false
   place.replaceChildren(
     ...tilesOf(state.about, state.latest).map(([label, text]) =>
@@ -162,7 +162,7 @@ const drawTiles = () => {
 }
 
 const drawWarnings = () => {
-  const place = byId('warnings')
+  const place = elementById('warnings')
   place.hidden = state.warnings.length === 0
   place.replaceChildren(
     ...state.warnings.map((/** @type {string} */ text) => element('li', { textContent: text })),
@@ -171,8 +171,8 @@ const drawWarnings = () => {
 
 const drawTitle = () => {
   if (!state.about) return
-  byId('title').textContent = state.about.title
-  byId('question').textContent = state.about.question
+  elementById('title').textContent = state.about.title
+  elementById('question').textContent = state.about.question
   document.title = state.about.title
 }
 

@@ -1,6 +1,6 @@
 // Runs in the page of a report: charts, their legends, the order of tables, light and dark. The modules that it
 // imports come before it there, so the page's script is one piece and needs no other file.
-import { byId, element } from './element.js'
+import { element, elementById } from './element.js'
 import { chartIn } from './figures.js'
 import { themed } from './theme.js'
 
@@ -8,7 +8,7 @@ import { themed } from './theme.js'
 
 /** echarts lies packed in the page; the policy knows the hash of what comes out. @returns {Promise<Library>} */
 const unpackedEcharts = async () => {
-  const packed = Uint8Array.from(atob(byId('echarts').textContent ?? ''), (sign) => sign.charCodeAt(0))
+  const packed = Uint8Array.from(atob(elementById('echarts').textContent ?? ''), (sign) => sign.charCodeAt(0))
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   document.head.append(element('script', { textContent: await new Response(stream).text() }))
   return /** @type {{ echarts: Library }} */ (/** @type {unknown} */ (window)).echarts
@@ -38,7 +38,7 @@ const sortable = (table) => {
 }
 
 for (const table of document.querySelectorAll('table')) sortable(table)
-const charts = JSON.parse(byId('charts').textContent ?? '[]')
+const charts = JSON.parse(elementById('charts').textContent ?? '[]')
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('figure')])
 if (figures.length > 0) {
   const echarts = await unpackedEcharts()

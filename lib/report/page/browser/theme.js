@@ -1,5 +1,5 @@
 // Light and dark: what the reader's system says, until the button of the page says otherwise.
-import { byId } from './element.js'
+import { elementById } from './element.js'
 
 const root = document.documentElement
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
@@ -9,7 +9,7 @@ export const theme = () =>
 
 /** @param {(() => void)[]} redraws */
 export const themed = (redraws) => {
-  const button = byId('theme')
+  const button = elementById('theme')
   const show = () => {
     button.textContent = theme() === 'dark' ? 'Light' : 'Dark'
     for (const redraw of redraws) redraw()
