@@ -2,8 +2,6 @@
 // of it. A strategy's role names one. What differs in kind is in tables by flow, whose type wants a line for each:
 // lib/options/conflicts.js (its options), lib/loads/plan.js (its plan), lib/run/flows.js (how it is run).
 
-import { strategyNamed } from '../workloads/index.js'
-
 /**
  * @typedef {object} Flow
  * @property {string} unit what is counted
@@ -71,6 +69,3 @@ const all = { ...flows, ...readingFlows }
 
 /** The flow of a plan; those of earlier versions name none. @param {{ flow?: string }} plan */
 export const flowOf = ({ flow = 'ticks' }) => all[flow] ?? flows.ticks
-
-/** How its writer's operations meet connections. @param {string} strategy */
-export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]

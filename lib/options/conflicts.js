@@ -2,7 +2,7 @@
 
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
-import { writerFlow } from '../loads/names.js'
+import { writerFlow } from '../loads/writer-flow.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'

@@ -1,6 +1,6 @@
 // Which options of traffic have no meaning together, or for a strategy.
 
-import { writerFlow } from '../loads/names.js'
+import { writerFlow } from '../loads/writer-flow.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed } from '../workloads/index.js'
