@@ -8,7 +8,18 @@ import { fileURLToPath } from 'node:url'
 import { mutations } from './mutations/list.js'
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
-const copied = ['lib', 'lua', 'scripts', 'test', 'settings.js', 'package.json']
+const copied = [
+  '.github',
+  'charts',
+  'docs',
+  'lib',
+  'lua',
+  'scripts',
+  'test',
+  'producer.js',
+  'consumer.js',
+  'settings.js',
+].concat(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
 // Of processor time, so that a busy machine changes nothing. All seeds take 15.
 const limitS = 60
 const quickSeeds = { socket: '1-200', clients: '1-100' } // those of `npm test`

@@ -39,6 +39,12 @@ const verifying = { ...alone, file: 'lib/run/check-written.js', unit: ['acked-ra
 const secrets = { ...alone, file: 'lib/cli/secrets.js', unit: ['redact'] }
 const ticks = { ...alone, file: 'lib/loads/ticks/ticker.js', unit: ['ticker'] }
 const scripts = { ...alone, unit: ['contract/scripts'] }
+const release = { ...alone, unit: ['release'] }
+const notes = { ...release, file: 'scripts/release.js' }
+const packed = { ...release, file: 'package.json' }
+const workflow = { ...release, file: '.github/workflows/release.yml' }
+const front = { ...alone, file: 'lib/cli/millrace.js', unit: ['commands'] }
+const completion = { ...front, file: 'lib/cli/commands/completion.js' }
 
 /** @type {Mutation[]} */
 export const mutations = [
@@ -520,5 +526,151 @@ export const mutations = [
     line: 'timers.setTimeout(wake, Math.max(0, wait - early))',
     becomes: 'timers.setTimeout(wake, Math.max(0, wait))',
     breaks: 'a tick is late by its timer, which was to be spun away',
+  },
+  {
+    ...notes,
+    line: 'if (tag !==',
+    becomes: 'if (!tag.endsWith(version) && tag !==',
+    breaks: 'a tag without its v is released',
+  },
+  {
+    ...notes,
+    line: 'one.startsWith(',
+    becomes: 'one || one.startsWith(',
+    breaks: 'a release has the notes of another',
+  },
+  {
+    ...notes,
+    line: '\\(\\d{4}-\\d\\d-\\d\\d\\)$/',
+    becomes: '\\(.*\\)$/',
+    breaks: 'a version that is not dated is released',
+  },
+  {
+    ...notes,
+    line: 'return notes ?',
+    becomes: 'return true ?',
+    breaks: 'a release has no notes',
+  },
+  {
+    ...notes,
+    line: 'process.exitCode = ExitCode.options',
+    becomes: '',
+    breaks: 'the release goes on where the tag is refused',
+  },
+  {
+    ...release,
+    file: 'lib/base/version.js',
+    line: ').version',
+    becomes: ').name',
+    breaks: 'the version that is printed is not that of the package',
+  },
+  {
+    ...packed,
+    line: '"millrace": "lib/cli/millrace.js"',
+    becomes: '"millrace": "producer.js"',
+    breaks: 'the command of the package is another program',
+  },
+  {
+    ...packed,
+    line: '    "lua",\n',
+    becomes: '',
+    breaks: 'the package has no Lua scripts',
+  },
+  {
+    ...packed,
+    line: '    "settings.js",\n',
+    becomes: '',
+    breaks: 'the package has no settings',
+  },
+  {
+    ...packed,
+    line: '    "docs/schemas/*.json",\n',
+    becomes: '',
+    breaks: 'the package has no schemas',
+  },
+  {
+    ...packed,
+    line: '"charts/*.js"',
+    becomes: '"charts"',
+    breaks: 'pictures of the documentation are packed',
+  },
+  {
+    ...packed,
+    line: '"docs/*.md"',
+    becomes: '"docs"',
+    breaks: 'data of the documentation are packed',
+  },
+  {
+    ...packed,
+    line: '"default": "./lib/index.js"',
+    becomes: '"default": "./index.js"',
+    breaks: 'the package cannot be imported',
+  },
+  {
+    ...packed,
+    line: '"node": ">=20.19.0"',
+    becomes: '"node": ">=18"',
+    breaks: 'npm installs it for a Node that cannot run it',
+  },
+  {
+    ...workflow,
+    line: '      - run: npm test\n',
+    becomes: '',
+    breaks: 'a release is not tested',
+  },
+  {
+    ...workflow,
+    line: 'npm publish ./millrace-*.tgz',
+    becomes: 'npm publish',
+    breaks: 'what is published is not the file that was tested',
+  },
+  {
+    ...workflow,
+    line: '      id-token: write #',
+    becomes: '      contents: write #',
+    breaks: 'the job that publishes has another right',
+  },
+  {
+    ...release,
+    file: 'lib/cli/millrace.js',
+    line: '#!/usr/bin/env node',
+    becomes: '',
+    breaks: 'the command of the package is not started by node',
+  },
+  {
+    ...front,
+    line: '? millraceVersion() : usage',
+    becomes: '? usage : millraceVersion()',
+    breaks: '--version prints the help',
+  },
+  {
+    ...front,
+    line: "(await offered(argv)).join('\\n')",
+    becomes: "(await offered(argv)).join(' ')",
+    breaks: 'the completion offers one word',
+  },
+  {
+    ...completion,
+    line: 'if (line.length < 3)',
+    becomes: 'if (line.length < 2)',
+    breaks: 'no command is completed',
+  },
+  {
+    ...completion,
+    line: 'choices: choices && [...choices]',
+    becomes: 'choices: undefined',
+    breaks: 'no value is completed',
+  },
+  {
+    ...completion,
+    line: 'process.env.SHELL = shell\n',
+    becomes: "process.env.SHELL = 'bash'\n",
+    breaks: 'zsh gets the completion of bash',
+  },
+  {
+    ...completion,
+    line: '|| !shells.includes(shell)',
+    becomes: '',
+    breaks: 'the completion of an unknown shell is printed',
   },
 ]

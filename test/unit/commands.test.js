@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { millraceVersion } from '../../lib/base/version.js'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { terminalText } from '../../lib/cli/log.js'
 import { helpText } from '../../lib/options/help.js'
@@ -15,10 +16,7 @@ const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.m
 /** @param {import('node:test').TestContext} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
 
-test('millrace is the command of the package, and names its commands', async (t) => {
-  const { bin, version } = JSON.parse(readFileSync(fileOf('package.json'), 'utf8'))
-  assert.deepEqual(bin, { millrace: 'lib/cli/millrace.js' })
-  assert.match(readFileSync(fileOf(bin.millrace), 'utf8'), /^#!\/usr\/bin\/env node\n/)
+test('millrace names its commands', async (t) => {
   const [help, versions, unknown] = await Promise.all([
     millrace(t, ''),
     millrace(t, '--version'),
@@ -26,7 +24,7 @@ test('millrace is the command of the package, and names its commands', async (t)
   ])
   assert.equal(help.code, 0)
   for (const name of Object.keys(commands)) assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
-  assert.equal(versions.stdout, `${version}\n`)
+  assert.equal(versions.stdout, `${millraceVersion()}\n`)
   assert.deepEqual(
     [unknown.code, unknown.stderr],
     [2, "millrace has no command 'staf'; did you mean staff?\n"],

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { millraceVersion } from '../../lib/base/version.js'
 import { releaseOf } from '../../scripts/release.js'
 
-const text = (/** @type {string} */ name) =>
-  readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const text = (/** @type {string} */ name) => readFileSync(join(root, name), 'utf8')
 const changelog = '# Changelog\n\n## 0.2.0 (2026-12-01)\n\n- New.\n\n## 0.1.0 (not released)\n\n- First.\n'
 
 test('the notes of a release are the part of the changelog about its tag', () => {
@@ -24,9 +27,41 @@ test('the notes of a release are the part of the changelog about its tag', () =>
   }
 })
 
-test('CHANGELOG.md begins with the version of package.json', () => {
+test('CHANGELOG.md begins with the version of package.json, and another tag is refused', () => {
   const { version } = JSON.parse(text('package.json'))
+  assert.equal(millraceVersion(), version)
   assert.equal(/^## (\S+) \(/m.exec(text('CHANGELOG.md'))?.[1], version)
+  const args = ['scripts/release.js', 'v999.0.0']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+  assert.deepEqual(
+    [status, stdout, stderr],
+    [2, '', `the tag is v999.0.0, the version in package.json ${version}\n`],
+  )
+})
+
+test('the package has what its programs read, and nothing of the repository besides', () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const { stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
+  assert.ok(stdout, stderr)
+  const [{ files }] = JSON.parse(stdout)
+  const packed = new Set(files.map((/** @type {{ path: string }} */ { path }) => path))
+  const { bin, exports, engines } = JSON.parse(text('package.json'))
+  assert.deepEqual(bin, { millrace: 'lib/cli/millrace.js' })
+  assert.match(text(bin.millrace), /^#!\/usr\/bin\/env node\n/)
+  assert.equal(exports['./schemas/*'], './docs/schemas/*')
+  assert.equal(engines.node, '>=20.19.0')
+  for (const name of [
+    ...[bin.millrace, ...Object.values(exports['.']).map((path) => path.slice('./'.length))],
+    ...['producer.js', 'consumer.js', 'settings.js', 'charts/index.js', 'lua/release-lease.lua'],
+    ...['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/options.md', 'docs/schemas/run.schema.json'],
+    ...['docs/examples/session-store.yaml', 'lib/report/page/browser/script.js'],
+  ])
+    assert.ok(packed.has(name), name)
+  const foreign = /^(test|scripts|results|docs\/data|charts\/measured|\.github)\/|\.tgz$|tsconfig\.json$/
+  assert.deepEqual(
+    [...packed].filter((name) => foreign.test(name)),
+    [],
+  )
 })
 
 test('the release workflow: one file is tested, packed and published, by a job that holds no other right', () => {
