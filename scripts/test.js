@@ -1,12 +1,12 @@
 // What `npm test` runs, in two minutes, and with --rest what `npm run test:all` runs besides:
 // node scripts/test.js [--rest | test file...]
 // stderr has a line for each file that ended; the last lines on stdout are the summary of node's test runner.
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { startSharedServers } from './test/shared-servers.js'
 
@@ -17,6 +17,7 @@ const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // Those of the rest wait for seconds to pass most of the time: with four at once a file took no longer than alone.
 const filesAtOnce = { quick: 3, rest: 4 }
+const unitProcesses = 6
 
 /**
  * The environment of the programs under test: no target and no option of whoever runs the tests.
@@ -55,37 +56,44 @@ async function testAll(args) {
   const env = testEnvironment(process.env)
   const isRest = args[0] === '--rest'
   const whole = isRest || args.length === 0
-  const stages = args.length > 0 || stagesPass(env)
   const files = whole ? testFiles(isRest ? restFolders : quickFolders) : args
   const started = performance.now()
+  // Beside the tests, which wait now and then; what they print comes when the tests are over.
+  const stages = args.length > 0 ? [] : stagesOf(env)
   const { passed, summary } = await runTests(files, env, whole, isRest ? filesAtOnce.rest : filesAtOnce.quick)
-  tell('tests', passed, performance.now() - started)
+  const tookMs = performance.now() - started
+  const ended = await Promise.all(stages)
+  for (const { name, text, passed, tookMs } of ended) {
+    process.stdout.write(text)
+    tell(name, passed, tookMs)
+  }
+  tell('tests', passed, tookMs)
   for (const line of summary) print(line)
-  return stages && passed
+  return passed && ended.every((stage) => stage.passed)
 }
 
 /** @param {NodeJS.ProcessEnv} env */
-function stagesPass(env) {
-  const lint = stage('lint', ['@biomejs/biome/bin/biome', 'check'], env)
-  const types = stage('types', ['typescript/bin/tsc'], env)
-  const page = stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env)
-  return lint && types && page
-}
+const stagesOf = (env) => [
+  stage('lint', ['@biomejs/biome/bin/biome', 'check'], env),
+  stage('types', ['typescript/bin/tsc'], env),
+  stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env),
+]
 
 /**
  * @param {string} name
  * @param {string[]} command a program in node_modules and its arguments
  * @param {NodeJS.ProcessEnv} env
  */
-function stage(name, [program, ...args], env) {
+async function stage(name, [program, ...args], env) {
   const started = performance.now()
-  const { status } = spawnSync(process.execPath, [join('node_modules', program), ...args], {
-    cwd: projectFolder,
-    env,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  tell(name, status === 0, performance.now() - started)
-  return status === 0
+  const child = spawn(process.execPath, [join('node_modules', program), ...args], { cwd: projectFolder, env })
+  let text = ''
+  for (const output of [child.stdout, child.stderr])
+    output.setEncoding('utf8').on('data', (/** @type {string} */ part) => {
+      text += part
+    })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  return { name, text, passed: code === 0, tookMs: performance.now() - started }
 }
 
 /**
@@ -136,6 +144,25 @@ function testFiles(folders) {
 }
 
 /**
+ * Files of unit tests that share a process, since most take less time than the modules they load: a file that imports them.
+ * @param {string[]} files
+ * @param {string} folder
+ */
+function grouped(files, folder) {
+  const isShort = (/** @type {string} */ file) =>
+    file.startsWith(join('test', 'unit')) && placeOf(file) === longest.length
+  const short = files.filter(isShort)
+  const groups = Array.from({ length: unitProcesses }, (_, place) => {
+    const path = join(folder, `unit-${place + 1}-of-${unitProcesses}.js`)
+    const members = short.filter((_, i) => i % unitProcesses === place)
+    const imports = members.map((file) => `import '${pathToFileURL(join(projectFolder, file))}'\n`)
+    writeFileSync(path, imports.join(''))
+    return path
+  })
+  return [...files.filter((file) => !isShort(file)), ...(short.length > 0 ? groups : [])]
+}
+
+/**
  * No test is run again: one that passes only the second time is broken.
  * @param {string[]} files
  * @param {NodeJS.ProcessEnv} env
@@ -148,11 +175,15 @@ async function runTests(files, env, sharing, atOnce) {
   const shared = sharing ? await startSharedServers() : null
   const program = join(projectFolder, 'scripts', 'test', 'runner.js')
   const limits = [atOnce, testTimeoutMs].map(String)
-  const runner = spawn(process.execPath, [program, ...limits, ...files], {
-    cwd: projectFolder,
-    env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const runner = spawn(
+    process.execPath,
+    [program, ...limits, ...(sharing ? grouped(files, runtimeDir) : files)],
+    {
+      cwd: projectFolder,
+      env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const ended = new Promise((resolve) => runner.once('close', resolve))
   const holder = summaryHolder(print)
   const silence = setTimeout(() => runner.kill(), silenceLimitMs)

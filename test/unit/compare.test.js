@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { comparisonOf } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
 import { gateExitCode } from '../../lib/compare/gates.js'
@@ -17,10 +18,7 @@ import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-let folder = ''
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'millrace-compare-'))
-})
+const folder = mkdtempSync(join(tmpdir(), 'millrace-compare-'))
 after(() => rm(folder, { recursive: true, force: true }))
 
 /** Writes a run whose server CPU and p99 are these. @param {string} name @param {number} cpuUs @param {number} [p99] */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { beforeEach, mock, test } from 'node:test'
+import { test } from 'node:test'
 import { stopOfBox, stoppingOf } from '../../lib/fleet/stopping.js'
+
+/** @import { TestContext } from 'node:test' */
 
 const none = { spacingMs: 0, staggerMs: 0 }
 
@@ -24,8 +26,9 @@ test('all boxes stop between the same two ticks, whenever each of them hears of 
     assert.equal(stopOfBox(moments, ticks), ms, JSON.stringify([moments, ticks]))
 })
 
-/** A control that is away as long as it should be, and what it was told. */
-const played = () => {
+/** A control that is away as long as it should be, and what it was told. @param {TestContext} t */
+const played = (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   /** @type {string[]} */
   const told = []
   /** @type {string[]} */
@@ -42,41 +45,36 @@ const played = () => {
   return { control, told, said, stopping }
 }
 
-beforeEach(() => {
-  mock.timers.reset()
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
-})
-
-test('a box that hears of a stop says so once, and stops at its moment', () => {
-  const { stopping, said } = played()
+test('a box that hears of a stop says so once, and stops at its moment', (t) => {
+  const { stopping, said } = played(t)
   const known = { stop: 'ann@host', startMs: 5000, stopMs: 12_000 }
   stopping.heard({ stop: '', startMs: 5000, stopMs: null })
   assert.equal(stopping.atMs(), Number.POSITIVE_INFINITY)
   stopping.heard(known)
   assert.equal(stopping.atMs(), 12_000)
-  mock.timers.tick(1000)
+  t.mock.timers.tick(1000)
   stopping.heard(known)
-  mock.timers.tick(999)
+  t.mock.timers.tick(999)
   assert.equal(stopping.signal.aborted, false)
-  mock.timers.tick(1)
+  t.mock.timers.tick(1)
   assert.equal(stopping.signal.aborted, true)
   assert.deepEqual(said, ['stopped by ann@host: all boxes stop in 2.0 s'])
 })
 
-test('a box that hears of a stop when it is over stops at once', () => {
-  const { stopping, said } = played()
+test('a box that hears of a stop when it is over stops at once', (t) => {
+  const { stopping, said } = played(t)
   stopping.heard({ stop: 'ann@host', startMs: 5000, stopMs: 9000 })
   assert.equal(stopping.signal.aborted, true)
   assert.deepEqual(said, ['stopped by ann@host'])
 })
 
-test('where the control is away the box that stops all stops alone, and the others as soon as the control answers', async () => {
-  const { control, stopping, told } = played()
+test('where the control is away the box that stops all stops alone, and the others as soon as the control answers', async (t) => {
+  const { control, stopping, told } = played(t)
   control.isAway = true
   await stopping.all('host')
   await stopping.again(false)
   assert.deepEqual([told, stopping.signal.aborted], [[], false])
-  mock.timers.tick(2000)
+  t.mock.timers.tick(2000)
   assert.equal(stopping.signal.aborted, true)
   control.isAway = false
   await stopping.again(false)
@@ -84,8 +82,8 @@ test('where the control is away the box that stops all stops alone, and the othe
   assert.deepEqual(told, ['host'])
 })
 
-test('a control that lost its data gets the stop again', async () => {
-  const { stopping, told } = played()
+test('a control that lost its data gets the stop again', async (t) => {
+  const { stopping, told } = played(t)
   stopping.heard({ stop: 'ann@host', startMs: 5000, stopMs: 12_000 })
   await stopping.again(false)
   assert.deepEqual(told, [])
@@ -93,10 +91,10 @@ test('a control that lost its data gets the stop again', async () => {
   assert.deepEqual(told, ['ann@host'])
 })
 
-test('a box that is closed does not stop any more', () => {
-  const { stopping } = played()
+test('a box that is closed does not stop any more', (t) => {
+  const { stopping } = played(t)
   stopping.heard({ stop: 'ann@host', startMs: 5000, stopMs: 12_000 })
   stopping.close()
-  mock.timers.tick(5000)
+  t.mock.timers.tick(5000)
   assert.equal(stopping.signal.aborted, false)
 })

@@ -7,7 +7,7 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 76_156,
+  lines: 76_157,
   'functions of more than 100 lines': 9,
   'modules under 60 lines that one other imports': 17,
   'types that are imported where they are used': 16,
