@@ -256,16 +256,22 @@ test('the distribution merges all seconds, rises, and ends where the counts do',
   assert.equal(byName('distribution').option.xAxis.type, 'log')
 })
 
-test('a day of seconds is thinned, and its peak stays', () => {
-  const day = sampleRecord()
-  const [, second] = day.seconds
-  day.seconds = Array.from({ length: 86_400 }, (_, at) => ({ ...second, at_ms: (at + 1) * 1000 }))
-  const peak = { ...day.seconds[50_000], bystander_us: { ...second.bystander_us, max: 5_000_000 } }
-  day.seconds[50_000] = /** @type {any} */ (peak)
-  const { option } = runPictures(day).find(({ name }) => name === 'bystander') ?? {}
-  const max = named(option).find((/** @type {any} */ { name }) => name === 'max').data
+test('six hours of seconds are thinned: a peak stays, and a heat map has no more columns than a picture shows', () => {
+  const long = sampleRecord()
+  const [, second] = long.seconds
+  const [{ buckets }] = long.heat
+  long.seconds = Array.from({ length: 21_600 }, (_, at) => ({ ...second, at_ms: (at + 1) * 1000 }))
+  long.heat = long.seconds.map(({ at_ms: ms }) => ({ fromS: ms / 1000 - 1, toS: ms / 1000, buckets }))
+  const peak = { ...long.seconds[12_345], bystander_us: { ...second.bystander_us, max: 5_000_000 } }
+  long.seconds[12_345] = /** @type {any} */ (peak)
+  const pictures = runPictures(long)
+  const optionOf = (/** @type {string} */ of) => pictures.find(({ name }) => name === of)?.option
+  const max = named(optionOf('bystander')).find((/** @type {any} */ { name }) => name === 'max').data
   assert.ok(max.length <= 1200, String(max.length))
   assert.ok(max.some((/** @type {any} */ [, us]) => us === 5_000_000))
+  const cells = optionOf('heat-map')?.series[0].data
+  const columns = new Set(cells.map((/** @type {any} */ { value }) => value[0]))
+  assert.ok(columns.size >= 75 && columns.size <= 81, String(columns.size))
 })
 
 test('a chart of zeros is left out, and an interval that hides the bars is cut', () => {
@@ -623,16 +629,6 @@ test('the heat map: a column a second, rows by latency, shares of each column th
   for (const sum of shares.values()) assert.ok(Math.abs(sum - 100) < 1.5, String(sum))
   const [cell] = placedLabels(option, 800).series[0].data
   assert.deepEqual(cell.symbolSize, [100, cellPx])
-})
-
-test('the heat map of a day has no more columns than a picture shows, and every latency', () => {
-  const day = sampleRecord()
-  const [buckets] = day.heat.map((column) => column.buckets)
-  day.seconds = Array.from({ length: 86_400 }, (_, at) => ({ ...day.seconds[1], at_ms: (at + 1) * 1000 }))
-  day.heat = day.seconds.map(({ at_ms: ms }) => ({ fromS: ms / 1000 - 1, toS: ms / 1000, buckets }))
-  const { option } = runPictures(day).find(({ name }) => name === 'heat-map') ?? {}
-  const columns = new Set(option?.series[0].data.map((/** @type {any} */ { value }) => value[0]))
-  assert.ok(columns.size >= 75 && columns.size <= 81, String(columns.size))
 })
 
 test('workers of a queue have their backlog, second by second', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { millraceVersion } from '../../lib/base/version.js'
+import { offered } from '../../lib/cli/commands/completion.js'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { terminalText } from '../../lib/cli/log.js'
 import { helpText } from '../../lib/options/help.js'
@@ -58,7 +59,7 @@ test('help of a command is there in three spellings', async (t) => {
 })
 
 /** What bash would offer. @param {string} folder with millrace in it @param {string} script @param {string[]} words the last one is being typed */
-const offered = (folder, script, words) => {
+const offeredInBash = (folder, script, words) => {
   const quoted = words.map((word) => `'${word}'`).join(' ')
   const line = `COMP_WORDS=(millrace ${quoted}); COMP_CWORD=${words.length}; _millrace_yargs_completions; echo "\${COMPREPLY[*]}"`
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, SHELL: 'bash' }
@@ -73,19 +74,25 @@ test('the completion offers commands, options, values and words', async (t) => {
   symlinkSync(fileURLToPath(fileOf('lib/cli/millrace.js')), join(folder, 'millrace'))
   const { code, stdout: script } = await millrace(t, 'completion bash')
   assert.equal(code, 0)
+  assert.equal(offeredInBash(folder, script, ['write', '--strategy', 'li']), 'list list-hll')
   for (const [line, words] of [
     ['wri', 'write'],
-    ['write --strategy li', 'list list-hll'],
     ['write --dry', '--dry-run'],
     ['read -s ', 'manual script'],
     ['compare sorted', 'sorted-set'],
     ['experiment sh', 'show shards'],
     ['write --he', '--help'],
     ['nothing --he', '--help'],
-  ])
-    assert.equal(offered(folder, script, line.split(' ')), words, line)
-  assert.match((await millrace(t, 'completion zsh')).stdout, /^autoload[\s\S]+compdef _millrace/)
-  const bad = await millrace(t, 'completion fish')
+  ]) {
+    const typed = line.split(' ')
+    const found = await offered(['millrace', ...typed])
+    const begun = found
+      .map((word) => word.split(':')[0])
+      .filter((word) => word.startsWith(String(typed.at(-1))))
+    assert.equal(begun.join(' '), words, line)
+  }
+  const [zsh, bad] = await Promise.all(['zsh', 'fish'].map((shell) => millrace(t, `completion ${shell}`)))
+  assert.match(zsh.stdout, /^autoload[\s\S]+compdef _millrace/)
   assert.deepEqual([bad.code, bad.stderr], [2, "completion takes bash or zsh, not 'fish'\n"])
 })
 

@@ -90,7 +90,7 @@ test('more sides make it harder to be sure; two are judged as before', () => {
 
 test('with four sides one in twenty comparisons errs at most: a change that is none, or the best one left out', () => {
   const next = normals(11)
-  const tries = 400
+  const tries = 200
   const wrong = { change: 0, best: 0 }
   for (let one = 0; one < tries; one++) {
     const { comparison } = compared(turnsOf([10, 10, 10, 10], { noise: 0.05, next }))

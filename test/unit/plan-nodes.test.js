@@ -64,9 +64,9 @@ const cheapest = (needs) =>
 test('cost never falls with rate, lifetime or size, on nodes and serverless', async () => {
   for (const strategy of ['sorted-set', 'stream'])
     for (const [name, values] of /** @type {const} */ ([
-      ['rate', [100, 3000, 90_000, 150_000, 260_000]],
+      ['rate', [100, 90_000, 260_000]],
       ['ttlS', [1, 3, 40]],
-      ['valueBytes', [3, 40, 50, 1000, 5000]],
+      ['valueBytes', [3, 50, 5000]],
     ])) {
       let before = { cost: 0, serverless: 0 }
       for (const value of values) {

@@ -295,7 +295,7 @@ test('millrace staff answers as a program', async (t) => {
   assert.match(ofRun.stdout, /2 nodes with a load of .* %, .*engine CPU measured at 51 moments/)
 })
 
-test('wrong options of millrace staff are refused by name', async (t) => {
+test('wrong options of millrace staff are refused by name', async () => {
   const typed = '--nodes 9 --mean 12GB'
   for (const [line, message] of /** @type {[string, RegExp][]} */ ([
     [typed, /^--sd is missing/],
@@ -308,14 +308,13 @@ test('wrong options of millrace staff are refused by name', async (t) => {
     [`${typed} --sd 2GB --chart x.gif`, /^--chart x.gif: must end in .svg or .png/],
     ['--from nowhere --rho 0.5', /^--rho does not go with --from/],
     ['--from . --measure disk', /^--measure must be/],
+    ['--nodes', /^--nodes needs a value/],
   ]))
     await assert.rejects(
       async () =>
         staffRequest(settingsOf(typedLine(line.split(' '), staffOptions), staffOptions, { env: {} })),
       { code: 'OPTION', message },
     )
-  const { code, stderr } = await millrace(t, 'staff --nodes')
-  assert.deepEqual([code, stderr], [2, '--nodes needs a value\n'])
 })
 
 /** @param {Partial<Parameters<typeof staffingAnswer>[0]> & { load: import('../../lib/answers/staffing.js').Load }} asked */
