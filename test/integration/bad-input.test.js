@@ -7,15 +7,17 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
+import { readHere, writeHere } from '../helpers/here.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
-/** @typedef {import('../helpers/bad-lines.js').Program} Program */
+/** @import { Socket } from 'node:net' */
+/** @import { Program } from '../helpers/bad-lines.js' */
 
 // A program takes a quarter of a second to start: every so many of the lines is typed as a user would.
-const wholeEvery = 8
+const wholeEvery = 20
 
 const files = { producer: 'producer.js', consumer: 'consumer.js', cleanup: 'scripts/cleanup.js' }
 
@@ -47,7 +49,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     server = await startServer(scope)
   })
 
-  /** A server that does not speak RESP, or not at all. @param {(socket: import('node:net').Socket) => void} answer */
+  /** A server that does not speak RESP, or not at all. @param {(socket: Socket) => void} answer */
   const listening = (answer) =>
     new Promise((/** @type {(port: number) => void} */ resolve) => {
       const sockets = new Set()
@@ -87,6 +89,23 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
       assert.equal(ended.folder, '', 'an empty folder is taken away')
       assert.equal(await server.redis.dbsize(), 0)
       assert.doesNotMatch(await server.redis.info('keyspace'), /db\d/)
+    })
+
+  /**
+   * The same of a run in this process.
+   * @param {string} what
+   * @param {RegExp} names
+   * @param {{ line?: string, env?: Record<string, string>, program?: Program, answer?: (socket: Socket) => void }} run answer: of a server of its own
+   */
+  const refusedHere = (what, names, { line = '', env = {}, program, answer }) =>
+    test(what, async (t) => {
+      const address = answer ? local(await listening(answer)) : env
+      const [start, short] =
+        program === 'consumer' ? [readHere, '--duration 1'] : [writeHere, '-q 20 --intervals 1']
+      const ended = await start(t, `${short} ${line}`, { env: { ...at(server), ...address } })
+      assert.equal(ended.code, 3, ended.stderr)
+      assert.match(onlyLine(`${ended.refusal}\n`), names)
+      assert.equal(await server.redis.dbsize(), 0)
     })
 
   const nothing = { REDIS_HOST: '', REDIS_PORT: '', REDIS_PASSWORD: '' }
@@ -233,43 +252,47 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct the address/, () => ({
     env: local(1),
   }))
-  refused('nothing listens, for a consumer', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
+  refusedHere('nothing listens, for a consumer', /^127\.0\.0\.1:1: nothing listens there/, {
     program: 'consumer',
     env: local(1),
-  }))
+  })
   refused('nothing listens, for the cleanup', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
     program: 'cleanup',
     env: local(1),
   }))
-  refused(
-    'an unknown name',
-    3,
-    /^nowhere\.invalid:\d+: the name is not known to DNS; correct the address/,
-    () => ({
-      env: { REDIS_HOST: 'nowhere.invalid' },
-    }),
-  )
-  refused('no password', 3, /: the server wants a password; set REDIS_PASSWORD/, () => ({
-    env: { REDIS_PASSWORD: '' },
-  }))
-  refused('a wrong password', 3, /: wrong user or password; correct --username and REDIS_PASSWORD/, () => ({
-    env: { REDIS_PASSWORD: 'hunter2' },
-  }))
-  refused('an unknown user', 3, /: wrong user or password/, () => ({ line: '--username nobody' }))
-  refused('no such database', 3, /: it has no such database; correct --db/, () => ({ line: '--db 99' }))
-  refused('no cluster', 3, /is not part of a cluster; leave out --cluster$/, () => ({ line: '--cluster' }))
-  refused('a command that the server lacks', 3, /does not support hash-ttl, which needs HSETEX \(/, () => ({
-    line: '--strategy hash-ttl',
-  }))
-  refused('a web server', 3, /^127\.0\.0\.1:\d+: /, async () => ({
-    env: local(await listening((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
-  }))
-  refused('a server that hangs up', 3, /^127\.0\.0\.1:\d+: the connection was cut/, async () => ({
-    env: local(await listening((socket) => void socket.destroy())),
-  }))
-  refused('a server that says nothing', 3, /^127\.0\.0\.1:\d+: no answer/, async () => ({
-    env: local(await listening(() => {})),
-  }))
+  for (const [what, names, run] of /** @type {[string, RegExp, Parameters<typeof refusedHere>[2]][]} */ ([
+    [
+      'an unknown name',
+      /^nowhere\.invalid:\d+: the name is not known to DNS; correct the address/,
+      { env: { REDIS_HOST: 'nowhere.invalid' } },
+    ],
+    ['no password', /: the server wants a password; set REDIS_PASSWORD/, { env: { REDIS_PASSWORD: '' } }],
+    [
+      'a wrong password',
+      /: wrong user or password; correct --username and REDIS_PASSWORD/,
+      { env: { REDIS_PASSWORD: 'hunter2' } },
+    ],
+    ['an unknown user', /: wrong user or password/, { line: '--username nobody' }],
+    ['no such database', /: it has no such database; correct --db/, { line: '--db 99' }],
+    ['no cluster', /is not part of a cluster; leave out --cluster$/, { line: '--cluster' }],
+    [
+      'a command that the server lacks',
+      /not support hash-ttl, which needs HSETEX \(/,
+      { line: '--strategy hash-ttl' },
+    ],
+    [
+      'a web server',
+      /^127\.0\.0\.1:\d+: /,
+      { answer: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') },
+    ],
+    [
+      'a server that hangs up',
+      /^127\.0\.0\.1:\d+: the connection was cut/,
+      { answer: (socket) => socket.destroy() },
+    ],
+    ['a server that says nothing', /^127\.0\.0\.1:\d+: no answer/, { answer: () => {} }],
+  ]))
+    refusedHere(what, names, run)
   test('a cleanup that is interrupted while a server says nothing', async (t) => {
     let asked = false
     const port = await listening(() => {
