@@ -1,6 +1,6 @@
 import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
-import { flowOf } from '../lib/loads/names.js'
+import { namesOfKind } from '../lib/loads/names.js'
 import { achievedRates } from '../lib/result/achieved.js'
 
 /**
@@ -30,7 +30,7 @@ export const rate = {
   option: (record) => {
     const { seconds, run } = record
     if (seconds.every(({ achieved }) => achieved === undefined)) return null // a consumer's
-    const unit = `${flowOf(run.plan).unit}s/s`
+    const unit = `${namesOfKind(run.plan).unit}s/s`
     const rates = achievedRates(record)
     const achieved = overTime(
       seconds,

@@ -58,8 +58,8 @@ export const longFunctions = (folder) =>
     })
     .sort((a, b) => b.lines - a.lines)
 
-// A command, a measure and a data model are a file each, however short.
-const tables = /^(?:cli.commands|measures|workloads.\w+)[\\/]/
+// A command, a measure, a data model and a kind of load are a file each, however short.
+const tables = /^(?:cli.commands|measures|workloads.\w+)[\\/]|index\.js$/
 
 /**
  * Modules under 60 lines that one other module imports: candidates for being a part of it.
@@ -88,6 +88,9 @@ export const inlineTypes = (folder) =>
     0,
   )
 
+// The parts of a kind of load have the same names in each folder.
+const ofKind = /^loads.\w+.(?:index|words|reasons)\.js$/
+
 /**
  * Names that more than one module exports, with these modules: each may have a meaning of its own. Lists of files of one
  * kind, as the commands, have the same names on purpose.
@@ -97,7 +100,7 @@ export const inlineTypes = (folder) =>
 export const sharedNames = (folder) => {
   /** @type {Map<string, string[]>} */
   const by = new Map()
-  for (const { name: file, text } of filesIn(folder))
+  for (const { name: file, text } of filesIn(folder).filter(({ name }) => !ofKind.test(name)))
     for (const [, name] of text.matchAll(/^export (?:const|class|(?:async )?function\*?) (\w+)/gm))
       if (name !== 'command' && name !== 'termsOf') by.set(name, [...(by.get(name) ?? []), file])
   return [...by].filter(([, files]) => files.length > 1).map(([name, files]) => ({ name, files }))

@@ -12,7 +12,7 @@ import {
   slotsOver,
   splitOver,
 } from './staffing.js'
-import { loadOf, measuredOverflow } from './staffing-series.js'
+import { measuredOverflow, typedLoadOf } from './staffing-series.js'
 
 /**
  * @import { LoadUnit, Measured } from './staffing-series.js'
@@ -110,7 +110,7 @@ export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulat
     measured: measured && {
       what: measured.what,
       moments: measured.moments,
-      nodes: loadOf(measured.nodes).each,
+      nodes: typedLoadOf(measured.nodes).each,
       ...measuredOverflow(measured.nodes, margin),
     },
     simulated: simulation && simulated(load, margin, simulation),

@@ -35,7 +35,7 @@ const sums = (nodes) => nodes[0].values.map((_, at) => nodes.reduce((sum, { valu
  * The load that the formulas take: the mean node, and the correlation with which they give the sum's measured spread.
  * @param {NodeSeries[]} nodes
  */
-export const loadOf = (nodes) => {
+export const typedLoadOf = (nodes) => {
   const each = nodes.map(({ name, values }) => ({
     name,
     mean: average(values),

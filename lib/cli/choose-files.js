@@ -1,7 +1,13 @@
 // The files of a choice: choose.json, its page and its picture.
 import { choosePareto } from '../../charts/choose.js'
 import { metricNames, metrics } from '../answers/choose/cost.js'
-import { askedWords, ratioWords, standingWords, turnoverLines, valueWords } from '../answers/choose/text.js'
+import {
+  askedWords,
+  candidateWords,
+  ratioWords,
+  standingWords,
+  turnoverLines,
+} from '../answers/choose/text.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { cell } from '../report/cells.js'
@@ -31,7 +37,7 @@ const sectionsOf = (answer) => {
       const figure = candidates[0]?.metrics[metric]
       return answer.chosen === null || !figure
         ? []
-        : [{ label: metrics[metric].title, text: valueWords(metric, figure.value) }]
+        : [{ label: metrics[metric].title, text: candidateWords(metric, figure.value) }]
     }),
     facts: [
       ...gives.map((text) => ({ label: 'gives up', text: plainText(text) })),
@@ -58,7 +64,7 @@ const sectionsOf = (answer) => {
           cell(plainText(one.name)),
           cell(ratioWords(one.cost), one.cost?.ratio ?? null),
           ...metricNames.map((metric) =>
-            cell(valueWords(metric, one.metrics[metric]?.value), one.metrics[metric]?.value ?? null),
+            cell(candidateWords(metric, one.metrics[metric]?.value), one.metrics[metric]?.value ?? null),
           ),
           cell(standingWords(one)),
         ]),

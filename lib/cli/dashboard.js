@@ -13,7 +13,7 @@ import { listenReasons } from './listen-reasons.js'
  * @import { Order } from '../dashboard/worker.js'
  * @import { Place } from '../fleet/control.js'
  * @import { RunDocument } from '../result/document.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {{ interval: (line: any) => void, event: (line: any) => void }} Lines
  *

@@ -6,7 +6,7 @@ import { twoColumns } from '../base/layout.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, count, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { flowOf } from '../loads/names.js'
+import { namesOfKind } from '../loads/names.js'
 import { planOf } from '../loads/plan.js'
 import { lengthWords, rhythmWords } from '../loads/rhythm.js'
 import { announcementOf } from '../plan/announced-plan.js'
@@ -28,7 +28,7 @@ import { logLine, logTo } from './log.js'
  * @import { ReaderSettings, Settings } from '../../settings.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Origin } from '../servers/open.js'
  * @import { Argument, TickValues } from '../wire/encode.js'
  * @import { dialoguesOf } from '../workloads/multi-step-operation.js'
@@ -84,7 +84,7 @@ const firstOf = (dialogue, n) =>
 const firstCommands = (plan, nowMs) => {
   const strategy = strategyOf(plan)
   const [{ first }] = plan.agents
-  if (!flowOf(plan).inBatches)
+  if (!namesOfKind(plan).inBatches)
     return strategy.stencils().flatMap(({ stencil, ...played }) => {
       if ('dialogue' in played) return firstOf(played.dialogue, first)
       const out = Buffer.alloc(stencil.most)
@@ -196,7 +196,7 @@ export const dryRunOfWriter = async (settings, { stop }) => {
     valueSizes === null
       ? `values of ${bytes(valueBytes)}`
       : `values ${shownSizes(valueSizes)}, ${bytes(valueBytes)} on average`,
-    ...(flowOf(plan).expires ? [`ttl ${lifetimeWords(plan)}`] : []),
+    ...(namesOfKind(plan).expires ? [`ttl ${lifetimeWords(plan)}`] : []),
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [

@@ -8,7 +8,7 @@ import { addressOf } from '../servers/address.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Results } from '../result/files.js'
  * @import { Judged } from '../result/thresholds.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { screenOf } from './screen.js'
  */
 

@@ -10,7 +10,7 @@ import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { linesOf } from '../experiments/programs.js'
-import { flowOf } from '../loads/names.js'
+import { namesOfKind } from '../loads/names.js'
 import { put } from '../measures/fold.js'
 import { readsName, TIMES_BY_DUE, timesByWarning } from '../measures/index.js'
 import { writeFiles } from '../report/write-report.js'
@@ -34,7 +34,7 @@ import { screenOf } from './screen.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { SecondRecord } from '../run/conductor.js'
  * @import { Readers } from './find-readers.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { findRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
  */
@@ -268,7 +268,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
             : { ...confirmation, ...(isOfFetches && fetched) },
           noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
         }),
-        unit: isOfFetches ? readsName : `${flowOf({ flow: roles.writer.flow }).unit}s`,
+        unit: isOfFetches ? readsName : `${namesOfKind({ flow: roles.writer.flow }).unit}s`,
       }
       const judged = judgedThresholds(thresholds, answer)
       return results.redact(plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }))

@@ -8,7 +8,7 @@ import { openResults } from '../result/files.js'
 
 /**
  * @import { Results } from '../result/files.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Merged } from '../run/run.js'
  */
 

@@ -8,7 +8,7 @@ import { period, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { listenReasons } from './listen-reasons.js'
 
-/** @import { Warning } from '../result/warnings.js' */
+/** @import { Warning } from '../measures/warnings.js' */
 
 const lastAnswerMs = 500
 

@@ -16,7 +16,7 @@ import { settingsOfRun } from './run-options.js'
 /**
  * @import { Redactor } from '../base/redact.js'
  * @import { RunOptions } from '../index.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  */
 
 /** What happens in a run as events. @param {(event: any) => void} report @param {Redactor} redact */

@@ -13,7 +13,7 @@ import { logLine, logTo } from './log.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Results } from '../result/files.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  */
 
 // Encoding that takes longer than this is shown as it goes.

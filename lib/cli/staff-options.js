@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { ownOptions } from '../../settings.js'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
-import { loadOf } from '../answers/staffing-series.js'
+import { typedLoadOf } from '../answers/staffing-series.js'
 import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
@@ -116,7 +116,7 @@ const measuredLoad = async (values) => {
   if (given) throw new OptionError(`--${given} does not go with --from, which measures it`)
   const { measure, role } = values
   const measured = await measuredLoads(values.from.split(','), { measure, role })
-  return { load: loadOf(measured.nodes).load, unit: measured.unit, measured }
+  return { load: typedLoadOf(measured.nodes).load, unit: measured.unit, measured }
 }
 
 /** @param {Values} settings of staffOptions */

@@ -2,9 +2,9 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../base/errors.js'
+import { stateWords } from '../measures/warnings.js'
 import { METRICS } from '../result/measures.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
-import { stateWords } from '../result/warnings.js'
 
 /**
  * @import { RunDocument } from '../result/document.js'

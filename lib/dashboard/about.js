@@ -1,12 +1,10 @@
 // What the live page says of a run before its first second.
 import { hostname } from 'node:os'
+import { loadOf } from '../loads/index.js'
 import { loadWords } from '../report/words.js'
-import { kindOf } from '../result/kind.js'
 import { lengthMs } from '../run/second.js'
 
 /** @import { About } from './state.js' */
-
-const titles = { producer: 'Writes', consumer: 'Reads', workers: 'Works off' }
 
 /** What the charts read of a plan. */
 const drawnOf = [
@@ -30,11 +28,12 @@ const drawnOf = [
  */
 export const aboutOf = (kind, run, plan) => {
   const isReader = kind === 'consumer'
+  const { does } = loadOf({ kind, plan }).words
   const consumers = isReader ? plan.agents.length * plan.consumers : 0
   return {
     run,
     kind,
-    title: `${titles[kindOf({ kind, plan })]} ${plan.strategy} · ${run}`,
+    title: `${does[0].toUpperCase()}${does.slice(1)} ${plan.strategy} · ${run}`,
     question: `${plan.strategy}: ${loadWords({ kind, plan, consumers })}`,
     plan: Object.fromEntries(drawnOf.filter((name) => name in plan).map((name) => [name, plan[name]])),
     nominal: isReader ? null : plan.nominalHz,

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MillraceError, OptionError, TargetError } from '../base/errors.js'
 import { boxMs, fleetKeys, openControl } from '../fleet/control.js'
-import { writerFlow } from '../loads/writer-flow.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { VALUE_TYPES } from '../options/values.js'
 import { leased } from '../run/agents.js'
 import { controlPlace, meetingAt } from '../run/fleet.js'
@@ -35,7 +35,7 @@ const goneMs = 3 * boxMs
 const refusal = ({ legs }, strategy) => {
   if (legs.length > 1 || legs[0].action) return 'its phases follow each other on one box'
   if (legs[0].consumer) return 'its readers are started by one box'
-  return writerFlow(strategy).inBatches ? null : 'it has no writers that boxes could share'
+  return namesOfWriters(strategy).inBatches ? null : 'it has no writers that boxes could share'
 }
 
 /** @param {Cell} cell @param {string} strategy */

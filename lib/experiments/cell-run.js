@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../base/ranges.js'
-import { writerFlow } from '../loads/writer-flow.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { madeWithParents } from '../result/files.js'
 import { windowOf } from '../result/window.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -122,7 +122,7 @@ const steady = async (needs) => {
         ...optionWords(options),
         ...servers.args,
         ...servers.writerArgs,
-        ...(writerFlow(strategy).inBatches ? ['-a', agent] : []),
+        ...(namesOfWriters(strategy).inBatches ? ['-a', agent] : []),
         ...(options.snapshot && servers.mayFlush ? ['--allow', 'flush'] : []),
         ...times,
         ...fleet.args,
@@ -217,7 +217,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal }).catch(() => {})
 
   const linesSoFar = () => linesOf(join(writers[writers.length - 1].folder, 'intervals.ndjson'))
-  /** Until the writer has reported a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
+  /** Until the writer has told a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
   const wholeSecond = async (before) => {
     const writer = writers[writers.length - 1]
     const limit = Date.now() + firstLineLimitMs

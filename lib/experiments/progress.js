@@ -1,8 +1,8 @@
 // How far a matrix is, and how long it will go on.
 import { count, micros, percent, several } from '../base/units.js'
+import { stateBy, stateWords } from '../measures/warnings.js'
 import { turnMetrics } from '../result/chief-metrics.js'
 import { measureNamed } from '../result/measures.js'
-import { stateBy, stateWords } from '../result/warnings.js'
 import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
 /**

@@ -18,7 +18,7 @@ import { leadingOf } from './thread.js'
 
 /**
  * @import { Redis } from 'ioredis'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Kept } from './box.js'
  * @import { Place } from './control.js'
  * @import { Heartbeat } from './heartbeat.js'

@@ -15,7 +15,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @import { Presence } from '../measure/presence.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { RunParts } from '../result/document.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'

@@ -5,7 +5,7 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
  * @import { LiveShare } from '../measure/live-share.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'
  * @import { Measured } from './measured.js'

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { atMost } from '../base/timers.js'
 
 /**
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Place } from './control.js'
  */
 

@@ -1,71 +1,84 @@
-// How operations meet connections, as data: what each flow counts, and what planning, running and reporting need to know
-// of it. A strategy's role names one. What differs in kind is in tables by flow, whose type wants a line for each:
-// lib/options/conflicts.js (its options), lib/loads/plan.js (its plan), lib/run/flows.js (how it is run).
+// What the seven kinds of load are called and count, as data: what options, planning, running and reporting need to know of one
+// without its modules. lib/loads/index.js has the kinds themselves.
 
 /**
- * @typedef {object} Flow
+ * @typedef {object} Names
  * @property {string} unit what is counted
  * @property {string} stored what takes memory
  * @property {string} sends what its sends are called in a report
- * @property {boolean} inBatches batches of items are due at deadlines, sent by writers with ranges of their own (-t, -a)
+ * @property {boolean} inBatches batches of items are due at deadlines
+ * @property {boolean} isShared by writers with numbers of their own (-t, -a)
+ * @property {boolean} isAsked what each operation is about is drawn, so that its draws are reported
+ * @property {boolean} keepsInFlight each connection has up to so many operations in flight, whatever they are about
  * @property {boolean} expires every item has a lifetime
  * @property {number | null} defaultItems null: as many as the rate says
  * @property {string} defaultOrder in which numbers are drawn
  */
 
-/** @typedef {keyof typeof flows} FlowName of writers */
+/** @typedef {'ticks' | 'clients' | 'jobs'} FlowName of a strategy's writers */
+/** @typedef {'ticks' | 'clients' | 'chunks' | 'passes' | 'jobs' | 'fetches' | 'workers'} KindName */
 
-export const flows = Object.freeze({
-  /** Batches at absolute deadlines. */
-  ticks: /** @type {Flow} */ (
-    Object.freeze({
-      unit: 'item',
-      stored: 'item',
-      sends: 'ticks',
-      inBatches: true,
-      expires: true,
-      defaultItems: null,
-      defaultOrder: 'sequential',
-    })
-  ),
-  /** Connections with up to so many operations in flight each, in a closed loop or at an open rate. */
-  clients: /** @type {Flow} */ (
-    Object.freeze({
-      unit: 'operation',
-      stored: 'key',
-      sends: 'sends',
-      inBatches: false,
-      expires: false,
-      defaultItems: 100_000,
-      defaultOrder: 'uniform',
-    })
-  ),
-  /** Clients that put jobs into a queue, each job once. */
-  jobs: /** @type {Flow} */ (
-    Object.freeze({
-      unit: 'job',
-      stored: 'job',
-      sends: 'sends',
-      inBatches: false,
-      expires: false,
-      defaultItems: 1000,
-      defaultOrder: 'sequential',
-    })
-  ),
+/** Batches at absolute deadlines. */
+const ticks = Object.freeze({
+  unit: 'item',
+  stored: 'item',
+  sends: 'ticks',
+  inBatches: true,
+  isShared: true,
+  isAsked: true,
+  keepsInFlight: false,
+  expires: true,
+  defaultItems: null,
+  defaultOrder: 'sequential',
 })
 
-/** For consumers that read what is there, again and again. */
-export const ofConsumers = /** @type {const} */ ('fetches')
-
-/** For consumers: they count what was written. */
-const readingFlows = Object.freeze({
-  [ofConsumers]: flows.ticks,
-  /** Each takes jobs out of a queue, does and confirms them. */
-  workers: flows.jobs,
+/** Connections with up to so many operations in flight each, in a closed loop or at an open rate. */
+const clients = Object.freeze({
+  unit: 'operation',
+  stored: 'key',
+  sends: 'sends',
+  inBatches: false,
+  isShared: false,
+  isAsked: true,
+  keepsInFlight: true,
+  expires: false,
+  defaultItems: 100_000,
+  defaultOrder: 'uniform',
 })
 
-/** @type {Record<string, Flow>} */
-const all = { ...flows, ...readingFlows }
+/** Clients over all numbers, one pass after the other; or one that sends in chunks. */
+const whole = Object.freeze({ ...clients, isAsked: false, keepsInFlight: false })
 
-/** The flow of a plan; those of earlier versions name none. @param {{ flow?: string }} plan */
-export const flowOf = ({ flow = 'ticks' }) => all[flow] ?? flows.ticks
+/** Clients that put jobs into a queue, each job once. */
+const jobs = Object.freeze({
+  ...clients,
+  ...{ unit: 'job', stored: 'job' },
+  isShared: true,
+  defaultItems: 1000,
+  defaultOrder: 'sequential',
+})
+
+/** Consumers count what was written. @type {Readonly<Record<KindName, Names>>} */
+export const names = Object.freeze({
+  ticks,
+  clients,
+  chunks: whole,
+  passes: whole,
+  jobs,
+  fetches: ticks,
+  workers: jobs,
+})
+
+/**
+ * The kind of load of a plan; those of earlier versions name no flow.
+ * @param {{ flow?: string, clients?: { delivery?: string | null, passes?: boolean } | null }} plan
+ * @returns {KindName}
+ */
+export const kindOf = ({ clients, flow = clients ? 'clients' : 'ticks' }) => {
+  if (flow !== 'clients') return flow in names ? /** @type {KindName} */ (flow) : 'ticks'
+  if (clients?.delivery) return 'chunks'
+  return clients?.passes ? 'passes' : 'clients'
+}
+
+/** @param {Parameters<typeof kindOf>[0]} plan */
+export const namesOfKind = (plan) => names[kindOf(plan)]

@@ -1,20 +1,20 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
-import { libraryOf } from '../base/libraries.js'
 import { agentRange } from '../base/ranges.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/plan-fields.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { clientsPart, jobsPart } from './clients/plan.js'
-import { flows } from './names.js'
+import { LOADS } from './index.js'
+import { names } from './names.js'
 import { longestWarmUpMs } from './warm-up.js'
 
 /**
  * @import { Settings } from '../../settings.js'
  * @import { LibraryPlan } from '../base/libraries.js'
+ * @import { plan as clientsPlan } from './clients/plan.js'
  * @import { FlowName } from './names.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
@@ -80,7 +80,7 @@ const buildPlan = (settings, facts) => {
   return {
     strategy,
     flow: /** @type {FlowName} */ ('ticks'),
-    clients: /** @type {ReturnType<typeof clientsPart>['clients'] | null} */ (null),
+    clients: /** @type {ReturnType<typeof clientsPlan>['clients'] | null} */ (null),
     queue: /** @type {QueuePart | null} */ (null),
     quantity,
     periodMs,
@@ -100,7 +100,7 @@ const buildPlan = (settings, facts) => {
     stamp: settings.stamp,
     once: settings.once,
     seed: settings.seed,
-    order: settings.order ?? flows.ticks.defaultOrder,
+    order: settings.order ?? names.ticks.defaultOrder,
     shift: settings.shift ?? null,
     churn: settings.churn ?? null,
     arrivals: settings.arrivals,
@@ -140,16 +140,6 @@ const buildPlan = (settings, facts) => {
 }
 
 /**
- * What the plan of a flow has otherwise than one in ticks.
- * @type {Record<FlowName, (settings: Settings, facts: Facts) => Partial<ReturnType<typeof buildPlan> & { library: LibraryPlan | null }>>}
- */
-const parts = {
-  ticks: (settings) => (settings.driver === 'socket' ? {} : { library: libraryOf(settings) }),
-  clients: clientsPart,
-  jobs: jobsPart,
-}
-
-/**
  * @param {Settings} settings
  * @param {Facts} facts
  * @returns {Plan}
@@ -163,7 +153,7 @@ export const planOf = (settings, facts) => {
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  const plan = { ...buildPlan(settings, facts), ...parts[roles.writer.flow](settings, facts) }
+  const plan = { ...buildPlan(settings, facts), ...LOADS[roles.writer.flow].plan(settings, facts) }
   const { mostMembers, model } = strategyOf(plan)
   return deepFreeze({
     ...plan,

@@ -2,7 +2,7 @@
 import { count, period, rate as perSecond, several } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
-import { flowOf } from './names.js'
+import { namesOfKind } from './names.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -46,7 +46,7 @@ export const rhythmWords = ({
   arrivals = 'constant',
   rates,
 }) => {
-  const { inBatches, unit } = flowOf({ flow })
+  const { inBatches, unit } = namesOfKind({ flow })
   if (rates)
     return `${perSecond(rates[0].rateHz)} to ${perSecond(rates[rates.length - 1].rateHz)} ${unit}s/s in ${several(rates.length, 'step')}`
   if (!inBatches && nominalHz === null) return `${unit}s as fast as the replies come (a closed loop)`

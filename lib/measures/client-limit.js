@@ -1,7 +1,7 @@
 // Whether the client was the limit of a run.
 import { percent } from '../base/units.js'
 
-/** @import { Warning } from '../result/warnings.js' */
+/** @import { Warning } from './warnings.js' */
 /** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} ClientUse */
 
 const busyLimitPct = 90

@@ -49,12 +49,8 @@ export const ofReading = Object.freeze([fetches, replication, verify])
 export const { name: readsName, reading } = /** @type {Measure & { reading: Reading }} */ (ofReading[0])
 export const ofReaders = Object.freeze([client, collection, ...ofReading, nodes])
 
-/** @param {readonly Measure[]} measures @param {any} plan */
-const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
-
-/** What is taken of a run of its kind and its plan. @param {any} parts of run.json */
-export const measuresOfRun = ({ kind, plan }) =>
-  applying(kind === 'producer' ? ofWriters : plan.flow === 'workers' ? ofWorkers : ofReaders, plan)
+/** Those that a plan has. @param {readonly Measure[]} measures @param {any} plan */
+export const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
 
 /** @template T @param {readonly Measure[]} measures @param {(measure: Measure) => T | undefined} of @returns {T} */
 const together = (measures, of) => Object.assign({}, ...measures.map((measure) => of(measure) ?? {}))

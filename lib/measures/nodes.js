@@ -4,6 +4,7 @@ import { amount, counts, each } from './fields.js'
 import { figure, per } from './measure.js'
 
 /**
+ * @import { NodeFigures } from '../result/document.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Folded } from './fold.js'
  * @import { Measure } from './measure.js'
@@ -157,3 +158,14 @@ export const nodeTotals = (window, whole) => {
     watched: nodes.map(({ address, over_ms: overMs }) => ({ address, overS: (overMs ?? 0) / 1000 })),
   }
 }
+
+/**
+ * The node that works hardest, by its main thread; undefined where there are no such nodes.
+ * @param {{ nodes: NodeFigures[] }} run
+ * @param {readonly string[]} [roles]
+ */
+export const busiestNode = ({ nodes }, roles = ['master', 'replica']) =>
+  nodes
+    .filter(({ role }) => roles.includes(role))
+    .toSorted((a, b) => (b.engine_cpu_pct ?? -1) - (a.engine_cpu_pct ?? -1))
+    .at(0)

@@ -2,7 +2,7 @@
 
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
-import { writerFlow } from '../loads/writer-flow.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'
@@ -366,7 +366,7 @@ const fleetRules = [
     `${named('control')} needs an address, --host or --url: the boxes write to one target`,
   (s, named) =>
     s.control &&
-    !writerFlow(s.strategy).inBatches &&
+    !namesOfWriters(s.strategy).inBatches &&
     `${named('control')}: ${named('strategy')} has no writers (-t) that boxes could share`,
   (s, named) =>
     s.control &&

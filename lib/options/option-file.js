@@ -6,7 +6,7 @@ import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
-import { flowOf } from '../loads/names.js'
+import { namesOfKind } from '../loads/names.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { typedRates } from '../traffic/rates.js'
 import { namesOf } from './command-line.js'
@@ -135,7 +135,7 @@ const settingsIn = (plan) => {
   return {
     ...rest,
     ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
-    order: plan.order === flowOf(plan).defaultOrder ? null : plan.order,
+    order: plan.order === namesOfKind(plan).defaultOrder ? null : plan.order,
     ...clients,
     ...(isRun ? rhythmOf(plan) : { periodMs }),
     ...(rates && { durationMs: null }),

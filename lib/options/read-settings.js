@@ -5,7 +5,7 @@ import dotenv from 'dotenv'
 import { OPTIONS, optionsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { writerFlow } from '../loads/writer-flow.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { refuseWords, typedLine } from './command-line.js'
@@ -330,7 +330,7 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
   const items = given.quantity === 'default' ? undefined : quantity
   const { defaultItems, workers } = strategyNamed(strategy)
   if (workers && typeof rate === 'number') return ofRate(Math.max(1, Math.round(items ?? rate)), rate)
-  const most = defaultItems ?? writerFlow(strategy).defaultItems
+  const most = defaultItems ?? namesOfWriters(strategy).defaultItems
   if (most !== null) return { quantity: items ?? most }
   if (typeof rate !== 'number') return {}
   const each = items ?? Math.round(rate)

@@ -1,6 +1,6 @@
 // Which options of traffic have no meaning together, or for a strategy.
 
-import { writerFlow } from '../loads/writer-flow.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -11,14 +11,14 @@ import { strategyNamed } from '../workloads/index.js'
 export const trafficRules = [
   (s, named) =>
     s.order === 'split' &&
-    writerFlow(s.strategy).inBatches &&
+    namesOfWriters(s.strategy).inBatches &&
     `${named('order')} split is of clients: writers have ranges of their own already`,
 
   (s, named) => {
     if (s.arrivals === 'constant') return
     // Jobs of a queue have a rate without --rate.
     if (strategyNamed(s.strategy).workers && s.rate === undefined) return
-    if (!writerFlow(s.strategy).inBatches)
+    if (!namesOfWriters(s.strategy).inBatches)
       return typeof s.rate !== 'number' && `${named('arrivals')} needs --rate with a number`
     if (s.rate === 'max' || s.pacing === 'closed')
       return `${named('arrivals')}: without a schedule nothing is due`
@@ -33,7 +33,7 @@ export const trafficRules = [
   (s, named) =>
     (s.order ?? 'sequential') !== 'sequential' &&
     (s.connections ?? 1) > 1 &&
-    writerFlow(s.strategy).inBatches &&
+    namesOfWriters(s.strategy).inBatches &&
     `${named('connections')} with ${named('order')}: on several connections a write of an item could pass an earlier one`,
 
   (s, named) =>

@@ -2,21 +2,21 @@
 // noticed, whether the client was the limit, how long things took and how to make it shorter.
 
 import { tooFewWords } from '../base/samples.js'
-import { bytes, count, micros, percent, period, plainText } from '../base/units.js'
+import { bytes, count, facts, micros, percent, period, plainText } from '../base/units.js'
+import { readRows } from '../loads/fetches/words.js'
+import { loadOf } from '../loads/index.js'
+import { storedUnitOf, unitOf } from '../loads/words.js'
 import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
-import { hasWorkers } from '../result/kind.js'
-import { busiestNode } from '../result/nodes.js'
-import { chunkRows } from './chunk-words.js'
+import { busiestNode } from '../measures/nodes.js'
 import { cacheRows } from './cloudwatch-words.js'
 import { boxesRow } from './fleet-words.js'
-import { queryRows } from './query-words.js'
 import * as words from './words.js'
-import { workerRows } from './work-words.js'
 
 /**
  * @import { Part } from '../measures/measure.js'
- * @import { NodeFigures, ReadRun, RunDocument as Run, WriteRun } from '../result/document.js'
+ * @import { Words } from '../loads/index.js'
+ * @import { NodeFigures, RunDocument as Run, WriteRun } from '../result/document.js'
  *
  * @typedef {NonNullable<WriteRun['readers']>} Readers of a fleet
  * @typedef {{ label: string, text: string }} Row
@@ -30,7 +30,7 @@ const burstUs = 1000
 /** @param {WriteRun} run @returns {Row[]} */
 const costRows = ({ server, plan }) => {
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net, net_bytes_per_item_net: netBytes } = server
-  const each = `per ${words.unitOf(plan)}`
+  const each = `per ${unitOf(plan)}`
   const within = micros(server.cpu_us_per_item_net_uncertainty)
   const cpu =
     typeof net === 'number'
@@ -47,7 +47,7 @@ const costRows = ({ server, plan }) => {
     { label: 'server CPU', text: cpu },
     {
       label: 'memory',
-      text: `${bytes(server.memory_bytes_per_item)} per ${words.storedUnitOf(plan)}${note}`,
+      text: `${bytes(server.memory_bytes_per_item)} per ${storedUnitOf(plan)}${note}`,
     },
     { label: 'network', text: network },
   ]
@@ -90,7 +90,7 @@ const busiestRow = (run) => {
 }
 
 /** What measures say. @param {Run | Readers} run @param {Part} part @returns {Row[]} */
-const measureRows = (run, part) => answersIn(part, run, words.unitOf(run.plan))
+const measureRows = (run, part) => answersIn(part, run, unitOf(run.plan))
 
 /** Items of a batch are due at the same moment, and wait for each other. @param {WriteRun} run */
 const burstWords = ({ plan, latency_us: latency }) => {
@@ -124,59 +124,7 @@ const latencyRows = (run) => {
 
 /** @param {WriteRun} run @returns {Row[]} */
 const lostRow = (run) =>
-  run.items.acked === run.items.offered
-    ? []
-    : [{ label: `${words.unitOf(run.plan)}s`, text: words.itemWords(run) }]
-
-/** What a queue had no room for. @param {WriteRun} run @returns {Row[]} */
-const queueRow = ({ queue }) =>
-  queue?.full_ms == null
-    ? []
-    : [
-        {
-          label: 'queue',
-          text: words.facts([
-            `full after ${period(queue.full_ms)}`,
-            queue.predicted_ms != null &&
-              `predicted for ${period(queue.predicted_ms)} when ${period(queue.predicted_at_ms ?? 0)} had passed`,
-            `${count(queue.refused)} jobs refused`,
-          ]),
-        },
-      ]
-
-/** @param {WriteRun} run @returns {Row[]} */
-const repliesRow = ({ counts }) => {
-  const seen = Object.entries(counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
-  return seen.length > 0 ? [{ label: 'replies', text: words.facts(seen) }] : []
-}
-
-/** Passes over all numbers, and what the first of them left. @param {WriteRun} run @returns {Row[]} */
-const passRows = ({ passes, encodings, plan }) => {
-  if (!passes?.length) return []
-  const rows = passes.map((pass) => ({
-    label: pass.name,
-    text: words.facts([
-      `${count(pass.operations)} operations`,
-      `${count(Math.round(pass.rate))} operations/s`,
-      pass.server_cpu_us !== null && `server CPU ${micros(pass.server_cpu_us)} each, idle cost included`,
-      ...Object.entries(pass.counts).map(([reply, n]) => `${reply} ${count(n)}`),
-    ]),
-  }))
-  const [{ memory_bytes: grown }] = passes
-  const kinds = Object.keys(encodings ?? {})
-  return [
-    ...rows,
-    {
-      label: 'stored',
-      text: words.facts([
-        grown === null
-          ? 'memory: too little to tell; more --items show it'
-          : `${bytes(grown)}, ${bytes(grown / plan.items)} each`,
-        kinds.length > 0 && `encoded as ${kinds.join(', ')}`,
-      ]),
-    },
-  ]
-}
+  run.items.acked === run.items.offered ? [] : [{ label: `${unitOf(run.plan)}s`, text: words.itemWords(run) }]
 
 /** @param {WriteRun} run @returns {Row[]} */
 const snapshotRows = ({ snapshot }) => {
@@ -190,7 +138,7 @@ const snapshotRows = ({ snapshot }) => {
   return [
     {
       label: 'snapshot',
-      text: words.facts([
+      text: facts([
         `${count(keys)} keys${data === null ? '' : `, ${bytes(data)}`}${masters > 1 ? ` on ${masters} masters, one after the other` : ''}`,
         stepWords('saved in', save),
         stepWords('emptied in', flush),
@@ -200,16 +148,13 @@ const snapshotRows = ({ snapshot }) => {
   ]
 }
 
-/** @param {WriteRun} run @returns {Row[]} */
-const writerRows = (run) => [
+/** @param {WriteRun} run @param {Words} own of its kind @returns {Row[]} */
+const writerRows = (run, { early, late }) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
-  ...queueRow(run),
-  ...repliesRow(run),
-  ...passRows(run),
+  ...(early?.(run) ?? []),
   ...snapshotRows(run),
-  ...chunkRows(run),
-  ...queryRows(run),
+  ...(late?.(run) ?? []),
   ...costRows(run),
   ...busiestRow(run),
   ...measureRows(run, 'beside'),
@@ -218,32 +163,20 @@ const writerRows = (run) => [
   ...boxesRow(run),
 ]
 
-/** What consumers read, of one process or of all readers of a fleet. @param {ReadRun | Readers} run @param {string} label of its rate @returns {Row[]} */
-const readRows = (run, label) =>
-  [
-    ...measureRows(run, 'rate').map((row) => ({ ...row, label })),
-    ...measureRows(run, 'found'),
-    ...measureRows(run, 'reads'),
-  ].filter(({ text }) => text)
-
-/** @param {ReadRun} run @returns {Row[]} */
-const readerRows = (run) =>
-  [...readRows(run, 'rate'), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
-
 /** @param {Run} run @returns {Row[]} */
 const eventsRow = ({ events }) => {
   /** @type {Record<string, number>} */
   const kinds = {}
   for (const { kind } of events) kinds[kind] = (kinds[kind] ?? 0) + 1
   const seen = Object.entries(kinds).map(([kind, n]) => `${kind} ${count(n)}`)
-  return seen.length > 0 ? [{ label: 'events', text: `${words.facts(seen)} (-v lists them)` }] : []
+  return seen.length > 0 ? [{ label: 'events', text: `${facts(seen)} (-v lists them)` }] : []
 }
 
 /** @param {Run} run @returns {Row[]} */
 const rowsOf = (run) => {
-  if (hasWorkers(run))
-    return [...workerRows(run), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
-  return run.kind === 'consumer' ? readerRows(run) : writerRows(run)
+  const { words: own } = loadOf(run)
+  if (!own.rows) return writerRows(/** @type {WriteRun} */ (run), own)
+  return [...own.rows(run), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
 }
 
 /** @param {Run} run @returns {Row[]} */

@@ -1,6 +1,5 @@
 // What CloudWatch says of the nodes of a run.
-import { count, percent } from '../base/units.js'
-import { facts } from './words.js'
+import { count, facts, percent } from '../base/units.js'
 
 /** @import { RunDocument as Run } from '../result/document.js' */
 

@@ -1,11 +1,11 @@
 // What the report of an experiment says.
 
-import { dash, period, plainData } from '../base/units.js'
+import { dash, facts, period, plainData } from '../base/units.js'
 import { measureNamed } from '../result/measures.js'
 import { asSentence, publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
 import { cell, figureCell, shownFigure } from './cells.js'
-import { facts, moment } from './words.js'
+import { moment } from './words.js'
 
 /**
  * @import { ExperimentDocument, FigureOfRow } from '../result/experiment-document.js'

@@ -1,21 +1,21 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 
 import { percentileOf } from '../base/samples.js'
-import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
-import { flowOf } from '../loads/names.js'
+import { bytes, count, dash, facts, micros, percent, plainData } from '../base/units.js'
+import { loadOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
+import { storedUnitOf, unitOf } from '../loads/words.js'
 import { at } from '../measures/fold.js'
-import { answersIn, factsIn, ofReaders, ofWorkers, ofWriters, timesByWarning } from '../measures/index.js'
+import { factsIn, ofReaders, timesByWarning } from '../measures/index.js'
+import { stateWords } from '../measures/warnings.js'
 import { highlightsOf } from '../result/chief-metrics.js'
-import { hasWorkers, kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
-import { stateWords } from '../result/warnings.js'
 import { answerRows } from './answer.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
 import { boxesTable, readerBoxesTable } from './fleet-words.js'
 import { FOLDS } from './folds.js'
 import * as words from './words.js'
-import { workerFacts } from './work-words.js'
 
 /**
  * @import { Measure } from '../measures/measure.js'
@@ -149,22 +149,16 @@ const planTable = ({ plan }) => ({
 const writerFacts = (run) => [
   { label: 'items', text: words.itemWords(run) },
   { label: 'rate', text: words.rateWords(run) },
-  { label: flowOf(run.plan).sends, text: words.tickWords(run) },
+  { label: namesOfKind(run.plan).sends, text: words.tickWords(run) },
   { label: 'idle cost', text: words.idleWords(run) },
   { label: 'commands', text: words.commandWords(run) },
 ]
 
-/** @param {ReadRun} run */
-const readerFacts = (run) => [
-  ...answersIn('details', run, words.unitOf(run.plan)),
-  { label: 'served', text: words.servedWords(run) },
-]
-
 /** @param {RunDocument} run */
 const measureFacts = (run) =>
-  factsIn(run, words.unitOf(run.plan)).map(({ label, texts }) => ({
+  factsIn(run, unitOf(run.plan)).map(({ label, texts }) => ({
     label,
-    text: words.facts(texts),
+    text: facts(texts),
   }))
 
 /** @param {readonly Measure[]} measures @param {RunDocument} run */
@@ -174,34 +168,17 @@ const timesOfMeasures = (measures, run) =>
   )
 
 /** @param {RunDocument} run */
-const factsOfKind = (run) => {
-  if (hasWorkers(run)) return workerFacts(run)
-  return run.kind === 'consumer' ? readerFacts(run) : writerFacts(run)
-}
-
-/** @param {RunDocument} run */
 const factsOf = (run) =>
   [
     { label: 'run', text: run.run },
     { label: 'plan', text: words.planWords(run) },
     { label: 'target', text: words.targetWords(run) },
     { label: 'time', text: words.timeWords(run) },
-    ...factsOfKind(run),
+    ...(loadOf(run).words.facts?.(run) ?? writerFacts(/** @type {WriteRun} */ (run))),
     { label: 'clocks', text: words.clockWords(run) },
     ...measureFacts(run),
     ...cacheRows(run),
   ].filter(({ text }) => text)
-
-/** @param {WorkRun} run @returns {Table[]} */
-const timesOfWorkers = (run) =>
-  timesTable('Times', [
-    { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
-    { name: 'taken to done', figures: run.latency_us.service, unit: 'us' },
-    ...timesOfMeasures(
-      ofWorkers.filter(({ name }) => name !== 'latency'),
-      run,
-    ),
-  ])
 
 /** The tables of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */
 const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
@@ -211,10 +188,17 @@ const timesOfCommands = ({ commands = {} }) =>
   Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
 
 /** @param {RunDocument} run @returns {Table[]} */
-const timesOf = (run) =>
-  run.kind === 'consumer'
-    ? timesOfReads('Times', run)
-    : timesTable('Latency', [...timesOfMeasures(ofWriters, run), ...timesOfCommands(run.latency_us)])
+const timesOf = (run) => {
+  const { measures, words: own } = loadOf(run)
+  if (!own.times)
+    return timesTable('Latency', [
+      ...timesOfMeasures(measures, run),
+      ...timesOfCommands(/** @type {WriteRun} */ (run).latency_us),
+    ])
+  const first = own.times(run)
+  const others = measures.filter(({ name }) => first.length === 0 || name !== 'latency')
+  return timesTable('Times', [...first, ...timesOfMeasures(others, run)])
+}
 
 /** @param {ReadRun} run @returns {Table[]} */
 const countsTable = ({ uniqueness }) => {
@@ -267,30 +251,15 @@ const thresholdsTable = ({ thresholds = [] }) =>
  * @param {RunDocument['plan']} plan
  */
 const titleOf = ({ name, title }, plan) =>
-  title.replace(
-    / per item\b/,
-    ` per ${name.startsWith('server.memory') ? words.storedUnitOf(plan) : words.unitOf(plan)}`,
-  )
+  title.replace(/ per item\b/, ` per ${name.startsWith('server.memory') ? storedUnitOf(plan) : unitOf(plan)}`)
 
 /** Whether the run counts, with its first reason where it does not. @param {RunDocument} run */
 const verdictOf = (run) => {
   const reason = run.warnings.find(({ invalidates }) => invalidates)
-  const { plan, rate: rates } = run
-  const kept = words.isUneven(plan) ? ', all that was due' : ', target rate sustained'
-  const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : kept
-  const right = 'verify' in run && run.verify && run.plan.knowsBytes ? ', every value right' : ''
-  const good = {
-    consumer: `every fetch on time and whole${right}`,
-    producer:
-      'queue' in run && run.queue?.refused
-        ? 'every job stored, or refused by a full queue'
-        : `every ${words.unitOf(plan)} acknowledged${sustained}`,
-    workers: 'every job has one place',
-  }[kindOf(run)]
   return {
     good: run.valid,
     word: capital(stateWords(run)),
-    sentence: run.valid ? good : (reason?.message ?? 'do not quote these numbers'),
+    sentence: run.valid ? loadOf(run).words.good(run) : (reason?.message ?? 'do not quote these numbers'),
   }
 }
 
@@ -318,11 +287,11 @@ const warningsOf = ({ warnings, valid }) => {
  */
 export const runSections = (document) => {
   const run = plainData(document)
-  const kind = kindOf(run)
+  const { document: kind, words: own } = loadOf(run)
   const names = highlightsOf[kind]
   const known = new Map(measuresOf(run).map(({ name, value }) => [name, value]))
   return {
-    title: `Millrace: ${{ producer: 'writes', consumer: 'reads', workers: 'works off' }[kind]} ${run.plan.strategy} · ${run.run}`,
+    title: `Millrace: ${own.does} ${run.plan.strategy} · ${run.run}`,
     question: words.sentenceOf(run),
     verdict: verdictOf(run),
     answer: answerRows(run),
@@ -339,7 +308,7 @@ export const runSections = (document) => {
     tables: [
       ...thresholdsTable(run),
       ...countsTable(run),
-      ...(kindOf(run) === 'workers' ? timesOfWorkers(run) : timesOf(run)),
+      ...timesOf(run),
       ...(run.readers ? timesOfReads('Reads', run.readers) : []),
       ...boxesTable(run),
       ...readerBoxesTable(run),

@@ -2,9 +2,8 @@
 // most `columns`, ending in a line feed.
 
 import { alignedTable, blocksText, marked, painter, wrapped } from '../base/layout.js'
-import { dash } from '../base/units.js'
+import { dash, gap } from '../base/units.js'
 import { runSections } from './run-sections.js'
-import { gap } from './words.js'
 
 /**
  * @import { RunDocument } from '../result/document.js'

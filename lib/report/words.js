@@ -1,86 +1,21 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
-import { bytes, count, facts, micros, period, plainText, rate, several, share } from '../base/units.js'
-import { flowOf } from '../loads/names.js'
-import { fetchTimesWords, rhythmWords } from '../loads/rhythm.js'
-import { kindOf } from '../result/kind.js'
+import { count, facts, micros, period, plainText, rate, several, share } from '../base/units.js'
+import { loadOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
+import { unitOf } from '../loads/words.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
-import { itemsWords } from '../traffic/items.js'
-import { lifetimeWords } from '../traffic/lifetimes.js'
-import { shownSizes } from '../traffic/sizes.js'
-import { chunksWords } from './chunk-words.js'
-import { queriesWords } from './query-words.js'
-import { workersPlanWords } from './work-words.js'
 
-/** @import { AnyPlan as Plan, ReadRun, RunDocument, WriteRun } from '../result/document.js' */
-/** @typedef {{ kind: RunDocument['kind'], plan: Plan, consumers?: number }} Loaded what is known of a run before its result */
-
-export { facts, gap } from '../base/units.js'
+/**
+ * @import { Loaded } from '../loads/index.js'
+ * @import { AnyPlan as Plan, ReadRun, RunDocument, WriteRun } from '../result/document.js'
+ */
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
 export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 
-/** What is counted: an item that is stored, or an operation of a client. @param {Plan} plan */
-export const unitOf = (plan) => flowOf(plan).unit
-
-/** What takes memory: an item, a key that operations are about, or a job. @param {Plan} plan */
-export const storedUnitOf = (plan) => flowOf(plan).stored
-
-/** Which of the writers this process is; empty where it is the only one. @param {Plan} plan */
-const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity }) => {
-  if (agents.length === totalAgents) return totalAgents > 1 ? `by ${several(totalAgents, 'writer')}` : ''
-  const numbers = agents.map((/** @type {{ agent: number }} */ { agent }) => agent)
-  const inRow = numbers.length > 1 && numbers.at(-1) - numbers[0] === numbers.length - 1
-  const own = inRow ? `${numbers[0]}-${numbers.at(-1)}` : numbers.join(', ')
-  return `by ${numbers.length === 1 ? 'writer' : 'writers'} ${own} of ${count(totalAgents)} (${count(items)} of ${count(quantity)} items)`
-}
-
-/** What a writer's plan sends, and how often. @param {Plan} plan */
-const ticksWords = (plan) => {
-  const { quantity, items = quantity } = plan
-  const writers = writersWords(plan)
-  const rhythm =
-    plan.rate === 'max'
-      ? `as many items/s as possible (${count(items)} over and over)`
-      : rhythmWords({ ...plan, quantity: items })
-  return [rhythm, writers].filter(Boolean).join(', ')
-}
-
-/** @param {Plan} plan */
-const clientsWords = (plan) => {
-  if (plan.clients.isChecked) return queriesWords(plan)
-  const { quantity, nominalHz, clients, queue, arrivals = 'constant' } = plan
-  const { connections, pipeline, delivery } = clients
-  if (delivery) return chunksWords(plan)
-  const unit = unitOf(plan)
-  const each = pipeline === 1 ? `one ${unit}` : `up to ${count(pipeline)} ${unit}s`
-  const load =
-    nominalHz === null
-      ? 'closed loop'
-      : plan.rates
-        ? rhythmWords(plan)
-        : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
-  const over = queue ? '' : `, over ${count(quantity)} keys`
-  return `${several(connections, 'connection')} with ${each} in flight each, ${load}${over}`
-}
-
-/** What is fetched, how often, by how many. @param {Loaded} run */
-const readingWords = ({ plan, consumers }) => {
-  const every = fetchTimesWords(plan)
-  const all = plan.agents.length === plan.totalAgents
-  const total = several(plan.totalAgents * plan.consumers, 'consumer')
-  const what = plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'
-  return `${all ? total : `${consumers} of ${total}`} fetch${consumers === 1 && all ? 'es' : ''} ${what} ${every}`
-}
-
-const loads = {
-  producer: (/** @type {Loaded} */ { plan }) => (plan.clients ? clientsWords(plan) : ticksWords(plan)),
-  consumer: readingWords,
-  workers: workersPlanWords,
-}
-
 /** The load in a few words. @param {Loaded} run */
-export const loadWords = (run) => loads[kindOf(run)](run)
+export const loadWords = (run) => loadOf(run).words.load(run)
 
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {RunDocument} run */
 const serversWords = ({ target, nodes, versions }) => {
@@ -101,82 +36,12 @@ const serversWords = ({ target, nodes, versions }) => {
 export const sentenceOf = (run) =>
   `${run.plan.strategy}: ${loadWords(run)}, for ${period(run.duration_s * 1000)} on ${serversWords(run)}`
 
-/** @param {Plan} plan */
-const setsWords = ({ sets = [], extraSets = [], placement }) => {
-  const where = new Map([
-    ['same-slot', ' in one slot'],
-    ['spread', ' spread over the slots'],
-  ])
-  return facts([
-    (sets.length > 1 || placement === 'spread' || placement === 'same-slot') &&
-      several(sets.length, 'sorted set') + (where.get(placement) ?? ''),
-    extraSets.length > 0 && several(extraSets.length, 'extra sorted set'),
-  ])
-}
-
-/** The driver, and a library's settings, by which its figures are to be read. @param {Plan} plan */
-const driverWords = ({ driver, library }) => {
-  if (!library) return `driver ${driver}`
-  const { version, options, lacks } = library
-  const set = Object.entries(options).map(([name, value]) => `${name} ${value === 0 ? 'off' : value}`)
-  const without = lacks.length > 0 ? `; it has no ${lacks.join(', no ')}` : ''
-  return `driver ${driver} ${plainText(version)} (${plainText(set.join(', '))}${plainText(without)})`
-}
-
-/** @param {Plan} plan */
-const fetchingWords = (plan) =>
-  facts([
-    plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
-    `ttl ${lifetimeWords(plan)}`,
-    setsWords(plan),
-    plan.verify && 'every value verified',
-    driverWords(plan),
-    plan.prefix && `prefix ${plan.prefix}`,
-    plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
-  ])
-
-/** @param {Plan} plan */
-const writingWords = (plan) => {
-  const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, settles, pacing, prefix, clients } =
-    plan
-  const members = plan.membersInCommand ?? plan.maxMembers
-  const { inBatches, expires, defaultOrder } = flowOf(plan)
-  return facts([
-    inBatches && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    !clients?.delivery &&
-      (clients || plan.order !== defaultOrder || plan.churn) &&
-      plan.order &&
-      itemsWords(plan),
-    clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
-    plan.reconnectHz && `${several(plan.reconnectHz, 'connection')} a second replaced`,
-    clients?.ratio &&
-      !clients.delivery &&
-      `${clients.ratio[0]} writes to ${clients.ratio[1]} reads${clients.ratio[2] ? ` and ${clients.ratio[2]} deletes` : ''}`,
-    !clients?.delivery &&
-      `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
-    expires && `ttl ${lifetimeWords(plan)}`,
-    once && 'every item once',
-    setsWords(plan),
-    inBatches && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
-    warmUpMs > 0 && `warm-up ${settles ? 'until steady, at most ' : ''}${period(warmUpMs)}`,
-    inBatches && plan.rate !== 'max' && `${pacing} pacing`,
-    driverWords(plan),
-    prefix && `prefix ${prefix}`,
-  ])
-}
-
-const plans = {
-  producer: writingWords,
-  consumer: fetchingWords,
-  workers: (/** @type {Plan} */ { prefix }) => facts([prefix && `prefix ${prefix}`]),
-}
-
 /** The plan in plain words. @param {RunDocument} run */
 export const planWords = (run, /** @type {Plan} */ plan = run.plan) =>
   facts([
     plan.model ? `${plan.strategy} (${plainText(plan.model.title)})` : plan.strategy,
     loadWords(run),
-    plans[kindOf(run)](plan),
+    loadOf(run).words.plan(plan),
   ])
 
 /** @param {RunDocument} run */
@@ -238,7 +103,8 @@ export const tickWords = ({ ticks, commands, plan }) => {
   // Without a schedule nothing is late.
   const free = plan.rate === 'max' || plan.pacing === 'closed' || plan.nominalHz === null
   return facts([
-    flowOf(plan).inBatches && `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
+    namesOfKind(plan).inBatches &&
+      `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
     !free && `sent p50 ${micros(p50)}, p99 ${micros(p99)} after the due time`,
     `${count(commands.sent)} commands`,
     (commands.repeated ?? 0) > 0 && `${count(commands.repeated)} retried`,
@@ -265,15 +131,6 @@ export const commandWords = ({ server }) =>
           calls > 0 && `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`,
       ),
   )
-
-/** Which nodes answered reads of values, from every client. @param {ReadRun} run */
-export const servedWords = ({ commands, plan }) => {
-  const name = plan.valuesBy
-  const [master, replica] = [commands.master?.[name]?.calls ?? 0, commands.replica?.[name]?.calls ?? 0]
-  return master + replica > 0
-    ? `${name.toUpperCase()} by replicas ${count(replica)}, by masters ${count(master)}`
-    : ''
-}
 
 /** @param {RunDocument} run */
 export const clockWords = ({ clocks = [] }) => {

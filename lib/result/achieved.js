@@ -1,6 +1,6 @@
 // The rate of every second of a run. Batches of a schedule count for the time until the next one is due, so a batch
 // whose answers come just behind the end of a second makes neither a dip there nor a spike in the next.
-import { flowOf } from '../loads/names.js'
+import { namesOfKind } from '../loads/names.js'
 
 /**
  * @import { WriteRun } from './document.js'
@@ -12,7 +12,7 @@ const boundaryMs = 50
 
 /** @param {WriteRun} run */
 const isScheduled = ({ plan }) =>
-  flowOf(plan).inBatches &&
+  namesOfKind(plan).inBatches &&
   plan.rate !== 'max' &&
   plan.pacing === 'open' &&
   (plan.arrivals ?? 'constant') === 'constant' &&

@@ -1,9 +1,10 @@
 // run.json: the parts of a finished run of any kind, put together, checked, judged, and with its measures. What each
 // field is called and may hold is in schemas.js.
 import { plainData, plainText } from '../base/units.js'
+import { loadOf } from '../loads/index.js'
 import { ofReaders, ofWorkers, ofWriters, unmeasured } from '../measures/index.js'
+import { ruling } from '../measures/warnings.js'
 import { measuresOf } from './measures.js'
-import { validityOf } from './validity.js'
 
 /**
  * @import { CloudWatchSection } from '../cloudwatch/fetch.js'
@@ -14,7 +15,7 @@ import { validityOf } from './validity.js'
  * @import { Found } from '../servers/preflight.js'
  * @import { Measure } from './measures.js'
  * @import { Judged } from './thresholds.js'
- * @import { Warning } from './warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  */
 /** @typedef {number | null} Figure null: not measured */
 /** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
@@ -144,6 +145,17 @@ const besides = (shape, given) =>
   Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => !(key in shape)))
 
 /**
+ * Whether a run may be quoted, and if not, why: one judgement for every kind of run.
+ * @param {any} run run.json without its judgement
+ * @param {readonly Warning[]} [given] what was noticed on the way: an uneven placement, a lost lease
+ */
+export const validityOf = (run, given = []) =>
+  ruling(
+    given,
+    loadOf(run).reasons.flatMap((reason) => reason(run)),
+  )
+
+/**
  * The document of run.json, judged; only plain text and finite numbers are in it.
  * @type {{ (parts: RunParts): WriteRun, (parts: RunParts | ReadParts): RunDocument }}
  */
@@ -165,7 +177,7 @@ export const resultDocument = (/** @type {RunParts | ReadParts} */ parts) => {
       plan: null,
       versions,
       target: target ?? null,
-      ...filled(shapes['jobs' in sections ? 'workers' : kind], plainData(sections)),
+      ...filled(shapes[loadOf(parts).document], plainData(sections)),
       nodes,
       events,
     }),

@@ -1,7 +1,7 @@
 // experiment.json: what a runner of experiments writes and reports read. Types only.
 
 /**
- * @import { Warning } from './warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {object} FigureOfRow a figure over the repeats of a row
  * @property {number} median

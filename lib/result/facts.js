@@ -1,8 +1,9 @@
 // run.json as a function of what lies beside it: facts.json has what is known once, intervals.ndjson the seconds. A run that
 // was killed, or whose disk was full, has the facts of its beginning only, and its result is that of the seconds it wrote.
 import { sums as total } from '../base/sums.js'
+import { loadOf } from '../loads/index.js'
 import { folded } from '../measures/fold.js'
-import { measuresOfRun, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
+import { applying, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { withThresholds } from './thresholds.js'
 import { windowOf } from './window.js'
@@ -36,7 +37,7 @@ export const documentWith = ({ parts, thresholds }, sections) =>
 /** @param {Facts} facts @param {Lines} lines @param {readonly { at_ms: number, kind: string, text: string }[]} events */
 export const documentOf = (facts, lines, events) => {
   const { parts, sums } = facts
-  const measures = measuresOfRun(parts)
+  const measures = applying(loadOf(parts).measures, parts.plan)
   const fields = recordOf(measures)
   const { fromMs = 0 } = sums ?? {}
   const measured = lines.filter(({ phase, at_ms: atMs }) => phase !== 'warm-up' && atMs > fromMs)
@@ -60,10 +61,11 @@ export const documentOf = (facts, lines, events) => {
 }
 
 /** What was answered to writers, or done by workers. @param {Record<string, any>} parts @param {Lines} lines */
-const storedIn = ({ kind, plan }, lines) => {
+const storedIn = (parts, lines) => {
   const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
   const costed = { items: acked, idle: { why: 'not measured' } }
-  return kind === 'producer' ? { stored: acked, costed } : { stored: plan.flow === 'workers' ? done : 0 }
+  const of = { producer: { stored: acked, costed }, workers: { stored: done }, consumer: { stored: 0 } }
+  return of[loadOf(parts).document]
 }
 
 const cutOff = (/** @type {number} */ lastMs) => ({
@@ -76,17 +78,12 @@ const cutOff = (/** @type {number} */ lastMs) => ({
 const partsOfLines = (parts, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
   const [first] = lines
-  const own =
-    parts.kind === 'producer'
-      ? writtenIn(parts, lines)
-      : parts.plan.flow === 'workers'
-        ? workedIn(parts, lines, lastMs)
-        : { commands: {}, reads: {}, consumers: parts.plan.agents.length * parts.plan.consumers }
+  const own = { producer: writtenIn, workers: workedIn, consumer: readIn }[loadOf(parts).document]
   return {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
     interrupted: true,
-    ...own,
+    ...own(parts, lines),
     warnings: [...parts.warnings, cutOff(lastMs)],
   }
 }
@@ -125,6 +122,9 @@ const writtenIn = ({ plan }, lines) => {
   }
 }
 
+/** @param {Record<string, any>} parts */
+const readIn = ({ plan }) => ({ commands: {}, reads: {}, consumers: plan.agents.length * plan.consumers })
+
 // What each worker did is known at the end.
 const crewOf = (/** @type {number} */ count) => ({
   count,
@@ -133,8 +133,9 @@ const crewOf = (/** @type {number} */ count) => ({
   processes_lost: null,
 })
 
-/** @param {Record<string, any>} parts @param {Lines} lines @param {number} lastMs */
-const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
+/** @param {Record<string, any>} parts @param {Lines} lines */
+const workedIn = ({ plan: { work }, jobs: known }, lines) => {
+  const lastMs = lines.at(-1)?.at_ms ?? 0
   const jobs = total(lines.map((line) => line.jobs))
   const rate = lastMs > 0 ? ((jobs.done ?? 0) * 1000) / lastMs : null
   return {

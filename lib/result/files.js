@@ -8,7 +8,7 @@ import { bytes, plainData } from '../base/units.js'
 
 /**
  * @import { FileHandle } from 'node:fs/promises'
- * @import { Warning } from './warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  */
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/

@@ -1,14 +1,15 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
+
+import { absentWriters } from '../loads/writer-reasons.js'
 import { storedOf } from '../measure/costs.js'
 import { presenceOf } from '../measure/presence.js'
 import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
 import { commandsOf, nodesIn } from '../measures/nodes.js'
+import { absentCode, ruling } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
 import { measuresOf } from './measures.js'
-import { absentCode, ruling } from './warnings.js'
-import { absentWriters } from './writer-reasons.js'
 
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'

@@ -5,7 +5,7 @@ import { atMost } from '../base/timers.js'
 import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
 
 /**
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  *
  * @typedef {Awaited<ReturnType<typeof watchedClocks>>} RunClock

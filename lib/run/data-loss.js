@@ -5,7 +5,7 @@ import { count } from '../base/units.js'
 
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null }} Topology
  * @typedef {{ text: string, certain: boolean }} Loss certain: false where the keys may be other programs'

@@ -20,7 +20,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Facts } from '../result/facts.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Signals } from '../base/settlement.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of

@@ -5,7 +5,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Layout } from '../servers/topology.js'
  */
 

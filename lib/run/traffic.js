@@ -1,7 +1,7 @@
 // What the plan's draws came to: the same functions of the seed, drawn once more after the run, so that counting costs the
 // run nothing. Exact for what was offered first, up to a limit; in a closed loop but for the moments of its operations.
 import { chunkRange } from '../base/ranges.js'
-import { flowOf } from '../loads/names.js'
+import { namesOfKind } from '../loads/names.js'
 import { arrivalsWords, duesOf } from '../traffic/arrivals.js'
 import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'
@@ -22,7 +22,7 @@ const mostDraws = 200_000
  */
 const itemsDrawn = (plan, draws, endMs) => {
   const items = new Float64Array(draws)
-  if (!flowOf(plan).inBatches) {
+  if (!namesOfKind(plan).inBatches) {
     const connections = plan.clients?.connections ?? 1
     const draw = drawsOf({ ...plan, count: plan.items, clients: connections })
     const due =
@@ -110,7 +110,7 @@ export const trafficOf = (plan, { offered, endMs }) => {
         ...spread(Float64Array.from(items, sizeOf(plan))),
       },
     }),
-    ...(flowOf(plan).expires && {
+    ...(namesOfKind(plan).expires && {
       ttl_s: { stated: lifetimeWords(plan), ...spread(Float64Array.from(items, lifetimeOf(plan))) },
     }),
     ...(plan.nominalHz !== null && plan.pacing !== 'closed' && { arrivals: gapsIn(plan, draws) }),

@@ -25,7 +25,7 @@ import { changesOf } from './second.js'
  * @import { Sets } from '../measure/jobs.js'
  * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Frame, FrameNeeds, Undo } from './frame.js'
  *

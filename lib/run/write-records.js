@@ -1,7 +1,8 @@
 // What a writing run counts and times as it goes.
+
+import { writingOf } from '../loads/index.js'
 import { latencyOf, series } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
-import { runOfFlow } from './flows.js'
 
 /**
  * @import { Sums } from '../fleet/interval.js'
@@ -53,7 +54,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
   const late = tickCounter()
   /** @type {number | null} */
   let firstBehindMs = null
-  const ledger = runOfFlow[plan.flow].ledger(plan, isMeasured)
+  const ledger = writingOf(plan).ledger(plan, isMeasured)
   return {
     ledger,
     latency,

@@ -3,16 +3,17 @@
 
 import { ledSource } from '../fleet/leader-sampling.js'
 import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
+import { inFlightWords } from '../loads/clients/in-flight.js'
+import { writingOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { client } from '../measures/client.js'
 import { ofWriters } from '../measures/index.js'
 import { nodes } from '../measures/nodes.js'
 import { courseOf } from '../plan/course.js'
-import { inFlightWords } from '../result/in-flight.js'
 import { removeExpiredIds } from '../servers/expired-ids.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { runOfFlow } from './flows.js'
 import { frameOf } from './frame.js'
 import { idleOf } from './idle.js'
 import { changesOf, lengthMs } from './second.js'
@@ -24,11 +25,11 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @import { Held } from '../measure/memory-cost.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Plan } from '../loads/plan.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { RunClock } from './clock.js'
  * @import { Conductor } from './conductor.js'
- * @import { Writing } from './flows.js'
+ * @import { Opened, Writing } from '../loads/index.js'
  * @import { Frame, FrameNeeds, Undo } from './frame.js'
  * @import { Records } from './write-records.js'
  *
@@ -144,9 +145,10 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
   const write = secondsTo(needs, instruments, records, window, writing)
   let isInFlightTold = false
   const look = (/** @type {any} */ line) => {
-    const words = isInFlightTold
-      ? ''
-      : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
+    const words =
+      isInFlightTold || !namesOfKind(plan).keepsInFlight
+        ? ''
+        : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
     if (words) journal.event('in-flight', words)
     isInFlightTold ||= words !== ''
     const settled = window.settled(line)
@@ -191,7 +193,7 @@ export const setUpWriting = async (needs, undo) => {
   undo(records.close)
 
   await makeReady(strategy, target)
-  /** @type {Awaited<ReturnType<typeof runOfFlow.ticks.open>> | null} */
+  /** @type {Opened | null} */
   let load = null
   const watchers = await watchersOf(frame, needs, records, () => load)
   const { instruments, window } = watchers
@@ -204,7 +206,7 @@ export const setUpWriting = async (needs, undo) => {
       ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say, onSample })
       : Promise.resolve({ why: 'another box of the fleet measured it' })
   const opened = async () => {
-    const flow = await runOfFlow[plan.flow].open({
+    const flow = await writingOf(plan).open({
       ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
       onProgress: () => load?.writing.progress?.(),
       instruments,

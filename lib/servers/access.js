@@ -6,7 +6,7 @@ import { OptionError } from '../base/errors.js'
 /**
  * @import { SecureContextOptions } from 'node:tls'
  * @import { Settings } from '../../settings.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Access } from './dial.js'
  */
 

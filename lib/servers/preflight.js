@@ -14,7 +14,7 @@ import { loaded } from './loading.js'
 /**
  * @import { Allowance } from '../../settings.js'
  * @import { Plan } from '../loads/plan.js'
- * @import { Warning } from '../result/warnings.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Info } from '../wire/info.js'
  * @import { Findings, FoundKey } from './found-keys.js'
  * @import { Target } from './open.js'

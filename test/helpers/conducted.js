@@ -14,7 +14,7 @@ export const conducted = async (t, settings, playing) => {
   const { anyServer } = strategyNamed(settings.strategy)
   const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer })
   t.after(target.close)
-  /** @type {import('../../lib/result/warnings.js').Warning[]} */
+  /** @type {import('../../lib/measures/warnings.js').Warning[]} */
   const warnings = []
   const nothing = () => {}
   const { signal } = new AbortController()

@@ -3,16 +3,15 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { adviceByCause } from '../../lib/result/advice.js'
+import { adviceByCause } from '../../lib/loads/advice.js'
 
 const busy = 'none: a process is at its limit only on a machine whose cores are free'
 
 /** @type {Record<string, Record<string, string>>} by module and option: the name of the case, or 'none: ' and why */
 const advised = {
-  'lib/result/writer-reasons.js': {
+  'lib/loads/writer-reasons.js': {
     '--window': 'a window smaller than a batch',
     '--pipeline': 'few commands in flight',
-    '--chunk-size': 'chunks that are too small',
     '--duration':
       'none: how many operations are few depends on the machine; test/simulation/advice.test.js plays it',
     '--warm-up': 'none: a run has a tick in its window unless it is stopped in its warm-up',
@@ -21,12 +20,8 @@ const advised = {
     '-t': busy,
     '--driver': busy,
     '--prefix': 'a key of another type',
-    '--query-timeout': 'a query that takes longer than it may',
-    '--update-writers': 'few writers of updates',
-    '--update-rate': 'few writers of updates',
-    '--delay': 'none: the proxy adds what it is asked for, unless others take the CPU',
   },
-  'lib/result/reader-reasons.js': {
+  'lib/loads/fetches/reasons.js': {
     '--duration':
       'none: a fetch that has begun is waited for, and a plan that replaced another is soon a --ttl old',
     '--limit': 'fetches more often than they take',
@@ -44,7 +39,7 @@ const advised = {
     '--seed': 'values of an unknown plan',
     '--verify': 'values that are gone',
   },
-  'lib/result/worker-reasons.js': {
+  'lib/loads/workers/reasons.js': {
     '--take': 'jobs in hand at the end',
     '--confirm': 'none: test/integration/queue-kills.test.js kills workers with it and without it',
     '--strategy': 'workers of another queue',
@@ -54,14 +49,27 @@ const advised = {
     '--outputs': 'none: it is named as what drains a second queue, which only a run with it fills',
     '--reconnects': 'none: whether a run of workers has the reason depends on the machine',
   },
-  'lib/result/in-flight.js': {
+  'lib/loads/clients/in-flight.js': {
     '--connections': 'lookups in open loop: connections',
     '--pipeline': 'lookups in open loop: operations in flight',
+  },
+  'lib/loads/chunks/index.js': {
+    '--chunk-size': 'chunks that are too small',
+    '--delay': 'none: the proxy adds what it is asked for, unless others take the CPU',
+  },
+  'lib/loads/clients/reasons.js': {
+    '--duration': 'a query that takes longer than it may',
+    '--prefix': 'a key of another type',
+    '--query-timeout': 'a query that takes longer than it may',
+    '--update-writers': 'few writers of updates',
+    '--update-rate': 'few writers of updates',
+  },
+  'lib/loads/ticks/index.js': {
     '-q': 'an item that is due again before it is stored',
     '--period': 'an item that is due again before it is stored',
     '--window': 'a window smaller than a batch',
   },
-  'lib/result/advice.js': {
+  'lib/loads/advice.js': {
     '--spread': 'none: a cluster refuses a plan whose commands would cross slots before its first write',
     '--same-slot': 'none: a cluster refuses a plan whose commands would cross slots before its first write',
     '--url': 'a master that becomes a replica',
@@ -100,14 +108,14 @@ const causes = {
   ...Object.fromEntries(
     ['LOADING', 'MASTERDOWN', 'NOREPLICAS', 'BUSY', 'MISCONF'].map((cause) => [cause, waits]),
   ),
-  CROSSSLOT: advised['lib/result/advice.js']['--spread'],
+  CROSSSLOT: advised['lib/loads/advice.js']['--spread'],
   READONLY: 'a master that becomes a replica',
   NOAUTH: 'none: test/integration/acl.test.js types it',
   WRONGPASS: 'none: test/integration/acl.test.js types it',
   NOPERM: 'none: test/integration/acl.test.js extends the ACL',
   WRONGTYPE: 'a key of another type',
   ERR: 'none: it names the log of the server',
-  'ERR unknown command': advised['lib/result/advice.js']['--strategy'],
+  'ERR unknown command': advised['lib/loads/advice.js']['--strategy'],
   'ERR max clients': waits,
   TIMEOUT: 'a query that takes longer than it may',
   UNANSWERED: 'none: test/integration/answer-limit.test.js types it',
@@ -120,13 +128,17 @@ const withoutComments = (/** @type {string} */ text) =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
 /** Modules whose messages are reasons and notes. */
-const modules = [
-  ...readdirSync(new URL('lib/result', root)).map((name) => `lib/result/${name}`),
-  ...readdirSync(new URL('lib/measures', root)).map((name) => `lib/measures/${name}`),
-  ...['lib/run/placement.js', 'lib/measure/memory-cost.js'],
-].filter((path) =>
-  /(reasons|warnings|advice|in-flight|placement|memory-cost)\.js$|^lib\/measures\//.test(path),
-)
+const modules = ['lib/loads', 'lib/measures', 'lib/run', 'lib/measure']
+  .flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(
+      (name) => `${folder}/${name.replaceAll('\\', '/')}`,
+    ),
+  )
+  .filter((path) =>
+    /(reasons|advice|in-flight|(ticks|chunks|jobs)\/index|placement|memory-cost)\.js$|^lib\/measures\/.*\.js$/.test(
+      path,
+    ),
+  )
 
 test('every option that is advised is typed by a test, or needs none', () => {
   const found = modules.flatMap((path) => {

@@ -13,7 +13,7 @@ const textOf = (/** @type {string} */ file) => readFileSync(new URL(file, lib), 
  * @type {Record<string, [words: string, run: string, ...typed: string[]][]>}
  */
 const advice = {
-  'result/advice.js': [
+  'loads/advice.js': [
     ['use --spread or --same-slot', 'write --ns 4 --ws', '--spread', '--same-slot'],
     ['name a master in --url, or use --cluster', 'write --host h', '--cluster'],
     ['name a master in --url', 'write', '--url redis://h:7000'],
@@ -25,7 +25,7 @@ const advice = {
     ['within --query-timeout', 'write --strategy query-scan', '--query-timeout 30s'],
     ['answerLimit of --driver-option', 'write --driver ioredis', '--driver-option answerLimit=60000'],
   ],
-  'result/in-flight.js': [
+  'loads/clients/in-flight.js': [
     [
       ': set ${',
       'write --strategy lookup-get --keys 50k --fill --rate 150k --connections 2 --pipeline 1',
@@ -37,11 +37,32 @@ const advice = {
     [': set ${', 'write --strategy queue-list --rate 150k', '--connections 64', '--pipeline 32'],
     [': set ${', 'write --strategy query-scan --rate 2k --connections 2', '--connections 64'],
     [': set ${', 'write --strategy update-watch --rate 2k --connections 2', '--connections 64'],
+  ],
+  'loads/chunks/index.js': [
+    ['raise --chunk-size', 'write --strategy counter-script --rate 20000', '--chunk-size 10000'],
+    ['a longer --delay', 'write --strategy counter-loop --delay 1ms', '--delay 5ms'],
+  ],
+  'loads/clients/reasons.js': [
+    [
+      '(--duration), or give it more time (--query-timeout)',
+      'write --strategy query-scan --duration 5s',
+      '--duration 60s',
+      '--query-timeout 30s',
+    ],
+    [
+      'raise --update-writers, or lower --update-rate',
+      'write --strategy query-scan --update-writers 2 --update-rate 500',
+      '--update-writers 20',
+      '--update-rate 50',
+    ],
+    ['choose another --prefix', 'write --strategy update-get-set --prefix a:', '--prefix b:'],
+  ],
+  'loads/ticks/index.js': [
     ['(--period ', 'write -q 30 --period 10ms', '-q 163 --period 54ms'],
     ['set -q ', 'write -q 30 --rate 3000', '-q 163'],
     ['raise --window', 'write -q 30 --period 10ms', '--window 8MB'],
   ],
-  'result/reader-reasons.js': [
+  'loads/fetches/reasons.js': [
     [
       'run for longer (--duration), or fetch less (--limit)',
       'read --duration 5s',
@@ -64,7 +85,7 @@ const advice = {
     ['a --ttl old; run for longer (--duration)', 'read --verify --duration 5s', '--duration 60s', '--ttl 5s'],
     ['--verify shows why', 'read', '--verify'],
   ],
-  'result/worker-reasons.js': [
+  'loads/workers/reasons.js': [
     ['lower --take', 'read --strategy queue-stream --workers 4 --take 100', '--take 10'],
     ['--confirm keeps them', 'read --strategy queue-list --workers 4', '--confirm'],
     ['--confirm keeps them', 'read --strategy queue-zset --workers 4', '--confirm'],
@@ -84,8 +105,7 @@ const advice = {
     ['set --workers ', 'read --strategy queue-list --workers 4', '--workers 20'],
     ['lower --reconnects', 'read --strategy queue-stream --workers 4 --reconnects 50', '--reconnects 5'],
   ],
-  'result/writer-reasons.js': [
-    ["'raise --chunk-size'", 'write --strategy counter-script --rate 20000', '--chunk-size 10000'],
+  'loads/writer-reasons.js': [
     ["'raise --window'", 'write -q 50000', '--window 8MB'],
     ["'raise --window'", 'write --rate 50000', '--window 8MB'],
     ["'raise --pipeline'", 'write -q 50000 --pipeline 10', '--pipeline 1000'],
@@ -103,20 +123,6 @@ const advice = {
     ['(-t, -a auto)', 'write --strategy queue-list --rate 50000', '-t 2 -a auto'],
     ['a --prefix of its own', 'write --strategy lookup-get --rate 50000', '--prefix b:'],
     ['a --prefix of its own', 'write --strategy update-watch', '--prefix b:'],
-    [
-      '(--duration), or give it more time (--query-timeout)',
-      'write --strategy query-scan --duration 5s',
-      '--duration 60s',
-      '--query-timeout 30s',
-    ],
-    [
-      'raise --update-writers, or lower --update-rate',
-      'write --strategy query-scan --update-writers 2 --update-rate 500',
-      '--update-writers 20',
-      '--update-rate 50',
-    ],
-    ['choose another --prefix', 'write --strategy update-get-set --prefix a:', '--prefix b:'],
-    ['a longer --delay', 'write --strategy counter-loop --delay 1ms', '--delay 5ms'],
     ['measure for longer (--duration)', 'write --strategy lookup-get --duration 5s', '--duration 60s'],
     ['A --guard that allows', 'write', '--guard off'],
   ],
@@ -160,10 +166,13 @@ for (const [file, rows] of Object.entries(advice))
   })
 
 test('every option that a reason names is typed here', () => {
-  const files = ['result', 'measures'].flatMap((folder) =>
-    readdirSync(new URL(folder, lib))
-      .filter((name) => folder === 'measures' || /reasons|advice|in-flight/.test(name))
-      .map((name) => `${folder}/${name}`),
+  const files = ['loads', 'measures'].flatMap((folder) =>
+    readdirSync(new URL(folder, lib), { recursive: true, encoding: 'utf8' })
+      .filter(
+        (name) =>
+          folder === 'measures' || /(reasons|advice|in-flight|(ticks|chunks|jobs).index)\.js$/.test(name),
+      )
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
   )
   for (const file of [...files, 'measure/memory-cost.js']) {
     const strings = textOf(file)

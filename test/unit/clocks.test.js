@@ -26,7 +26,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
     topology: { masters },
     time,
   })
-  /** @type {import('../../lib/result/warnings.js').Warning[]} */
+  /** @type {import('../../lib/measures/warnings.js').Warning[]} */
   const warnings = []
   const open = (/** @type {string[]} */ ...allow) =>
     clockOf({ target, allow, steady, warn: (warning) => warnings.push(warning) })

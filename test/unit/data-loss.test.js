@@ -30,7 +30,7 @@ const rig = (topology, created) => {
   const target = { topology }
   /** @type {string[]} */
   const notes = []
-  /** @type {import('../../lib/result/warnings.js').Warning[]} */
+  /** @type {import('../../lib/measures/warnings.js').Warning[]} */
   const warnings = []
   const { asking, look, end } = dataLossOf({
     target,

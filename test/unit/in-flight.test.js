@@ -1,7 +1,7 @@
 // What clients in open loop can do at most, and the options that would do: by Little's law, from the mean service time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inFlightWords } from '../../lib/result/in-flight.js'
+import { inFlightWords } from '../../lib/loads/clients/in-flight.js'
 
 /** @param {object} clients @param {number} achieved @param {number | null} [meanUs] */
 const wordsOf = (clients, achieved, meanUs = 100) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { liveShareOf } from '../../lib/measure/live-share.js'
 import { announcementOf } from '../../lib/plan/announced-plan.js'
-import { validityOf } from '../../lib/result/validity.js'
+import { validityOf } from '../../lib/result/document.js'
 import { hasDead, keptItems, leastAlive } from '../../lib/traffic/live-items.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

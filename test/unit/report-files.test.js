@@ -26,7 +26,7 @@ const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
 }
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/result/warnings.js').Warning[]} */
+  /** @type {import('../../lib/measures/warnings.js').Warning[]} */
   const warnings = []
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })

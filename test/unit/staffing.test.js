@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../../lib/answers/staffing.js'
 import { staffingAnswer } from '../../lib/answers/staffing-answer.js'
-import { loadOf, measuredOverflow } from '../../lib/answers/staffing-series.js'
+import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series.js'
 import { staffingText } from '../../lib/answers/staffing-text.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { normals } from '../../lib/base/random.js'
@@ -152,14 +152,14 @@ const waves = [
 ]
 
 test('a measured load has the spread of its sum, and what really overflowed', () => {
-  const { load, each } = loadOf(waves)
+  const { load, each } = typedLoadOf(waves)
   near(load.mean, (17 + 15) / 2, 1e-9)
   assert.equal(each[0].max, 40)
   assert.ok(load.rho < 0)
   near(measuredOverflow(waves, 2).sameSize, 2 * (each[0].mean + 2 * each[0].sd), 1e-9)
   // The sum of two that mirror each other does not move at all.
   const equal = [waves[1], { name: 'c', values: [...waves[1].values].reverse() }]
-  near(sumOf(loadOf(equal).load).sd, 0, 1e-9)
+  near(sumOf(typedLoadOf(equal).load).sd, 0, 1e-9)
   assert.deepEqual(measuredOverflow(waves, 2), {
     ...measuredOverflow(waves, 2),
     node: 1 / 20,

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { stateWords } from '../../lib/measures/warnings.js'
 import { runSections } from '../../lib/report/run-sections.js'
 import { runText } from '../../lib/report/text.js'
-import { resultDocument } from '../../lib/result/document.js'
-import { validityOf } from '../../lib/result/validity.js'
-import { stateWords } from '../../lib/result/warnings.js'
+import { resultDocument, validityOf } from '../../lib/result/document.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 /** @typedef {import('../../lib/result/document.js').RunParts} RunParts */

@@ -19,7 +19,7 @@ export const ratioWords = (found) => {
 }
 
 /** @param {Metric} metric @param {number | undefined} value */
-export const valueWords = (metric, value) =>
+export const candidateWords = (metric, value) =>
   value === undefined ? '' : metrics[metric].unit === 'us' ? micros(value) : bytes(value)
 
 const placeWords = /** @type {const} */ ({
@@ -108,7 +108,7 @@ export const chooseText = (answer, { columns = 110, page } = {}) => {
         ...metricNames.map((metric, rank) => ({
           title: metrics[metric].short,
           rank: rank + 1,
-          cell: (/** @type {CandidateAnswer} */ one) => valueWords(metric, one.metrics[metric]?.value),
+          cell: (/** @type {CandidateAnswer} */ one) => candidateWords(metric, one.metrics[metric]?.value),
         })),
         { title: '', left: true, cell: (one) => shortStanding(one) },
       ],

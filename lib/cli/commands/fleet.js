@@ -23,7 +23,7 @@ import { interruptsOfRun } from '../signals.js'
 /**
  * @import { Redactor } from '../../base/redact.js'
  * @import { Control, Place } from '../../fleet/control.js'
- * @import { Warning } from '../../result/warnings.js'
+ * @import { Warning } from '../../measures/warnings.js'
  * @import { Shared } from '../../run/fleet-result.js'
  * @import { Command } from '../commands.js'
  *

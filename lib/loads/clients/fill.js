@@ -20,7 +20,7 @@ import { indexingOf } from './indexing.js'
  * @import { Exchange } from './connection.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
- * @import { Warning } from '../../result/warnings.js'
+ * @import { Warning } from '../../measures/warnings.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @import { Indexed } from './indexing.js'
  *

@@ -1,10 +1,8 @@
 // What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
 
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
-import { agentRange } from '../../base/ranges.js'
 import { playsPasses, strategyNamed } from '../../workloads/index.js'
-import { makerName } from '../../workloads/queue/job.js'
-import { flows } from '../names.js'
+import { names } from '../names.js'
 import { longestWarmUpMs } from '../warm-up.js'
 
 /**
@@ -20,13 +18,13 @@ const lifetimeGiven = ['command line', 'file', 'earlier run']
  * @param {Settings} settings
  * @param {Facts} facts
  */
-export const clientsPart = (settings, facts) => {
+export const plan = (settings, facts) => {
   const {
     quantity,
     connections = 50,
     pipeline = 1,
     ratio,
-    order = flows.clients.defaultOrder,
+    order = names.clients.defaultOrder,
     fill,
     rate = 'max',
     maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
@@ -77,51 +75,6 @@ export const clientsPart = (settings, facts) => {
       updateRateHz: settings.updateRateHz ?? null,
       /** The client's own time is a part of what is asked for. */ clientWorks:
         clientWorks || delivery !== null,
-    },
-  }
-}
-
-/**
- * For clients that put jobs into a queue, a number an interval is a rate, which writers share; each job is new.
- * @param {Settings} settings
- * @param {Facts} facts
- */
-export const jobsPart = (settings, facts) => {
-  const {
-    quantity,
-    periodMs,
-    rate,
-    totalAgents,
-    durationMs,
-    delayMs = 0,
-    maxQueue = null,
-    whenFull,
-  } = settings
-  const { agents, startedMs = 0 } = facts
-  const shares = agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
-  const items = shares.reduce((sum, { count }) => sum + count, 0)
-  const nominalHz = rate === 'max' ? null : (items * 1000) / periodMs
-  return {
-    ...clientsPart(settings, facts),
-    flow: /** @type {const} */ ('jobs'),
-    rate: rate === 'max' ? rate : null,
-    nominalHz,
-    items,
-    periodMs,
-    spacingMs: periodMs,
-    totalAgents,
-    agents: shares,
-    order: flows.jobs.defaultOrder,
-    queue: {
-      /** The id of this run: jobs of another have other names. */
-      maker: makerName(startedMs, agents[0] ?? 1),
-      /** Jobs in the queue at the end of a run without workers. */
-      most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
-      /** From when a job is made to when it may begin. */
-      delayMs,
-      /** Jobs; null: as the memory allows. */
-      limit: maxQueue,
-      waits: whenFull === 'wait',
     },
   }
 }

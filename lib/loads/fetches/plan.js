@@ -10,7 +10,6 @@ import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { setNames } from '../../workloads/latest/parts.js'
 import { bucketsOf } from '../../workloads/latest/plan-fields.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
-import { ofConsumers } from '../names.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
@@ -165,7 +164,7 @@ const buildPlan = (settings, { announced, agents, cluster, masters }) => {
     ? { ...announced, writePeriodMs: announced.periodMs, writers: announced.totalAgents }
     : announcedBySettings(settings)
   return {
-    flow: ofConsumers,
+    flow: /** @type {const} */ ('fetches'),
     /** null: there was no plan in the target, and the options or their defaults decide. */
     source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy: written.strategy,

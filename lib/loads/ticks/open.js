@@ -16,6 +16,8 @@ import { ticksWriter } from './writer.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @import { RunClock } from '../../run/clock.js'
  * @import { Records } from '../../run/write-records.js'
+ *
+ * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds
  */
 
 /** @param {DriverOptions} options */

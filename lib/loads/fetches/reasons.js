@@ -1,12 +1,12 @@
 // Why a run of consumers may not be quoted: every reason by name and what to do about it.
-import { count, percent, plainText, several, share } from '../base/units.js'
-import { clockLimitMs } from '../measure/clocks.js'
-import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { clockNote, gapsNote, notes } from './warnings.js'
+import { count, percent, plainText, several, share } from '../../base/units.js'
+import { clockLimitMs } from '../../measure/clocks.js'
+import { clientLimit, clientStopped, contendedWords } from '../../measures/client-limit.js'
+import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
 
 /**
- * @import { NodeFigures } from './document.js'
- * @import { Note, Warning } from './warnings.js'
+ * @import { NodeFigures } from '../../result/document.js'
+ * @import { Note, Warning } from '../../measures/warnings.js'
  *
  * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
@@ -139,7 +139,7 @@ const reasonsOf = (run) => {
 }
 
 /** @type {((run: Evidence) => Warning[])[]} */
-export const readerReasons = [
+export const reasons = [
   ({ client }) => clientStopped(client),
   (run) => notes(reasonsOf(run), /** @type {any} */ (run)),
 ]

@@ -1,10 +1,10 @@
 // What a fleet's run may be short of: boxes that were lost or came late, clocks, and what the control lost.
 import { count, several } from '../base/units.js'
 import { reading } from '../measures/index.js'
-import { readerReasons } from './reader-reasons.js'
-import { absentCode, absentReadersCode } from './warnings.js'
+import { absentCode, absentReadersCode } from '../measures/warnings.js'
+import { reasons as readerReasons } from './fetches/reasons.js'
 
-/** @import { Warning } from './warnings.js' */
+/** @import { Warning } from '../measures/warnings.js' */
 
 const shown = 3
 

@@ -1,11 +1,11 @@
 // Why a run of the workers of a queue may not be quoted: every reason by name and what to do about it.
-import { count, micros, percent, plainText, several, share } from '../base/units.js'
-import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { clockNote, gapsNote, notes } from './warnings.js'
+import { count, micros, percent, plainText, several, share } from '../../base/units.js'
+import { clientLimit, clientStopped, contendedWords } from '../../measures/client-limit.js'
+import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
 
 /**
- * @import { NodeFigures } from './document.js'
- * @import { Note, Warning } from './warnings.js'
+ * @import { NodeFigures } from '../../result/document.js'
+ * @import { Note, Warning } from '../../measures/warnings.js'
  *
  * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
@@ -243,7 +243,7 @@ const observations = (run) => {
   return notes(all, { interrupted, duration_s: durationS })
 }
 
-export const workerReasons = [
+export const reasons = [
   accounting,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   losses,

@@ -1,8 +1,11 @@
 // The workers of a queue in plain words.
-import { count, micros, percent, plainText, rate, several } from '../base/units.js'
-import { answersIn } from '../measures/index.js'
+import { count, micros, percent, plainText, rate, several } from '../../base/units.js'
+import { answersIn } from '../../measures/index.js'
 
-/** @import { WorkRun as Run } from '../result/document.js' */
+/**
+ * @import { AnyPlan as Plan, WorkRun as Run } from '../../result/document.js'
+ * @import { Loaded } from '../index.js'
+ */
 
 /** @param {{ us: number, kind: 'cpu' | 'sleep' }} work */
 const labourWords = ({ us, kind }) =>
@@ -12,8 +15,8 @@ const labourWords = ({ us, kind }) =>
 const outputsWords = ({ workers, us, kind }) =>
   `handed over to ${several(workers, 'output worker')}, ${labourWords({ us, kind })}`
 
-/** 'takes up to 50 jobs at once' @param {{ plan: Run['plan'] }} run */
-export const workersPlanWords = ({ plan: { work } }) => {
+/** 'takes up to 50 jobs at once' @param {Loaded} run */
+const load = ({ plan: { work } }) => {
   const { workers, outputs, take, kind, us, confirm } = work
   const labour = labourWords({ us, kind })
   return `${several(workers, outputs ? 'filter worker' : 'worker')} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'one job' : `up to ${count(take)} jobs`} at once, ${labour}${outputs ? `, ${outputsWords(outputs)}` : ''}${confirm ? ', confirmed' : ''}`
@@ -127,7 +130,7 @@ const rateWords = (run) => {
 }
 
 /** @param {Run} run */
-export const workerRows = (run) => [
+const rows = (run) => [
   {
     label: 'rate',
     text: rateWords(run),
@@ -157,10 +160,23 @@ const latencyWords = ({ latency_us: latency, waiting_us: waiting, stages }) => {
 }
 
 /** @param {Run} run */
-export const workerFacts = (run) => [
+const facts = (run) => [
   { label: 'jobs', text: accountWords(run) },
   { label: 'boxes', text: boxesWords(run) },
   { label: 'take', text: times(run.take_us, ['p50', 'p99', 'max']) },
   { label: 'confirm', text: times(run.confirm_us, ['p50', 'p99', 'max']) },
   { label: 'client', text: `event loop ${percent(run.client.busy_pct)} busy` },
 ]
+
+export const words = {
+  does: 'works off',
+  load,
+  plan: (/** @type {Plan} */ { prefix }) => (prefix ? `prefix ${prefix}` : ''),
+  rows,
+  facts,
+  times: (/** @type {Run} */ run) => [
+    { name: 'production to done', figures: run.latency_us.intended, unit: /** @type {const} */ ('us') },
+    { name: 'taken to done', figures: run.latency_us.service, unit: /** @type {const} */ ('us') },
+  ],
+  good: () => 'every job has one place',
+}

@@ -1,11 +1,11 @@
 // Queries in words: what was loaded, whether the answers are right, how long they took, and what was changed meanwhile.
 
-import { percentileOf } from '../base/samples.js'
-import { bytes, count, micros, percent, rate, several, share } from '../base/units.js'
+import { percentileOf } from '../../base/samples.js'
+import { bytes, count, micros, percent, rate, several, share } from '../../base/units.js'
 
 /**
- * @import { WriteRun as Run } from '../result/document.js'
- * @import { Clients } from '../loads/clients/open.js'
+ * @import { WriteRun as Run } from '../../result/document.js'
+ * @import { Clients } from './open.js'
  */
 
 const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'index' : 'indexes'}`

@@ -1,19 +1,26 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
-import { flowOf } from '../loads/names.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
+import { busiestNode } from '../measures/nodes.js'
+import { absentCode, notes } from '../measures/warnings.js'
 import { adviceOf, namedByEvents } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
-import { againWords, inFlightWords } from './in-flight.js'
-import { busiestNode } from './nodes.js'
-import { absentCode, notes } from './warnings.js'
+import { namesOfKind } from './names.js'
 
 /**
- * @import { NodeFigures } from './document.js'
- * @import { Warning } from './warnings.js'
+ * @import { NodeFigures } from '../result/document.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
+ * @typedef {(run: Evidence) => Warning[]} Reason
+ * @typedef {(run: Evidence) => string} Behind advice for a run that fell behind its rate; empty: none of its own
  */
+
+/** Refusals of a queue, or the memory of its server, that is full. */
+const noRoom = ['FULL', 'OOM']
+
+/** @param {number} ms */
+export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`
 
 const limits = Object.freeze({
   rateRatio: 0.99,
@@ -23,11 +30,7 @@ const limits = Object.freeze({
   fixedShare: 0.05,
   edgeShare: 0.05,
   unseenShare: 0.02,
-  delayShare: 0.1,
 })
-
-/** Refusals of a queue, or the memory of its server, that is full. */
-const noRoom = ['FULL', 'OOM']
 
 /** @param {Evidence} run @returns {number} */
 const refusedIn = ({ queue }) => queue?.refused ?? 0
@@ -54,29 +57,22 @@ const wasRefused = ({ items, commands }) =>
 /**
  * Advice for a writer that fell behind; a saturated client or server and a refusal have their own.
  * @param {Evidence} run
+ * @param {Behind} behind
  */
-const behindAdvice = (run) => {
+const behindAdvice = (run, behind) => {
   if (clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)) return ''
-  const { plan, rate, latency_us: latency } = run
-  if (plan.clients?.delivery)
-    return `; each chunk waits for the replies to the one before it: ${plan.clients.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --chunk-size'}`
-  const inFlight = inFlightWords({
-    plan: { ...plan, nominalHz: rate.nominal },
-    achieved: rate.achieved,
-    meanUs: latency?.service?.mean,
-  })
-  const isCut = plan.windowCommands && plan.windowCommands < plan.items / plan.chunks
-  const again = plan.clients || isCut ? '' : againWords(plan, rate, latency?.service)
-  if (inFlight || again) return `; ${inFlight || again}`
-  return busiestPct(run) >= limits.nearPct
-    ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
-    : plan.clients
-      ? '; neither a sending thread, a connection nor a master was at its limit: look at the network'
-      : `; neither a sending thread nor a master was at its limit: look at the network, or ${plan.windowCommands ? 'raise --pipeline' : 'raise --window'}`
+  const { inBatches } = namesOfKind(run.plan)
+  const advice = behind(run)
+  if (advice) return `; ${advice}`
+  if (busiestPct(run) >= limits.nearPct)
+    return `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+  return inBatches
+    ? `; neither a sending thread nor a master was at its limit: look at the network, or ${run.plan.windowCommands ? 'raise --pipeline' : 'raise --window'}`
+    : '; neither a sending thread, a connection nor a master was at its limit: look at the network'
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
-const lostItems = (run) => {
+/** @param {Behind} behind @returns {Reason} */
+const lostItems = (behind) => (run) => {
   const { offered, uncertain, dropped, unsettled } = run.items
   // What a queue had no room for was refused, as it should be.
   const failed = run.items.failed - refusedIn(run)
@@ -91,7 +87,7 @@ const lostItems = (run) => {
     {
       code: 'dropped',
       n: dropped,
-      message: `${count(dropped)} ${of} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run)}`,
+      message: `${count(dropped)} ${of} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run, behind)}`,
     },
     {
       code: 'unsettled',
@@ -102,28 +98,6 @@ const lostItems = (run) => {
     .filter(({ n }) => n !== 0)
     .map(({ code, message }) => ({ code, message }))
 }
-
-/** Why jobs were refused, and when the queue was full. @param {Evidence} run @returns {Warning[]} */
-const fullQueue = ({ queue, items }) => {
-  if (!queue || queue.full_ms === null) return []
-  const { limit, refused, full_ms: fullMs, predicted_ms: predictedMs, predicted_at_ms: atMs } = queue
-  const what = items.failed_by.OOM ? "the server's memory" : `the queue of ${count(limit)} jobs`
-  const predicted =
-    predictedMs === null ? '' : `, as predicted for ${s1(predictedMs)} when ${s1(atMs)} had passed`
-  const then =
-    refused > 0
-      ? `${count(refused)} of ${several(items.offered, 'job')} were refused`
-      : 'from then on jobs waited for room'
-  return [
-    {
-      code: 'full',
-      message: `${what} was full after ${s1(fullMs)}${predicted}: ${then}`,
-      invalidates: false,
-    },
-  ]
-}
-
-const s1 = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`
 
 /** @param {Evidence} run @returns {Warning[]} */
 const causes = ({ items, commands, queue }) => {
@@ -162,9 +136,9 @@ const failovers = ({ events = [], items }) => {
     const at = newcomers.findIndex((/** @type {any} */ { at_ms: atMs }) => atMs >= died.at_ms)
     const [next] = at < 0 ? [] : newcomers.splice(at, 1)
     const after = next
-      ? `${plainText(next.text.split(' ')[0])} took over after ${s1(next.at_ms - died.at_ms)}`
+      ? `${plainText(next.text.split(' ')[0])} took over after ${seconds(next.at_ms - died.at_ms)}`
       : 'no other master took over'
-    return [{ code: 'failover', message: `${plainText(address)} died at ${s1(died.at_ms)}, ${after}` }]
+    return [{ code: 'failover', message: `${plainText(address)} died at ${seconds(died.at_ms)}, ${after}` }]
   })
 }
 
@@ -187,10 +161,10 @@ const repeats = ({ items, commands }) =>
       invalidates: items.dropped + items.unsettled > 0,
     }))
 
-/** @param {Evidence} run @returns {Warning[]} */
-const rateSustained = (run) => {
+/** @param {Behind} behind @returns {Reason} */
+const rateSustained = (behind) => (run) => {
   const { nominal, achieved } = run.rate
-  if ((!run.ticks.count && flowOf(run.plan).inBatches) || achieved === null)
+  if ((!run.ticks.count && namesOfKind(run.plan).inBatches) || achieved === null)
     return [
       {
         code: 'no-rate',
@@ -205,10 +179,10 @@ const rateSustained = (run) => {
   if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []
   // All that there was room for was stored.
   if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return []
-  const did = run.plan.clients
-    ? `${rate(achieved)} of ${rate(nominal)} items/s`
-    : `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
-  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run)}`
+  const did = namesOfKind(run.plan).inBatches
+    ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
+    : `${rate(achieved)} of ${rate(nominal)} items/s`
+  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run, behind)}`
   return [{ code: 'rate', message }]
 }
 
@@ -243,7 +217,7 @@ const clientBusy = (run) => {
     ]
   const limit = clientLimit(run.client)
   // The client's own time is a part of what a run in chunks asks for.
-  if (limit === null || run.plan.clients?.clientWorks || run.plan.clients?.delivery) return []
+  if (limit === null || run.plan.clients?.clientWorks) return []
   if (limit === 'contended')
     return [
       {
@@ -253,89 +227,15 @@ const clientBusy = (run) => {
     ]
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   // Clients have no writers' numbers: a second run has keys of its own.
-  const { clients, queue } = run.plan
-  const more =
-    clients && !queue
-      ? 'start a second one on another machine, under a --prefix of its own'
-      : 'add boxes: writers on another machine (-t, -a auto)'
+  const more = namesOfKind(run.plan).isShared
+    ? 'add boxes: writers on another machine (-t, -a auto)'
+    : 'start a second one on another machine, under a --prefix of its own'
   return [
     {
       code: 'client-saturated',
       message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; ${more}${lighter}`,
     },
   ]
-}
-
-/** Answers that are not those of the same query over the same documents. @param {Evidence} run @returns {Warning[]} */
-const wrongAnswers = (run) => {
-  const { queries, updates } = run
-  if (!queries) return []
-  const isSlow = updates && (updates.rate ?? 0) < limits.rateRatio * (run.plan.clients.updateRateHz ?? 0)
-  const { checked, wrong, partial, examples } = queries
-  const first = examples[0] ? `, first that of query ${examples[0].query}` : ''
-  const lost = updates ? updates.offered - updates.acked : 0
-  return [
-    {
-      n: wrong,
-      code: 'wrong-answers',
-      message: `${count(wrong)} of ${count(checked)} answers are wrong${first}: they have documents that do not match, or another order; documents that an earlier run left are removed by millrace cleanup`,
-    },
-    {
-      n: partial,
-      code: 'partial-answers',
-      message: `${count(partial)} of ${count(checked)} answers are partial${first}: documents that match are missing`,
-    },
-    {
-      n: checked === 0 ? 1 : 0,
-      code: 'no-answers',
-      message: 'no query was answered: run for longer (--duration), or give it more time (--query-timeout)',
-    },
-    {
-      n: isSlow ? 1 : 0,
-      code: 'update-rate',
-      message: `only ${rate(updates?.rate ?? 0)} of ${rate(run.plan.clients.updateRateHz)} updates/s came through: raise --update-writers, or lower --update-rate`,
-    },
-    {
-      n: lost,
-      code: 'updates',
-      message: `${count(lost)} of ${count(updates?.offered ?? 0)} updates were not acknowledged`,
-    },
-  ].flatMap(({ n, code, message }) => (n > 0 ? [{ code, message }] : []))
-}
-
-/** What the documents show after the run is not what was acknowledged. @param {Evidence} run @returns {Warning[]} */
-const lostUpdates = ({ documents }) => {
-  if (!documents) return []
-  const { updates, uncertain, survived, lost, may_lose: mayLose } = documents
-  const of = `${count(lost ?? 0)} of ${count(updates)} updates that were acknowledged`
-  return [
-    {
-      applies: survived === null,
-      code: 'documents-unread',
-      message: 'the documents could not be read after the run, so the updates lost are not known',
-    },
-    {
-      applies: survived !== null && survived > updates + uncertain,
-      code: 'foreign-updates',
-      message: `the documents show ${count(survived)} updates, but only ${count(updates + uncertain)} can be of this run: another program writes there; choose another --prefix`,
-    },
-    {
-      applies: lost > 0,
-      code: 'lost-updates',
-      message: mayLose
-        ? `${of} are gone: another writer had read the document before them and wrote it after them`
-        : `${of} are not in the documents, although no writer overwrites those of others: the servers lost them (a failover, an eviction), or another program writes there`,
-      ...(mayLose && { invalidates: false }),
-    },
-  ].flatMap(({ applies, ...warning }) => (applies ? [warning] : []))
-}
-
-/** The delay of the proxy is not the one that was asked for. @param {Evidence} run @returns {Warning[]} */
-const delayMissed = ({ chunks }) => {
-  const { asked = 0, added = 0 } = chunks?.delay ?? {}
-  if (asked === 0 || Math.abs(added - asked) <= asked * limits.delayShare) return []
-  const message = `the proxy added ${micros(added * 1000)} to a round trip, not ${micros(asked * 1000)}: its own way takes ${micros(chunks.delay.proxy * 1000)} here; ask for a longer --delay, or end other processes`
-  return [{ code: 'delay', message }]
 }
 
 /** @param {Evidence} run @returns {Warning[]} */
@@ -352,10 +252,8 @@ const serverBusy = (run) => {
 }
 
 /** Operations that a closed loop of clients has in flight. @param {Evidence} run */
-const inFlightOf = ({ plan: { clients }, rate: { nominal } }) =>
-  clients && nominal === null && !clients.passes && !clients.delivery
-    ? clients.connections * clients.pipeline
-    : 0
+const inFlightOf = ({ plan, rate: { nominal } }) =>
+  nominal === null && namesOfKind(plan).keepsInFlight ? plan.clients.connections * plan.clients.pipeline : 0
 
 /** The part of the time that a node's figures leave out. @param {NodeFigures} node @param {number} measuredS */
 const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
@@ -450,8 +348,13 @@ const accountingFaults = ({ items, agents = [] }) => {
   }))
 }
 
-// The first reason named should be the cause: what happened to the client, then what servers said, then what came of it.
-export const writerReasons = [
+/**
+ * The reasons of a kind with writers. The first one named should be the cause: what happened to the client, then what servers
+ * said, then what came of it.
+ * @param {{ behind: Behind, own?: Reason[], refused?: Reason[] }} of the kind: why it fell behind, what it found itself, and why servers
+ *   refused
+ */
+export const writerReasons = ({ behind, own = [], refused = [] }) => [
   accountingFaults,
   absentWriters,
   absentBoxes,
@@ -460,15 +363,13 @@ export const writerReasons = [
   mixedVersions,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   clientBusy,
-  delayMissed,
-  wrongAnswers,
-  lostUpdates,
+  ...own,
   failovers,
   causes,
-  fullQueue,
+  ...refused,
   repeats,
-  lostItems,
-  rateSustained,
+  lostItems(behind),
+  rateSustained(behind),
   serverBusy,
   observations,
 ]

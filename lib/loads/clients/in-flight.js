@@ -1,8 +1,11 @@
 // Clients in open loop whose connections are all in use: by Little's law, they do no more than what is in flight divided by
 // the service time, whatever the rate. Pure.
-import { micros, period, rate, several } from '../base/units.js'
+import { micros, rate, several } from '../../base/units.js'
 
-/** @import { Plan } from '../loads/plan.js' */
+/**
+ * @import { Plan } from '../plan.js'
+ * @import { Evidence } from '../writer-reasons.js'
+ */
 
 // Below this part of the operations that connections can have in flight, something else was the limit.
 const leastInUse = 0.5
@@ -20,7 +23,7 @@ const leastShare = 0.99
  * @returns {string} advice, with the number of connections that would do; '' where they are not the limit
  */
 export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }) => {
-  if (!clients || clients.passes || clients.delivery || !nominalHz || !achieved || !meanUs) return ''
+  if (!clients || !nominalHz || !achieved || !meanUs) return ''
   if (achieved >= nominalHz * leastShare) return ''
   const { connections, pipeline } = clients
   const inFlight = connections * pipeline
@@ -38,18 +41,6 @@ export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }
   return `${several(connections, 'connection')}${each} can do no more than ${rate(achieved)} operations/s at a mean service time of ${micros(meanUs)}${set}`
 }
 
-/**
- * In batches, an item is written again when its last write was answered, as an old value must not overtake a new one.
- * @param {Pick<Plan, 'quantity' | 'periodMs'>} plan
- * @param {{ nominal: number | null, achieved: number | null }} rate items/s
- * @param {{ p50: number | null } | null | undefined} serviceUs
- * @returns {string} advice; '' where something else was the limit
- */
-export const againWords = ({ quantity, periodMs }, { nominal, achieved }, serviceUs) => {
-  const tookS = Number(serviceUs?.p50) / 1e6
-  const isLimit = tookS * 1000 >= periodMs && Number(achieved) * tookS >= leastInUse * quantity
-  if (!isLimit || !nominal) return ''
-  const items = Math.ceil(spare * nominal * tookS)
-  const more = `set -q ${items} at the same rate (--period ${Math.round((1000 * items) / nominal)}ms)`
-  return `an item is due again after ${period(periodMs)}, and to store it takes ${period(tookS * 1000)}: ${more}, or raise --window if it is smaller than a batch`
-}
+/** What a run fell behind for. @param {Evidence} run */
+export const behind = ({ plan, rate: { nominal, achieved }, latency_us: latency }) =>
+  inFlightWords({ plan: { ...plan, nominalHz: nominal }, achieved, meanUs: latency?.service?.mean })

@@ -1,0 +1,20 @@
+// Connections with up to so many operations in flight each, in a closed loop or at an open rate.
+import { operationsOf } from '../../measure/operations.js'
+import { ofWriters } from '../../measures/index.js'
+import { names } from '../names.js'
+import { plan } from './plan.js'
+import { reasons } from './reasons.js'
+import { words } from './words.js'
+
+/** @import { FlowNeeds } from '../ticks/open.js' */
+
+export const clients = Object.freeze({
+  document: /** @type {const} */ ('producer'),
+  names: names.clients,
+  plan,
+  ledger: (/** @type {unknown} */ _, /** @type {() => boolean} */ isMeasured) => operationsOf({ isMeasured }),
+  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).clientsWriting(needs),
+  measures: ofWriters,
+  words,
+  reasons,
+})

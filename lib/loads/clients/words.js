@@ -1,0 +1,48 @@
+// A run of clients, in words.
+import { count, rate, several } from '../../base/units.js'
+import { arrivalsWords } from '../../traffic/arrivals.js'
+import { itemsWords } from '../../traffic/items.js'
+import { rhythmWords } from '../rhythm.js'
+import { goodOfWriters, repliesRow, unitOf, valueWords, writingWords } from '../words.js'
+import { queriesWords, queryRows } from './query-words.js'
+
+/**
+ * @import { AnyPlan as Plan } from '../../result/document.js'
+ * @import { Loaded } from '../index.js'
+ */
+
+/** What connections have in flight, and how often. @param {Plan} plan */
+export const connectionsWords = (plan) => {
+  const { nominalHz, clients, arrivals = 'constant' } = plan
+  const { connections, pipeline } = clients
+  const unit = unitOf(plan)
+  const each = pipeline === 1 ? `one ${unit}` : `up to ${count(pipeline)} ${unit}s`
+  const load =
+    nominalHz === null
+      ? 'closed loop'
+      : plan.rates
+        ? rhythmWords(plan)
+        : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
+  return `${several(connections, 'connection')} with ${each} in flight each, ${load}`
+}
+
+/** @param {Loaded} run */
+const load = ({ plan }) =>
+  plan.clients.isChecked ? queriesWords(plan) : `${connectionsWords(plan)}, over ${count(plan.quantity)} keys`
+
+/** @param {Plan} plan */
+export const filledWords = ({ clients: { fill } }) => fill && fill !== 'none' && 'keys filled before the run'
+
+/** @param {Plan} plan */
+const plan = (plan) => {
+  const { ratio } = plan.clients
+  return writingWords(plan, {
+    first: [plan.order && itemsWords(plan), filledWords(plan)],
+    data: [
+      ratio && `${ratio[0]} writes to ${ratio[1]} reads${ratio[2] ? ` and ${ratio[2]} deletes` : ''}`,
+      valueWords(plan),
+    ],
+  })
+}
+
+export const words = { does: 'writes', load, plan, good: goodOfWriters, early: repliesRow, late: queryRows }

@@ -1,0 +1,15 @@
+// Consumers that read what is there, again and again.
+import { ofReaders } from '../../measures/index.js'
+import { names } from '../names.js'
+import { readPlanOf } from './plan.js'
+import { reasons } from './reasons.js'
+import { words } from './words.js'
+
+export const fetches = Object.freeze({
+  document: /** @type {const} */ ('consumer'),
+  names: names.fetches,
+  plan: readPlanOf,
+  measures: ofReaders,
+  words,
+  reasons,
+})

@@ -1,0 +1,72 @@
+// The seven kinds of load, and which of them a run has. What opens connections is imported when a load is opened.
+import { chunks } from './chunks/index.js'
+import { clients } from './clients/index.js'
+import { fetches } from './fetches/index.js'
+import { jobs } from './jobs/index.js'
+import { kindOf } from './names.js'
+import { passes } from './passes/index.js'
+import { ticks } from './ticks/index.js'
+import { workers } from './workers/index.js'
+
+/**
+ * @import { ledgerOf } from '../measure/ledger.js'
+ * @import { operationsOf } from '../measure/operations.js'
+ * @import { Measure } from '../measures/measure.js'
+ * @import { Warning } from '../measures/warnings.js'
+ * @import { AnyPlan, RunDocument } from '../result/document.js'
+ * @import { Names } from './names.js'
+ * @import { Plan } from './plan.js'
+ * @import { FlowNeeds } from './ticks/open.js'
+ *
+ * @typedef {{ label: string, text: string }} Row
+ * @typedef {{ kind: RunDocument['kind'], plan: AnyPlan, consumers?: number }} Loaded what is known of a run before its result
+ *
+ * @typedef {object} Words of a report
+ * @property {string} does 'writes'
+ * @property {(run: Loaded) => string} load in a few words
+ * @property {(plan: AnyPlan) => string} plan
+ * @property {(run: any) => string} good why a run counts
+ * @property {(run: any) => Row[]} [early] rows of the answer of writers: first, and after what a snapshot took
+ * @property {(run: any) => Row[]} [late]
+ * @property {(run: any) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
+ * @property {(run: any) => Row[]} [facts] in the place of those of writers
+ * @property {(run: any) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures
+ *
+ * @typedef {object} Writing offers what is written
+ * @property {() => number} elapsed
+ * @property {Promise<unknown>} offered everything was, or it was stopped
+ * @property {(limitMs: number, atOnce: AbortSignal) => Promise<boolean>} settle
+ * @property {() => void} stop
+ * @property {() => number} lastSettledMs
+ * @property {() => number} measuredTicks
+ * @property {(unpreparedBytes: number | null) => void} start unpreparedBytes: of data on the masters before anything was
+ *   prepared; null: nothing was
+ * @property {() => void} [progress] answers came
+ * @property {(atMs: number, late: boolean) => void} [beginAt] of a fleet
+ * @property {() => number} [nextTick] the first that was not offered
+ *
+ * @typedef {(typeof ticks | typeof clients | typeof chunks)['open']} Open
+ * @typedef {Awaited<ReturnType<Open>> & { writing: Writing }} Opened
+ *
+ * @typedef {object} WritingKind what opens a kind with writers
+ * @property {(plan: Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
+ * @property {(needs: FlowNeeds) => Promise<Opened>} open
+ *
+ * @typedef {object} Load what reports and results know of a kind
+ * @property {'producer' | 'consumer' | 'workers'} document the shape of run.json
+ * @property {Names} names
+ * @property {readonly Measure[]} measures
+ * @property {Words} words
+ * @property {readonly ((run: any) => Warning[])[]} reasons why a run of it may not be quoted
+ */
+
+export const LOADS = Object.freeze({ ticks, clients, chunks, passes, jobs, fetches, workers })
+
+/** What a writer plays. @param {Parameters<typeof kindOf>[0]} plan */
+export const writingOf = (plan) => /** @type {WritingKind} */ (LOADS[kindOf(plan)])
+
+/** Consumers of earlier versions name no flow. @param {Record<string, any>} run run.json, or its kind and plan @returns {Load} */
+export const loadOf = ({ kind, jobs: done, plan }) => {
+  if (kind !== 'consumer') return LOADS[kindOf(plan)]
+  return done || plan.flow === 'workers' ? workers : fetches
+}

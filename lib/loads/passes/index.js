@@ -1,0 +1,51 @@
+// Clients over all numbers, one pass after the other.
+import { bytes, count, facts, micros } from '../../base/units.js'
+import { clients } from '../clients/index.js'
+import { words as ofClients } from '../clients/words.js'
+import { names } from '../names.js'
+import { repliesRow } from '../words.js'
+import { writerReasons } from '../writer-reasons.js'
+
+/**
+ * @import { WriteRun } from '../../result/document.js'
+ */
+
+/** Passes over all numbers, and what the first of them left. @param {WriteRun} run */
+const passRows = ({ passes, encodings, plan }) => {
+  if (!passes?.length) return []
+  const rows = passes.map((pass) => ({
+    label: pass.name,
+    text: facts([
+      `${count(pass.operations)} operations`,
+      `${count(Math.round(pass.rate))} operations/s`,
+      pass.server_cpu_us !== null && `server CPU ${micros(pass.server_cpu_us)} each, idle cost included`,
+      ...Object.entries(pass.counts).map(([reply, n]) => `${reply} ${count(n)}`),
+    ]),
+  }))
+  const [{ memory_bytes: grown }] = passes
+  const kinds = Object.keys(encodings ?? {})
+  return [
+    ...rows,
+    {
+      label: 'stored',
+      text: facts([
+        grown === null
+          ? 'memory: too little to tell; more --items show it'
+          : `${bytes(grown)}, ${bytes(grown / plan.items)} each`,
+        kinds.length > 0 && `encoded as ${kinds.join(', ')}`,
+      ]),
+    },
+  ]
+}
+
+/** @param {WriteRun} run */
+const early = (run) => [...repliesRow(run), ...passRows(run)]
+
+const words = { ...ofClients, early, late: undefined }
+
+export const passes = Object.freeze({
+  ...clients,
+  names: names.passes,
+  words,
+  reasons: writerReasons({ behind: () => '' }),
+})

@@ -1,0 +1,71 @@
+// Words that several kinds of load have in common.
+import { bytes, count, facts, period, plainText, several } from '../base/units.js'
+import { shownSizes } from '../traffic/sizes.js'
+import { namesOfKind } from './names.js'
+
+/** @import { AnyPlan as Plan, WriteRun } from '../result/document.js' */
+
+/** What is counted: an item that is stored, or an operation of a client. @param {Plan} plan */
+export const unitOf = (plan) => namesOfKind(plan).unit
+
+/** What takes memory: an item, a key that operations are about, or a job. @param {Plan} plan */
+export const storedUnitOf = (plan) => namesOfKind(plan).stored
+
+/** @param {Plan} plan */
+export const setsWords = ({ sets = [], extraSets = [], placement }) => {
+  const where = new Map([
+    ['same-slot', ' in one slot'],
+    ['spread', ' spread over the slots'],
+  ])
+  return facts([
+    (sets.length > 1 || placement === 'spread' || placement === 'same-slot') &&
+      several(sets.length, 'sorted set') + (where.get(placement) ?? ''),
+    extraSets.length > 0 && several(extraSets.length, 'extra sorted set'),
+  ])
+}
+
+/** The driver, and a library's settings, by which its figures are to be read. @param {Plan} plan */
+export const driverWords = ({ driver, library }) => {
+  if (!library) return `driver ${driver}`
+  const { version, options, lacks } = library
+  const set = Object.entries(options).map(([name, value]) => `${name} ${value === 0 ? 'off' : value}`)
+  const without = lacks.length > 0 ? `; it has no ${lacks.join(', no ')}` : ''
+  return `driver ${driver} ${plainText(version)} (${plainText(set.join(', '))}${plainText(without)})`
+}
+
+/** @param {Plan} plan */
+export const valueWords = ({ valueBytes, valueSizes, payload, stamp }) =>
+  `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`
+
+/**
+ * The plan of a writing kind in plain words.
+ * @param {Plan} plan
+ * @param {Partial<Record<'first' | 'data' | 'commands' | 'last', (string | false | null | undefined)[]>>} own of the kind
+ */
+export const writingWords = (plan, { first = [], data = [], commands = [], last = [] }) => {
+  const { once, reconnectHz, warmUpMs, settles, prefix } = plan
+  return facts([
+    ...first,
+    reconnectHz && `${several(plan.reconnectHz, 'connection')} a second replaced`,
+    ...data,
+    once && 'every item once',
+    setsWords(plan),
+    ...commands,
+    warmUpMs > 0 && `warm-up ${settles ? 'until steady, at most ' : ''}${period(warmUpMs)}`,
+    ...last,
+    driverWords(plan),
+    prefix && `prefix ${prefix}`,
+  ])
+}
+
+/** Why a run of writers counts. @param {WriteRun} run */
+export const goodOfWriters = ({ plan, rate: { nominal } }) => {
+  const kept = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
+  return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : kept}`
+}
+
+/** @param {WriteRun} run */
+export const repliesRow = ({ counts }) => {
+  const seen = Object.entries(counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
+  return seen.length > 0 ? [{ label: 'replies', text: facts(seen) }] : []
+}
