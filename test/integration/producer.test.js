@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { faultIn } from '../../lib/base/json-schema.js'
+import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { writeHere } from '../helpers/here.js'
 import {
   assertDone,
@@ -16,76 +18,6 @@ import {
 } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
-/** The shape of design.md's run.json: a type for each leaf. */
-const shape = {
-  schema: 'number',
-  run: 'string',
-  kind: 'string',
-  started: 'string',
-  duration_s: 'number',
-  plan: { quantity: 'number', strategy: 'string', seed: 'number' },
-  versions: { millrace: 'string', node: 'string', servers: ['string'] },
-  items: {
-    offered: 'number',
-    acked: 'number',
-    failed: 'number',
-    uncertain: 'number',
-    dropped: 'number',
-    unsettled: 'number',
-    failed_by: {},
-  },
-  commands: { sent: 'number', repeated: 'number', errors_by: {} },
-  rate: { nominal: 'number', achieved: 'number' },
-  latency_us: {
-    intended: { p50: 'number', p90: 'number', p99: 'number', p999: 'number', max: 'number' },
-    service: { p50: 'number', p90: 'number', p99: 'number', p999: 'number', max: 'number' },
-  },
-  bystander_us: { p50: 'number', p99: 'number', max: 'number' },
-  ticks: { count: 'number', late: 'number', lateness_us: { p50: 'number', p99: 'number' } },
-  client: {
-    cpu_s: 'number',
-    cpu_pct: 'number',
-    cpu_us_per_item: 'number',
-    rss_mb_max: 'number',
-    loop_delay_ms_p99: 'number',
-  },
-  server: {
-    share: 'number',
-    cpu_us_per_item: 'number',
-    memory_bytes_per_item: 'number',
-    net_bytes_per_item: 'number',
-  },
-  nodes: [
-    {
-      address: 'string',
-      shard: 'number',
-      role: 'string',
-      engine_cpu_pct: 'number',
-      cpu_pct: 'number',
-      commands_per_s: 'number',
-      memory_bytes: 'number',
-      gaps: 'number',
-    },
-  ],
-  events: [],
-  valid: 'boolean',
-  warnings: [],
-}
-
-/** @param {any} data @param {any} expected @param {string} path */
-const assertShape = (data, expected, path = 'run.json') => {
-  if (typeof expected === 'string') assert.equal(typeof data, expected, path)
-  else if (Array.isArray(expected)) {
-    assert.ok(Array.isArray(data), path)
-    if (expected.length > 0) assert.ok(data.length > 0, path)
-    for (const [i, one] of expected.length > 0 ? data.entries() : [])
-      assertShape(one, expected[0], `${path}[${i}]`)
-  } else {
-    assert.ok(data !== null && typeof data === 'object', path)
-    for (const name of Object.keys(expected)) assertShape(data[name], expected[name], `${path}.${name}`)
-  }
-}
-
 const brief = '-q 200 -p 200 --intervals 3'
 
 describe('what it prints', { concurrency: 3 }, () => {
@@ -94,7 +26,7 @@ describe('what it prints', { concurrency: 3 }, () => {
     const printed = JSON.parse(stdout)
     assert.deepEqual(printed, document)
     assert.ok(stdout.startsWith('{') && stdout.endsWith('}\n'))
-    assertShape(printed, shape)
+    assert.equal(faultIn(printed, publishedSchemas['run.schema.json']), null)
     assert.deepEqual([printed.schema, printed.kind, printed.items.acked], [1, 'producer', 9000])
     assert.equal(code, printed.valid ? 0 : 4)
     assert.ok(folder.endsWith(printed.run))

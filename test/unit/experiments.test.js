@@ -16,6 +16,7 @@ import { ratioOf, standing } from '../../lib/result/ratio.js'
 import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
 import { windowOf } from '../../lib/result/window.js'
 import { ownFolder } from '../helpers/programs.js'
+import { rowsOf } from '../helpers/table.js'
 
 /** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */
 
@@ -94,56 +95,29 @@ describe('definitions', () => {
 
   const head = '{ "id": "x", "question": "q",'
   const bad = /** @type {[string, RegExp][]} */ ([
-    ['{ "id": "x",\n "question": "q"\n "cells": [] }', /mine\.json, line 3: Expected ','/],
-    ['{ "id": "x", "question": "q" }', /line 1: the experiment needs "cells"/],
-    [
-      '{ "id": "X y", "question": "q", "cells": [{ "name": "a" }] }',
-      /id must be small letters, digits and dashes/,
-    ],
-    [
-      `${head}\n"cells": [\n{ "nam": "a" }] }`,
-      /line 3: cells\[0\] needs "name"; .*line 3: cells\[0\]\.nam is not known/,
-    ],
-    [`${head} "cells": [{ "name": "a" },\n{ "name": "a" }] }`, /line 2: cells\[1\]\.name "a" is used twice/],
-    [
-      `${head} "cells": [{ "name": "a",\n"options": {\n"quantiti": 5 } }] }`,
-      /line 3: cells\[0\]\.options\.quantiti is no option that an experiment may set/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a",\n"options": { "duration": 5 } }] }`,
-      /line 2: .*duration is no option/,
-    ],
-    [
-      `${head}\n"options": { "chunks": "many" },\n"cells": [{ "name": "a" }] }`,
-      /line 2: options\.chunks --chunks must be a whole number/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a",\n"options": { "strategy": "list",\n"ns": 5 } }] }`,
-      /line 3: cells\[0\]\.options\.ns --ns: --strategy list keeps no sorted set/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a" }],\n"ratios": [{ "of": "a",\n"to": "b" }] }`,
-      /line 3: ratios\[0\]\.to "b" is no row; there are a/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a" }],\n"columns": ["master.cpu"] }`,
-      /line 2: columns\[0\] must be the name of a figure/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a", "variants": ["b"] }] }`,
-      /cells\[0\]\.variants\[0\] "b" is no variant/,
-    ],
-    [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" is used twice in one object/],
-    [`${head} "cells": [{ "name": "a" }],\n"__proto__": {} }`, /line 2: __proto__ is not known/],
-    [`${head} "cells": [{ "name": "a",\n"toString": 1 }] }`, /line 2: cells\[0\]\.toString is not known/],
-    [
-      `${head} "target": {\n"shards": 2 }, "cells": [{ "name": "a" }] }`,
-      /line 2: target\.shards above 1 needs a cluster/,
-    ],
-    [
-      `${head} "target": { "cluster": true },\n"options": { "sk": true }, "cells": [{ "name": "a" }] }`,
-      /line 2: options\.sk a script needs "spread": true on several masters/,
-    ],
+    ...rowsOf(String.raw`
+{ "id": "x",\n "question": "q"\n "cells": [] } -> mine\.json, line 3: Expected ','
+{ "id": "x", "question": "q" } -> line 1: the experiment needs "cells"
+{ "id": "X y", "question": "q", "cells": [{ "name": "a" }] } -> id must be small letters, digits and dashes
+HEAD\n"cells": [\n{ "nam": "a" }] } -> line 3: cells\[0\] needs "name"; .*line 3: cells\[0\]\.nam is not known
+HEAD "cells": [{ "name": "a" },\n{ "name": "a" }] } -> line 2: cells\[1\]\.name "a" is used twice
+HEAD "cells": [{ "name": "a",\n"options": {\n"quantiti": 5 } }] } -> line 3: cells\[0\]\.options\.quantiti is no option that an experiment may set
+HEAD "cells": [{ "name": "a",\n"options": { "duration": 5 } }] } -> line 2: .*duration is no option
+HEAD\n"options": { "chunks": "many" },\n"cells": [{ "name": "a" }] } -> line 2: options\.chunks --chunks must be a whole number
+HEAD "cells": [{ "name": "a",\n"options": { "strategy": "list",\n"ns": 5 } }] } -> line 3: cells\[0\]\.options\.ns --ns: --strategy list keeps no sorted set
+HEAD "cells": [{ "name": "a" }],\n"ratios": [{ "of": "a",\n"to": "b" }] } -> line 3: ratios\[0\]\.to "b" is no row; there are a
+HEAD "cells": [{ "name": "a" }],\n"columns": ["master.cpu"] } -> line 2: columns\[0\] must be the name of a figure
+HEAD "cells": [{ "name": "a", "variants": ["b"] }] } -> cells\[0\]\.variants\[0\] "b" is no variant
+HEAD "id": "y", "cells": [{ "name": "a" }] } -> "id" is used twice in one object
+HEAD "cells": [{ "name": "a" }],\n"__proto__": {} } -> line 2: __proto__ is not known
+HEAD "cells": [{ "name": "a",\n"toString": 1 }] } -> line 2: cells\[0\]\.toString is not known
+HEAD "target": {\n"shards": 2 }, "cells": [{ "name": "a" }] } -> line 2: target\.shards above 1 needs a cluster
+HEAD "target": { "cluster": true },\n"options": { "sk": true }, "cells": [{ "name": "a" }] } -> line 2: options\.sk a script needs "spread": true on several masters
+HEAD "cells": [{ "name": "a b" },\n{ "name": "A-b" }] } -> line 2: cells\[1\]\.name makes the same folder as "a b": a-b
+HEAD "cells": [{ "name": "é" }] } -> cells\[0\]\.name needs a letter from a to z or a digit, for its folder
+HEAD "variants": [{ "name": "x+" }, { "name": "x-" }], "cells": [{ "name": "a" }] } -> variants\[1\]\.name makes the same folder as "x\+"
+HEAD "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard" }] }] } -> a shard can be removed from a cluster only
+`).map(([text, message]) => [text.replace('HEAD', head), new RegExp(message)]),
     ...['allow', 'guard', 'url', 'password', 'threshold', 'cloudwatch'].map(
       (key) =>
         /** @type {[string, RegExp]} */ ([
@@ -151,22 +125,6 @@ describe('definitions', () => {
           new RegExp(`line 2: options\\.${key} is no option that an experiment may set`),
         ]),
     ),
-    [
-      `${head} "cells": [{ "name": "a b" },\n{ "name": "A-b" }] }`,
-      /line 2: cells\[1\]\.name makes the same folder as "a b": a-b/,
-    ],
-    [
-      `${head} "cells": [{ "name": "é" }] }`,
-      /cells\[0\]\.name needs a letter from a to z or a digit, for its folder/,
-    ],
-    [
-      `${head} "variants": [{ "name": "x+" }, { "name": "x-" }], "cells": [{ "name": "a" }] }`,
-      /variants\[1\]\.name makes the same folder as "x\+"/,
-    ],
-    [
-      `${head} "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard" }] }] }`,
-      /a shard can be removed from a cluster only/,
-    ],
   ])
   for (const [text, pattern] of bad)
     test(`a complaint: ${pattern.source.slice(0, 60)}`, () =>

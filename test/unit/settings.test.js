@@ -9,6 +9,7 @@ import { loadDotenv, readSettings } from '../../lib/options/read-settings.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
+import { rowsOf } from '../helpers/table.js'
 
 /**
  * @param {string} line the command line, split at blanks
@@ -534,14 +535,8 @@ const count = (/** @type {string} */ ends) => `must be a whole number from ${end
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
 const allowances =
   'one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas'
-/** A line and what is said of it. @param {string} text @returns {[string, string][]} */
-const saidOf = (text) =>
-  text
-    .trim()
-    .split('\n')
-    .map((row) => /** @type {[string, string]} */ (row.split(' -> ')))
-
-const bad = saidOf(`
+const bad = /** @type {[string, string][]} */ (
+  rowsOf(`
 --strategy queue-list --value-size 20B -> --value-size: a job has at least 64 bytes
 --strategy queue-list --value-size lognormal:p50=200B,p99=4kB -> --value-size: jobs of a queue have one size
 --strategy queue-stream -q 5 --rate 7 -> exclude each other: both are jobs a second
@@ -703,7 +698,8 @@ foo -> unexpected word on the command line (not shown: it may be a password)
 --url redis://h --cluster --replicas 1 -> --replicas is for local servers, but --url is an address
 --shards 3 -> --shards needs --cluster
 --replicas 0 -> --replicas needs --cluster
-`).concat(
+`)
+).concat(
   /** @type {[string, string][]} */ ([
     ['--guard on', `--guard must be ${limits}, not 'on'`],
     ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
