@@ -1,9 +1,8 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
 import { sums as total } from '../base/sums.js'
-import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { storedAtCost } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
-import { memoryCost } from '../measure/memory-cost.js'
 import { ofWriters } from '../measures/index.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { absentOf } from './absent.js'
@@ -180,21 +179,18 @@ export const partsOfFleet = (known) => {
   const writers = known.presence(seconds[0], seconds[1])
   const measured = { ...noCounts(), ...all.measured }
   const { acked = 0 } = all.commands
-  const stored = storedOf(plan, measured, acked)
-  const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, acked - stored)
   const steady = writers.steady && absent.absent === 0
-  const memory = memoryCost({
-    plan,
-    strategy,
-    before: known.before ?? noHeld,
-    after: known.after ?? noHeld,
-    elapsedMs: runMs,
-    slotTable: known.slotTable,
-    writersBefore: 0,
-  })
   const own = sumOfSeconds(boxes)
-  const { server, costed } = serverCosts({
-    ...{ plan, strategy, stored, unsure, idle, memory },
+  const { stored, server, costed, achieved } = storedAtCost({
+    ...{ plan, strategy, acked, measuredS, idle },
+    ledger: { measured, commands: { repeated: 0, ...all.commands } },
+    held: {
+      before: known.before ?? noHeld,
+      after: known.after ?? noHeld,
+      elapsedMs: runMs,
+      slotTable: known.slotTable,
+      writersBefore: 0,
+    },
     ...{ totals: nodeTotals(own.window, own.whole), writers: { ...writers, steady } },
   })
   return {
@@ -224,7 +220,7 @@ export const partsOfFleet = (known) => {
     },
     rate: {
       nominal: plan.nominalHz,
-      achieved: measuredS > 0 ? stored / measuredS : null,
+      achieved,
     },
     ticks: {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),

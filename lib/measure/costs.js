@@ -1,13 +1,13 @@
 // What an item cost the servers: their figures divided by what all writers stored.
 
 import { isScheduled } from '../plan/pacer.js'
+import { memoryCost } from './memory-cost.js'
 
 /**
  * @import { NodeTotals } from '../measures/nodes.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Idle, Unknown } from './idle-cost.js'
- * @import { memoryCost } from './memory-cost.js'
  * @import { Presence } from './presence.js'
  */
 
@@ -132,6 +132,31 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
   const foreign =
     calls - all > foreignPart * calls ? { command: counting, calls: Math.round(calls - all) } : null
   return { share: Math.max(least, byLeases), all, foreign }
+}
+
+/**
+ * What was stored in the measured window, at what rate, and what that cost the servers: for a process and a fleet alike.
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {ReturnType<typeof strategyOf>} known.strategy
+ * @param {Parameters<typeof unsureOf>[0] & { measured: { acked: number, offered: number } }} known.ledger
+ * @param {number} known.acked in the window, whenever it was due
+ * @param {number} known.measuredS
+ * @param {Omit<Parameters<typeof memoryCost>[0], 'plan' | 'strategy'>} known.held
+ * @param {NodeTotals} known.totals over the window
+ * @param {Idle | Unknown} known.idle
+ * @param {Presence} known.writers
+ */
+export const storedAtCost = ({ ledger, acked, measuredS, held, ...known }) => {
+  const { plan, strategy } = known
+  const stored = storedOf(plan, ledger.measured, acked)
+  const { server, costed } = serverCosts({
+    ...known,
+    stored: strategy.loads ? costedOf(known) : stored,
+    unsure: unsureOf(ledger, acked - stored),
+    memory: memoryCost({ plan, strategy, ...held }),
+  })
+  return { stored, server, costed, achieved: measuredS > 0 ? stored / measuredS : null }
 }
 
 /**

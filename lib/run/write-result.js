@@ -1,7 +1,6 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
-import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
-import { memoryCost } from '../measure/memory-cost.js'
+import { storedAtCost } from '../measure/costs.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
 import { trafficOf } from './traffic.js'
@@ -67,24 +66,12 @@ export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, en
   const totals = nodeTotals(run.instruments.window(), run.instruments.sofar)
   const { ledger } = records
   const acked = window.acked()
-  const stored = storedOf(plan, ledger.measured, acked)
   const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
-  const memory = memoryCost({
-    plan,
-    strategy,
-    before,
-    after,
-    elapsedMs: endMs,
-    slotTable,
-    writersBefore: isOfRun ? 0 : writers.before,
+  const { stored, server, costed, achieved } = storedAtCost({
+    ...{ plan, strategy, ledger, acked, measuredS, totals, writers, idle },
+    held: { before, after, elapsedMs: endMs, slotTable, writersBefore: isOfRun ? 0 : writers.before },
   })
-  const counts = {
-    stored: strategy.loads ? costedOf({ plan, strategy, totals, writers }) : stored,
-    unsure: unsureOf(ledger, acked - stored),
-    writers,
-  }
-  const { server, costed } = serverCosts({ plan, strategy, ...counts, totals, idle, memory })
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -97,7 +84,7 @@ export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, en
     ...accountOf(run),
     rate: {
       nominal: nominalOf(plan, course, window.fromMs(), endMs),
-      achieved: measuredS > 0 ? stored / measuredS : null,
+      achieved,
     },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,
