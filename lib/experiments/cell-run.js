@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../base/ranges.js'
+import { mergedSecond, secondOf } from '../fleet/interval.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { madeWithParents } from '../result/files.js'
 import { windowOf } from '../result/window.js'
@@ -157,11 +158,35 @@ const steady = async (needs) => {
   if (!found)
     throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --seconds`)
   const merged = join(folder, 'run')
-  await store(found.document, found.lines, merged)
+  await store(found.document, secondsOfAll(found.byRun), merged)
   return {
     legs: [{ leg, document: found.document, reader: null, folder: merged, span: null }],
     timeline: null,
   }
+}
+
+/**
+ * The seconds of writers that ran side by side, as of one. The nodes and the count of writers are the first one's view.
+ * @param {readonly (readonly any[])[]} byRun lines of each
+ * @returns {Record<string, any>[]}
+ */
+export const secondsOfAll = (byRun) => {
+  /** @type {Map<number, ReturnType<typeof mergedSecond>>} */
+  const seconds = new Map()
+  for (const [i, lines] of byRun.entries())
+    for (const line of lines) {
+      const at = secondOf(line.at_ms)
+      const second = seconds.get(at) ?? mergedSecond()
+      seconds.set(at, second)
+      second.add(i === 0 ? line : { ...line, nodes: [], writers: null })
+    }
+  return [...seconds]
+    .sort(([a], [b]) => a - b)
+    .map(([, second]) => {
+      const line = second.line()
+      second.close()
+      return line
+    })
 }
 
 /** Epoch at which a writer's first tick was due. @param {Program} writer @param {AbortSignal} signal */

@@ -148,7 +148,8 @@ const commandsOver = ({ server: { commands: wanted = {} } }, window) =>
  * all runs together.
  * @param {readonly Run[]} runs at least one
  * @param {Window} window
- * @returns {{ document: Document, lines: Line[] } | null} null: no whole second lies in it
+ * @returns {{ document: Document, lines: Line[], byRun: Line[][] } | null} lines of the first run, and of each; null: no whole
+ *   second lies in it
  */
 export const windowOf = (runs, window) => {
   const [first] = runs
@@ -210,5 +211,5 @@ export const windowOf = (runs, window) => {
     warnings: [...new Map(warnings.map((warning) => [warning.message, warning])).values()],
   }
   const judged = { ...document, ...judgedAgain(document) }
-  return { document: { ...judged, measures: measuresOf(judged) }, lines }
+  return { document: { ...judged, measures: measuresOf(judged) }, lines, byRun: perRun }
 }

@@ -120,6 +120,13 @@ describe('scripts/experiment.js', () => {
         assert.deepEqual(faultsIn(stored), [])
         isAnyValid ||= stored.valid
         rates.push(stored.rate.achieved)
+        const lines = linesOf(join(folder(), run, 'intervals.ndjson'))
+        const seen = lines.filter(({ phase }) => phase !== 'draining')
+        assert.equal(
+          seen.reduce((sum, { items }) => sum + items.acked, 0),
+          stored.items.acked,
+          `${run}: the seconds are of all writers`,
+        )
       }
       assert.equal(row.figures['rate.achieved'].median, rates.toSorted((a, b) => a - b)[1], row.label)
     }

@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { experimentById, experimentNamed, ids } from '../../lib/experiments/catalogue.js'
+import { secondsOfAll } from '../../lib/experiments/cell-run.js'
 import { emptied } from '../../lib/experiments/experiment-servers.js'
 import { cellsOf, turnsOf } from '../../lib/experiments/matrix.js'
 import { published, publishedFigures, trueRate } from '../../lib/experiments/published.js'
@@ -373,6 +374,25 @@ describe('a window of runs', () => {
     const both = windowOf([one, other], whole(1, 3))?.document.client
     assert.deepEqual([both.cpu_s, both.cpu_pct, both.rss_mb_max], [0.2, 10, 20])
     assert.deepEqual([both.tape_bytes, both.stopped_ms, both.cpu_us_per_item], [400, 1500, 50])
+  })
+
+  test('the seconds of writers side by side add up to their result; the nodes are one view', () => {
+    const [one, other] = [run([1000, 900, 1000, 1000]), run([500, 600, 700, 800])]
+    const found = windowOf([one, other], whole(1, 4)) ?? assert.fail()
+    const lines = secondsOfAll(found.byRun)
+    assert.deepEqual(
+      lines.map(({ items, client, nodes }) => [items.acked, client.rss_mb, nodes.length]),
+      [
+        [1500, 20, 2],
+        [1700, 20, 2],
+        [1800, 20, 2],
+      ],
+    )
+    assert.equal(found.document.items.acked, 5000)
+    assert.deepEqual(
+      lines.map(({ nodes: [master] }) => master.commands.setex.calls),
+      [900, 1000, 1000],
+    )
   })
 
   test('only seconds that lie wholly within', () => {
