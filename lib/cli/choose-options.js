@@ -228,7 +228,7 @@ const modelNamesIn = (text, across) => {
   if (text === undefined) return { names: across === 'servers' ? [defaultStrategy] : null, files }
   const names = text.split(',').map((word) => {
     if (!isModelFile(word)) return word
-    const name = loadModel(word)
+    const name = loadModel(word, '')
     files[name] = word
     return name
   })

@@ -1,7 +1,7 @@
 // What a line of `millrace calibrate` asks for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { calibrationRequest, command } from '../../lib/cli/commands/calibrate.js'
+import { calibrationRequest, command, fileIn } from '../../lib/cli/commands/calibrate.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 
@@ -29,4 +29,10 @@ test('a time without a unit is seconds', () => {
     () => requestOf('--strategy list --cell-time 0'),
     /must be a time from 1s to 10m.*plain number is s/,
   )
+})
+
+test('a file that is not there is named as it was typed: by the option, or as a word', () => {
+  const typedOf = (/** @type {string} */ line) => typedLine(line.split(' '), command.options)
+  assert.throws(() => fileIn(typedOf('none.yaml')), { message: 'cannot read none.yaml (ENOENT)' })
+  assert.throws(() => requestOf('--model none.yaml'), { message: '--model: cannot read none.yaml (ENOENT)' })
 })

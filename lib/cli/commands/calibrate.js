@@ -64,7 +64,7 @@ export const fileIn = (typed, odd = []) => {
     refuseWords(typed)
     return null
   }
-  const name = loadModel(path)
+  const name = loadModel(path, '')
   const stranger = ['strategy', 'model', ...(mixFactsOf(name) ? odd : [])].find((one) =>
     typed.options.has(one),
   )

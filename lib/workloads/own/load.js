@@ -19,8 +19,8 @@ const largestYaml = 250_000
 /** @param {string} path */
 const isYaml = (path) => readers[extname(path)] === modelOfYaml
 
-/** @param {string} path */
-const textIn = (path) => {
+/** @param {string} path @param {string} option that named it, with ': '; empty: it was a word of the line */
+const textIn = (path, option) => {
   try {
     const { size } = statSync(path)
     if (isYaml(path) && size > largestYaml)
@@ -31,7 +31,7 @@ const textIn = (path) => {
   } catch (cause) {
     if (cause instanceof OptionError) throw cause
     const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
-    throw new OptionError(`--model: cannot read ${plainText(path)} (${code})`, { cause })
+    throw new OptionError(`${option}cannot read ${plainText(path)} (${code})`, { cause })
   }
 }
 
@@ -66,15 +66,15 @@ const registered = (declared, place, source) => {
 /** Behind the path of a mix: its reads alone. */
 export const onlyReads = '#reads'
 
-/** The strategy of a file, by its name. @param {string} source */
-export const loadModel = (source) => {
+/** The strategy of a file, by its name. @param {string} source @param {string} [option] */
+export const loadModel = (source, option = '--model: ') => {
   const areReads = source.endsWith(onlyReads)
   const path = areReads ? source.slice(0, -onlyReads.length) : source
   const read = readers[extname(path)]
-  if (!read) throw new OptionError(`--model: ${plainText(path)} is not a .js or .yaml file`)
-  const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase(), areReads)
+  if (!read) throw new OptionError(`${option}${plainText(path)} is not a .js or .yaml file`)
+  const { declared, place } = read(path, textIn(path, option), basename(path, extname(path)).toLowerCase(), areReads)
   if (areReads && declared.picks === null)
-    throw new OptionError(`--model: ${plainText(path)} has no mix, of which only the reads are to be sent`)
+    throw new OptionError(`${option}${plainText(path)} has no mix, of which only the reads are to be sent`)
   return registered(declared, place, { model: source })
 }
 
