@@ -68,181 +68,123 @@ const residentKb = (pid) => {
   }
 }
 
+/** An answer to a command, of whichever connection or that of the writer. @param {string} command @param {string | null} text @returns {Answer} */
+const to =
+  (command, text) =>
+  ([name, sub = '']) =>
+    [name, `${name} ${sub.toUpperCase()}`].includes(command) ? text : undefined
+/** @param {string} command @param {string | null} text @returns {Answer} */
+const toWriter = (command, text) => (args, who, socket) =>
+  who === 'millrace' ? to(command, text)(args, who, socket) : undefined
+/** The first of them that answers. @param {Answer[]} answers @returns {Answer} */
+const first =
+  (...answers) =>
+  (args, who, socket) => {
+    for (const answer of answers) {
+      const text = answer(args, who, socket)
+      if (text !== undefined) return text
+    }
+  }
+const oneKey = to('INFO', bulk(`${infoText()}db0:keys=1,expires=0\r\n`))
+const found = (/** @type {string} */ key) => to('SCAN', `*2\r\n$1\r\n0\r\n*1\r\n${bulk(key)}`)
+const slots = (/** @type {string} */ text) =>
+  first(to('INFO', bulk(infoText({ cluster_enabled: 1 }))), to('CLUSTER SLOTS', text))
+const signIn = (/** @type {string} */ text) => first(to('AUTH', text), to('HELLO', text))
+
 /** The last line, which is no log. @param {{ stderr: string }} ended */
 const refusal = ({ stderr }) => String(stderr.trim().split('\n').at(-1))
 
-/** @type {[what: string, answer: Answer, code: number, names: RegExp, more?: string][]} */
+/** @type {[what: string, answer: Answer, names: RegExp, more?: string][]} */
 const refused = [
-  [
-    'errors in words of its own',
-    (args) => (args[0] === 'AUTH' || args[0] === 'HELLO' ? `-ERR ${nasty}\r\n` : undefined),
-    3,
-    /^127\.0\.0\.1:\d+: /,
-  ],
-  [
-    'an error of a megabyte',
-    (args) => (args[0] === 'AUTH' || args[0] === 'HELLO' ? `-ERR ${'x'.repeat(1e6)}\r\n` : undefined),
-    3,
-    /^127\.0\.0\.1:\d+: .{1,400}$/,
-  ],
+  ['errors in words of its own', signIn(`-ERR ${nasty}\r\n`), /^127\.0\.0\.1:\d+: /],
+  ['an error of a megabyte', signIn(`-ERR ${'x'.repeat(1e6)}\r\n`), /^127\.0\.0\.1:\d+: .{1,400}$/],
   [
     'names of replicas',
-    ([name]) =>
-      name === 'INFO' ? bulk(infoText({ role: 'slave', master_host: nasty, master_port: 'x' })) : undefined,
-    3,
+    to('INFO', bulk(infoText({ role: 'slave', master_host: nasty, master_port: 'x' }))),
     /is a replica/,
   ],
   [
     'names of keys',
-    ([name]) =>
-      name === 'INFO'
-        ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`)
-        : name === 'SCAN'
-          ? `*2\r\n$1\r\n0\r\n*1\r\n${bulk(`item:${nasty}`)}`
-          : name === 'TYPE'
-            ? `+${nasty.replaceAll('\r', '')}\r\n`
-            : undefined,
-    3,
+    first(oneKey, found(`item:${nasty}`), to('TYPE', `+${nasty.replaceAll('\r', '')}\r\n`)),
     /--allow foreign-keys$/,
   ],
   [
     'a plan of nonsense',
-    ([name]) =>
-      name === 'INFO'
-        ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`)
-        : name === 'SCAN'
-          ? `*2\r\n$1\r\n0\r\n*1\r\n${bulk('item:1')}`
-          : name === 'TYPE'
-            ? '+hash\r\n'
-            : name === 'HGETALL'
-              ? `*2\r\n${bulk('x')}${bulk('{"strategy":"list","quantity":1e308,"sets":["\\u001b[2J"],"extraSets":[]}')}`
-              : undefined,
-    3,
+    first(
+      ...[oneKey, found('item:1'), to('TYPE', '+hash\r\n')],
+      to(
+        'HGETALL',
+        `*2\r\n${bulk('x')}${bulk('{"strategy":"list","quantity":1e308,"sets":["\\u001b[2J"],"extraSets":[]}')}`,
+      ),
+    ),
     /--allow foreign-keys$/,
   ],
   [
     'slots with names of nodes that are none',
-    ([name, sub]) =>
-      name === 'INFO'
-        ? bulk(infoText({ cluster_enabled: 1 }))
-        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
-          ? `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk(nasty)}:6379\r\n`
-          : undefined,
-    3,
+    slots(`*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk(nasty)}:6379\r\n`),
     /CLUSTER SLOTS makes no sense|no node reports the topology/,
     '--cluster',
   ],
   [
     'slots without end',
-    ([name, sub]) =>
-      name === 'INFO'
-        ? bulk(infoText({ cluster_enabled: 1 }))
-        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
-          ? `*1\r\n*3\r\n:0\r\n:9007199254740991\r\n*2\r\n${bulk('127.0.0.1')}:6379\r\n`
-          : undefined,
-    3,
+    slots(`*1\r\n*3\r\n:0\r\n:9007199254740991\r\n*2\r\n${bulk('127.0.0.1')}:6379\r\n`),
     /CLUSTER SLOTS makes no sense/,
     '--cluster',
   ],
   [
     'slots that are none',
-    ([name, sub]) =>
-      name === 'INFO'
-        ? bulk(infoText({ cluster_enabled: 1 }))
-        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
-          ? '*2\r\n:1\r\n*3\r\n:-5\r\n:99999999\r\n*0\r\n'
-          : undefined,
-    3,
+    slots('*2\r\n:1\r\n*3\r\n:-5\r\n:99999999\r\n*0\r\n'),
     /CLUSTER SLOTS makes no sense|no node reports the topology/,
     '--cluster',
   ],
-  ['no answer to INFO', ([name]) => (name === 'INFO' ? null : undefined), 3, /no answer/],
-  [
-    'no answer to SCAN',
-    ([name]) =>
-      name === 'INFO' ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`) : name === 'SCAN' ? null : undefined,
-    3,
-    /no answer/,
-  ],
+  ['no answer to INFO', to('INFO', null), /no answer/],
+  ['no answer to SCAN', first(oneKey, to('SCAN', null)), /no answer/],
   [
     'an answer of another kind to the plan',
     ([name, ...args]) => (name === 'EVAL' && args.includes('begin') ? ':1\r\n' : undefined),
-    3,
     /^millrace:plan: the server does not answer as/,
   ],
-  ['no answer to the leases', ([name]) => (name === 'SET' ? null : undefined), 3, /no answer/],
+  ['no answer to the leases', to('SET', null), /no answer/],
 ]
 
 describe('refused', { concurrency: 4 }, () => {
-  for (const [what, answer, code, names, more] of refused)
+  for (const [what, answer, names, more] of refused)
     test(what, async (t) => {
       const ended = await runAgainst(t, answer, more)
-      assert.equal(ended.code, code, ended.stderr)
+      assert.equal(ended.code, 3, ended.stderr)
       assert.match(refusal(ended), names)
       assert.equal(ended.stdout, '')
     })
 
   test('cursors without an end', async (t) => {
-    const ended = await runAgainst(t, ([name]) =>
-      name === 'INFO'
-        ? bulk(`${infoText()}db0:keys=9,expires=0\r\n`)
-        : name === 'SCAN'
-          ? '*2\r\n$2\r\n17\r\n*0\r\n'
-          : undefined,
-    )
+    const ended = await runAgainst(t, first(oneKey, to('SCAN', '*2\r\n$2\r\n17\r\n*0\r\n')))
     assert.ok(ended.code !== null)
   })
 })
 
+const strange = { redis_version: nasty, maxmemory_policy: nasty, used_memory: nasty, run_id: nasty }
+const odd = { ...strange, connected_clients: '-9' }
+const oddLines = [
+  `slave0:ip=${nasty},port=99999,state=online`,
+  `cmdstat_${nasty}:calls=x,usec=y`,
+  ...['cmdstat___proto__:calls=1,usec=1', '__proto__:x', ''],
+]
 /** @type {[what: string, answer: Answer][]} */
 const during = [
-  [
-    'errors in words of its own',
-    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-${nasty}\r\n` : undefined),
-  ],
-  [
-    'errors of 60 kB',
-    ([name], who) =>
-      who === 'millrace' && name === 'SETEX' ? `-ERR ${'<b>'.repeat(20_000)}\r\n` : undefined,
-  ],
-  [
-    'errors of a megabyte',
-    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-ERR ${'x'.repeat(1e6)}\r\n` : undefined),
-  ],
-  [
-    'redirects to nowhere',
-    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-MOVED 99999999 ${nasty}:x\r\n` : undefined),
-  ],
-  [
-    'more answers than commands',
-    ([name], who) => (who === 'millrace' && name === 'ZADD' ? ':1\r\n'.repeat(50) : undefined),
-  ],
-  [
-    'something that is not RESP',
-    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `HTTP/1.1 200 OK ${nasty}\r\n` : undefined),
-  ],
-  [
-    'a length without an end',
-    ([name], who) => (who === 'millrace' && name === 'SETEX' ? '$99999999999999999999\r\n' : undefined),
-  ],
-  ['no answer', ([name], who) => (who === 'millrace' && name === 'SETEX' ? null : undefined)],
-  ['a time that is none', ([name]) => (name === 'TIME' ? `*2\r\n${bulk(nasty)}${bulk('x')}` : undefined)],
-  [
-    'a time beyond all calendars',
-    ([name]) => (name === 'TIME' ? '*2\r\n:9007199254740991\r\n:0\r\n' : undefined),
-  ],
-  ['no time', ([name]) => (name === 'TIME' ? '+OK\r\n' : undefined)],
-  ['numbers where texts belong', ([name]) => (name === 'INFO' ? ':5\r\n' : undefined)],
-  ['a list where a text belongs', ([name]) => (name === 'INFO' ? '*1\r\n*1\r\n:1\r\n' : undefined)],
-  [
-    'fields of INFO',
-    ([name]) =>
-      name === 'INFO'
-        ? bulk(
-            `${infoText({ redis_version: nasty, maxmemory_policy: nasty, used_memory: nasty, connected_clients: '-9', run_id: nasty })}slave0:ip=${nasty},port=99999,state=online\r\ncmdstat_${nasty}:calls=x,usec=y\r\ncmdstat___proto__:calls=1,usec=1\r\n__proto__:x\r\n`,
-          )
-        : undefined,
-  ],
+  ['errors in words of its own', toWriter('SETEX', `-${nasty}\r\n`)],
+  ['errors of 60 kB', toWriter('SETEX', `-ERR ${'<b>'.repeat(20_000)}\r\n`)],
+  ['errors of a megabyte', toWriter('SETEX', `-ERR ${'x'.repeat(1e6)}\r\n`)],
+  ['redirects to nowhere', toWriter('SETEX', `-MOVED 99999999 ${nasty}:x\r\n`)],
+  ['more answers than commands', toWriter('ZADD', ':1\r\n'.repeat(50))],
+  ['something that is not RESP', toWriter('SETEX', `HTTP/1.1 200 OK ${nasty}\r\n`)],
+  ['a length without an end', toWriter('SETEX', '$99999999999999999999\r\n')],
+  ['no answer', toWriter('SETEX', null)],
+  ['a time that is none', to('TIME', `*2\r\n${bulk(nasty)}${bulk('x')}`)],
+  ['a time beyond all calendars', to('TIME', '*2\r\n:9007199254740991\r\n:0\r\n')],
+  ['no time', to('TIME', '+OK\r\n')],
+  ['numbers where texts belong', to('INFO', ':5\r\n')],
+  ['a list where a text belongs', to('INFO', '*1\r\n*1\r\n:1\r\n')],
+  ['fields of INFO', to('INFO', bulk(`${infoText(odd)}${oddLines.join('\r\n')}`))],
 ]
 
 for (const driver of ['socket', 'ioredis'])

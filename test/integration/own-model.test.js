@@ -231,17 +231,4 @@ describe('models of the user', { concurrency: 3 }, () => {
     assert.equal(cleaned.code, 0, cleaned.stderr)
     for (const server of servers) assert.equal(await cli(server, 'KEYS', 'own:*'), '')
   })
-
-  test('two models are compared by their files', async (t) => {
-    const out = ownFolder(t, 'compare')
-    const ended = await startProgram(
-      t,
-      'lib/cli/millrace.js',
-      `compare sorted-set ${sessions[1]} --rounds 2 --seconds 1 --warm-up 0 --out ${out} --json -- -q 500`,
-      { out: false },
-    ).ended
-    const comparison = JSON.parse(ended.stdout)
-    assert.equal(comparison.rounds.length, 2, ended.stderr)
-    assert.match(comparison.other, /session-store\.yaml/)
-  })
 })
