@@ -72,7 +72,12 @@ export const loadModel = (source, option = '--model: ') => {
   const path = areReads ? source.slice(0, -onlyReads.length) : source
   const read = readers[extname(path)]
   if (!read) throw new OptionError(`${option}${plainText(path)} is not a .js or .yaml file`)
-  const { declared, place } = read(path, textIn(path, option), basename(path, extname(path)).toLowerCase(), areReads)
+  const { declared, place } = read(
+    path,
+    textIn(path, option),
+    basename(path, extname(path)).toLowerCase(),
+    areReads,
+  )
   if (areReads && declared.picks === null)
     throw new OptionError(`${option}${plainText(path)} has no mix, of which only the reads are to be sent`)
   return registered(declared, place, { model: source })
