@@ -10,6 +10,7 @@ import { cellSecondsOf, mixFactsOf } from '../answers/plan/mix.js'
 import { InterruptedError, OptionError } from '../base/errors.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
+import { namesOfWriters, strategiesInBatches } from '../loads/names-of-strategy.js'
 import { planOf } from '../loads/plan.js'
 import { writeFiles } from '../report/write-report.js'
 import { madeWithParents, runName } from '../result/files.js'
@@ -17,7 +18,7 @@ import { calibrationVersion } from '../result/plan-schemas.js'
 import { clearLeftKeys } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
 import { parseInfo } from '../wire/info.js'
-import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
+import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
@@ -58,12 +59,12 @@ export const strategiesIn = (text, files) => {
   const own = Object.keys(files)
   const named =
     text === 'all'
-      ? strategyNames('ticks').filter((name) => !own.includes(name) && isKnown(name))
+      ? strategiesInBatches().filter((name) => !own.includes(name) && isKnown(name))
       : text.split(',')
   for (const name of named)
-    if (!isStrategy(name) || strategyNamed(name).roles.writer.flow !== 'ticks')
+    if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
-        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategyNames('ticks').join(', ')}, or all`,
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or all`,
       )
   for (const name of own)
     if (strategyNamed(name).picks)

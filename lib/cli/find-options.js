@@ -4,6 +4,7 @@ import { isLimitOfReaders, objectivesOf } from '../answers/find/objectives.js'
 import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
+import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { refuseWords } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
 import { readsKeys, strategyNamed } from '../workloads/index.js'
@@ -283,16 +284,16 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   refuseAloneQueues(plain, read !== undefined)
   refuseOnFleet(plain, objectives, read !== undefined)
   const declared = strategyNamed(plain.strategy)
-  const isTicks = declared.roles.writer.flow === 'ticks'
+  const { inBatches } = namesOfWriters(plain.strategy)
   const items = plain.given.quantity === 'default' ? usualItems : plain.quantity
   const rate = (range ? Math.min(1, Math.sqrt(range[0] * range[1]) / 20_000) : 1) * batchItems * 200
   /** @type {Record<string, string>} */
   const more = {}
-  if (isTicks) more.items = String(items)
+  if (inBatches) more.items = String(items)
   if (readsKeys(declared) && !typed.options.has('fill')) more.fill = 'keys'
   if (declared.workers && plain.given.maxQueue === 'default') more['max-queue'] = String(usualQueue)
   // Passes go as fast as the replies come; at a rate, their commands are played.
-  if (isTicks || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
+  if (inBatches || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
   const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)
   const readers = read === undefined ? null : readersWordsIn(String(read), settings.strategy)
   const ofReaders = objectives.overConfirmation.find(isLimitOfReaders)

@@ -1,6 +1,9 @@
-// What the writers of a strategy are called.
-import { strategyNamed } from '../workloads/index.js'
+// What the writers of a strategy are called, and which strategies have some in batches.
+import { strategyNamed, strategyNames } from '../workloads/index.js'
 import { names } from './names.js'
 
 /** @param {string} strategy */
 export const namesOfWriters = (strategy) => names[strategyNamed(strategy).roles.writer.flow]
+
+/** Strategies whose writers store batches of items, which can be compared and calibrated. */
+export const strategiesInBatches = () => strategyNames().filter((name) => namesOfWriters(name).inBatches)

@@ -5,6 +5,7 @@ import { tooFewWords } from '../base/samples.js'
 import { bytes, count, facts, micros, percent, period, plainText } from '../base/units.js'
 import { readRows } from '../loads/fetches/words.js'
 import { loadOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
 import { storedUnitOf, unitOf } from '../loads/words.js'
 import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
@@ -94,9 +95,10 @@ const measureRows = (run, part) => answersIn(part, run, unitOf(run.plan))
 
 /** Items of a batch are due at the same moment, and wait for each other. @param {WriteRun} run */
 const burstWords = ({ plan, latency_us: latency }) => {
-  const { pacing, items, chunks, spacingMs, clients } = plan
+  const { pacing, items, chunks, spacingMs } = plan
   const burst = items / chunks
-  if (clients || pacing !== 'open' || plan.rate === 'max' || !(burst > 1) || !spacingMs) return ''
+  if (!namesOfKind(plan).inBatches || pacing !== 'open' || plan.rate === 'max' || !(burst > 1) || !spacingMs)
+    return ''
   // A longer wait than that for the next burst has another cause.
   const p50 = latency.intended?.p50 ?? 0
   if (p50 < burstUs || p50 > spacingMs * 1000) return ''

@@ -2,6 +2,7 @@
 
 import { unlessInterrupted } from '../base/interrupts.js'
 import { count, micros, several } from '../base/units.js'
+import { namesOfKind } from '../loads/names.js'
 import { leases } from '../servers/leases.js'
 import { refuseRival } from '../servers/plan-key.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
@@ -120,12 +121,12 @@ const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
  * @param {boolean} [isFleet]
  */
 export const agentWords = (plan, isFleet) => {
-  const { agents, totalAgents, items, quantity, periodMs, pacing, clients, queue } = plan
-  if (clients && !queue) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
+  const { agents, totalAgents, items, quantity, periodMs, pacing, clients } = plan
+  const { isShared, unit } = namesOfKind(plan)
+  if (clients && !isShared) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
   const isRate = periodMs === 1000 || pacing === 'smooth'
   const scale = isRate ? 1000 / periodMs : 1
-  const unit = queue ? 'jobs' : 'items'
-  const all = `${count(quantity * scale)} ${isRate ? `${unit}/s` : `${unit} an interval`}`
+  const all = `${count(quantity * scale)} ${isRate ? `${unit}s/s` : `${unit}s an interval`}`
   const numbers = agents.map(({ agent }) => agent)
   return partWords('writer', numbers, totalAgents, count(items * scale), all, isFleet)
 }

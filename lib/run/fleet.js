@@ -8,6 +8,7 @@ import { readersName } from '../fleet/gather.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { joinFleet } from '../fleet/member.js'
 import { fleetTerms, readingTerms } from '../fleet/shared-plan.js'
+import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
 import { tlsOfFiles } from '../servers/access.js'
 import { refuseRival } from '../servers/plan-key.js'
@@ -69,7 +70,7 @@ export const fleetOf = async (settings, { target, run, whole, announced, ...need
     asked: { withinMs, partial },
     writers: totalAgents,
     spacingMs: whole.spacingMs,
-    isEven: whole.flow === 'ticks' && isScheduled(whole) && whole.arrivals === 'constant',
+    isEven: namesOfKind(whole).inBatches && isScheduled(whole) && whole.arrivals === 'constant',
     stagger: settings.stagger,
     stopsAll: settings.stopAll,
     terms: fleetTerms(settings, whole, announced),

@@ -23,7 +23,7 @@ const mostDraws = 200_000
 const itemsDrawn = (plan, draws, endMs) => {
   const items = new Float64Array(draws)
   if (!namesOfKind(plan).inBatches) {
-    const connections = plan.clients?.connections ?? 1
+    const { connections } = plan
     const draw = drawsOf({ ...plan, count: plan.items, clients: connections })
     const due =
       plan.nominalHz === null
@@ -81,8 +81,9 @@ const operationsIn = ({ clients, seed }, draws) => {
 
 /** Gaps between what is due. @param {Plan} plan @param {number} draws */
 const gapsIn = (plan, draws) => {
-  const due = duesOf({ ...plan, spacingMs: plan.clients ? 1000 / Number(plan.nominalHz) : plan.spacingMs })
-  const events = Math.max(2, plan.clients ? draws : Math.ceil((draws * plan.chunks) / plan.items))
+  const { inBatches } = namesOfKind(plan)
+  const due = duesOf({ ...plan, spacingMs: inBatches ? plan.spacingMs : 1000 / Number(plan.nominalHz) })
+  const events = Math.max(2, inBatches ? Math.ceil((draws * plan.chunks) / plan.items) : draws)
   const gaps = new Float64Array(events - 1)
   for (let i = 1, before = due(0); i < events; i++) {
     const at = due(i)
@@ -100,7 +101,7 @@ export const trafficOf = (plan, { offered, endMs }) => {
   const draws = Math.min(mostDraws, offered)
   if (draws === 0) return null
   const items = itemsDrawn(plan, draws, endMs)
-  const isMix = plan.clients !== null && strategyHasMix(plan)
+  const isMix = !namesOfKind(plan).inBatches && strategyHasMix(plan)
   return {
     draws,
     items: { stated: itemsWords(plan), ...popularity(items, plan.items) },

@@ -1,5 +1,6 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
+import { namesOfKind } from '../loads/names.js'
 import { storedAtCost } from '../measure/costs.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
@@ -44,7 +45,7 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
 /** What was drawn. @param {WriteRun} run @param {number} endMs */
 const trafficIn = ({ plan, strategy, records }, endMs) => {
   const { offered } = records.ledger.whole
-  if (plan.clients?.passes || plan.clients?.delivery || strategy.declared.answers) return null
+  if (!namesOfKind(plan).isAsked || strategy.declared.answers) return null
   return trafficOf(plan, { offered, endMs })
 }
 

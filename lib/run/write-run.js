@@ -84,8 +84,7 @@ const begin = async (run, needs, fleet) => {
   const asked = earliest().catch(() => null)
   const ofRun = await unlessInterrupted(stop, asked)
   const before = ofRun ?? found
-  const load =
-    run.plan.clients && run.plan.clients.fill !== 'none' ? await unlessInterrupted(stop, run.fill()) : null
+  const load = await unlessInterrupted(stop, run.fill())
   const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
   await unlessInterrupted(stop, onBegin(before))
   const startedEpochMs = await starting(run, fleet, before, stop)
@@ -150,8 +149,7 @@ const played = async (needs, undo) => {
   const result = writeResultOf(run, beginning, ending, needs.conductor?.course)
   const { declared } = run.strategy
   const passes = run.passes()?.passes ?? []
-  const toPlay = run.plan.clients?.passes ? declared.passes : null
-  for (const { name } of toPlay?.slice(passes.length) ?? [])
+  for (const name of run.unplayed())
     warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
   for (const message of declared.reasons(run.counts() ?? {}, run.plan, passes, chunks?.sum ?? null))
     warn({ code: 'replies', message, invalidates: true })

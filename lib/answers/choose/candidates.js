@@ -2,9 +2,10 @@
 import { OptionError } from '../../base/errors.js'
 import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
+import { namesOfWriters, strategiesInBatches } from '../../loads/names-of-strategy.js'
 import { anyPlan } from '../../workloads/any-plan.js'
 import { familiesOf } from '../../workloads/derive.js'
-import { allStrategies, isStrategy, strategyNamed, strategyNames } from '../../workloads/index.js'
+import { allStrategies, isStrategy, strategyNamed } from '../../workloads/index.js'
 import { termsOf } from '../../workloads/latest/plan-fields.js'
 import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
 
@@ -57,13 +58,13 @@ const modelOf = (declared) => ({
  */
 export const modelsFor = ({ needs, names }) => {
   for (const name of names ?? [])
-    if (!isStrategy(name) || strategyNamed(name).roles.writer.flow !== 'ticks')
+    if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
-        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategyNames('ticks').join(', ')}, or the file of an own model`,
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or the file of an own model`,
       )
   const declared = names
     ? [...new Set(names)].map(strategyNamed)
-    : allStrategies().filter(({ choice, roles }) => choice !== null && roles.writer.flow === 'ticks')
+    : allStrategies().filter(({ choice, name }) => choice !== null && namesOfWriters(name).inBatches)
   const unmet = (/** @type {Declaration} */ one) => unmetBy(one, needs)
   return {
     models: declared.filter((one) => unmet(one).length === 0).map(modelOf),

@@ -10,9 +10,9 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { count, rate as perSecond, plainData, plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
 import { hardware } from '../../experiments/summary.js'
+import { strategiesInBatches } from '../../loads/names-of-strategy.js'
 import { writeFiles } from '../../report/write-report.js'
 import { madeWithParents, runName } from '../../result/files.js'
-import { strategyNames } from '../../workloads/index.js'
 import { commandLineOf } from '../again.js'
 import { printAnswer } from '../answer.js'
 import { modelOption } from '../calibration.js'
@@ -82,7 +82,7 @@ export const command = {
   about: chooseAbout,
   options: chooseOptions,
   isPrivate: true,
-  words: () => strategyNames('ticks'),
+  words: () => strategiesInBatches(),
   work: async ({ settings, env, as }) => {
     const values = /** @type {Record<string, any>} */ (settings)
     const request = chooseRequest(values, env)

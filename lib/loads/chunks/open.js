@@ -133,6 +133,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     answers: () => null,
     reconnects: () => null,
     passes: () => (passing ? passing.results() : null),
+    unplayed: () => (passing ? passing.unplayed() : []),
     queue: () => null,
     /** Reads what is stored, when the run is over. */
     async finish() {

@@ -131,13 +131,14 @@ export const prepareKeys = async (needs) => {
  */
 
 /**
- * Writes every key once, and counts what is there then.
+ * Writes every key once where a plan asks for it, and counts what is there then.
  * @param {Needs} needs
  * @returns {Promise<Load | null>}
  */
 export const fillKeys = async (needs) => {
   const { plan, strategy, target, clock, say, stop } = needs
-  if (plan.clients?.fill === 'populate') {
+  if (!plan.clients || plan.clients.fill === 'none') return null
+  if (plan.clients.fill === 'populate') {
     await populate(needs)
     return null
   }

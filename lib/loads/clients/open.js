@@ -208,6 +208,7 @@ export const clientsWriting = async (needs) => {
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    unplayed: () => passing?.unplayed() ?? [],
     reconnects: flow.reconnects,
     answers: () => ({
       ...(asked && { queries: asked.summary(plan.items, records.ledger.failedBy) }),
@@ -271,6 +272,8 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
       stopped = true
     },
     results: () => ({ passes: results, encodings }),
+    /** Those that the run did not come to. */
+    unplayed: () => passes.slice(results.length).map(({ name }) => name),
     counts: () => {
       /** @type {Record<string, number>} */
       const sums = {}

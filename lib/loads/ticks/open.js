@@ -105,6 +105,7 @@ export const ticksWriting = async ({
     counts: () => null,
     answers: () => null,
     passes: () => null,
+    unplayed: () => [],
     reconnects: () => reconnecting.counts,
     finish: async () => null,
     queue: () => null,

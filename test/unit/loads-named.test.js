@@ -1,0 +1,68 @@
+// Which kind of load a run has is asked in the folder of that kind and in the list: everything else goes through
+// lib/loads/names.js and the object of the kind. Modules that ask all the same are here with a reason; their numbers may only fall.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { LOADS } from '../../lib/loads/index.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const kinds = Object.keys(LOADS).join('|')
+const asked = new RegExp(
+  [
+    String.raw`\b(?:flow|kind|load)\b(?:\(\w*\))? [!=]== '(?:${kinds})'`,
+    String.raw`\bclients\??\.(?:delivery|passes|isChecked)\b`,
+    String.raw`\bplan\??\.(?:clients|queue)\b`,
+    String.raw`\b(?:strategyNames|strategyFlow)\('(?:${kinds})'\)`,
+    String.raw`\bLOADS\.\w+`,
+  ].join('|'),
+  'g',
+)
+
+/** How often a module asks. @type {Record<string, [times: number, reason: string]>} */
+const allowed = {
+  'lib/loads/index.js': [1, 'it is the list: consumers of earlier versions name no kind'],
+  'lib/loads/names.js': [3, 'it is the list: a plan of clients is one of three kinds'],
+  'lib/loads/rhythm.js': [1, 'how long passes and all other writing kinds take is one sentence'],
+  'lib/loads/writer-reasons.js': [3, 'reads the connections that the names of a kind say it keeps busy'],
+  'lib/measure/costs.js': [1, 'reads the connections of a plan, if it has some; the kinds import it'],
+  'lib/measures/latency.js': [1, 'the times of commands are those of batches; the kinds import it'],
+  'lib/run/run.js': [1, 'readers claim leases, and workers do not'],
+  'lib/run/fleet.js': [1, 'workers have no run of many boxes'],
+  'lib/cli/dry-run.js': [1, 'what a worker sends is no fetch'],
+  'lib/answers/find/answer.js': [2, 'what readers beside a search did, and the connections of a plan'],
+  'lib/workloads/strategy-of-plan.js': [1, 'a strategy of passes names replies otherwise at a rate'],
+  'lib/workloads/counters/parts.js': [1, 'what counters come to is known after whole passes'],
+  'lib/workloads/queue/plan-fields.js': [1, 'the fields of a plan that its own strategy reads'],
+  'lib/workloads/lookup/plan-fields.js': [1, 'the fields of a plan that its own strategy reads'],
+}
+
+/** @param {string} text */
+const timesIn = (text) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '').match(asked)?.length ?? 0
+
+test('no module outside the folder of a kind of load asks for it, but those with a reason', () => {
+  const modules = ['lib', 'charts']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
+    )
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.js') && !new RegExp(`^lib/loads/(?:${kinds})/`).test(path))
+  const found = modules.flatMap((path) => {
+    const times = timesIn(readFileSync(join(root, path), 'utf8'))
+    return times > 0 ? [[path, times]] : []
+  })
+  assert.deepEqual(
+    Object.fromEntries(found),
+    Object.fromEntries(Object.entries(allowed).map(([path, [times]]) => [path, times])),
+  )
+})
+
+test('a question is found', () => {
+  assert.equal(timesIn("if (plan.flow === 'workers') return"), 1)
+  assert.equal(timesIn('const { unit } = namesOfKind(plan)'), 0)
+  assert.equal(timesIn('if (run.plan.clients?.delivery) return'), 1)
+  assert.equal(timesIn("  // plan.flow === 'workers'"), 0)
+})
