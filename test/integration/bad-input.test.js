@@ -266,10 +266,14 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
       /^nowhere\.invalid:\d+: the name is not known to DNS; correct the address/,
       { env: { REDIS_HOST: 'nowhere.invalid' } },
     ],
-    ['no password', /: the server wants a password; set REDIS_PASSWORD/, { env: { REDIS_PASSWORD: '' } }],
+    [
+      'no password',
+      /: the server wants a password; set REDIS_PASSWORD \(NOAUTH/,
+      { env: { REDIS_PASSWORD: '' } },
+    ],
     [
       'a wrong password',
-      /: wrong user or password; correct --username and REDIS_PASSWORD/,
+      /: wrong user or password; correct --username and REDIS_PASSWORD.*\(WRONGPASS/,
       { env: { REDIS_PASSWORD: 'hunter2' } },
     ],
     ['an unknown user', /: wrong user or password/, { line: '--username nobody' }],

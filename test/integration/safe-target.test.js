@@ -1,6 +1,6 @@
 // Before, during and after a run on a target that may be somebody else's.
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reading } from '../../lib/measure/node-figures.js'
 import { leases } from '../../lib/servers/leases.js'
@@ -10,7 +10,7 @@ import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
-/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { Scope, TestServer } from '../helpers/servers.js' */
 
 const short = `-q 200 -p 200 --intervals 2`
 
@@ -27,6 +27,9 @@ const refusal = (stderr) => {
   assert.equal(lines.length, 1, stderr)
   return lines[0]
 }
+
+/** The warnings of a code. @param {any} document @param {string} code */
+const warningsOf = ({ warnings }, code) => warnings.filter((/** @type {any} */ one) => one.code === code)
 
 /** @param {TestServer | import('../../lib/servers/embedded-state.js').Embedded} place */
 const envOf = (place) =>
@@ -48,21 +51,24 @@ const onMasters = async ({ nodes, access }, ...args) => {
 
 /** A server for the tests of a suite, which stand behind each other. */
 const ownPlace = () => {
-  const place = /** @type {{ server: TestServer, env: NodeJS.ProcessEnv }} */ ({})
+  const place = /** @type {{ server: TestServer, redis: TestServer['redis'], env: NodeJS.ProcessEnv }} */ ({})
   const scope = suiteScope()
   before(async () => {
     place.server = await startServer(scope)
+    place.redis = place.server.redis
     place.env = envOf(place.server)
   })
-  return place
+  beforeEach(() => place.redis.flushall())
+  const write = (/** @type {Scope} */ t, /** @type {string | string[]} */ line) =>
+    writeHere(t, line, { env: place.env })
+  return { place, write }
 }
 
 describe('a target that others may use', { concurrency: 2 }, () => {
   describe('one server', { concurrency: 1 }, () => {
-    const place = ownPlace()
+    const { place, write } = ownPlace()
 
     test('what is found stands in the log and in run.json', async (t) => {
-      await place.server.redis.flushall()
       const { code, stderr, document } = await runProducer(t, short, { env: place.env })
       assertDone({ code, document, stderr })
       const [load, found, memory] = messages(stderr)
@@ -89,17 +95,15 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     })
 
     test('its second run, another strategy, and another prefix pass', async (t) => {
-      await place.server.redis.flushall()
       for (const line of ['', '', '--strategy set', '--prefix other:', '--ns 4 --ttl 600', '--ttl 600']) {
-        assertDone(await writeHere(t, `${short} ${line}`, { env: place.env }))
+        assertDone(await write(t, `${short} ${line}`))
       }
-      assert.ok((await place.server.redis.dbsize()) > 200)
+      assert.ok((await place.redis.dbsize()) > 200)
     })
 
     test('a plan has ended though its server stood still at that moment', async (t) => {
       const { host, port, password, pid, redis } = place.server
-      await redis.flushall()
-      assertDone(await writeHere(t, short, { env: place.env }))
+      assertDone(await write(t, short))
       const theirs = async () => JSON.parse(Object.values(await redis.hgetall(planKey('')))[0])
       const { startedMs, renewedMs, ended, ...announced } = await theirs()
       assert.equal(ended, true)
@@ -129,10 +133,9 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     })
 
     test('a second box passes while the first writes', async (t) => {
-      await place.server.redis.flushall()
       const first = startHere(t, 'write', `-q 400 -t 2 -p 200 -a 1`, { env: place.env })
-      await until('keys', () => place.server.redis.exists('latest-ids'))
-      const second = await writeHere(t, `-q 400 -t 2 -p 200 --intervals 2`, { env: place.env })
+      await until('keys', () => place.redis.exists('latest-ids'))
+      const second = await write(t, `-q 400 -t 2 -p 200 --intervals 2`)
       assertDone(second)
       assert.deepEqual(
         second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
@@ -143,17 +146,16 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     })
 
     test('the marker outlives every key, also of a writer that was killed', async (t) => {
-      await place.server.redis.flushall()
       const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll`, {
         env: place.env,
       })
-      await until('keys', () => place.server.redis.exists('latest-ids-list'))
+      await until('keys', () => place.redis.exists('latest-ids-list'))
       writer.kill('SIGKILL')
       await writer.ended
-      const marker = await place.server.redis.pttl(planKey(''))
-      const keys = await place.server.redis.keys('*')
+      const marker = await place.redis.pttl(planKey(''))
+      const keys = await place.redis.keys('*')
       for (const key of keys.filter((name) => name !== planKey(''))) {
-        const ttl = await place.server.redis.pttl(key)
+        const ttl = await place.redis.pttl(key)
         assert.ok(ttl > 0 && ttl < marker, `${key} lives ${ttl} ms, its marker ${marker}`)
       }
     })
@@ -174,93 +176,75 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     ])
     for (const [what, commands, example] of foreign)
       test(`refused: ${what}`, async (t) => {
-        await place.server.redis.flushall()
-        const client = place.server.redis.duplicate()
+        const client = place.redis.duplicate()
         t.after(() => client.disconnect())
         for (const [name, ...args] of commands) await client.call(name, ...args)
-        const { code, stdout, stderr } = await writeHere(t, short, { env: place.env })
+        const { code, stdout, stderr } = await write(t, short)
         assert.deepEqual([code, stdout], [3, ''])
         const line = refusal(stderr)
         assert.match(line, example)
         assert.match(line, /--allow foreign-keys$/)
-        assert.match(await place.server.redis.info('keyspace'), /db\d:keys=1,/)
-        const allowed = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
+        assert.match(await place.redis.info('keyspace'), /db\d:keys=1,/)
+        const allowed = await write(t, `${short} --allow foreign-keys`)
         if (what.includes('no plan')) return
         assertDone(allowed)
         assert.equal(allowed.document.target.found.foreign_keys, 1)
       })
 
     test('refused: keys that a plan names, but of another type or number', async (t) => {
-      await place.server.redis.flushall()
-      assertDone(await writeHere(t, short, { env: place.env }))
-      await place.server.redis.set('item:201', 'x')
-      assert.match(refusal((await writeHere(t, short, { env: place.env })).stderr), /'item:201' \(string\)/)
-      await place.server.redis.del('item:201', 'item:7')
-      await place.server.redis.sadd('item:7', 'x')
-      assert.match(refusal((await writeHere(t, short, { env: place.env })).stderr), /'item:7' \(set\)/)
+      assertDone(await write(t, short))
+      await place.redis.set('item:201', 'x')
+      assert.match(refusal((await write(t, short)).stderr), /'item:201' \(string\)/)
+      await place.redis.del('item:201', 'item:7')
+      await place.redis.sadd('item:7', 'x')
+      assert.match(refusal((await write(t, short)).stderr), /'item:7' \(set\)/)
     })
 
     test('a plan may not speak for names that no plan has', async (t) => {
-      await place.server.redis.flushall()
-      assertDone(await writeHere(t, short, { env: place.env }))
-      const [field, text] = Object.entries(await place.server.redis.hgetall(planKey('')))[0]
-      await place.server.redis.hset(
-        planKey(''),
-        field,
-        JSON.stringify({ ...JSON.parse(text), sets: ['sessions'] }),
-      )
-      await place.server.redis.zadd('sessions', 1, 'x')
-      await place.server.redis.persist(planKey(''))
-      assert.match(
-        refusal((await writeHere(t, short, { env: place.env })).stderr),
-        /no plan of Millrace covers/,
-      )
+      assertDone(await write(t, short))
+      const [field, text] = Object.entries(await place.redis.hgetall(planKey('')))[0]
+      await place.redis.hset(planKey(''), field, JSON.stringify({ ...JSON.parse(text), sets: ['sessions'] }))
+      await place.redis.zadd('sessions', 1, 'x')
+      await place.redis.persist(planKey(''))
+      assert.match(refusal((await write(t, short)).stderr), /no plan of Millrace covers/)
     })
 
     test('an eviction policy that could push out keys of others is a warning', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru')
-      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-      await place.server.redis.set('cart:1', 'x', 'EX', 1000)
-      const { code, document } = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
+      await place.redis.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru')
+      t.after(() => place.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      await place.redis.set('cart:1', 'x', 'EX', 1000)
+      const { code, document } = await write(t, `${short} --allow foreign-keys`)
       assertDone({ code, document, stderr: '' })
-      const warning = document.warnings.find(
-        (/** @type {any} */ { code: name }) => name === 'eviction-policy',
-      )
+      const warning = warningsOf(document, 'eviction-policy')[0]
       assert.match(warning.message, /evicts by volatile-lru/)
-      await place.server.redis.persist('cart:1')
-      const mild = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
-      assert.deepEqual(
-        mild.document.warnings.filter((/** @type {any} */ { code: name }) => name === 'eviction-policy'),
-        [],
-      )
+      await place.redis.persist('cart:1')
+      const mild = await write(t, `${short} --allow foreign-keys`)
+      assert.deepEqual(warningsOf(mild.document, 'eviction-policy'), [])
     })
 
     test('refused: more than 70 % of its memory', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.config('SET', 'maxmemory', '20mb')
-      t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
+      await place.redis.config('SET', 'maxmemory', '20mb')
+      t.after(() => place.redis.config('SET', 'maxmemory', '0'))
       const line = `-q 1000 --value-size 20kB -p 500 --intervals 1`
-      const { code, stderr } = await writeHere(t, line, { env: place.env })
+      const { code, stderr } = await write(t, line)
       assert.equal(code, 3)
       assert.match(
         refusal(stderr),
         /uses \S+ MB, and this plan takes about 2\S+ MB more: over 70 % of its maxmemory, 21\.0 MB;.*--allow memory$/,
       )
-      assert.equal(await place.server.redis.dbsize(), 0)
-      const small = await writeHere(t, `-q 1000 -p 500 --intervals 1`, { env: place.env })
+      assert.equal(await place.redis.dbsize(), 0)
+      const small = await write(t, `-q 1000 -p 500 --intervals 1`)
       assertDone(small)
     })
 
     test('the guard ends the run at the limit, with the reason in the result', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
-      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      await place.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
+      t.after(() => place.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
       const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory`
-      const { code, stderr, document } = await writeHere(t, line, { env: place.env })
+      const { code, stderr, document } = await write(t, line)
       assert.equal(code, 4, stderr)
       assert.deepEqual([document.valid, document.interrupted], [false, false])
-      const warning = document.warnings.find((/** @type {any} */ { code: name }) => name === 'guard')
+      const warning = warningsOf(document, 'guard')[0]
       assert.match(
         warning.message,
         /^ended by --guard: \S+ (evicted [\d,]+ keys \(evicted>0\)|uses 9\S+ % of its memory)/,
@@ -273,48 +257,42 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     })
 
     test('a guard that was turned off lets it run, and a run with evictions is not valid', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
-      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      await place.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
+      t.after(() => place.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
       const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off`
-      const { code, document } = await writeHere(t, line, { env: place.env })
+      const { code, document } = await write(t, line)
       assert.ok(document.server.evicted > 0)
       assert.deepEqual([code, document.valid], [4, false])
-      const reason = document.warnings.find((/** @type {any} */ { code: name }) => name === 'evictions')
+      const reason = warningsOf(document, 'evictions')[0]
       assert.equal(reason.invalidates, true)
-      assert.deepEqual(
-        document.warnings.filter((/** @type {any} */ { code: name }) => name === 'guard'),
-        [],
-      )
+      assert.deepEqual(warningsOf(document, 'guard'), [])
     })
 
     test('cleanup needs the marker', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.set('item:1', 'x')
+      await place.redis.set('item:1', 'x')
       const { code, stdout, stderr } = await cleanup(t, '--yes', place.env)
       assert.deepEqual([code, stdout], [3, ''])
       assert.match(refusal(stderr), /found no plan of Millrace without a prefix/)
-      assert.equal(await place.server.redis.get('item:1'), 'x')
+      assert.equal(await place.redis.get('item:1'), 'x')
     })
 
     test('cleanup counts, then removes exactly what the plans cover', async (t) => {
-      await place.server.redis.flushall()
       for (const strategy of ['sorted-set', 'list-hll', 'set', 'hash', 'stream'])
         assertDone(
           await writeHere(t, `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`, {
             env: place.env,
           }),
         )
-      assertDone(await writeHere(t, `${short} --ttl 600`, { env: place.env }))
-      await place.server.redis.mset({
+      assertDone(await write(t, `${short} --ttl 600`))
+      await place.redis.mset({
         'p:item:abc': '1',
         'p:item:999999': '1',
         'p:item:01': '1',
         'px:item:1': '1',
         'p:note': '1',
       })
-      await place.server.redis.sadd('p:latest-ids:12345678', 'x')
-      await place.server.redis.hset('q:latest-ids', 'x', '1')
+      await place.redis.sadd('p:latest-ids:12345678', 'x')
+      await place.redis.hset('q:latest-ids', 'x', '1')
       const others = [
         'p:item:01',
         'p:item:999999',
@@ -324,7 +302,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         'px:item:1',
         'q:latest-ids',
       ]
-      const all = await place.server.redis.dbsize()
+      const all = await place.redis.dbsize()
 
       const dry = await cleanup(t, '--prefix p:', place.env)
       assert.equal(dry.code, 0, dry.stderr)
@@ -332,35 +310,34 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         dry.stdout,
         /^\S+: 4\d\d keys of ours \(.*20\d string.*\); 5 keys with such names are not ours, and stay\nnothing was changed: --yes removes these 4\d\d keys\n$/,
       )
-      assert.equal(await place.server.redis.dbsize(), all)
+      assert.equal(await place.redis.dbsize(), all)
 
       const done = await cleanup(t, '--prefix p: --yes', place.env)
       assert.equal(done.code, 0, done.stderr)
       assert.match(done.stdout, /\n4\d\d keys removed\n$/)
       assert.deepEqual(
-        (await place.server.redis.keys('p*')).sort(),
+        (await place.redis.keys('p*')).sort(),
         others.filter((key) => key.startsWith('p')),
       )
-      assert.ok(await place.server.redis.exists('item:1', 'latest-ids', planKey('')))
+      assert.ok(await place.redis.exists('item:1', 'latest-ids', planKey('')))
       assert.match(
         refusal((await cleanup(t, '--prefix p: --yes', place.env)).stderr),
         /found no plan of Millrace/,
       )
       assert.match((await cleanup(t, '--yes', place.env)).stdout, /202 keys removed\n$/)
-      assert.deepEqual((await place.server.redis.keys('*')).sort(), others)
+      assert.deepEqual((await place.redis.keys('*')).sort(), others)
     })
 
     test('cleanup does not work under the hands of a writer', async (t) => {
-      await place.server.redis.flushall()
       const writer = startHere(t, 'write', `-q 200 -p 200`, { env: place.env })
-      await until('keys', () => place.server.redis.exists('latest-ids'))
+      await until('keys', () => place.redis.exists('latest-ids'))
       const { code, stderr } = await cleanup(t, '--yes', place.env)
       assert.equal(code, 3)
       assert.match(refusal(stderr), /1 writer under the prefix '' still at work/)
       writer.kill('SIGINT')
       await writer.ended
       assert.equal((await cleanup(t, '--yes', place.env)).code, 0)
-      assert.equal(await place.server.redis.dbsize(), 0)
+      assert.equal(await place.redis.dbsize(), 0)
     })
 
     test('a replica is refused with the name of its master', async (t) => {
@@ -384,7 +361,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const readOnly = await writeHere(t, `${short} --allow replica`, { env: envOf(replica) })
       assert.equal(readOnly.code, 3)
       assert.match(refusal(readOnly.stderr), /a replica that takes no writes/)
-      await place.server.redis.flushall()
+      await place.redis.flushall()
       await until('empty', async () => (await replica.redis.dbsize()) === 0)
       await replica.redis.config('SET', 'replica-read-only', 'no')
       const allowed = await writeHere(t, `${short} --allow replica`, { env: envOf(replica) })
@@ -393,7 +370,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
   })
 
   describe('the forecast', { concurrency: 1 }, () => {
-    const place = ownPlace()
+    const { place, write } = ownPlace()
 
     // The forecast is made to be safe: never far below, and not so far above that it refuses what would fit.
     const literal = 'x'.repeat(3000)
@@ -422,14 +399,13 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     ]
     for (const words of cases)
       test(`the forecast holds within 0.85 and 1.4: ${words.join(' ').replaceAll(literal, '(3000)')}`, async (t) => {
-        await place.server.redis.flushall()
-        await place.server.redis.call('MEMORY', 'PURGE')
+        await place.redis.call('MEMORY', 'PURGE')
         const used = async () =>
-          Number(reading(parseInfo(await place.server.redis.info('everything')), 0).gauges.data_bytes)
+          Number(reading(parseInfo(await place.redis.info('everything')), 0).gauges.data_bytes)
         const usedBefore = await used()
         const load = `-p 500 --intervals 1 --ttl 100`.split(' ')
         const quantity = words.includes('-q') ? [] : ['-q', '20000']
-        const ended = await writeHere(t, [...load, ...quantity, ...words], { env: place.env })
+        const ended = await write(t, [...load, ...quantity, ...words])
         assertDone(ended)
         // The part of it that is kept for buffers is not data.
         const forecast = ended.document.target.found.nodes[0].forecast_bytes - 4e6
@@ -440,18 +416,22 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       })
 
     test('a model whose literals do not fit is refused, also where an offset makes its strings long', async (t) => {
-      await place.server.redis.flushall()
-      await place.server.redis.config('SET', 'maxmemory', '100mb')
-      t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
+      await place.redis.config('SET', 'maxmemory', '100mb')
+      t.after(() => place.redis.config('SET', 'maxmemory', '0'))
       for (const command of [`SET k:{n} ${'x'.repeat(100_000)}`, 'SETBIT k:{n} 4294967295 1']) {
-        const { code, stderr } = await writeHere(
-          t,
-          ['-q', '2000', '-p', '500', '--intervals', '1', '--command', command],
-          { env: place.env },
-        )
+        const { code, stderr } = await write(t, [
+          '-q',
+          '2000',
+          '-p',
+          '500',
+          '--intervals',
+          '1',
+          '--command',
+          command,
+        ])
         assert.equal(code, 3)
         assert.match(stderr, /this plan takes about \S+ [MGT]B more: over 70 % of its maxmemory/)
-        assert.equal(await place.server.redis.dbsize(), 0)
+        assert.equal(await place.redis.dbsize(), 0)
       }
     })
   })

@@ -362,19 +362,12 @@ describe('errors of the server', { concurrency: 5 }, () => {
 /** @type {[what: string, (server: TestServer, t: Scope) => Promise<unknown>, RegExp, string?, string?][]} */
 const closedDoors = [
   [
-    'a server that says nothing',
-    async ({ pid }) => void process.kill(pid, 'SIGSTOP'),
-    /^127\.0\.0\.1:\d+: no answer; look at the network/,
-  ],
-  [
     'a user who may not ask INFO',
     ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-info'),
     /^127\.0\.0\.1:\d+: the user lacks rights; extend its ACL \(NOPERM .*info/,
     'secret',
     '--username other',
   ],
-  ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
-  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'mistyped', ''],
   [
     'a user without rights',
     ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-set'),
