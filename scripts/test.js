@@ -131,7 +131,7 @@ const placeOf = (file) => {
 }
 
 /** @param {string[]} folders */
-function testFiles(folders) {
+export function testFiles(folders) {
   const files = folders.flatMap((folder) =>
     readdirSync(join(projectFolder, 'test', folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       join('test', folder, name),
@@ -148,7 +148,7 @@ function testFiles(folders) {
  * @param {string[]} files
  * @param {string} folder
  */
-function grouped(files, folder) {
+export function grouped(files, folder) {
   const isShort = (/** @type {string} */ file) =>
     file.startsWith(join('test', 'unit')) && placeOf(file) === longest.length
   const short = files.filter(isShort)

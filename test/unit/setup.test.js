@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installCommands, isInstalled } from '../../scripts/setup.js'
-import { summaryHolder, testEnvironment } from '../../scripts/test.js'
+import { grouped, summaryHolder, testEnvironment, testFiles } from '../../scripts/test.js'
 
 const packageA = { version: '1.0.0', integrity: 'sha512-a' }
 const foreign = { version: '2.0.0', integrity: 'sha512-f', optional: true }
@@ -116,6 +116,19 @@ test('the closing summary is held back, a summary that a test printed is not', (
   for (const line of ['✔ one', ...inner, '✖ two', ...closing]) holder.take(line)
   assert.deepEqual(passed, ['✔ one', ...inner, '✖ two'])
   assert.deepEqual(holder.summary(), closing)
+})
+
+test('each file of unit tests is in one process, alone or with others', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-groups-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const files = testFiles(['unit'])
+  const run = grouped(files, folder).flatMap((file) =>
+    file.startsWith(folder)
+      ? [...readFileSync(file, 'utf8').matchAll(/^import '.*\/(test\/unit\/.*)'$/gm)].map(([, name]) => name)
+      : [file],
+  )
+  assert.ok(files.length > 100)
+  assert.deepEqual(run.sort(), files.sort())
 })
 
 test('no test is run again, and a failure that a helper declares is one', (t) => {
