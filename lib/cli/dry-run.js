@@ -31,7 +31,7 @@ import { logLine, logTo } from './log.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Origin } from '../servers/open.js'
  * @import { Argument, TickValues } from '../wire/encode.js'
- * @import { dialoguesOf } from '../workloads/multi-step-operation.js'
+ * @import { multiStepsOf } from '../workloads/multi-step-operation.js'
  *
  * @typedef {import('./signals.js').Guidance & { as: string }} Guidance
  * @typedef {{ title: string, lines: string[] }} Part
@@ -68,9 +68,9 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
-/** What a dialogue begins with. @param {ReturnType<typeof dialoguesOf>} dialogue @param {number} n */
-const firstOf = (dialogue, n) =>
-  dialogue
+/** What a multi-step operation begins with. @param {ReturnType<typeof multiStepsOf>} multiStep @param {number} n */
+const firstOf = (multiStep, n) =>
+  multiStep
     .begin(n)
     .next()
     ?.map(({ args }) => args.map(shortened).join(' ')) ?? []
@@ -85,10 +85,10 @@ const firstCommands = (plan, nowMs) => {
   const strategy = strategyOf(plan)
   const [{ first }] = plan.agents
   if (!namesOfKind(plan).inBatches)
-    return strategy.stencils().flatMap(({ stencil, ...played }) => {
-      if ('dialogue' in played) return firstOf(played.dialogue, first)
-      const out = Buffer.alloc(stencil.most)
-      return wireText(out.subarray(0, stencil.put(first, out, 0)))
+    return strategy.clientOperations().flatMap(({ command, ...played }) => {
+      if ('multiStep' in played) return firstOf(played.multiStep, first)
+      const out = Buffer.alloc(command.most)
+      return wireText(out.subarray(0, command.put(first, out, 0)))
     })
   const values = tickValues(Math.round(nowMs), plan.ttlS)
   const texts = strategy.steps().map((step) => {

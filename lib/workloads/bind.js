@@ -1,6 +1,5 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments.
-import { argumentSize, countSize, putArgument, putCount } from '../wire/encode.js'
-import { putMould, templatesOf } from './command-template.js'
+import { gatheredBytes, putTemplate, templatesOf } from './command-template.js'
 import { inlineScript } from './lua.js'
 import { each, gather, once } from './step.js'
 
@@ -166,7 +165,7 @@ const eachBytes = ({ name, args }, binding) => {
   return templateFor
     ? {
         size: (n) => templateFor(n).size,
-        put: (n, out, at, values, note) => putMould(templateFor(n), n, out, at, values, note),
+        put: (n, out, at, values, note) => putTemplate(templateFor(n), n, out, at, values, note),
       }
     : {}
 }
@@ -179,43 +178,21 @@ const eachBytes = ({ name, args }, binding) => {
  */
 const gatherBytes = ({ name, slots }, binding) => {
   const pieces = slots.map(({ isKey, count, many, of, list }) => ({
-    isKey,
-    count,
-    constant: of[0].constant,
     templateFor: many
       ? templatesOf(
           null,
           list.map((argument) => partsOfArgument(argument, binding)),
         )
       : null,
-    many: many ? of.length : 0,
+    repeated: many ? of.length : 0,
+    value: (/** @type {number} */ items, /** @type {Key} */ key) =>
+      isKey ? key : count ? items * (count.times ?? 1) + (count.plus ?? 0) : of[0].constant,
   }))
-  if (pieces.some(({ many, templateFor }) => many > 0 && templateFor === null)) return {}
-  const single = 1 + pieces.filter(({ many }) => many === 0).length
-  const repeated = pieces.reduce((sum, { many }) => sum + many, 0)
-  /** @param {typeof pieces[number]} piece @param {Key} key @param {number[]} ns */
-  const argument = ({ isKey, count, constant }, key, ns) =>
-    isKey ? key : count ? ns.length * (count.times ?? 1) + (count.plus ?? 0) : constant
+  if (pieces.some(({ repeated, templateFor }) => repeated > 0 && templateFor === null)) return {}
+  const { size, put } = gatheredBytes(name, pieces)
   return {
-    size(key, ns) {
-      let size = countSize(single + repeated * ns.length) + argumentSize(name)
-      for (const piece of pieces) {
-        const { templateFor } = piece
-        if (templateFor) for (const n of ns) size += templateFor(n).size
-        else size += argumentSize(argument(piece, key, ns))
-      }
-      return size
-    },
-    put(key, ns, out, begin, values, note) {
-      let at = putCount(out, begin, single + repeated * ns.length)
-      at = putArgument(out, at, name, values, note)
-      for (const piece of pieces) {
-        const { templateFor } = piece
-        if (templateFor) for (const n of ns) at = putMould(templateFor(n), n, out, at, values, note)
-        else at = putArgument(out, at, argument(piece, key, ns), values, note)
-      }
-      return at
-    },
+    size: (key, ns) => size(ns, ns.length, key),
+    put: (key, ns, out, at, values, note) => put(ns, ns.length, key, out, at, values, note),
   }
 }
 

@@ -2,14 +2,14 @@
 import { noValues } from '../wire/encode.js'
 import { slotOf } from '../wire/slot.js'
 import { keyIn } from './bind.js'
-import { putMould, templatesOf } from './command-template.js'
+import { putTemplate, templatesOf } from './command-template.js'
 import { scriptSha } from './lua.js'
 
 /**
  * @import { TickValues } from '../wire/encode.js'
  * @import { Command, Slot, Variable } from './declare.js'
  *
- * @typedef {object} Stencilled
+ * @typedef {object} ClientCommand
  * @property {string} name
  * @property {number} most bytes that one command takes
  * @property {boolean} timed it carries when it was due
@@ -21,9 +21,9 @@ import { scriptSha } from './lua.js'
 /**
  * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
  * @param {string} prefix
- * @returns {Stencilled}
+ * @returns {ClientCommand}
  */
-export const stencilOf = ({ name, args }, prefix) => {
+export const clientCommandOf = ({ name, args }, prefix) => {
   const parts = args.map((arg) => partsOf(arg, prefix))
   const templateFor = templatesOf(name, parts)
   if (!templateFor)
@@ -37,7 +37,7 @@ export const stencilOf = ({ name, args }, prefix) => {
     name,
     most,
     timed: parts.flat().some((part) => typeof part === 'object' && part.hole !== undefined),
-    put: (n, out, at, values = noValues) => putMould(templateFor(n), n, out, at, values),
+    put: (n, out, at, values = noValues) => putTemplate(templateFor(n), n, out, at, values),
     slotOf: (n) => slotOf(bytesOf(keyParts, n)),
   }
 }

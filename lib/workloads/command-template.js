@@ -10,7 +10,7 @@ import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../wir
  * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} CommandTemplate `cut`: what follows the bytes
  * @typedef {{ lead: CommandTemplate & { shift: number }, own: Variable, width: number, after: CommandTemplate }} Cut an argument of the item's
  *   own width, behind fixed parts, and the arguments after it
- * @typedef {string | number | Buffer | Variable} MouldPart
+ * @typedef {string | number | Buffer | Variable} TemplatePart
  */
 
 // '00' to '99'
@@ -33,14 +33,14 @@ const putDigits = (/** @type {Buffer} */ out, /** @type {number} */ end, /** @ty
   } else out[--at] = 48 + rest
 }
 
-const isVariable = (/** @type {MouldPart} */ part) =>
+const isVariable = (/** @type {TemplatePart} */ part) =>
   typeof part === 'object' && !(part instanceof Uint8Array) ? part : null
 
 /**
  * Arguments whose variables are numbers, of fixed width, each item's own width, or a tick's: a template for each
  * combination of the numbers' widths. Null where one is a text made of the item.
  * @param {string | null} name of a whole command; null: arguments in the middle of one
- * @param {readonly (readonly MouldPart[])[]} args what each is made of
+ * @param {readonly (readonly TemplatePart[])[]} args what each is made of
  * @param {number} [total] arguments of the whole command
  * @returns {((n: number) => CommandTemplate) | null}
  */
@@ -49,7 +49,7 @@ export const templatesOf = (name, args, total = args.length) => {
   const numbers = variables.filter(({ put, hole }) => !put && !hole)
   if (numbers.length > 6 || numbers.some(({ of }) => typeof of?.(0) !== 'number')) return null
   const cut = args.findIndex((arg) => arg.some((part) => isVariable(part)?.widthOf))
-  if (cut >= 0) return cutMoulds(name, args, cut, total)
+  if (cut >= 0) return cutTemplates(name, args, cut, total)
   const lead = name === null ? Buffer.alloc(0) : leadOf(name, total)
   const known = /** @type {CommandTemplate[]} */ ([])
 
@@ -92,12 +92,12 @@ const leadOf = (name, total) => {
 /**
  * The same around an argument of each item's own width. What it returns is the same object each time.
  * @param {string | null} name
- * @param {readonly (readonly MouldPart[])[]} args
+ * @param {readonly (readonly TemplatePart[])[]} args
  * @param {number} at the first such argument: fixed parts, and then the item's own
  * @param {number} total
  * @returns {((n: number) => CommandTemplate) | null}
  */
-const cutMoulds = (name, args, at, total) => {
+const cutTemplates = (name, args, at, total) => {
   const before = templatesOf(name, args.slice(0, at), total)
   const after = templatesOf(null, args.slice(at + 1))
   const parts = args[at]
@@ -158,11 +158,52 @@ const putPlaces = (places, n, out, at, values, note) => {
  * @param {(hole: Hole, at: number) => void} [note]
  * @returns {number} where the next begins
  */
-export const putMould = ({ bytes, places, cut }, n, out, at, values, note) => {
+export const putTemplate = ({ bytes, places, cut }, n, out, at, values, note) => {
   out.set(bytes, at)
   putPlaces(places, n, out, at, values, note)
   const end = at + bytes.length
   return cut === null ? end : putCut(cut, n, out, end, values, note)
+}
+
+/**
+ * A command that carries many items, as bytes: some of its arguments are repeated for each, the others are one value.
+ * @param {string} name
+ * @param {readonly { templateFor: ReturnType<typeof templatesOf>, repeated: number, value: (items: number, key: any) => any }[]} pieces
+ */
+export const gatheredBytes = (name, pieces) => {
+  const single = 1 + pieces.filter(({ templateFor }) => templateFor === null).length
+  const repeated = pieces.reduce((sum, piece) => sum + piece.repeated, 0)
+  return {
+    /** @param {ArrayLike<number>} ns @param {number} count of them @param {any} key */
+    size(ns, count, key) {
+      let size = countSize(single + repeated * count) + argumentSize(name)
+      for (const { templateFor, value } of pieces) {
+        if (templateFor) for (let i = 0; i < count; i++) size += templateFor(ns[i]).size
+        else size += argumentSize(value(count, key))
+      }
+      return size
+    },
+    /**
+     * @param {ArrayLike<number>} ns
+     * @param {number} count of them
+     * @param {any} key
+     * @param {Buffer} out
+     * @param {number} begin
+     * @param {TickValues} values
+     * @param {(hole: Hole, at: number) => void} [note]
+     * @returns {number} where the next begins
+     */
+    put(ns, count, key, out, begin, values, note) {
+      let at = putCount(out, begin, single + repeated * count)
+      at = putArgument(out, at, name, values, note)
+      for (const { templateFor, value } of pieces) {
+        if (templateFor)
+          for (let i = 0; i < count; i++) at = putTemplate(templateFor(ns[i]), ns[i], out, at, values, note)
+        else at = putArgument(out, at, value(count, key), values, note)
+      }
+      return at
+    },
+  }
 }
 
 /**
@@ -190,7 +231,7 @@ const putCut = ({ lead, own, width, after }, n, out, begin, values, note) => {
   at += width
   out[at] = 13
   out[at + 1] = 10
-  return putMould(after, n, out, at + 2, values, note)
+  return putTemplate(after, n, out, at + 2, values, note)
 }
 
 const digits = (/** @type {number} */ count) => '0'.repeat(count)
@@ -201,14 +242,14 @@ const headerOf = (n) => 3 + digitsOf(n)
 /** @param {Variable} variable @param {number} n */
 const numberOf = (variable, n) => /** @type {number} */ (variable.of?.(n))
 
-/** @param {MouldPart} part @param {number} n */
+/** @param {TemplatePart} part @param {number} n */
 const widthOf = (part, n) => {
   const variable = isVariable(part)
   if (!variable) return part instanceof Uint8Array ? part.length : Buffer.byteLength(String(part))
   return variable.hole?.width ?? variable.width ?? digitsOf(numberOf(variable, n))
 }
 
-/** @param {MouldPart} part @param {number} n @returns {Part} */
+/** @param {TemplatePart} part @param {number} n @returns {Part} */
 const asPart = (part, n) => {
   const variable = isVariable(part)
   if (!variable) return /** @type {string | number | Buffer} */ (part)

@@ -23,8 +23,8 @@
  * @property {(n: number) => number} [widthOf] of item n, where it is each item's own; `put` is given it
  * @property {number} [most] of widthOf
  * @property {number} [shift] of a minute: how many before the one under way
- * @property {(n: number) => string[]} [list] of a dialogue: several arguments, as many(it)
- * @property {(progress: Progress) => string} [from] of a dialogue: what replies so far make of it
+ * @property {(n: number) => string[]} [list] of a multi-step operation: several arguments, as many(it)
+ * @property {(progress: Progress) => string} [from] of a multi-step operation: what replies so far make of it
  * @property {number} [plus] of a count
  * @property {unknown} [about] of a user's own model: what `of` goes by, where two of the same text differ
  * @property {number} [times]
@@ -262,11 +262,11 @@ export const time = variable('time', 'tick', { hole: hole('score', 13) })
 export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
 /** The tick's time, in front of a value. */
 export const stamp = variable('stamp', 'tick', { hole: hole('stamp', 13) })
-/** In a dialogue: the cursor of the last reply, '0' at first. */
+/** In a multi-step operation: the cursor of the last reply, '0' at first. */
 export const cursor = variable('cursor', 'reply', { from: (progress) => progress.cursor })
-/** In a dialogue: what the replies so far, and who plays it, make of it. @param {string} name @param {NonNullable<Variable['from']>} from */
+/** In a multi-step operation: what the replies so far, and who plays it, make of it. @param {string} name @param {NonNullable<Variable['from']>} from */
 export const replied = (name, from) => variable(name, 'reply', { from })
-/** In a dialogue: the keys of the last reply, as many(found). */
+/** In a multi-step operation: the keys of the last reply, as many(found). */
 export const found = variable('found', 'reply', {})
 /** Epoch seconds / 60. */
 export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })
@@ -307,7 +307,7 @@ export const drawn = (name, of, range) => variable(name, 'item', { of, range, dr
 export const number = (name, of, range) => variable(name, 'item', { of, ...(range && { range }) })
 /** @param {string} name @param {number} parts */
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
-/** Several arguments of a dialogue, made of the item's number: many(listed(...)). @param {string} name @param {(n: number) => string[]} list */
+/** Several arguments of a multi-step operation, made of the item's number: many(listed(...)). @param {string} name @param {(n: number) => string[]} list */
 export const listed = (name, list) => variable(name, 'item', { list })
 /** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
 export const made = (name, of) => variable(name, 'item', { of })
@@ -467,7 +467,7 @@ export const every = (everyMs, name, args, options) =>
   Object.freeze({ kind: 'every', name, args, everyMs, ...options })
 
 /**
- * A command of a dialogue: the one after it is sent when its reply is there.
+ * A command of a multi-step operation: the one after it is sent when its reply is there.
  * @param {string} name
  * @param {Slot[]} args
  * @param {CommandOptions} [options]

@@ -13,7 +13,7 @@ import { progressOf } from './reply-meanings.js'
  * @property {string[]} args with the command's name
  * @property {boolean} heeded its reply is read; of the others only whether they are errors
  *
- * @typedef {object} Dialogue one operation under way
+ * @typedef {object} MultiStep one operation under way
  * @property {number} n
  * @property {number} client that plays it
  * @property {() => Outgoing[] | null} next commands to send now; null: it is over
@@ -64,11 +64,11 @@ const boundOf = (command, prefix) => {
  * @param {string} prefix
  * @param {Meanings} meanings
  */
-export const dialoguesOf = (commands, prefix, meanings) => {
+export const multiStepsOf = (commands, prefix, meanings) => {
   const steps = commands.map((command) => boundOf(command, prefix))
   const { family } = keyIn(commands[0].args, commands[0].name)
 
-  /** @param {number} n @param {number} [client] @returns {Dialogue} */
+  /** @param {number} n @param {number} [client] @returns {MultiStep} */
   const begin = (n, client = 0) => {
     const progress = progressOf(n, client)
     let at = 0

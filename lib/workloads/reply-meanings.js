@@ -1,4 +1,4 @@
-// What replies of a dialogue mean: the cursor of a scan, keys, documents, rows of keys and what they are sorted by, the
+// What replies of a multi-step operation mean: the cursor of a scan, keys, documents, rows of keys and what they are sorted by, the
 // text of a document, whether a transaction was executed, or the answer itself.
 import { MillraceError } from '../base/errors.js'
 

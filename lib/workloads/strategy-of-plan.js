@@ -2,8 +2,8 @@
 import { boundStepsOf, checksOf, textOf } from './bind.js'
 import { commandsAt, readerOf } from './bind-reader.js'
 import { boundWork } from './bind-work.js'
-import { chunkStencilOf } from './chunk-stencil.js'
-import { keyBytesOf, stencilOf } from './client-command.js'
+import { chunkCommandsOf } from './chunk-commands.js'
+import { clientCommandOf, keyBytesOf } from './client-command.js'
 import {
   argumentsOf,
   commandNames,
@@ -22,13 +22,13 @@ import {
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
-import { dialoguesOf } from './multi-step-operation.js'
+import { multiStepsOf } from './multi-step-operation.js'
 import { planModel } from './own/model.js'
 import { termsOf } from './plan-fields.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
- * @import { ChunkStencil } from './chunk-stencil.js'
+ * @import { ChunkCommands } from './chunk-commands.js'
  * @import { Command, Declaration, Family, Repeat, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/plan-fields.js'
  *
@@ -38,12 +38,13 @@ import { meaningsOf } from './reply-meanings.js'
 
 /** @param {Command} command @param {Repeat} repeat @param {string} prefix */
 const clientOperation = (command, repeat, prefix) => ({
-  stencil: command.kind === 'each' ? stencilOf(command, prefix) : oneOf(chunkStencilOf(command, prefix)),
+  command:
+    command.kind === 'each' ? clientCommandOf(command, prefix) : oneOf(chunkCommandsOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
 })
 
 /**
- * An operation as clients play it: of one command, or a dialogue.
+ * An operation as clients play it: of one command, or a multi-step operation.
  * @param {Declaration} declared
  * @param {any} terms
  * @param {string} name of the operation
@@ -55,7 +56,7 @@ const operationOf = (declared, terms, name, prefix) => {
   if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
   const meanings = meaningsOf(declared.answers?.(terms).question ?? null)
   return {
-    stencil: {
+    command: {
       name: first.name,
       most: 0,
       timed: false,
@@ -63,12 +64,12 @@ const operationOf = (declared, terms, name, prefix) => {
       slotOf: () => 0,
     },
     repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
-    dialogue: dialoguesOf(commands, prefix, meanings),
+    multiStep: multiStepsOf(commands, prefix, meanings),
     fatal: declared.fatal,
   }
 }
 
-/** A chunk of a single number. @param {ChunkStencil} chunk */
+/** A chunk of a single number. @param {ChunkCommands} chunk */
 const oneOf = ({ name, size, put }) => ({
   name,
   timed: false,
@@ -168,9 +169,9 @@ const operationsOf = (declared, terms, { prefix, items }, played) => {
   const operation = (/** @type {string} */ name) => operationOf(declared, terms, name, prefix)
   return {
     /** Operations as clients send them. */
-    stencils: () => played.map(operation),
+    clientOperations: () => played.map(operation),
     /** The commands of a chunk. @param {string} name */
-    chunk: (name) => chunkStencilOf(commandsOf(declared, terms, name)[0], prefix),
+    chunk: (name) => chunkCommandsOf(commandsOf(declared, terms, name)[0], prefix),
     /** The operation that fills the key space; null: nothing is filled. */
     fill: () => (declared.fill === null ? null : operation(declared.fill)),
     /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
@@ -295,7 +296,7 @@ export const strategyOf = (plan) => {
       declared.answers ? Object.values(declared.operations(terms, declared.keys(terms))).flat() : stored,
     ),
     countingCommand: countingCommand(stored),
-    /** The command that a server has run once for each operation of a dialogue; undefined: it runs some of them oftener. */
+    /** The command that a server has run once for each operation of a multi-step operation; undefined: it runs some of them oftener. */
     onceCommand: stored.find(({ once }) => once)?.name.toLowerCase(),
     commandNames: commandNames(stored),
     /** What it may show of all that the run's writers send, scripts that go with each call too. */

@@ -460,7 +460,7 @@ export const mutations = [
   },
   {
     ...sending,
-    line: 'plan.cluster ? operations[kind].stencil.slotOf(n) : 0',
+    line: 'plan.cluster ? operations[kind].command.slotOf(n) : 0',
     becomes: '0',
     breaks: 'every operation goes to the owner of slot 0',
   },

@@ -34,7 +34,7 @@ export const askedOnce = async (plan, target) => {
   await fillKeys({ plan, strategy, target, clock, stop, say: () => {}, onEvent: () => {} })
   const flow = await clientsFlow({
     plan: { clients: 2, pipeline: 1, cluster: false, maxBehindMs: 60_000 },
-    operations: strategy.stencils(),
+    operations: strategy.clientOperations(),
     pick: () => 0,
     draw: eachOnce(Number(strategy.answers()?.verifier().queries)),
     schedule: null,
@@ -42,9 +42,9 @@ export const askedOnce = async (plan, target) => {
     ledger: operationsOf({ isMeasured: () => true }),
     latency: { record: () => {} },
     onSent: () => {},
-    onDone: ({ n, dialogue }) => {
+    onDone: ({ n, multiStep }) => {
       const { status, min, max } = query(n)
-      const ids = dialogue.answer().map(String)
+      const ids = multiStep.answer().map(String)
       answers.push({ status, min, max, sort: sortBy, offset: pageOffset, limit: pageSize, ids })
     },
     tally: noTally(),

@@ -37,7 +37,7 @@ const answered = async (t, answer, ends) => {
     }
     const carrier = ioredisCarrier({
       delivery: 'pipeline',
-      stencil: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
+      chunk: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
       access: { username: undefined, password: undefined, tls: null },
       placeOf: async (to) => to,
       onDone: () => {

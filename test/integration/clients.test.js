@@ -42,7 +42,7 @@ const play = async (t, { masters, owners = null, access, refresh }, strategy, ho
   const topology = { masters, owners }
   const flow = await clientsFlow({
     plan: { clients, pipeline, cluster: owners !== null, maxBehindMs },
-    operations: bound.stencils(),
+    operations: bound.clientOperations(),
     pick: picksOf(weights, 1),
     draw: how.draw ?? drawsOf({ order: 'uniform', count: keys, seed: 3 }),
     schedule,

@@ -101,7 +101,7 @@ export const playClients = async ({ seed, keep, given }) => {
     { cluster: isCluster, masters: scene.masters },
   )
   const operations = strategyOf(plan)
-    .stencils()
+    .clientOperations()
     .map((one) => ({ ...one, repeatable }))
   const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
   const problems = /** @type {string[]} */ ([])
@@ -204,7 +204,7 @@ export const playClients = async ({ seed, keep, given }) => {
     recorded,
     mostOpenOperations,
     mostWaiting,
-    most: Math.max(...operations.map(({ stencil }) => stencil.most)),
+    most: Math.max(...operations.map(({ command }) => command.most)),
     executed: cluster.executed.map(({ key }) => numberOf(key)),
     isOdd,
     leftOpen: cluster.open(),

@@ -112,7 +112,7 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
       plan: { clients: 8, pipeline: 8, cluster: false, maxBehindMs: 5000 },
       operations: strategyOf(
         samplePlan({ strategy: 'lookup-get', quantity: 1e6 }, { cluster: false }),
-      ).stencils(),
+      ).clientOperations(),
       pick: () => 0,
       draw: () => 1,
       schedule: scheduleOfCourse(conductor.course),

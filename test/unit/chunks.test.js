@@ -12,11 +12,11 @@ import { samplePlan } from '../helpers/sample-plan.js'
 /** @param {string} strategy @param {'zset' | 'hash' | 'string'} structure @param {number[]} numbers */
 const chunkOf = (strategy, structure, numbers) => {
   const plan = samplePlan({ strategy, structure, quantity: 30, counters: 20, prefix: 'p:' })
-  const stencil = strategyOf(plan).chunk('add')
-  const size = stencil.size(numbers, numbers.length)
+  const chunk = strategyOf(plan).chunk('add')
+  const size = chunk.size(numbers, numbers.length)
   const out = Buffer.alloc(size)
-  const bytes = out.subarray(0, stencil.put(numbers, numbers.length, out, 0))
-  const commands = stencil.commands(numbers, numbers.length)
+  const bytes = out.subarray(0, chunk.put(numbers, numbers.length, out, 0))
+  const commands = chunk.commands(numbers, numbers.length)
   const encoded = commands
     .map((args) => `*${args.length}\r\n${args.map((arg) => `$${arg.length}\r\n${arg}\r\n`).join('')}`)
     .join('')

@@ -59,10 +59,10 @@ describe('a job', () => {
   test('says who made it, its number and when it was due', () => {
     const plan = samplePlan({ strategy: 'queue-list', quantity: 30, prefix: 'p:', valueBytes: 100 })
     const { maker: own } = /** @type {any} */ (plan).queue
-    const [{ stencil }] = strategyOf(plan).stencils()
-    const out = Buffer.alloc(stencil.most)
+    const [{ command }] = strategyOf(plan).clientOperations()
+    const out = Buffer.alloc(command.most)
     const values = { score: '', minute: '', floor: '', stamp: '', due: '1763888888123456' }
-    const text = out.toString('latin1', 0, stencil.put(4711, out, 0, values))
+    const text = out.toString('latin1', 0, command.put(4711, out, 0, values))
     assert.match(text, /^\*3\r\n\$5\r\nLPUSH\r\n\$13\r\np:\{jobs\}:list\r\n\$100\r\n/)
     const job = text.split('\r\n')[6]
     assert.equal(job.length, 100)

@@ -18,10 +18,10 @@ const loaded = (t, text) => {
   return loadModel(path)
 }
 
-/** The words of a stencil's command. @param {import('../../lib/loads/clients/flow.js').Played} operation @param {number} n */
-const wordsOf = ({ stencil }, n) => {
-  const out = Buffer.alloc(stencil.most + 1024)
-  const text = out.toString('latin1', 0, stencil.put(n, out, 0))
+/** The words of a command. @param {import('../../lib/loads/clients/flow.js').Played} operation @param {number} n */
+const wordsOf = ({ command }, n) => {
+  const out = Buffer.alloc(command.most + 1024)
+  const text = out.toString('latin1', 0, command.put(n, out, 0))
   return text.split('\r\n').filter((_, i) => i > 0 && i % 2 === 0)
 }
 
@@ -52,7 +52,7 @@ test('a new key is always another one, a live one is there, and the oldest goes 
   const strategy = strategyOf(samplePlan({ strategy: loaded(t, feed), quantity: 15 }))
   const pick = strategy.picks()
   assert.ok(pick)
-  const operations = strategy.stencils()
+  const operations = strategy.clientOperations()
   const there = new Set(Array.from({ length: 10 }, (_, i) => `s:${i + 1}`))
   const made = new Set()
   const counts = operations.map(() => 0)
@@ -89,7 +89,7 @@ mix:
   const strategy = strategyOf(samplePlan({ strategy: loaded(t, sizes), quantity: 15 }))
   const pick = strategy.picks()
   assert.ok(pick)
-  const operations = strategy.stencils()
+  const operations = strategy.clientOperations()
   const filled = strategy.fills() ?? []
   const sizeOf = new Map()
   for (const { operation, count } of filled)

@@ -132,7 +132,7 @@ for (const strategy of strategyNames().filter(
     const values = tickValues(1_790_000_012_345, 3)
     const bound = strategyOf(plan)
     if (plan.flow === 'clients') {
-      const set = bound.stencils()[0].stencil
+      const set = bound.clientOperations()[0].command
       for (const n of items(40)) {
         const out = Buffer.alloc(set.most)
         const [args] = parseCommands(out.subarray(0, set.put(n, out, 0)))

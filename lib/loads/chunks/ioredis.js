@@ -10,7 +10,7 @@ import { refusalIn } from '../../transport/refusals.js'
 
 /**
  * @import { Access } from '../../servers/dial.js'
- * @import { ChunkStencil } from '../../workloads/chunk-stencil.js'
+ * @import { ChunkCommands } from '../../workloads/chunk-commands.js'
  * @import { Delivery } from '../../workloads/declare.js'
  * @import { Carrier } from './socket.js'
  *
@@ -37,7 +37,7 @@ const played = async (client, delivery, commands) => {
 /**
  * @param {object} needs
  * @param {Delivery} needs.delivery
- * @param {ChunkStencil} needs.stencil
+ * @param {ChunkCommands} needs.chunk
  * @param {Access} needs.access
  * @param {(address: string) => Promise<string>} needs.placeOf where the server of an address is connected to
  * @param {(nowMs: number) => void} needs.onDone
@@ -45,7 +45,7 @@ const played = async (client, delivery, commands) => {
  * @param {() => number} needs.clock
  * @returns {Carrier}
  */
-export const ioredisCarrier = ({ delivery, stencil, access, placeOf, onDone, onEnd, clock }) => {
+export const ioredisCarrier = ({ delivery, chunk, access, placeOf, onDone, onEnd, clock }) => {
   /** @type {Redis | null} */
   let client = null
   let preparingMs = 0
@@ -57,7 +57,7 @@ export const ioredisCarrier = ({ delivery, stencil, access, placeOf, onDone, onE
   /** @param {Results | Error} results @param {number} count */
   const settle = (results, count) => {
     const of = (/** @type {number} */ i) =>
-      results instanceof Error ? results : results[stencil.isOne ? 0 : i]?.[0]
+      results instanceof Error ? results : results[chunk.isOne ? 0 : i]?.[0]
     lines = Array.from({ length: count }, (_, i) => {
       const error = of(i)
       // A reply of the library itself says that the connection is gone.
@@ -111,7 +111,7 @@ export const ioredisCarrier = ({ delivery, stencil, access, placeOf, onDone, onE
       if (!client) return
       sentMs = clock()
       owed = count
-      const commands = stencil.commands(ns, count)
+      const commands = chunk.commands(ns, count)
       preparingMs += clock() - sentMs
       played(client, delivery, commands).then(
         (results) => settle(results, count),

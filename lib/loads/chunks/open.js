@@ -55,7 +55,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
   const { delivery, chunkSize, passes } =
     /** @type {NonNullable<Plan['clients']> & { delivery: Delivery }} */ (plan.clients)
   const { nominalHz, durationMs, maxBehindMs } = plan
-  const stencil = strategy.chunk('add')
+  const chunk = strategy.chunk('add')
   const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
   const compare = await counted(strategy, target, passes)
   const proxy = await proxyOf(plan, target, strategy.keyOf(1))
@@ -64,18 +64,18 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     schedule: passes ? null : scheduleAt(plan, course),
     onSent: records.sent,
     key: strategy.keyOf(1),
-    commandsOf: (items) => (stencil.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+    commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
     carrierOf: (on) =>
       plan.driver === 'ioredis'
         ? ioredisCarrier({
             delivery,
-            stencil,
+            chunk: chunk,
             access: target.access,
             placeOf: proxy.placeOf,
             clock,
             ...on,
           })
-        : socketCarrier({ delivery, stencil, target: proxy.target, clock, ...on }),
+        : socketCarrier({ delivery, chunk: chunk, target: proxy.target, clock, ...on }),
     target: proxy.target,
     scripts: strategy.scripts,
     ledger,

@@ -4,7 +4,7 @@ import { chunkReplies } from './replies.js'
 /**
  * @import { Socket } from 'node:net'
  * @import { DriverTarget } from '../../transport/socket.js'
- * @import { ChunkStencil } from '../../workloads/chunk-stencil.js'
+ * @import { ChunkCommands } from '../../workloads/chunk-commands.js'
  * @import { Delivery } from '../../workloads/declare.js'
  *
  * @typedef {object} Times ms of the sending thread
@@ -34,14 +34,14 @@ const exec = Buffer.from('*1\r\n$4\r\nEXEC\r\n')
 /**
  * @param {object} needs
  * @param {Delivery} needs.delivery
- * @param {ChunkStencil} needs.stencil
+ * @param {ChunkCommands} needs.chunk
  * @param {Pick<DriverTarget, 'dial'>} needs.target
  * @param {(nowMs: number) => void} needs.onDone all replies to the chunk are there, or will not come
  * @param {(error?: Error) => void} needs.onEnd the connection is gone
  * @param {() => number} needs.clock
  * @returns {Carrier}
  */
-export const socketCarrier = ({ delivery, stencil, target, onDone, onEnd, clock }) => {
+export const socketCarrier = ({ delivery, chunk, target, onDone, onEnd, clock }) => {
   const replies = chunkReplies(delivery)
   const [head, tail] = delivery === 'transaction' ? [multi, exec] : [null, null]
   let bytes = Buffer.allocUnsafeSlow(65_536)
@@ -64,11 +64,11 @@ export const socketCarrier = ({ delivery, stencil, target, onDone, onEnd, clock 
 
   /** @param {Float64Array} ns @param {number} count */
   const encoded = (ns, count) => {
-    const size = stencil.size(ns, count) + multi.length + exec.length
+    const size = chunk.size(ns, count) + multi.length + exec.length
     // The replies to the last chunk are there, so that the system has all of its bytes.
     if (size > bytes.length) bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(size)))
     let at = head ? head.copy(bytes) : 0
-    at = stencil.put(ns, count, bytes, at)
+    at = chunk.put(ns, count, bytes, at)
     if (tail) at += tail.copy(bytes, at)
     return bytes.subarray(0, at)
   }

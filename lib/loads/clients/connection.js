@@ -8,7 +8,7 @@ import { replyValues } from '../../wire/reply-values.js'
  * @import { Timers } from '../../base/timers.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { Value } from '../../wire/reply-values.js'
- * @import { Dialogue } from '../../workloads/multi-step-operation.js'
+ * @import { MultiStep } from '../../workloads/multi-step-operation.js'
  *
  * @typedef {object} Operation one that is retried, or whose connection was lost
  * @property {number} kind which of the operations
@@ -18,14 +18,14 @@ import { replyValues } from '../../wire/reply-values.js'
  * @property {number} attempts
  * @property {number} firstMs when it was first sent; 0: it was not
  *
- * @typedef {Operation & { sentMs: number, dialogue: Dialogue, isOver: boolean }} Exchange an
+ * @typedef {Operation & { sentMs: number, multiStep: MultiStep, isOver: boolean }} Exchange an
  *   operation in flight whose replies are read; isOver: what still comes for it counts no more
  *
  * @typedef {object} ClientEvents
  * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
  * @property {(connection: ClientConnection, exchange: Exchange, value: Value, nowMs: number) => void} [onReply]
- *   to a command of a dialogue
+ *   to a command of a multi-step operation
  * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
  * @property {(connection: ClientConnection) => void} onUp
  * @property {(connection: ClientConnection, error?: Error) => void} onDown lost or not made; its operations are still in the ring
@@ -36,7 +36,7 @@ import { replyValues } from '../../wire/reply-values.js'
 
 /** ASKING has a reply of its own. */
 export const askingCommand = 255
-// Commands of a dialogue that are sent at once.
+// Commands of a multi-step operation that are sent at once.
 const mostJoined = 16
 
 /** Operations in flight in the order they were sent: their places only grow. @param {number} size a power of two */
@@ -110,12 +110,12 @@ const ringOf = (size) => {
       columns.measured[place] = inWindow ? 1 : 0
       columns.attempts[place] = attempts
     },
-    /** The command that was added last is one of a dialogue. @param {Exchange} exchange @param {boolean} isHeeded */
+    /** The command that was added last is one of a multi-step operation. @param {Exchange} exchange @param {boolean} isHeeded */
     joins(exchange, isHeeded) {
       exchanges[(tail - 1) & mask] = exchange
       heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
     },
-    /** The dialogue that was sent first of those in flight. */
+    /** The multi-step operation that was sent first of those in flight. */
     oldest() {
       for (let place = head; place < tail; place++) {
         const exchange = exchanges[place & mask]
@@ -143,7 +143,7 @@ const ringOf = (size) => {
  * @param {string} needs.address
  * @param {number} needs.room operations in flight at most
  * @param {Tally} needs.tally
- * @param {boolean} [needs.reads] its operations are dialogues
+ * @param {boolean} [needs.reads] its operations have several steps
  * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
  * @param {ClientEvents} needs.events
  * @param {() => number} needs.clock
@@ -159,7 +159,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
   const refuse = (/** @type {string} */ line) => {
     const place = ring.next()
     const exchange = ring.takeExchange(place)
-    // In a dialogue, the first refusal decides.
+    // In a multi-step operation, the first refusal decides.
     if (exchange?.isOver) return
     if (exchange) exchange.isOver = true
     // ASKING refused: the command behind it says what is wrong.
@@ -202,13 +202,13 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       ring.add(kind, n, dueMs, inWindow, attempts, firstMs)
     },
 
-    /** Notes a command of a dialogue that is about to be sent. @param {Exchange} exchange @param {boolean} isHeeded @param {number} nowMs */
+    /** Notes a command of a multi-step operation that is about to be sent. @param {Exchange} exchange @param {boolean} isHeeded @param {number} nowMs */
     pushCommand(exchange, isHeeded, nowMs) {
       const { kind, n, dueMs, measured, attempts, firstMs } = exchange
       self.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
       ring.joins(exchange, isHeeded)
     },
-    /** When the oldest dialogue in flight was sent; Infinity: there is none. */
+    /** When the oldest multi-step operation in flight was sent; Infinity: there is none. */
     oldestMs: () => ring.oldest()?.sentMs ?? Number.POSITIVE_INFINITY,
     /** Gives up the operations in flight: their replies are no longer waited for. */
     giveUp() {

@@ -190,12 +190,12 @@ const fillEach = async (needs, fills) => {
   const startMs = clock()
   for (const { operation, count: numbers } of fills) {
     const { acked, causes } = await playOnce(needs, operation, numbers, (written) =>
-      say(`filling: ${count(written)} of ${count(numbers)} of ${operation.stencil.name}`),
+      say(`filling: ${count(written)} of ${count(numbers)} of ${operation.command.name}`),
     )
     if (stop.aborted) return null
     if (acked < numbers)
       throw new TargetError(
-        `--fill: ${count(acked)} of ${count(numbers)} ${operation.stencil.name} were acknowledged (${causes})`,
+        `--fill: ${count(acked)} of ${count(numbers)} ${operation.command.name} were acknowledged (${causes})`,
       )
   }
   const seconds = (clock() - startMs) / 1000

@@ -13,14 +13,14 @@ import { sendingOf } from './sending.js'
  * @import { Operations } from '../../measure/operations.js'
  * @import { DriverTarget } from '../../transport/socket.js'
  * @import { Tally } from '../../wire/decode.js'
- * @import { Stencilled } from '../../workloads/client-command.js'
- * @import { dialoguesOf } from '../../workloads/multi-step-operation.js'
+ * @import { ClientCommand } from '../../workloads/client-command.js'
+ * @import { multiStepsOf } from '../../workloads/multi-step-operation.js'
  * @import { ClientConnection } from './connection.js'
  *
  * @typedef {object} Played an operation that the clients play
- * @property {Stencilled} stencil
+ * @property {ClientCommand} command
  * @property {boolean} repeatable a command whose reply was lost may be retried
- * @property {ReturnType<typeof dialoguesOf>} [dialogue] of one whose replies are read
+ * @property {ReturnType<typeof multiStepsOf>} [multiStep] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
  * @import { Exchange } from './connection.js'
@@ -48,8 +48,8 @@ import { sendingOf } from './sending.js'
  * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
- * @property {(exchange: Exchange, client: number) => void} [onBegun] a dialogue is about to be sent
- * @property {(exchange: Exchange, nowMs: number) => void} [onDone] a dialogue is over
+ * @property {(exchange: Exchange, client: number) => void} [onBegun] a multi-step operation is about to be sent
+ * @property {(exchange: Exchange, nowMs: number) => void} [onDone] a multi-step operation is over
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
@@ -81,7 +81,7 @@ export const clientsFlow = async (asked) => {
   const needs = { ...asked, timers: asked.timers ?? systemTimers }
   const { plan, operations, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
-  const reads = operations.some(({ dialogue }) => dialogue)
+  const reads = operations.some(({ multiStep }) => multiStep)
   const outcomes = outcomesOf(needs)
   const retries = retriesOf(needs, outcomes)
   const { topologyEvents, refresher, waiting } = retries
@@ -93,7 +93,7 @@ export const clientsFlow = async (asked) => {
   const events = {
     onAnswered: outcomes.answered,
     onReply: (connection, exchange, value, nowMs) => {
-      exchange.dialogue.take(value)
+      exchange.multiStep.take(value)
       if (!sending.say(connection, exchange, nowMs)) outcomes.over(connection, exchange, clock())
     },
     onRefused: (connection, place, line) => retries.refused(connection, place, line, later),
@@ -142,7 +142,7 @@ export const clientsFlow = async (asked) => {
     /** Once a second: silent connections, the age of the map, and what happened. */
     watch() {
       if (closed) return
-      // A dialogue may wait for minutes behind those of others.
+      // A multi-step operation may wait for minutes behind those of others.
       if (!reads) pool.watch()
       for (let client = 0; client < plan.clients; client++) if (waiting[client].length > 0) go(client)
       if (needs.schedule) go(0)
@@ -167,7 +167,7 @@ export const clientsFlow = async (asked) => {
       refresher.close()
       pool.close()
     },
-    /** When the oldest dialogue in flight was sent. */
+    /** When the oldest multi-step operation in flight was sent. */
     oldestMs: () =>
       pool.all().reduce((oldest, connection) => Math.min(oldest, connection.oldestMs()), clock()),
     waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),

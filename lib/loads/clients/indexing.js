@@ -42,8 +42,8 @@ export const indexingOf = ({ strategy, target, say, clock, stop }, play) => {
     if (!indexing?.ready) return
     for (let saidMs = clock(); !stop.aborted; await sleep(pollMs)) {
       let whole = 0
-      await play(indexing.ready, indexing.indexes, ({ dialogue }) => {
-        whole += dialogue.answer().length
+      await play(indexing.ready, indexing.indexes, ({ multiStep }) => {
+        whole += multiStep.answer().length
       })
       if (whole === indexing.indexes) return
       if (clock() - saidMs < oftenMs) continue

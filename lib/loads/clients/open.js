@@ -103,7 +103,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
       waitsFor: queue?.waits ? noRoom : [],
     },
     onDone: asked?.check ?? updates?.done,
-    operations: strategy.stencils(),
+    operations: strategy.clientOperations(),
     pick: strategy.picks() ?? picksOf(weightsOf(strategy, clients), seed),
     ...(account && {
       onAcked: account.acked,

@@ -52,7 +52,7 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
       lastSettledMs = nowMs
     },
 
-    /** The last reply of a dialogue. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
+    /** The last reply of a multi-step operation. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
     over({ client }, exchange, nowMs) {
       exchange.isOver = true
       const { dueMs, firstMs, measured } = exchange

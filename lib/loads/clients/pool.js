@@ -28,7 +28,7 @@ const connectAll = async (connections) => {
 /**
  * @param {ClientsNeeds & { timers: Timers }} needs
  * @param {Retries} retries
- * @param {boolean} reads operations are dialogues
+ * @param {boolean} reads operations have several steps
  * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} events
  * @param {(client: number) => void} onChanged a client's connection came, or will not come back
  */

@@ -46,8 +46,8 @@ export const updating = (needs) => {
       strategy.operation(read),
       plan.items,
       () => {},
-      ({ dialogue }) => {
-        shown += shownIn(String(dialogue.answer()[0]))
+      ({ multiStep }) => {
+        shown += shownIn(String(multiStep.answer()[0]))
       },
     )
     if (found < plan.items) throw new Error(`${found} of ${plan.items} were read (${causes})`)
@@ -55,9 +55,9 @@ export const updating = (needs) => {
   }
   return {
     /** @param {Exchange} exchange */
-    done({ n, dialogue }) {
-      conflicts += dialogue.conflicts()
-      acked(dialogue.client, n)
+    done({ n, multiStep }) {
+      conflicts += multiStep.conflicts()
+      acked(multiStep.client, n)
     },
     read: () => readAll().catch((error) => onEvent('documents', `they could not be read: ${error.message}`)),
     /** @param {Counts} counts */
@@ -110,8 +110,8 @@ const checkedAnswers = (strategy, verifier, onAnswer = () => {}) => {
   let matched = 0
   return {
     /** @param {Exchange} exchange @param {number} nowMs */
-    check({ n, dialogue, dueMs, sentMs, measured }, nowMs) {
-      const keys = dialogue.answer().map(String)
+    check({ n, multiStep, dueMs, sentMs, measured }, nowMs) {
+      const keys = multiStep.answer().map(String)
       if (measured) times.add(nowMs - dueMs)
       const verdict = verifier.verify(n, keys.map(numberOf), sentMs, nowMs)
       verdicts[verdict]++

@@ -4,7 +4,7 @@ import { askingCommand } from './connection.js'
 
 /**
  * @import { TickValues } from '../../wire/encode.js'
- * @import { Stencilled } from '../../workloads/client-command.js'
+ * @import { ClientCommand } from '../../workloads/client-command.js'
  * @import { ClientConnection, Exchange, Operation } from './connection.js'
  * @import { Outcomes } from './outcomes.js'
  * @import { Retries, Retry } from './retries.js'
@@ -38,14 +38,14 @@ const writesOf = (most) => {
   }
 
   return {
-    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n @param {TickValues} values */
-    put(connection, stencil, n, values) {
+    /** @param {ClientConnection} connection @param {ClientCommand} command @param {number} n @param {TickValues} values */
+    put(connection, command, n, values) {
       if (to !== connection || at + most > size) {
         flush()
         if (at + most > size) at = from = 0
         to = connection
       }
-      at = stencil.put(n, bytes, at, values)
+      at = command.put(n, bytes, at, values)
     },
     /** Bytes that are no operation's. @param {ClientConnection} connection @param {Buffer} text */
     plain(connection, text) {
@@ -68,22 +68,22 @@ const writesOf = (most) => {
  */
 export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, connectionOf) => {
   const { plan, operations, ledger, onBegun, epochOf } = needs
-  const writes = writesOf(Math.max(...operations.map(({ stencil }) => stencil.most)))
+  const writes = writesOf(Math.max(...operations.map(({ command }) => command.most)))
 
   const own = { ...noValues }
   /** @param {number} kind @param {number} dueMs */
   const valuesOf = (kind, dueMs) => {
-    if (epochOf === undefined || !operations[kind].stencil.timed) return noValues
+    if (epochOf === undefined || !operations[kind].command.timed) return noValues
     own.due = String(Math.round(epochOf(dueMs) * 1000))
     return own
   }
   /** @param {number} client @param {number} kind @param {number} n */
   const carrier = (client, kind, n) =>
-    connectionOf(client, map.ownerOf(plan.cluster ? operations[kind].stencil.slotOf(n) : 0))
+    connectionOf(client, map.ownerOf(plan.cluster ? operations[kind].command.slotOf(n) : 0))
 
-  /** The commands of a dialogue that go out now. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
+  /** The commands of a multi-step operation that go out now. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
   const say = (connection, exchange, nowMs) => {
-    const commands = exchange.dialogue.next()
+    const commands = exchange.multiStep.next()
     if (commands === null) return false
     for (const { heeded } of commands) connection.pushCommand(exchange, heeded, nowMs)
     writes.plain(connection, commandBytes(commands.map(({ args }) => args)))
@@ -93,18 +93,18 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
 
   /** @param {ClientConnection} connection @param {Operation} operation @param {number} nowMs */
   const send = (connection, { kind, n, dueMs, measured, attempts, firstMs: sentMs }, nowMs) => {
-    const { dialogue, stencil } = operations[kind]
+    const { multiStep, command } = operations[kind]
     const firstMs = sentMs || nowMs
-    if (dialogue) {
-      const begun = dialogue.begin(n, connection.client)
+    if (multiStep) {
+      const begun = multiStep.begin(n, connection.client)
       const operation = { kind, n, dueMs, measured, attempts, firstMs }
-      const exchange = { ...operation, sentMs: nowMs, dialogue: begun, isOver: false }
+      const exchange = { ...operation, sentMs: nowMs, multiStep: begun, isOver: false }
       onBegun?.(exchange, connection.client)
       say(connection, exchange, nowMs)
       return
     }
     connection.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
-    writes.put(connection, stencil, n, valuesOf(kind, dueMs))
+    writes.put(connection, command, n, valuesOf(kind, dueMs))
     ledger.commands.sent++
   }
 

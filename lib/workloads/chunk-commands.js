@@ -1,13 +1,13 @@
 // The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
 // client library.
-import { argumentSize, countSize, noValues, putArgument, putCount } from '../wire/encode.js'
-import { partsOf, stencilOf } from './client-command.js'
-import { putMould, templatesOf } from './command-template.js'
+import { noValues } from '../wire/encode.js'
+import { clientCommandOf, partsOf } from './client-command.js'
+import { gatheredBytes, templatesOf } from './command-template.js'
 
 /**
  * @import { Command, Slot, Variable } from './declare.js'
  *
- * @typedef {object} ChunkStencil
+ * @typedef {object} ChunkCommands
  * @property {string} name
  * @property {boolean} isOne a command carries the chunk
  * @property {(ns: ArrayLike<number>, count: number) => number} size of the commands in bytes, or more
@@ -19,9 +19,9 @@ import { putMould, templatesOf } from './command-template.js'
 const textOf = (parts, n) =>
   parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')
 
-/** @param {Command} command @param {string} prefix @returns {ChunkStencil} */
+/** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
 const eachOf = (command, prefix) => {
-  const { most, put } = stencilOf(command, prefix)
+  const { most, put } = clientCommandOf(command, prefix)
   const args = command.args.map((arg) => partsOf(arg, prefix))
   return {
     name: command.name,
@@ -43,38 +43,23 @@ const pieceOf = (slot, prefix) => {
     const list = slot.many.map((argument) => partsOf(argument, prefix))
     const templateFor = templatesOf(null, list)
     if (!templateFor) throw new TypeError('what a chunk repeats has numbers of the item only')
-    return { many: list, templateFor, isCount: false, text: '' }
+    return { many: list, templateFor, repeated: list.length, isCount: false, text: '', value: () => '' }
   }
   const isCount = typeof slot === 'object' && 'variable' in slot && slot.variable === 'count'
-  return { many: null, templateFor: null, isCount, text: isCount ? '' : textOf(partsOf(slot, prefix), 0) }
+  const text = isCount ? '' : textOf(partsOf(slot, prefix), 0)
+  const value = (/** @type {number} */ count) => (isCount ? count : text)
+  return { many: null, templateFor: null, repeated: 0, isCount, text, value }
 }
 
-/** @param {Command} command @param {string} prefix @returns {ChunkStencil} */
+/** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
 const gatherOf = ({ name, args }, prefix) => {
   const pieces = args.map((arg) => pieceOf(arg, prefix))
-  const repeated = pieces.reduce((sum, { many }) => sum + (many?.length ?? 0), 0)
-  const single = 1 + pieces.filter(({ many }) => many === null).length
+  const { size, put } = gatheredBytes(name, pieces)
   return {
     name,
     isOne: true,
-    size(ns, count) {
-      let size = countSize(single + repeated * count) + argumentSize(name)
-      for (const { templateFor, isCount, text } of pieces) {
-        if (templateFor) for (let i = 0; i < count; i++) size += templateFor(ns[i]).size
-        else size += argumentSize(isCount ? count : text)
-      }
-      return size
-    },
-    put(ns, count, out, begin) {
-      let at = putCount(out, begin, single + repeated * count)
-      at = putArgument(out, at, name, noValues)
-      for (const { templateFor, isCount, text } of pieces) {
-        if (templateFor)
-          for (let i = 0; i < count; i++) at = putMould(templateFor(ns[i]), ns[i], out, at, noValues)
-        else at = putArgument(out, at, isCount ? count : text, noValues)
-      }
-      return at
-    },
+    size: (ns, count) => size(ns, count, ''),
+    put: (ns, count, out, at) => put(ns, count, '', out, at, noValues),
     commands(ns, count) {
       const out = [name]
       for (const { many, isCount, text } of pieces) {
@@ -90,5 +75,5 @@ const gatherOf = ({ name, args }, prefix) => {
  * @param {Command} command of the kind each or gather
  * @param {string} prefix
  */
-export const chunkStencilOf = (command, prefix) =>
+export const chunkCommandsOf = (command, prefix) =>
   command.kind === 'each' ? eachOf(command, prefix) : gatherOf(command, prefix)
