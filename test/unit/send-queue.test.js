@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { underWayOf } from '../../lib/transport/pool.js'
 import { entryOf, sendQueueOf } from '../../lib/transport/send-queue.js'
+import { askingBytes } from '../../lib/wire/encode.js'
 import { ok, sceneOfQueues, turnOf, values } from '../helpers/scene-of-queues.js'
 
 /** A queue to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
@@ -95,4 +96,21 @@ test('a repeat takes its place in the window of commands too', async () => {
   assert.equal(sent(), 5, 'its rest follows')
   answer(ok + ok)
   assert.deepEqual(done, ['0: 3', '0: 2'])
+})
+
+test('a command that another server is asked for goes behind ASKING, whose answer is not its own', async () => {
+  const { queue, bytes, answer, done } = await queueToTest()
+  const { tick, jobs } = turnOf(0)
+  const one = { ...entryOf(tick, jobs[0].encoded, values, 0, 1, true), held: true }
+  queue.sendFirst({ ...one })
+  queue.pump()
+  const plain = bytes()
+  answer(ok)
+  queue.sendFirst({ ...one, lead: 1 })
+  queue.pump()
+  assert.equal(bytes() - 2 * plain, askingBytes.length)
+  answer(ok)
+  assert.deepEqual(done, ['0: 1'])
+  answer(ok)
+  assert.deepEqual(done, ['0: 1', '0: 1'])
 })
