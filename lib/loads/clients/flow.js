@@ -16,6 +16,7 @@ import { sendingOf } from './sending.js'
  * @import { ClientCommand } from '../../workloads/client-command.js'
  * @import { multiStepsOf } from '../../workloads/multi-step-operation.js'
  * @import { ClientConnection } from './connection.js'
+ * @import { Retry } from './retries.js'
  *
  * @typedef {object} Played an operation that the clients play
  * @property {ClientCommand} command
@@ -60,6 +61,13 @@ import { sendingOf } from './sending.js'
  * @property {() => number} random
  * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
+ *
+ * @typedef {object} ClientState of each client, by its number
+ * @property {number} inFlight operations
+ * @property {number} pausedUntilMs
+ * @property {Retry[]} waiting they go first
+ *
+ * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
  */
 
 const lookMs = 50
@@ -76,20 +84,27 @@ const answerLimit = (pool, clock, timers) => {
   return { begin: look, end: () => timers.clearTimeout(timer) }
 }
 
+/** With the state of each client. @param {ClientsNeeds} asked @returns {FlowNeeds} */
+const needsOf = (asked) => ({
+  ...asked,
+  timers: asked.timers ?? systemTimers,
+  clients: Array.from({ length: asked.plan.clients }, () => ({ inFlight: 0, pausedUntilMs: 0, waiting: [] })),
+})
+
 /** @param {ClientsNeeds} asked */
 export const clientsFlow = async (asked) => {
-  const needs = { ...asked, timers: asked.timers ?? systemTimers }
-  const { plan, operations, clock, timers } = needs
+  const needs = needsOf(asked)
+  const { plan, clients, operations, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
   const reads = operations.some(({ multiStep }) => multiStep)
   const outcomes = outcomesOf(needs)
   const retries = retriesOf(needs, outcomes)
-  const { topologyEvents, refresher, waiting } = retries
+  const { topologyEvents, refresher } = retries
   let closed = false
 
   const later = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
     timers.setTimeout(go, waitMs + 1, client)
-  /** @type {Parameters<typeof clientsPool>[3]} */
+  /** @type {Parameters<typeof clientsPool>[0]['events']} */
   const events = {
     onAnswered: outcomes.answered,
     onReply: (connection, exchange, value, nowMs) => {
@@ -99,16 +114,16 @@ export const clientsFlow = async (asked) => {
     onRefused: (connection, place, line) => retries.refused(connection, place, line, later),
     onRead: ({ client }, nowMs) => more(client, nowMs),
   }
-  const pool = clientsPool(needs, retries, reads, events, (client) => go(client))
-  const sending = sendingOf(needs, outcomes, retries, pool.of)
+  const pool = clientsPool({ needs, retries, reads, events, onChanged: (client) => go(client) })
+  const sending = sendingOf({ needs, outcomes, retries, connectionOf: pool.of })
   const reconnects = reconnectsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
-  const offering = offeringOf(needs, outcomes, retries, sending, reconnects)
+  const offering = offeringOf(needs, sending, reconnects)
 
   const go = (/** @type {number} */ client) => more(client, clock())
   /** What waits for a client goes first. @param {number} client @param {number} nowMs */
   function more(client, nowMs) {
     if (closed) return
-    if (waiting[client].length > 0) sending.resend(client, nowMs)
+    if (clients[client].waiting.length > 0) sending.resend(client, nowMs)
     offering.more(client, nowMs)
     sending.end()
   }
@@ -144,21 +159,21 @@ export const clientsFlow = async (asked) => {
       if (closed) return
       // A multi-step operation may wait for minutes behind those of others.
       if (!reads) pool.watch()
-      for (let client = 0; client < plan.clients; client++) if (waiting[client].length > 0) go(client)
+      for (const [client, { waiting }] of clients.entries()) if (waiting.length > 0) go(client)
       if (needs.schedule) go(0)
       topologyEvents.tell()
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     settle: (limitMs, atOnce) =>
-      settledWithin(limitMs, () => outcomes.inFlight.some((count) => count > 0), { clock, atOnce, timers }),
+      settledWithin(limitMs, () => clients.some(({ inFlight }) => inFlight > 0), { clock, atOnce, timers }),
     /** What has no outcome yet is unsettled: the run has ended first. */
     abandon() {
       closed = true
       for (const connection of pool.all())
         for (const operation of connection.drain())
           outcomes.lose(connection.client, operation, 'unsettled', '')
-      for (const [client, list] of waiting.entries())
-        for (const { operation } of list) outcomes.lose(client, operation, 'unsettled', '')
+      for (const [client, { waiting }] of clients.entries())
+        for (const { operation } of waiting) outcomes.lose(client, operation, 'unsettled', '')
     },
     close() {
       closed = true

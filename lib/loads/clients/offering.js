@@ -3,37 +3,32 @@
 import { deferred, longestTimerMs } from '../../base/timers.js'
 
 /**
- * @import { Timers } from '../../base/timers.js'
- * @import { Outcomes } from './outcomes.js'
- * @import { Retries } from './retries.js'
  * @import { Sending } from './sending.js'
- * @import { ClientsNeeds } from './flow.js'
+ * @import { FlowNeeds } from './flow.js'
  */
 
 // When nothing is due yet, a course may go on at any moment.
 const lookMs = 4
 
-/** The next client that has room, from one on; -1: none has. @param {ClientsNeeds['plan']} plan @param {Outcomes['inFlight']} inFlight @param {Retries['pausedUntilMs']} pausedUntilMs */
-const roomIn =
-  ({ clients, pipeline }, inFlight, pausedUntilMs) =>
-  (/** @type {number} */ from, /** @type {number} */ nowMs) => {
-    for (let k = 0; k < clients; k++) {
-      const one = (from + k) % clients
-      if (inFlight[one] < pipeline && pausedUntilMs[one] <= nowMs) return one
-    }
-    return -1
+/** An operation that was not sent yet. @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
+const firstOf = (kind, n, dueMs, measured) => ({ kind, n, dueMs, measured, attempts: 0, firstMs: 0 })
+
+/** The next client that has room, from one on; -1: none has. @param {FlowNeeds} needs @param {number} from @param {number} nowMs */
+const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
+  for (let k = 0; k < clients.length; k++) {
+    const one = (from + k) % clients.length
+    if (clients[one].inFlight < pipeline && clients[one].pausedUntilMs <= nowMs) return one
   }
+  return -1
+}
 
 /**
- * @param {ClientsNeeds & { timers: Timers }} needs
- * @param {Outcomes} outcomes
- * @param {Retries} retries
+ * @param {FlowNeeds} needs
  * @param {Sending} sending
  * @param {{ start: () => void, stop: () => void }} renewing connections are closed and made anew
  */
-export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewing) => {
-  const { plan, schedule, ledger, onSent, clock, timers } = needs
-  const withRoom = roomIn(plan, inFlight, pausedUntilMs)
+export const offeringOf = (needs, sending, renewing) => {
+  const { plan, clients, schedule, ledger, onSent, clock, timers } = needs
   const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
   let { draw, pick } = needs
   let startMs = 0
@@ -56,16 +51,16 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
 
   /** Fills one client in a closed loop. @param {number} client @param {number} nowMs */
   const fill = (client, nowMs) => {
-    if (pausedUntilMs[client] > nowMs) return
+    if (clients[client].pausedUntilMs > nowMs) return
     const measured = ledger.isMeasured()
     let count = 0
-    for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
+    for (const room = plan.pipeline - clients[client].inFlight; count < room; count++) {
       const n = draw(nowMs - startMs, client)
       if (n < 0) {
         stop()
         break
       }
-      sending.begin(client, pick(), n, nowMs, nowMs, measured)
+      sending.begin(client, firstOf(pick(), n, nowMs, measured), nowMs)
     }
     ledger.offered(count, measured)
   }
@@ -77,7 +72,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
       const dueMs = startMs + schedule.due(next, nowMs - startMs)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
-      const client = withRoom(turn, nowMs)
+      const client = roomIn(needs, turn, nowMs)
       if (nowMs - dueMs > plan.maxBehindMs || (client < 0 && schedule.isLeft?.(nowMs - startMs))) {
         ledger.offered(1, measured)
         ledger.lost('dropped', '', measured)
@@ -88,7 +83,7 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
       const n = draw(dueMs - startMs, client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
-      sending.begin(client, pick(), n, dueMs, nowMs, measured)
+      sending.begin(client, firstOf(pick(), n, dueMs, measured), nowMs)
       ledger.offered(1, measured)
     }
     if (schedule.isOver(next)) stop()

@@ -3,25 +3,22 @@
 /**
  * @import { Loss } from '../../measure/ledger.js'
  * @import { ClientConnection, Exchange, Operation } from './connection.js'
- * @import { ClientsNeeds } from './flow.js'
+ * @import { FlowNeeds } from './flow.js'
  *
  * @typedef {ReturnType<typeof outcomesOf>} Outcomes
  */
 
-/** @param {Pick<ClientsNeeds, 'plan' | 'ledger' | 'latency' | 'onAcked' | 'onDone' | 'clock'>} needs */
-export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) => {
-  const inFlight = new Uint32Array(plan.clients)
+/** @param {Pick<FlowNeeds, 'clients' | 'ledger' | 'latency' | 'onAcked' | 'onDone' | 'clock'>} needs */
+export const outcomesOf = ({ clients, ledger, latency, onAcked, onDone, clock }) => {
   let lastSettledMs = 0
 
   return {
-    /** Operations by client. */
-    inFlight,
     lastSettledMs: () => lastSettledMs,
 
     /** @param {number} client @param {Operation} operation @param {Loss} outcome @param {string} cause */
     lose(client, { measured }, outcome, cause) {
       ledger.lost(outcome, cause, measured)
-      inFlight[client]--
+      clients[client].inFlight--
       lastSettledMs = clock()
     },
 
@@ -48,7 +45,7 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
         i += run
       }
       ledger.acked(count, inWindow)
-      inFlight[connection.client] -= count
+      clients[connection.client].inFlight -= count
       lastSettledMs = nowMs
     },
 
@@ -60,7 +57,7 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
       onDone?.(exchange, nowMs)
       if (measured) latency.record(dueMs, firstMs, nowMs, 1)
       ledger.acked(1, measured ? 1 : 0)
-      inFlight[client]--
+      clients[client].inFlight--
       lastSettledMs = nowMs
     },
   }

@@ -6,10 +6,9 @@ import { closed as closedReason } from '../../transport/topology-events.js'
 import { clientConnection } from './connection.js'
 
 /**
- * @import { Timers } from '../../base/timers.js'
  * @import { ClientConnection, ClientEvents } from './connection.js'
  * @import { Retries } from './retries.js'
- * @import { ClientsNeeds } from './flow.js'
+ * @import { FlowNeeds } from './flow.js'
  */
 
 // Not more at once than a server's queue of new connections holds.
@@ -26,13 +25,15 @@ const connectAll = async (connections) => {
 }
 
 /**
- * @param {ClientsNeeds & { timers: Timers }} needs
- * @param {Retries} retries
- * @param {boolean} reads operations have several steps
- * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} events
- * @param {(client: number) => void} onChanged a client's connection came, or will not come back
+ * @param {object} flow
+ * @param {FlowNeeds} flow.needs
+ * @param {Retries} flow.retries
+ * @param {boolean} flow.reads operations have several steps
+ * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} flow.events
+ * @param {(client: number) => void} flow.onChanged a client's connection came, or will not come back
  */
-export const clientsPool = (needs, { map, topologyEvents, refresher, lost }, reads, events, onChanged) => {
+export const clientsPool = ({ needs, retries, reads, events, onChanged }) => {
+  const { map, topologyEvents, refresher, lost } = retries
   const { plan, target, onRenewed, tally, clock, random, timers, onEvent } = needs
   const { clients, pipeline: room } = plan
   const { addresses } = map

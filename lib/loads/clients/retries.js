@@ -8,10 +8,10 @@ import { topologyEventsOf } from '../../transport/topology-events.js'
 /**
  * @import { ClientConnection, Operation } from './connection.js'
  * @import { Outcomes } from './outcomes.js'
- * @import { ClientsNeeds } from './flow.js'
+ * @import { ClientsNeeds, FlowNeeds } from './flow.js'
  *
- * @typedef {{ operation: Operation, address: string | null, isAsking: boolean, notBeforeMs: number }} Retry address: null is
- *   the owner of its slot
+ * @typedef {{ operation: Operation, address: string | null, notBeforeMs: number }} Retry address: of the node that is asked before
+ *   the slot is its own; null: the owner of its slot
  *
  * @typedef {(client: number, waitMs: number) => void} Later looks at a client again after that time
  *
@@ -40,22 +40,20 @@ const ownersOf = ({ target, clock, timers, onEvent }) => {
 }
 
 /**
- * @param {ClientsNeeds} needs
+ * @param {FlowNeeds} needs
  * @param {Outcomes} outcomes
  */
 export const retriesOf = (needs, { lose }) => {
-  const { plan, operations, target, ledger, clock, random } = needs
+  const { plan, clients, operations, target, ledger, clock, random } = needs
   const { waitsFor = [] } = plan
   const owners = ownersOf(needs)
   const { map, topologyEvents, refresher } = owners
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
-  const pausedUntilMs = new Float64Array(plan.clients)
-  /** @type {Retry[][]} by client: they go first */
-  const waiting = Array.from({ length: plan.clients }, () => [])
 
-  /** @param {number} client @param {Operation} operation @param {string | null} [address] @param {boolean} [isAsking] @param {number} [waitMs] */
-  const retry = (client, operation, address = null, isAsking = false, waitMs = 0) => {
-    waiting[client].push({ operation, address, isAsking, notBeforeMs: waitMs > 0 ? clock() + waitMs : 0 })
+  /** @param {number} client @param {Operation} operation @param {{ address?: string, waitMs?: number }} [how] address: of the node that ASK names */
+  const retry = (client, operation, { address, waitMs = 0 } = {}) => {
+    const notBeforeMs = waitMs > 0 ? clock() + waitMs : 0
+    clients[client].waiting.push({ operation, address: address ?? null, notBeforeMs })
   }
 
   /** By the map or the address that the refusal named, or later. @param {number} client @param {Operation} operation @param {ReturnType<typeof policy.refused>} ruling @param {Later} later */
@@ -70,17 +68,15 @@ export const retriesOf = (needs, { lose }) => {
       }
       return retry(client, operation)
     }
-    if (action === 'asking' && isKnown) return retry(client, operation, address, true)
+    if (action === 'asking' && isKnown) return retry(client, operation, { address })
     refresher.request()
     const waitMs = policy.waitFor(operation.attempts) * (0.5 + random())
-    retry(client, operation, null, false, waitMs)
+    retry(client, operation, { waitMs })
     later(client, waitMs)
   }
 
   return {
     ...owners,
-    pausedUntilMs,
-    waiting,
     retry,
 
     /** @param {ClientConnection} connection @param {number} place @param {string} line @param {Later} later */
@@ -92,7 +88,7 @@ export const retriesOf = (needs, { lose }) => {
       const { fatal = [] } = operations[operation.kind]
       if (fatal.some((cause) => line.startsWith(`${cause} `))) {
         lose(client, operation, 'failed', line.split(' ', 1)[0])
-        pausedUntilMs[client] = clock() + pauseMs
+        clients[client].pausedUntilMs = clock() + pauseMs
         return later(client, pauseMs)
       }
       const decision = policy.refused(line, connection.address, operation.dueMs, operation.attempts)
@@ -102,7 +98,7 @@ export const retriesOf = (needs, { lose }) => {
         if (clock() - operation.dueMs > plan.maxBehindMs) return lose(client, operation, 'dropped', '')
         ledger.retried(cause)
         const holdMs = policy.waitFor(1) * (0.5 + random())
-        retry(client, operation, null, false, holdMs)
+        retry(client, operation, { waitMs: holdMs })
         return later(client, holdMs)
       }
       if (lost || action === 'load') return lose(client, operation, 'failed', cause)

@@ -8,7 +8,7 @@ import { askingCommand } from './connection.js'
  * @import { ClientConnection, Exchange, Operation } from './connection.js'
  * @import { Outcomes } from './outcomes.js'
  * @import { Retries, Retry } from './retries.js'
- * @import { ClientsNeeds } from './flow.js'
+ * @import { FlowNeeds } from './flow.js'
  *
  * @typedef {ReturnType<typeof sendingOf>} Sending
  */
@@ -61,13 +61,14 @@ const writesOf = (most) => {
 }
 
 /**
- * @param {ClientsNeeds} needs
- * @param {Outcomes} outcomes
- * @param {Retries} retries
- * @param {(client: number, address: string) => ClientConnection} connectionOf
+ * @param {object} flow
+ * @param {FlowNeeds} flow.needs
+ * @param {Outcomes} flow.outcomes
+ * @param {Retries} flow.retries
+ * @param {(client: number, address: string) => ClientConnection} flow.connectionOf
  */
-export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, connectionOf) => {
-  const { plan, operations, ledger, onBegun, epochOf } = needs
+export const sendingOf = ({ needs, outcomes: { lose }, retries: { map, retry }, connectionOf }) => {
+  const { plan, clients, operations, ledger, onBegun, epochOf } = needs
   const writes = writesOf(Math.max(...operations.map(({ command }) => command.most)))
 
   const own = { ...noValues }
@@ -109,11 +110,11 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
   }
 
   /** Retries one; false: its connection is not there. @param {Retry} one @param {number} client @param {number} nowMs */
-  const retried = ({ operation, address, isAsking }, client, nowMs) => {
+  const retried = ({ operation, address }, client, nowMs) => {
     const { kind, n } = operation
     const connection = address ? connectionOf(client, address) : carrier(client, kind, n)
     if (!connection.isUp()) return false
-    if (isAsking) {
+    if (address) {
       connection.push(askingCommand, 0, 0, nowMs, false, 0, 0)
       writes.plain(connection, askingBytes)
     }
@@ -126,23 +127,23 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
     say,
     /** Those that were refused or lost go first. @param {number} client @param {number} nowMs */
     resend(client, nowMs) {
-      const list = waiting[client]
+      const state = clients[client]
+      const list = state.waiting
       if (list.length === 0) return
-      waiting[client] = []
+      state.waiting = []
       for (const one of list) {
-        if (one.notBeforeMs > nowMs) waiting[client].push(one)
+        if (one.notBeforeMs > nowMs) state.waiting.push(one)
         else if (!retried(one, client, nowMs)) {
           if (nowMs - one.operation.dueMs > plan.maxBehindMs) lose(client, one.operation, 'dropped', '')
-          else waiting[client].push(one)
+          else state.waiting.push(one)
         }
       }
     },
-    /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} measured */
-    begin(client, kind, n, dueMs, nowMs, measured) {
-      const connection = carrier(client, kind, n)
-      inFlight[client]++
+    /** @param {number} client @param {Operation} operation @param {number} nowMs */
+    begin(client, operation, nowMs) {
+      const connection = carrier(client, operation.kind, operation.n)
+      clients[client].inFlight++
       // Its node is away: it waits for its connection.
-      const operation = { kind, n, dueMs, measured, attempts: 0, firstMs: 0 }
       if (connection.isUp()) send(connection, operation, nowMs)
       else retry(client, operation)
     },
