@@ -106,10 +106,18 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
       running = instruments
       return instruments
     },
-    /** Begins to write and to show seconds. @param {Omit<Seconds, 'elapsed' | 'show'> & { time: Pick<RunClock, 'look'> }} of */
-    startSeconds({ time, ask, ...of }) {
+    /**
+     * The load begins, and its seconds are written and shown: armed before, as it may take a while to offer what is due first.
+     * @param {Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'look'> }} of its seconds
+     * @param {() => void} start
+     * @returns when, epoch
+     */
+    begin({ time, ask, ...of }, start) {
+      const instruments = /** @type {NonNullable<typeof running>} */ (running)
+      instruments.startRun()
+      const startedEpochMs = Date.now()
       seconds = everySecond({
-        ...{ ...of, elapsed, show: needs.show },
+        ...{ ...of, instruments, elapsed, show: needs.show },
         async ask(atMs) {
           const [answers, jumps] = await Promise.all([ask?.(atMs), time.look(atMs)])
           for (const text of jumps) note('clock', text)
@@ -117,6 +125,8 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
         },
       })
       seconds.start()
+      start()
+      return startedEpochMs
     },
     /** Until the load is over, by itself or by a signal, and what is under way has settled. @param {() => void} [onOver] */
     settled(onOver = () => {}) {

@@ -42,12 +42,8 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
 const begin = async ({ frame, instruments, watch, reading, seconds }) => {
   await instruments.start()
   await instruments.startWindow()
-  instruments.startRun()
-  const startedEpochMs = Date.now()
   watch.start()
-  frame.startSeconds(seconds)
-  reading.start()
-  return startedEpochMs
+  return frame.begin(seconds, reading.start)
 }
 
 /** A search has the time of its confirmation from its lines. @param {NonNullable<ReadRun['course']>} reading @returns {Conducted} */

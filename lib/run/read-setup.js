@@ -214,7 +214,7 @@ export const setUpReading = async (needs, undo) => {
     fleet.second({ ...second, ...times, kind: 'consumer' })
   }
   const seconds = {
-    ...{ time: clocks, instruments, watch: driver.watch, totalMs: plan.durationMs, write },
+    ...{ time: clocks, watch: driver.watch, totalMs: plan.durationMs, write },
     moment: momentsOf(elapsed),
     ask: async () => uniqueness?.sample(),
     line: (/** @type {any} */ _, /** @type {any} */ line) => line,

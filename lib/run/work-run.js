@@ -186,13 +186,13 @@ const setUp = async (needs, undo) => {
     ...{ frame, instruments, clocks, journal, elapsed },
     /** When the run began, by the clock of the queue's server. */
     startUs: () => startUs,
-    begin() {
-      frame.startSeconds({ ...seconds, time: clocks, instruments, write: results.interval })
-      startMs = clock()
-      startUs = (steady.epochMs() + offsetMs) * 1000
-      crew.start()
-      ending.start()
-    },
+    begin: () =>
+      frame.begin({ ...seconds, time: clocks, write: results.interval }, () => {
+        startMs = clock()
+        startUs = (steady.epochMs() + offsetMs) * 1000
+        crew.start()
+        ending.start()
+      }),
     end() {
       endMs = clock()
     },
@@ -256,9 +256,7 @@ const played = async (needs, undo) => {
     if (!isOutOfMemory(error)) throw error
   })
   await instruments.startWindow()
-  instruments.startRun()
-  const startedEpochMs = Date.now()
-  run.begin()
+  const startedEpochMs = run.begin()
   const whole = await frame.settled()
   run.end()
   instruments.end()

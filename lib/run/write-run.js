@@ -70,7 +70,7 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
  */
 const begin = async (run, needs, fleet) => {
   const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
-  const { frame, sampler, instruments, window, writing, presence, clearOld } = run
+  const { frame, sampler, window, writing, presence, clearOld } = run
   const isSampling = !fleet || fleet.leads()
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
@@ -90,11 +90,10 @@ const begin = async (run, needs, fleet) => {
   const startedEpochMs = await starting(run, fleet, before, stop)
   await window.prepare()
   if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
-  instruments.startRun()
-  // Armed before the first tick, which may take a while to be offered.
-  frame.startSeconds(run.seconds)
-  window.start()
-  writing.start(unpreparedBytes)
+  frame.begin(run.seconds, () => {
+    window.start()
+    writing.start(unpreparedBytes)
+  })
   return { startedEpochMs, before, isOfRun: ofRun !== null, load }
 }
 

@@ -159,7 +159,7 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
     write(line)
   }
   return {
-    ...{ time, instruments, watch: driver.watch, phase: window.phase, totalMs: lengthMs(plan) },
+    ...{ time, watch: driver.watch, phase: window.phase, totalMs: lengthMs(plan) },
     moment: changesOf(() => ledger.whole, 'acked', elapsed),
     ask: presence.look,
     line: (
