@@ -1,7 +1,7 @@
 // The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
 // client library.
 import { noValues } from '../wire/encode.js'
-import { clientCommandOf, partsOf } from './client-command.js'
+import { clientCommandOf, partsOfSlot } from './client-command.js'
 import { gatheredBytes, templatesOf } from './command-template.js'
 
 /**
@@ -22,7 +22,7 @@ const textOf = (parts, n) =>
 /** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
 const eachOf = (command, prefix) => {
   const { most, put } = clientCommandOf(command, prefix)
-  const args = command.args.map((arg) => partsOf(arg, prefix))
+  const args = command.args.map((arg) => partsOfSlot(arg, prefix))
   return {
     name: command.name,
     isOne: false,
@@ -40,13 +40,13 @@ const eachOf = (command, prefix) => {
 /** @param {Slot} slot @param {string} prefix */
 const pieceOf = (slot, prefix) => {
   if (typeof slot === 'object' && 'many' in slot) {
-    const list = slot.many.map((argument) => partsOf(argument, prefix))
+    const list = slot.many.map((argument) => partsOfSlot(argument, prefix))
     const templateFor = templatesOf(null, list)
     if (!templateFor) throw new TypeError('what a chunk repeats has numbers of the item only')
     return { many: list, templateFor, repeated: list.length, isCount: false, text: '', value: () => '' }
   }
   const isCount = typeof slot === 'object' && 'variable' in slot && slot.variable === 'count'
-  const text = isCount ? '' : textOf(partsOf(slot, prefix), 0)
+  const text = isCount ? '' : textOf(partsOfSlot(slot, prefix), 0)
   const value = (/** @type {number} */ count) => (isCount ? count : text)
   return { many: null, templateFor: null, repeated: 0, isCount, text, value }
 }

@@ -24,12 +24,12 @@ import { scriptSha } from './lua.js'
  * @returns {ClientCommand}
  */
 export const clientCommandOf = ({ name, args }, prefix) => {
-  const parts = args.map((arg) => partsOf(arg, prefix))
+  const parts = args.map((arg) => partsOfSlot(arg, prefix))
   const templateFor = templatesOf(name, parts)
   if (!templateFor)
     throw new TypeError(`${name}: a command of a client has few numbers and no texts of the item`)
   const keyAt = keyIn(args, name)
-  const keyParts = keyAt.family ? partsOf(keyAt.family, prefix) : []
+  const keyParts = keyAt.family ? partsOfSlot(keyAt.family, prefix) : []
   let most = 64 + name.length
   for (const part of parts.flat())
     most += 16 + (typeof part === 'object' ? (part.most ?? part.width ?? 20) : String(part).length)
@@ -45,7 +45,7 @@ export const clientCommandOf = ({ name, args }, prefix) => {
 /** The key of n as bytes. @param {Command} command @param {string} prefix @returns {(n: number) => Buffer} */
 export const keyBytesOf = ({ name, args }, prefix) => {
   const { family } = keyIn(args, name)
-  const parts = family ? partsOf(family, prefix) : []
+  const parts = family ? partsOfSlot(family, prefix) : []
   return (n) => bytesOf(parts, n)
 }
 
@@ -61,8 +61,8 @@ const bytesOf = (parts, n) =>
   )
 
 /** @param {Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
-export const partsOf = (slot, prefix) => {
-  if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
+export const partsOfSlot = (slot, prefix) => {
+  if (Array.isArray(slot)) return slot.flatMap((one) => partsOfSlot(one, prefix))
   if (typeof slot !== 'object') return [slot]
   if ('family' in slot) return [prefix, ...slot.parts]
   if ('script' in slot) return [slot.called ?? scriptSha(slot.script)]

@@ -1,7 +1,7 @@
 // Operations whose next command may follow from a reply: a cursor, the keys to read. The commands are those of the
 // declaration; what their replies mean, and when they are over, is read off them.
 import { keyIn } from './bind.js'
-import { partsOf } from './client-command.js'
+import { partsOfSlot } from './client-command.js'
 import { progressOf } from './reply-meanings.js'
 
 /**
@@ -32,7 +32,7 @@ const textOf = (argument, prefix) => {
     if (isReply(atom))
       return (/** @type {number} */ _, /** @type {Progress} */ progress) =>
         /** @type {any} */ (atom).from(progress)
-    const parts = partsOf(atom, prefix)
+    const parts = partsOfSlot(atom, prefix)
     return (/** @type {number} */ n) =>
       parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : String(part))).join('')
   })

@@ -11,7 +11,7 @@ const limits = {
   'functions of more than 100 lines': 9,
   'modules under 60 lines that one other imports': 15,
   'types that are imported where they are used': 16,
-  'names that more than one module exports': 10,
+  'names that more than one module exports': 9,
 }
 
 test('nothing of lib grows beyond its limit', () => {
