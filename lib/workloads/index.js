@@ -19,13 +19,9 @@ import { set } from './latest/set.js'
 import { sortedSet } from './latest/sorted-set.js'
 import { stream } from './latest/stream.js'
 import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
-import { membershipBitmap } from './membership/bitmap.js'
 import { membershipBloom } from './membership/bloom.js'
 import { membershipBloomModule } from './membership/bloom-module.js'
-import { membershipFlat } from './membership/flat.js'
-import { membershipHash } from './membership/hash.js'
-import { membershipSet } from './membership/set.js'
-import { membershipZset } from './membership/zset.js'
+import { membershipStructures } from './membership/structures.js'
 import { queryIndex, queryIndexJson, querySearch, querySearchJson } from './query/indexed.js'
 import { queryClient, queryScan, queryScanChunked, queryScanJson } from './query/strategies.js'
 import { queueList } from './queue/list.js'
@@ -64,11 +60,7 @@ for (const declared of [
   lookupGet,
   lookupSet,
   lookupMix,
-  membershipFlat,
-  membershipHash,
-  membershipSet,
-  membershipZset,
-  membershipBitmap,
+  ...membershipStructures,
   membershipBloom,
   membershipBloomModule,
   counterLoop,
