@@ -2,7 +2,7 @@
 // neighbours, by the fold of measures. Percentiles are read off merged buckets, never averaged.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { bucketsIn } from '../measure/latency.js'
-import { amount, counts, each } from '../measures/fields.js'
+import { amount, counts, eachField } from '../measures/fields.js'
 import { folded, put } from '../measures/fold.js'
 import { TIMES } from '../measures/index.js'
 
@@ -90,7 +90,7 @@ const fields = {
   'latency_us.intended': bucketed,
   'latency_us.service': counts(),
   ...Object.fromEntries(times.map((name) => [name, bucketed])),
-  nodes: each(({ role, address }) => `${role} ${address}`, { over_ms: amount('ms'), cpu: amount('ms') }),
+  nodes: eachField(({ role, address }) => `${role} ${address}`, { over_ms: amount('ms'), cpu: amount('ms') }),
 }
 
 /** Rates times how long they were measured, which add up. @param {Point} point @param {number} [ms] of time besides */

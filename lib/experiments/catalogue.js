@@ -12,7 +12,7 @@ import { experimentIn } from './schema.js'
 const folder = new URL('./definitions/', import.meta.url)
 
 /** In the order of the published work, then the others. @returns {string[]} */
-export const ids = () => {
+export const experimentIds = () => {
   const known = readdirSync(folder).map((name) => basename(name, '.json'))
   const order = Object.keys(published().experiments)
   const place = (/** @type {string} */ id) => (order.includes(id) ? order.indexOf(id) : order.length)
@@ -38,7 +38,7 @@ export const experimentById = (id) => {
  * @returns {Experiment}
  */
 export const experimentNamed = (word) => {
-  const known = ids()
+  const known = experimentIds()
   if (known.includes(word)) return experimentById(word)
   if (!/[./\\]/.test(word)) {
     const like = nearest(word, known)

@@ -33,7 +33,7 @@ export const unionOf = (sets) => {
 export const without = (one, other) => one.map((byte, i) => byte & ~(other[i] ?? 0))
 
 /** What is in both. @param {Uint8Array} one @param {Uint8Array} other */
-export const common = (one, other) => one.map((byte, i) => byte & (other[i] ?? 0))
+export const commonNumbers = (one, other) => one.map((byte, i) => byte & (other[i] ?? 0))
 
 export const bitsOf = () => {
   let bytes = new Uint8Array(1024)

@@ -1,6 +1,6 @@
 // What became of jobs, each by its maker and number: done once, done again, still queued, taken by a worker, or lost. Exact,
 // and without a clock.
-import { bitsOf, common, numbersIn, onesIn, unionOf, without } from './bits.js'
+import { bitsOf, commonNumbers, numbersIn, onesIn, unionOf, without } from './bits.js'
 
 /**
  * @import { Job } from '../workloads/queue/job.js'
@@ -80,7 +80,7 @@ export const jobsOf = () => {
         account.queued += onesIn(without(waits, all))
         account.in_flight += onesIn(without(without(held, all), waits))
         account.passed += onesIn(without(passed[maker] ?? none, all))
-        account.unconfirmed += onesIn(common(unionOf([waits, held]), all))
+        account.unconfirmed += onesIn(commonNumbers(unionOf([waits, held]), all))
         account.unacknowledged += onesIn(without(seen, known))
         account[doubt.makers.has(maker) ? 'unknown' : 'lost'] += onesIn(lost)
         account.examples.push(...numbersIn(lost, mostExamples).map((n) => `${maker}:${n}`))

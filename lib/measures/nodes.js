@@ -1,6 +1,6 @@
 // What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
 // one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
-import { amount, counts, each } from './fields.js'
+import { amount, counts, eachField } from './fields.js'
 import { figure, per } from './measure.js'
 
 /**
@@ -48,13 +48,13 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
   }
 }
 
-const byAddress = each(({ address }) => address, fields)
+const byAddress = eachField(({ address }) => address, fields)
 
 /** @type {Measure} */
 export const nodes = {
   name: 'nodes',
   // A node that changes its role goes on as another: what masters did is a part of its own.
-  record: { nodes: each(({ address, role }) => `${address} ${role}`, fields, amountsOf) },
+  record: { nodes: eachField(({ address, role }) => `${address} ${role}`, fields, amountsOf) },
   by: 'one',
 
   open: ({ sampler }) => {
@@ -127,7 +127,7 @@ export const nodesIn = (folded, stretch = 1) =>
   )
 
 /** Commands that the nodes of a role ran. @param {Record<string, any>} folded @param {'master' | 'replica'} role @returns {Record<string, CommandUse>} */
-export const commandsOf = (folded, role) =>
+export const commandsOfRole = (folded, role) =>
   Object.values(folded ?? {})
     .filter((row) => row.role === role)
     .reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {}
@@ -153,7 +153,7 @@ export const nodeTotals = (window, whole) => {
       Object.values(whole.nodes ?? {}).filter(({ role }) => role === 'master'),
       'evicted',
     ),
-    commands: commandsOf(folded, 'master'),
+    commands: commandsOfRole(folded, 'master'),
     carried: Math.max(0, ...nodes.map(({ carried }) => carried ?? 0)),
     watched: nodes.map(({ address, over_ms: overMs }) => ({ address, overS: (overMs ?? 0) / 1000 })),
   }

@@ -6,7 +6,7 @@ import { presenceOf } from '../measure/presence.js'
 import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
-import { commandsOf, nodesIn } from '../measures/nodes.js'
+import { commandsOfRole, nodesIn } from '../measures/nodes.js'
 import { absentCode, ruling } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
 import { measuresOf } from './measures.js'
@@ -140,7 +140,7 @@ const measuredOver = (runs, window, acked, items) => {
 /** The commands of an item, as the first run names them. @param {Document} document @param {Folded} window */
 const commandsOver = ({ server: { commands: wanted = {} } }, window) =>
   Object.fromEntries(
-    Object.entries(commandsOf(window.nodes, 'master')).filter(([name]) => name in (wanted ?? {})),
+    Object.entries(commandsOfRole(window.nodes, 'master')).filter(([name]) => name in (wanted ?? {})),
   )
 
 /**

@@ -4,7 +4,7 @@ import { unlessInterrupted } from '../base/interrupts.js'
 import { patienceMs, sleep } from '../base/settlement.js'
 import { atMost, longestTimerMs } from '../base/timers.js'
 import { withUndo } from '../base/undo.js'
-import { commandsOf } from '../measures/nodes.js'
+import { commandsOfRole } from '../measures/nodes.js'
 import { setUpReading } from './read-setup.js'
 
 /**
@@ -71,7 +71,7 @@ const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
     live: liveShare.summary(),
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
-    commands: { master: commandsOf(nodes, 'master'), replica: commandsOf(nodes, 'replica') },
+    commands: { master: commandsOfRole(nodes, 'master'), replica: commandsOfRole(nodes, 'replica') },
     events: journal.events,
     ...instruments.result({ stored: 0, overS: durationS }),
   }

@@ -1,7 +1,7 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments.
 import { gatheredBytes, putTemplate, templatesOf } from './command-template.js'
 import { inlineScript } from './lua.js'
-import { each, gather, once } from './step.js'
+import { eachStep, gatherStep, once } from './step.js'
 
 /**
  * @import { Argument as Encoded, Part } from '../wire/encode.js'
@@ -208,7 +208,7 @@ const stepOf = (command, repeat, binding, where) => {
   if (command.kind === 'each') {
     const makers = slots.map(({ of: [one] }) => one)
     const { of: ofKey, constant: onlyKey } = makers[at] ?? { of: null, constant: name }
-    return each(
+    return eachStep(
       (n) => {
         const args = /** @type {Encoded[]} */ ([name])
         for (const { of, constant } of makers) args.push(of ? of(n) : constant)
@@ -232,7 +232,7 @@ const stepOf = (command, repeat, binding, where) => {
   if (command.kind === 'gather') {
     const { of, constant } = argumentOf(family, binding)
     const key = /** @type {(n: number) => Key} */ (of ?? (() => constant))
-    return gather(command.max ?? 0, key, args, {
+    return gatherStep(command.max ?? 0, key, args, {
       ...options,
       ...gatherBytes({ name, at, family, slots }, binding),
     })

@@ -34,7 +34,7 @@ import { encode, encodedSize } from '../wire/encode.js'
  * @param {StepOptions & Partial<EachBytes> & { key?: (n: number) => Argument }} [options] key: without the other arguments
  * @returns {EachStep}
  */
-export const each = (args, options) => ({
+export const eachStep = (args, options) => ({
   kind: 'each',
   args,
   key: (n) => args(n)[options?.keyAt ?? 1],
@@ -51,7 +51,7 @@ export const each = (args, options) => ({
  * @param {StepOptions & Partial<GatherBytes>} [options]
  * @returns {GatherStep}
  */
-export const gather = (max, key, args, options) => ({
+export const gatherStep = (max, key, args, options) => ({
   kind: 'gather',
   max,
   key,

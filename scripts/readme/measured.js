@@ -1,6 +1,6 @@
 // docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
 import { times } from '../../lib/base/units.js'
-import { ids } from '../../lib/experiments/catalogue.js'
+import { experimentIds } from '../../lib/experiments/catalogue.js'
 import { publishedRatioWords } from '../../lib/experiments/ratios.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
@@ -63,7 +63,7 @@ const picturesOf = (document) =>
     .slice(0, 2)
     .map((picture) => ({ picture, file: `${document.id}-${picture.name}.svg` }))
 
-const isFrontPage = (/** @type {string} */ id) => !ids().includes(id)
+const isFrontPage = (/** @type {string} */ id) => !experimentIds().includes(id)
 
 /** @param {ExperimentDocument} document */
 const partOf = (document) => {
@@ -98,7 +98,7 @@ const partOf = (document) => {
  */
 const inOrder = (experiments) => [
   ...[...experiments.values()].filter(({ id }) => isFrontPage(id)),
-  ...ids().flatMap((id) => experiments.get(id) ?? []),
+  ...experimentIds().flatMap((id) => experiments.get(id) ?? []),
 ]
 
 /** @param {Map<string, ExperimentDocument>} experiments */

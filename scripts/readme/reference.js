@@ -1,6 +1,6 @@
 // Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user, experiments.
 
-import { experimentById, ids } from '../../lib/experiments/catalogue.js'
+import { experimentById, experimentIds } from '../../lib/experiments/catalogue.js'
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
 import { METRICS } from '../../lib/result/measures.js'
@@ -65,7 +65,7 @@ const rounds = 3
 
 /** The built-in experiments, and how many runs they take. */
 export const experimentsPart = () => {
-  const all = ids().map(experimentById)
+  const all = experimentIds().map(experimentById)
   const cells = all.map((experiment) => cellsOf(experiment, { scale: 1 }).length)
   const runs = rounds * cells.reduce((sum, n) => sum + n, 0)
   return [

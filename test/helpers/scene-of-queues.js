@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
-import { each } from '../../lib/workloads/step.js'
+import { eachStep } from '../../lib/workloads/step.js'
 
 /** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
 
@@ -93,7 +93,7 @@ export const tickOf = (chunk, index = 0) =>
  * @returns {import('../../lib/transport/send-queue.js').Job}
  */
 export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
-  const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
+  const step = eachStep((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })
   return {
     encoded: encodedBatchOf(batch, values, true, connection),

@@ -14,7 +14,7 @@ import { reconnectsOf } from '../../lib/transport/reconnects.js'
 import { chunkId } from '../../lib/transport/tick-batches.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
-import { each, gather } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -54,11 +54,11 @@ const score = Object.freeze({ hole: /** @type {const} */ ('score'), width: 13 })
 /** @type {Record<string, () => import('../../lib/workloads/step.js').Step[]>} steps that must not be repeated */
 const careful = {
   // Each item to a list of its own: a repeat would show.
-  appends: () => [each((n) => ['RPUSH', `item:${n}`, score], { repeatable: false })],
+  appends: () => [eachStep((n) => ['RPUSH', `item:${n}`, score], { repeatable: false })],
   // Several items in a command.
   gathers: () => [
-    each((n) => ['SETEX', `item:${n}`, 60, score]),
-    gather(
+    eachStep((n) => ['SETEX', `item:${n}`, 60, score]),
+    gatherStep(
       5,
       (n) => `list:${n % 9}`,
       (key, ns) => ['RPUSH', key, ...ns.flatMap((n) => [`item:${n}`, score])],

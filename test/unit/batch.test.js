@@ -4,7 +4,7 @@ import { batchOf } from '../../lib/transport/batch.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { each, gather, once } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -88,8 +88,8 @@ for (const name of strategyNames('ticks')) {
 test('a command carries the items that its arguments name', () => {
   const range = { first: 11, count: 300 }
   const steps = [
-    each((n) => ['SET', `item:${n}`, n]),
-    gather(
+    eachStep((n) => ['SET', `item:${n}`, n]),
+    gatherStep(
       7,
       (n) => `set:${n % 3}`,
       (key, ns) => ['SADD', key, ...ns],
@@ -111,7 +111,7 @@ for (const { total, max, sizes } of [
   { total: 300_000, max: 0, sizes: [300_000] },
 ]) {
   test(`${total} members cut at ${max || 'nothing'} go as ${sizes.join(', ')}`, () => {
-    const step = gather(
+    const step = gatherStep(
       max,
       () => 'key',
       (key, ns) => ['SADD', key, ...ns],
@@ -127,7 +127,7 @@ for (const { total, max, sizes } of [
 test('keys that hold the minute have no slot of their own', () => {
   const key = ['latest-ids:', /** @type {const} */ ({ hole: 'minute', width: 8 })]
   for (const step of [
-    gather(
+    gatherStep(
       10,
       () => key,
       (k, ns) => ['SADD', k, ...ns],
@@ -156,6 +156,6 @@ test('keys made of parts are put in the order of what they spell', () => {
 })
 
 test('where the key is not the first argument', () => {
-  const step = each((n) => ['EVALSHA', 'sha', 1, `key:${n}`], { keyAt: 3 })
+  const step = eachStep((n) => ['EVALSHA', 'sha', 1, `key:${n}`], { keyAt: 3 })
   assertSlots(batchOf(step, { first: 1, count: 200 }, { cluster: true, values }), true)
 })

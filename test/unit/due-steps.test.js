@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { dueStepsOf } from '../../lib/transport/due-steps.js'
-import { each, once } from '../../lib/workloads/step.js'
+import { eachStep, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
 const startMs = 1_790_000_000_000
@@ -25,7 +25,7 @@ test('items are sent at every tick of every writer, and so is what has no period
   const times = dueSteps()
   for (const ms of [0, 1000, 1001])
     for (const agent of [3, 4])
-      for (const step of [each(() => ['PING']), always]) assert.equal(times(step, agent, ms), 1)
+      for (const step of [eachStep(() => ['PING']), always]) assert.equal(times(step, agent, ms), 1)
 })
 
 test('every ten seconds: at the first tick, then not before the time has passed, by one writer', () => {

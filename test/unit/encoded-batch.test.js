@@ -10,7 +10,7 @@ import {
   writeBytes,
 } from '../../lib/transport/encoded-batch.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
-import { each, gather, once } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
@@ -61,13 +61,13 @@ const samples = [
   { name: 'ZADD of many', step: strategyOf(stamped).steps()[1], count: 900 },
   {
     name: 'two holes a command',
-    step: each((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }]),
+    step: eachStep((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }]),
     count: 300,
   },
-  { name: 'no hole', step: each((n) => ['DEL', n]), count: 50 },
+  { name: 'no hole', step: eachStep((n) => ['DEL', n]), count: 50 },
   {
     name: 'commands above a write',
-    step: gather(
+    step: gatherStep(
       3,
       (n) => `k${n % 5}`,
       (key, ns) => ['SADD', key, score, Buffer.alloc(70_000), ...ns],
@@ -76,7 +76,7 @@ const samples = [
   },
   {
     name: 'commands of every size',
-    step: each((n) => ['SET', `k:${n}`, score, Buffer.alloc((n * 7919) % 30_000)]),
+    step: eachStep((n) => ['SET', `k:${n}`, score, Buffer.alloc((n * 7919) % 30_000)]),
     count: 60,
   },
 ]
@@ -170,7 +170,7 @@ for (const { name, step, count, cluster = false } of samples) {
 
 /** @param {number} count */
 const smallBatch = (count) => {
-  const step = each((n) => ['SET', `k:${n}`, score])
+  const step = eachStep((n) => ['SET', `k:${n}`, score])
   return encodedBatchOf(batchOf(step, { first: 1, count }, { cluster: false, values: zeros }), zeros, true)
 }
 
@@ -259,9 +259,9 @@ test('V8 optimizes the loop that puts digits, and not what is done behind it', (
     import { batchOf } from './lib/transport/batch.js'
     import { cutOf, encodedBatchOf } from './lib/transport/encoded-batch.js'
     import { time } from './lib/workloads/declare.js'
-    import { gather } from './lib/workloads/step.js'
+    import { gatherStep } from './lib/workloads/step.js'
     import { valuesAt } from './test/helpers/commands.js'
-    const zadd = gather(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
+    const zadd = gatherStep(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
     const zeros = valuesAt(0)
     const encoded = encodedBatchOf(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
     for (let tick = 1; tick <= 10; tick++)

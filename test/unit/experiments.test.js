@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { experimentById, experimentNamed, ids } from '../../lib/experiments/catalogue.js'
+import { experimentById, experimentIds, experimentNamed } from '../../lib/experiments/catalogue.js'
 import { secondsOfAll } from '../../lib/experiments/cell-run.js'
 import { emptied } from '../../lib/experiments/experiment-servers.js'
 import { cellsOf, turnsOf } from '../../lib/experiments/matrix.js'
@@ -30,16 +30,16 @@ const near = (/** @type {number | null} */ found, /** @type {number} */ wanted, 
 describe('definitions', () => {
   test('all published experiments, under their ids', () => {
     assert.equal(
-      ids().length,
+      experimentIds().length,
       readdirSync(new URL('../../lib/experiments/definitions', import.meta.url)).length,
     )
     const theirs = Object.keys(published().experiments)
-    assert.deepEqual(ids().slice(0, theirs.length), theirs)
-    for (const id of ids()) assert.equal(experimentById(id).id, id)
+    assert.deepEqual(experimentIds().slice(0, theirs.length), theirs)
+    for (const id of experimentIds()) assert.equal(experimentById(id).id, id)
   })
 
   test('every published row has a cell, and every cell of one stands beside a row that there is', () => {
-    for (const id of ids()) {
+    for (const id of experimentIds()) {
       const rows = published().experiments[id]?.rows ?? []
       const cells = cellsOf(experimentById(id), { scale: 1 })
       const found = new Set(cells.flatMap(({ legs }) => legs.flatMap((leg) => leg.published ?? [])))
@@ -52,7 +52,7 @@ describe('definitions', () => {
   })
 
   test('rows and folders have names of their own', () => {
-    for (const id of ids()) {
+    for (const id of experimentIds()) {
       const cells = cellsOf(experimentById(id), { scale: 1 })
       const rows = cells.flatMap(({ legs }) => legs.map(({ row }) => row))
       assert.equal(new Set(rows).size, rows.length, id)
@@ -61,7 +61,7 @@ describe('definitions', () => {
   })
 
   test('a load asks for what its published row asked', () => {
-    for (const id of ids()) {
+    for (const id of experimentIds()) {
       const rows = published().experiments[id]?.rows ?? []
       for (const { legs } of cellsOf(experimentById(id), { scale: 1 }))
         for (const { options, published: at } of legs) {

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { series } from '../../lib/measure/latency.js'
-import { amount, busiest, counts, each, length, level, timesField, worst } from '../../lib/measures/fields.js'
+import {
+  amount,
+  busiest,
+  counts,
+  eachField,
+  length,
+  level,
+  timesField,
+  worst,
+} from '../../lib/measures/fields.js'
 import { folded, foldOf, sumOfSources } from '../../lib/measures/fold.js'
 
 /** @param {number} seed @returns {(n: number) => number} whole numbers below n */
@@ -22,10 +31,10 @@ const fields = {
   'client.rss_mb': level('mb'),
   'client.thread': busiest(),
   commands: counts(),
-  nodes: each(({ address }) => address, node),
+  nodes: eachField(({ address }) => address, node),
 }
 const inAnyOrder = Object.fromEntries(
-  Object.entries({ ...fields, work: each(({ name }) => name, { jobs: amount('count') }) }).filter(
+  Object.entries({ ...fields, work: eachField(({ name }) => name, { jobs: amount('count') }) }).filter(
     ([, field]) => field.inAnyOrder,
   ),
 )

@@ -6,11 +6,11 @@ import { itemTimesOf } from '../../lib/measure/item-times.js'
 import { latencyOf } from '../../lib/measure/latency.js'
 import { factsBeside, summaryOf } from '../../lib/measures/index.js'
 import { latency as latencyMeasure } from '../../lib/measures/latency.js'
-import { each, gather, once } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 
-const setex = each((n) => ['SETEX', `item:${n}`], { name: 'SETEX' })
-const expire = each((n) => ['EXPIRE', `item:${n}`], { name: 'EXPIRE' })
-const zadd = gather(
+const setex = eachStep((n) => ['SETEX', `item:${n}`], { name: 'SETEX' })
+const expire = eachStep((n) => ['EXPIRE', `item:${n}`], { name: 'EXPIRE' })
+const zadd = gatherStep(
   0,
   () => 'ids',
   () => ['ZADD', 'ids'],

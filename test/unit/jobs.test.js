@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { fillingOf } from '../../lib/loads/jobs/producer.js'
-import { bitsOf, common, numbersIn, onesIn, unionOf, without } from '../../lib/measure/bits.js'
+import { bitsOf, commonNumbers, numbersIn, onesIn, unionOf, without } from '../../lib/measure/bits.js'
 import { jobsOf } from '../../lib/measure/jobs.js'
 import { treeReader } from '../../lib/wire/values.js'
 import { boundWork } from '../../lib/workloads/bind-work.js'
@@ -48,7 +48,7 @@ describe('bits', () => {
     assert.deepEqual(numbersIn(unionOf([one, other]), 9), [1, 2, 3, 50])
     assert.deepEqual(numbersIn(without(one, other), 9), [1, 50])
     assert.deepEqual(numbersIn(without(other, one), 9), [3])
-    assert.deepEqual(numbersIn(common(other, one), 9), [2])
+    assert.deepEqual(numbersIn(commonNumbers(other, one), 9), [2])
     assert.equal(onesIn(unionOf([])), 0)
   })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { slotOf } from '../../lib/wire/slot.js'
 import { time } from '../../lib/workloads/declare.js'
-import { each } from '../../lib/workloads/step.js'
+import { eachStep } from '../../lib/workloads/step.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 import { ok } from '../helpers/scene-of-queues.js'
 
@@ -14,7 +14,7 @@ test('new commands of a moved slot wait until its old server has answered all th
   const { driver, ledger, addresses, server, offer } = await sceneOfDriver({
     masters: 2,
     items: 3,
-    steps: [each((n) => ['SET', `{one}${n}`, score])],
+    steps: [eachStep((n) => ['SET', `{one}${n}`, score])],
   })
   const was = server(addresses[slot % 2])
   const heir = server(addresses[1 - (slot % 2)])

@@ -7,11 +7,11 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 76_473,
+  lines: 76_438,
   'functions of more than 100 lines': 9,
   'modules under 60 lines that one other imports': 15,
   'types that are imported where they are used': 16,
-  'names that more than one module exports': 9,
+  'names that more than one module exports': 1,
 }
 
 test('nothing of lib grows beyond its limit', () => {

@@ -4,19 +4,19 @@ import { batchOf } from '../../lib/transport/batch.js'
 import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
 import { slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
-import { each, gather } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 
 /** @typedef {import('../helpers/random.js').Random} Random */
 
 const values = valuesAt(1_790_000_000_123)
-const moving = gather(
+const moving = gatherStep(
   5,
   () => ['latest-ids:', { hole: 'minute', width: 8 }],
   (key, ns) => ['SADD', key, ...ns],
 )
-const items = each((n) => ['SET', `item:${n}`, n])
+const items = eachStep((n) => ['SET', `item:${n}`, n])
 const encoded = (/** @type {import('../../lib/workloads/step.js').Step} */ step, cluster = true) =>
   encodedBatchOf(batchOf(step, { first: 1, count: 2000 }, { cluster, values }), values, false)
 

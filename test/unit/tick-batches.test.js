@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tickBatchesOf } from '../../lib/transport/tick-batches.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { each, gather, once } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch */
 
-const store = each((n) => ['SET', `item:${n}`, 'value'])
+const store = eachStep((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>
-  gather(
+  gatherStep(
     max,
     (n) => `set:${n % sets}`,
     (key, ns) => ['ZADD', key, ...ns.flatMap((n) => ['0', String(n)])],

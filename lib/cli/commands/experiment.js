@@ -9,7 +9,7 @@ import { withUndo } from '../../base/undo.js'
 import { plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
 import { boxesAsked, followBoxes, joinBoxes } from '../../experiments/boxes.js'
-import { experimentNamed, fileOf, ids } from '../../experiments/catalogue.js'
+import { experimentIds, experimentNamed, fileOf } from '../../experiments/catalogue.js'
 import { runCell } from '../../experiments/cell-run.js'
 import { spanWords } from '../../experiments/duration.js'
 import { placesOf, shownTarget } from '../../experiments/experiment-servers.js'
@@ -43,8 +43,8 @@ import { interruptsOfSeries } from '../signals.js'
 const print = (line) => process.stdout.write(`${line}\n`)
 
 const list = () => {
-  const width = Math.max(...ids().map((id) => id.length)) + 2
-  for (const id of ids()) print(`${id.padEnd(width)}${experimentNamed(id).question}`)
+  const width = Math.max(...experimentIds().map((id) => id.length)) + 2
+  for (const id of experimentIds()) print(`${id.padEnd(width)}${experimentNamed(id).question}`)
   return ExitCode.done
 }
 
@@ -52,7 +52,7 @@ const list = () => {
 const show = (words) => {
   if (words.length !== 1) throw new OptionError('show takes one id, or figures')
   if (words[0] === 'figures') print(figureNames.join('\n'))
-  else if (ids().includes(words[0])) process.stdout.write(readFileSync(fileOf(words[0]), 'utf8'))
+  else if (experimentIds().includes(words[0])) process.stdout.write(readFileSync(fileOf(words[0]), 'utf8'))
   else print(JSON.stringify(experimentNamed(words[0]), null, 2))
   return ExitCode.done
 }
@@ -108,7 +108,7 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
   if (!values.all && words.length === 0)
     throw new OptionError('run needs an id, a path, or --all (list names them)')
-  const experiments = (values.all ? ids() : [...new Set(words)]).map(experimentNamed)
+  const experiments = (values.all ? experimentIds() : [...new Set(words)]).map(experimentNamed)
   const target = targetOf(typed, env)
   const terms = {
     scale: values.scale,
@@ -240,7 +240,7 @@ export const command = {
   passed: targetOptions,
   isPrivate: true,
   takesWords: true,
-  words: () => ['list', 'show', 'run', ...ids()],
+  words: () => ['list', 'show', 'run', ...experimentIds()],
   work: async (asked) => {
     const [word, ...words] = asked.typed.words
     if (word === 'list') {

@@ -1,6 +1,6 @@
 // The result of the workers of a queue: what was counted, timed and accounted, under the names of run.json.
 import { sums } from '../../base/sums.js'
-import { commandsOf } from '../../measures/nodes.js'
+import { commandsOfRole } from '../../measures/nodes.js'
 
 /**
  * @import { Account } from '../../measure/jobs.js'
@@ -68,7 +68,7 @@ const stagesOf = ({ crew: { stages } }, durationMs) =>
 /** Commands of the workers that the masters ran. @param {WorkRun} run */
 const commandsIn = ({ instruments, strategy }) =>
   Object.fromEntries(
-    Object.entries(commandsOf(instruments.sofar.nodes, 'master')).filter(([name]) =>
+    Object.entries(commandsOfRole(instruments.sofar.nodes, 'master')).filter(([name]) =>
       strategy.workCommands.has(name),
     ),
   )

@@ -68,7 +68,7 @@ const operations = (command) => (/** @type {Terms} */ t, /** @type {any} */ k) =
   ],
 })
 
-export const byCommand = operations(increment)
+export const countersByCommand = operations(increment)
 export const byScript = operations(call('EVALSHA'))
 export const byFunction = operations(call('FCALL'))
 
@@ -99,7 +99,7 @@ const reasonsOf = (sum) => {
 
 /** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
 
-export const common = Object.freeze({
+export const ofCounters = Object.freeze({
   workload: 'counters',
   keys: (/** @type {Terms} */ t) => ({
     key: familyOf(t, t.structure),

@@ -1,43 +1,43 @@
 // Increments of many counters: one call each, or many in one.
 import { strategy } from '../declare.js'
-import { byCommand, byFunction, byScript, common } from './parts.js'
+import { byFunction, byScript, countersByCommand, ofCounters } from './parts.js'
 
 const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery', 'arrivals'])
 const chunked = Object.freeze([...options, 'chunkSize'])
 const drivers = /** @type {const} */ (['socket', 'ioredis'])
 
 export const counterLoop = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-loop',
   title: 'increments one by one, each after the reply to the one before it',
   options,
   drivers,
   delivery: 'one',
-  operations: byCommand,
+  operations: countersByCommand,
 })
 
 export const counterPipeline = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-pipeline',
   title: 'increments in chunks, a pipeline each',
   options: chunked,
   drivers,
   delivery: 'pipeline',
-  operations: byCommand,
+  operations: countersByCommand,
 })
 
 export const counterAutoPipeline = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-auto-pipeline',
   title: 'a chunk of calls at once, which ioredis puts into pipelines by itself',
   options: chunked,
   drivers: ['ioredis'],
   delivery: 'concurrent',
-  operations: byCommand,
+  operations: countersByCommand,
 })
 
 export const counterScript = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-script',
   title: 'increments in chunks, a script call each',
   options: chunked,
@@ -47,7 +47,7 @@ export const counterScript = strategy({
 })
 
 export const counterFunction = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-function',
   title: 'increments in chunks, a function call each',
   options: chunked,
@@ -58,11 +58,11 @@ export const counterFunction = strategy({
 })
 
 export const counterTransaction = strategy({
-  ...common,
+  ...ofCounters,
   name: 'counter-transaction',
   title: 'increments in chunks, a transaction each',
   options: chunked,
   drivers,
   delivery: 'transaction',
-  operations: byCommand,
+  operations: countersByCommand,
 })

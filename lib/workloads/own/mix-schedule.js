@@ -23,7 +23,7 @@ export const placesOfShares = (shares) => {
  * @param {readonly MixCommand[]} commands
  * @param {number} seed
  */
-export const scheduleOf = (commands, seed) => {
+export const mixScheduleOf = (commands, seed) => {
   // Each at a drawn moment of its turn: no command runs ahead of another by more than one.
   const turns = placesOfShares(commands.map(({ share }) => share)).flatMap((count, kind) =>
     Array.from({ length: count }, (_, i) => ({

@@ -4,7 +4,7 @@ import { mix as hashed } from '../../base/random.js'
 import { payloadBody } from '../../traffic/payload.js'
 import { storedBytes } from '../../traffic/sizes.js'
 import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
-import { scheduleOf } from './mix-schedule.js'
+import { mixScheduleOf } from './mix-schedule.js'
 import { modelDeclaration } from './model.js'
 import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 
@@ -78,7 +78,7 @@ const usedOf = ({ bytes: { length: sizes }, use, keys }, salt) => {
  * Numbers of keys of a pattern: 1 to `keys` are there at the start, new ones have the next numbers, and the oldest is
  * the first to go.
  * @param {MixKey} key
- * @param {Pick<ReturnType<typeof scheduleOf>, 'before'>} schedule
+ * @param {Pick<ReturnType<typeof mixScheduleOf>, 'before'>} schedule
  * @param {number} seed
  */
 const numbersOf = (key, { before }, seed) => {
@@ -230,9 +230,9 @@ const placesOf = (elements) => {
 
 /** @param {Mix} mix */
 export const declarationOfMix = ({ name, title, keys, commands }) => {
-  const schedules = /** @type {Map<number, ReturnType<typeof scheduleOf>>} */ (new Map())
+  const schedules = /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */ (new Map())
   const scheduleFor = (/** @type {number} */ seed) => {
-    const known = schedules.get(seed) ?? scheduleOf(commands, seed)
+    const known = schedules.get(seed) ?? mixScheduleOf(commands, seed)
     schedules.set(seed, known)
     return known
   }

@@ -1,7 +1,7 @@
 // Queries by an index: made by hand of sorted sets and sets, with the answer in the index, or by the module RediSearch.
 import { ask, family, listed, many, number, script, strategy } from '../declare.js'
 import { statuses } from './documents.js'
-import { asked, common, document, fieldsOf, jsonModule, searchModule } from './parts.js'
+import { asked, document, fieldsOf, jsonModule, ofQueries, searchModule } from './parts.js'
 import { fieldOf, isDescending } from './queries.js'
 
 /**
@@ -9,7 +9,7 @@ import { fieldOf, isDescending } from './queries.js'
  * @import { Terms } from './plan-fields.js'
  */
 
-const { texts, ...shared } = common
+const { texts, ...shared } = ofQueries
 const options = Object.freeze([...shared.options, 'indexWhen'])
 // The bytes of an entry in a sorted set or a set, with a key of about 10 characters, on Redis 7.0.15 with jemalloc.
 const entryBytes = 110

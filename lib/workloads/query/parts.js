@@ -39,7 +39,7 @@ export const filterArguments = (t) => {
 
 /** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
 
-export const common = Object.freeze({
+export const ofQueries = Object.freeze({
   workload: 'query',
   options: Object.freeze([
     'connections',

@@ -1,10 +1,10 @@
 // Queries without an index: every document is looked at, by the client, by a script, or by many short calls of one.
 import { ask, cursor, found, many, script, strategy } from '../declare.js'
-import { common, filterArguments } from './parts.js'
+import { filterArguments, ofQueries } from './parts.js'
 
 /** @import { Terms } from './plan-fields.js' */
 
-const { texts, ...shared } = common
+const { texts, ...shared } = ofQueries
 const inParts = Object.freeze([...shared.options, 'scanCount'])
 
 export const queryClient = strategy({

@@ -13,7 +13,7 @@ import {
   work,
   worker,
 } from '../declare.js'
-import { accountsOf, byWorker, common, holding, jobOf, ofBoth, placed, put, queueOf } from './parts.js'
+import { accountsOf, byWorker, holding, jobOf, ofBoth, ofQueues, placed, putJobs, queueOf } from './parts.js'
 
 /** @import { Workers } from '../declare.js' */
 
@@ -81,7 +81,7 @@ const moving = (t, k) => {
 }
 
 export const queueList = strategy({
-  ...common,
+  ...ofQueues,
   name: 'queue-list',
   title: 'a queue in a list: LPUSH, and BRPOP or LMOVE',
   keys: (t) => ({
@@ -93,6 +93,6 @@ export const queueList = strategy({
     outWorkers: family('{{jobs}}:list:out:workers', 'zset'),
     ...accountsOf(head),
   }),
-  operations: (t, k) => ({ produce: [put(t, 'LLEN', 'LPUSH', k.key, [jobOf(t)])] }),
+  operations: (t, k) => ({ produce: [putJobs(t, 'LLEN', 'LPUSH', k.key, [jobOf(t)])] }),
   workers: (t, k) => (t.confirm ? moving(t, k) : popping(t, k)),
 })

@@ -32,7 +32,7 @@ export const jobOf = (t) => [`${t.maker}:`, jobNumber, ':', due, ':', valueBody(
  * @param {Family} key
  * @param {Slot[]} args
  */
-export const put = (t, count, name, key, args) =>
+export const putJobs = (t, count, name, key, args) =>
   t.limit === null
     ? each(name, [key, ...args])
     : each('EVALSHA', [
@@ -112,7 +112,7 @@ export const placed = (stage, state, name, key, each = null) => ({
 
 /** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
 
-export const common = Object.freeze({
+export const ofQueues = Object.freeze({
   workload: 'queue',
   options: Object.freeze([
     'connections',

@@ -13,7 +13,7 @@ import {
   work,
   worker,
 } from '../declare.js'
-import { accountsOf, common, holding, jobOf, ofBoth, put, queueOf } from './parts.js'
+import { accountsOf, holding, jobOf, ofBoth, ofQueues, putJobs, queueOf } from './parts.js'
 
 const head = '{jobs}:stream'
 const group = 'workers'
@@ -21,7 +21,7 @@ const group = 'workers'
 const bytesBesideJob = 14
 
 export const queueStream = strategy({
-  ...common,
+  ...ofQueues,
   name: 'queue-stream',
   title: 'a queue in a stream: XADD, XREADGROUP, XACK, XAUTOCLAIM',
   keys: (t) => ({
@@ -29,7 +29,7 @@ export const queueStream = strategy({
     out: family('{{jobs}}:stream:out', 'stream'),
     ...accountsOf(head),
   }),
-  operations: (t, k) => ({ produce: [put(t, 'XLEN', 'XADD', k.key, ['*', 'job', jobOf(t)])] }),
+  operations: (t, k) => ({ produce: [putJobs(t, 'XLEN', 'XADD', k.key, ['*', 'job', jobOf(t)])] }),
   workers: (t, k) => {
     const { key } = queueOf(t, k)
     return {

@@ -1,7 +1,7 @@
 // A sorted set by when a job may begin: ZADD, and a script that takes what is due. Nothing blocks, so workers ask again and
 // again. With --confirm a job is in a second set until it is done, and comes back from there after a while.
 import { due, family, handle, jobText, many, reclaimMs, script, strategy, take, work } from '../declare.js'
-import { accountsOf, common, holding, jobOf, ofBoth, placed, put, queueOf } from './parts.js'
+import { accountsOf, holding, jobOf, ofBoth, ofQueues, placed, putJobs, queueOf } from './parts.js'
 
 const head = '{jobs}:due'
 // A member of 128 bytes, on Redis 7.0.15.
@@ -9,10 +9,10 @@ const bytesBesideJob = 90
 const pollMs = 10
 
 export const queueZset = strategy({
-  ...common,
+  ...ofQueues,
   name: 'queue-zset',
   title: 'a queue of delayed jobs in a sorted set: ZADD, and a script that takes what is due',
-  options: Object.freeze([...common.options, 'delayMs']),
+  options: Object.freeze([...ofQueues.options, 'delayMs']),
   keys: (t) => ({
     key: family('{{jobs}}:due', 'zset', holding(t, bytesBesideJob)),
     taken: family('{{jobs}}:due:taken', 'zset'),
@@ -20,7 +20,7 @@ export const queueZset = strategy({
     outTaken: family('{{jobs}}:due:out:taken', 'zset'),
     ...accountsOf(head),
   }),
-  operations: (t, k) => ({ produce: [put(t, 'ZCARD', 'ZADD', k.key, ['NX', due, jobOf(t)])] }),
+  operations: (t, k) => ({ produce: [putJobs(t, 'ZCARD', 'ZADD', k.key, ['NX', due, jobOf(t)])] }),
   // The same job is the same member.
   repeat: 'safe',
   workers: (t, k) => {
