@@ -48,7 +48,7 @@ export const liveShareOf = ({ announced, limit, dated, now }) => {
       const died = plan && hasDead(plan) ? (announced.quantity * durationMs) / announced.periodMs : 0
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))
     },
-    /** The announced was read. @param {boolean} live its writers are at work */
+    /** The announcement was read. @param {boolean} live its writers are at work */
     looked(live) {
       if (live) shares.push(...pending)
       pending = []

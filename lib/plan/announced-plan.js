@@ -66,7 +66,7 @@ const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
 /** @param {Partial<AnnouncedPlan>} a @param {Partial<AnnouncedPlan>} b */
 export const samePlan = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
 
-/** Announcements of other fields are fields of their own. @param {Partial<AnnouncedPlan>} announced */
+/** The name under which the plan is announced: plans that differ have different ones. @param {Partial<AnnouncedPlan>} announced */
 export const announcedHash = (announced) =>
   createHash('sha1')
     .update(JSON.stringify(termsOf(announced)))

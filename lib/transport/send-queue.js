@@ -228,7 +228,7 @@ export const sendQueueOf = ({
       underWay.begin(share.tick)
       shares.push(share)
     },
-    /** In front of every turn. @param {Entry} entry held */
+    /** In front of every share. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
     isUp: socket.isUp,
     isIdle: () => urgent.size() === 0 && shares.length === 0,
@@ -245,7 +245,7 @@ export const sendQueueOf = ({
     /** Without a connection it is not: then only time decides what is dropped. */
     isShut: () => socket.isUp() && room() === 0,
     /**
-     * Takes out turns that the test picks.
+     * Takes out the shares that the test picks.
      * @param {(share: TickShare) => boolean} test
      */
     take: (test) => {

@@ -22,7 +22,7 @@ export const waitingTicksOf = (ledger) => {
   const finished = (/** @type {Tick} */ tick) => {
     if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
   }
-  /** @param {WaitingTick} turn @param {Loss} outcome */
+  /** @param {WaitingTick} waiting @param {Loss} outcome */
   const loseTick = ({ tick, jobs, j, i }, outcome) => {
     for (let k = j; k < jobs.length; k++) {
       const from = k === j ? i : 0
