@@ -31,7 +31,7 @@ import { logLine, logTo } from './log.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Origin } from '../servers/open.js'
  * @import { Argument, TickValues } from '../wire/encode.js'
- * @import { multiStepsOf } from '../workloads/multi-step-operation.js'
+ * @import { multiStepsOf } from '../workloads/bind/multi-step.js'
  *
  * @typedef {import('./signals.js').Guidance & { as: string }} Guidance
  * @typedef {{ title: string, lines: string[] }} Part

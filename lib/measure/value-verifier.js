@@ -10,7 +10,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 /**
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { IdList } from '../wire/id-list.js'
- * @import { Reader as Declaration } from '../workloads/bind-reader.js'
+ * @import { Reader as Declaration } from '../workloads/bind/reader.js'
  * @import { ValueSink } from '../workloads/shapes.js'
  */
 

@@ -2,7 +2,7 @@
 
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
-import { keyIn, listedKeys, rangeOf, textOf } from './bind.js'
+import { keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
 /** @import { Command, Declaration, Family, Keys, Script } from './declare.js' */
 

@@ -4,7 +4,7 @@ import { scoreIn } from '../wire/id-list.js'
 /**
  * @import { IdList } from '../wire/id-list.js'
  * @import { ReplySink } from '../wire/values.js'
- * @import { BoundAsk } from './bind-reader.js'
+ * @import { BoundAsk } from './bind/reader.js'
  * @import { Shape } from './declare.js'
  *
  * @typedef {object} ValueSink takes the values of a fetch; bytes are a view that is used again after the call

@@ -1,9 +1,12 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
-import { boundStepsOf, checksOf, textOf } from './bind.js'
-import { commandsAt, readerOf } from './bind-reader.js'
-import { boundWork } from './bind-work.js'
-import { chunkCommandsOf } from './chunk-commands.js'
-import { clientCommandOf, keyBytesOf } from './client-command.js'
+
+import { shaOrInline, textOf } from './bind/arguments.js'
+import { chunkCommandsOf } from './bind/chunk.js'
+import { clientCommandOf, keyBytesOf } from './bind/client.js'
+import { multiStepsOf } from './bind/multi-step.js'
+import { commandsAt, readerOf } from './bind/reader.js'
+import { boundWork } from './bind/worker.js'
+import { boundStepsOf, checksOf } from './bind/writer.js'
 import {
   argumentsOf,
   commandNames,
@@ -21,14 +24,12 @@ import {
   typesOf,
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
-import { scriptSha } from './lua.js'
-import { multiStepsOf } from './multi-step-operation.js'
 import { planModel } from './own/model.js'
 import { termsOf } from './plan-fields.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
- * @import { ChunkCommands } from './chunk-commands.js'
+ * @import { ChunkCommands } from './bind/chunk.js'
  * @import { Command, Declaration, Family, Repeat, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/plan-fields.js'
  *
@@ -230,7 +231,7 @@ const workOf = (declared, terms, prefix, stored) => {
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
-  const binding = { prefix: plan.prefix, shaOf: scriptSha }
+  const binding = { prefix: plan.prefix, scriptText: shaOrInline }
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
@@ -332,7 +333,7 @@ const isEarlier = (argument) =>
  */
 export const structuresOf = (plan) => {
   const terms = termsOf(plan)
-  const binding = { prefix: plan.prefix, shaOf: scriptSha }
+  const binding = { prefix: plan.prefix, scriptText: shaOrInline }
   /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
   const found = new Map()
   const { workload } = strategyNamed(plan.strategy)

@@ -10,7 +10,7 @@ import { refusalIn } from '../../transport/refusals.js'
 
 /**
  * @import { Access } from '../../servers/dial.js'
- * @import { ChunkCommands } from '../../workloads/chunk-commands.js'
+ * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
  * @import { Delivery } from '../../workloads/declare.js'
  * @import { Carrier } from './socket.js'
  *

@@ -4,7 +4,7 @@ import { chunkReplies } from './replies.js'
 /**
  * @import { Socket } from 'node:net'
  * @import { DriverTarget } from '../../transport/socket.js'
- * @import { ChunkCommands } from '../../workloads/chunk-commands.js'
+ * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
  * @import { Delivery } from '../../workloads/declare.js'
  *
  * @typedef {object} Times ms of the sending thread

@@ -8,7 +8,7 @@ import { replyValues } from '../../wire/reply-values.js'
  * @import { Timers } from '../../base/timers.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { Value } from '../../wire/reply-values.js'
- * @import { MultiStep } from '../../workloads/multi-step-operation.js'
+ * @import { MultiStep } from '../../workloads/bind/multi-step.js'
  *
  * @typedef {object} Operation one that is retried, or whose connection was lost
  * @property {number} kind which of the operations

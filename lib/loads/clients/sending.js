@@ -4,7 +4,7 @@ import { askingCommand } from './connection.js'
 
 /**
  * @import { TickValues } from '../../wire/encode.js'
- * @import { ClientCommand } from '../../workloads/client-command.js'
+ * @import { ClientCommand } from '../../workloads/bind/client.js'
  * @import { ClientConnection, Exchange, Operation } from './connection.js'
  * @import { Outcomes } from './outcomes.js'
  * @import { Retries, Retry } from './retries.js'

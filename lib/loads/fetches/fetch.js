@@ -7,7 +7,7 @@ import { newestOf, sinkOf } from '../../workloads/shapes.js'
  * @import { ReadPlan } from './plan.js'
  * @import { ReadDriver } from '../../transport/read-driver.js'
  * @import { IdList } from '../../wire/id-list.js'
- * @import { Reader as Declaration } from '../../workloads/bind-reader.js'
+ * @import { Reader as Declaration } from '../../workloads/bind/reader.js'
  * @import { ValueSink } from '../../workloads/shapes.js'
  *
  * @typedef {object} Fetched

@@ -8,7 +8,7 @@ import { treeReader } from '../../wire/values.js'
 
 /**
  * @import { Reply } from '../../wire/values.js'
- * @import { BoundWork, Known } from '../../workloads/bind-work.js'
+ * @import { BoundWork, Known } from '../../workloads/bind/worker.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
  * @import { WorkersNeeds } from './flow.js'
  */

@@ -6,7 +6,7 @@ import { jobsIn } from '../../workloads/queue/replies.js'
 /**
  * @import { Redis } from 'ioredis'
  * @import { Bits } from '../../measure/bits.js'
- * @import { BoundWork, Known } from '../../workloads/bind-work.js'
+ * @import { BoundWork, Known } from '../../workloads/bind/worker.js'
  * @import { Contents } from '../../workloads/declare.js'
  * @import { Job } from '../../workloads/queue/job.js'
  * @import { Taken } from '../../workloads/queue/replies.js'

@@ -8,7 +8,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './connection.js'
 
 /**
  * @import { Socket } from 'node:net'
- * @import { BoundWork } from '../../workloads/bind-work.js'
+ * @import { BoundWork } from '../../workloads/bind/worker.js'
  * @import { Workers } from '../../workloads/declare.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
  * @import { WorkerConnection } from './connection.js'

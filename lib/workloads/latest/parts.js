@@ -3,7 +3,7 @@
 import { lifetimeOf } from '../../traffic/lifetimes.js'
 import { minuteKeyS } from '../../traffic/live-items.js'
 import { payloadBody } from '../../traffic/payload.js'
-import { listedKeys } from '../bind.js'
+import { listedKeys } from '../bind/arguments.js'
 import {
   all,
   each,

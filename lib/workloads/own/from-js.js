@@ -6,11 +6,11 @@ import { MillraceError, OptionError } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
 import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
-import { boundStepsOf } from '../bind.js'
+import { shaOrInline } from '../bind/arguments.js'
+import { boundStepsOf } from '../bind/writer.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { keep, ttl, value } from '../latest/parts.js'
-import { scriptSha } from '../lua.js'
 import {
   aritySentence,
   isKnown,
@@ -217,7 +217,7 @@ const checkDeclared = (declared, lines) => {
     try {
       boundStepsOf({ ...declared, operations: () => ({ store: [command] }) }, 'store', t, {
         prefix: '',
-        shaOf: scriptSha,
+        scriptText: shaOrInline,
       })
     } catch (error) {
       lines.refuse(lines.of(command), /** @type {Error} */ (error).message)

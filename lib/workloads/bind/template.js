@@ -1,10 +1,10 @@
 // Arguments as bytes: made once for each combination of widths, then only what differs is put in place. 96 ns a GET,
 // where a template literal takes 275 and a table of encoded commands 320 (a million keys, cache misses).
-import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../wire/encode.js'
+import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../../wire/encode.js'
 
 /**
- * @import { Hole, Part, TickValues } from '../wire/encode.js'
- * @import { Variable } from './declare.js'
+ * @import { Hole, Part, TickValues } from '../../wire/encode.js'
+ * @import { Variable } from '../declare.js'
  *
  * @typedef {{ variable: Variable, at: number, end: number }} Place
  * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} CommandTemplate `cut`: what follows the bytes

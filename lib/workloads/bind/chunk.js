@@ -1,11 +1,12 @@
 // The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
 // client library.
-import { noValues } from '../wire/encode.js'
-import { clientCommandOf, partsOfSlot } from './client-command.js'
-import { gatheredBytes, templatesOf } from './command-template.js'
+import { noValues } from '../../wire/encode.js'
+import { textOfParts } from './arguments.js'
+import { clientCommandOf, partsOfSlot } from './client.js'
+import { gatheredBytes, templatesOf } from './template.js'
 
 /**
- * @import { Command, Slot, Variable } from './declare.js'
+ * @import { Command, Slot, Variable } from '../declare.js'
  *
  * @typedef {object} ChunkCommands
  * @property {string} name
@@ -16,8 +17,7 @@ import { gatheredBytes, templatesOf } from './command-template.js'
  */
 
 /** @param {readonly (string | number | Variable)[]} parts @param {number} n */
-const textOf = (parts, n) =>
-  parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')
+const textOf = (parts, n) => textOfParts(parts, ({ of }) => of?.(n))
 
 /** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
 const eachOf = (command, prefix) => {

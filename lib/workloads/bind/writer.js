@@ -1,135 +1,25 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments.
-import { gatheredBytes, putTemplate, templatesOf } from './command-template.js'
-import { inlineScript } from './lua.js'
-import { eachStep, gatherStep, once } from './step.js'
+import { eachStep, gatherStep, once } from '../step.js'
+import {
+  argumentOf,
+  isCount,
+  isMany,
+  itemIn,
+  keyIn,
+  keysIn,
+  listedKeys,
+  partsOfArgument,
+} from './arguments.js'
+import { gatheredBytes, putTemplate, templatesOf } from './template.js'
 
 /**
- * @import { Argument as Encoded, Part } from '../wire/encode.js'
- * @import { Argument, Atom, Command, Declaration, Family, Repeat, Slot, Variable } from './declare.js'
- * @import { EachBytes, GatherBytes, GatherStep, Key, Step } from './step.js'
+ * @import { Argument as Encoded } from '../../wire/encode.js'
+ * @import { Argument, Atom, Command, Declaration, Repeat, Variable } from '../declare.js'
+ * @import { EachBytes, GatherBytes, GatherStep, Key, Step } from '../step.js'
+ * @import { Binding } from './arguments.js'
  *
- * @typedef {{ prefix: string, shaOf: (script: string) => string }} Binding
  * @typedef {{ prefix: string }} Terms what a workload's strategies read; the rest is the workload's own
  */
-
-const isFamily = (/** @type {unknown} */ slot) => /** @type {Family} */ (slot)?.family === 'key'
-const isMany = (/** @type {any} */ slot) => slot?.many !== undefined
-export const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
-const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
-
-/** What an atom is made of. @param {Atom} atom @param {Binding} binding @returns {(string | number | Variable)[]} */
-export const partsIn = (atom, { prefix, shaOf }) => {
-  if (typeof atom !== 'object') return [atom]
-  if ('family' in atom) return prefix === '' ? atom.parts : [prefix, ...atom.parts]
-  if ('script' in atom) return [atom.inline ? inlineScript(atom.script) : shaOf(atom.script)]
-  return [atom]
-}
-
-/** Neighbouring texts as one. @param {(string | number | Variable)[]} parts */
-const joined = (parts) => {
-  const out = /** @type {(string | number | Variable)[]} */ ([])
-  for (const part of parts) {
-    const last = out.at(-1)
-    if (typeof part === 'string' && typeof last === 'string') out[out.length - 1] = last + part
-    else out.push(part)
-  }
-  return out
-}
-
-/** What an argument is made of. @param {Argument} argument @param {Binding} binding */
-const partsOfArgument = (argument, binding) =>
-  joined((Array.isArray(argument) ? argument : [argument]).flatMap((atom) => partsIn(atom, binding)))
-
-/**
- * An argument as a constant, or as a function of the item.
- * @param {Argument} argument
- * @param {Binding} binding
- * @returns {{ of: ((n: number) => Encoded) | null, constant: Encoded }}
- */
-const argumentOf = (argument, binding) => {
-  const parts = partsOfArgument(argument, binding)
-  if (parts.every((part) => typeof part !== 'object' || part.hole)) {
-    const encoded = parts.map((part) => (typeof part === 'object' ? /** @type {Part} */ (part.hole) : part))
-    return { of: null, constant: encoded.length === 1 ? encoded[0] : encoded }
-  }
-  return { of: madeOf(parts), constant: '' }
-}
-
-/** @param {(string | number | Variable)[]} parts @returns {(n: number) => Encoded} */
-const madeOf = (parts) => {
-  const [head, variable] = parts
-  const ofItem = typeof variable === 'object' ? variable.of : undefined
-  if (parts.length === 2 && typeof head === 'string' && ofItem)
-    return (n) => {
-      const value = ofItem(n)
-      return typeof value === 'object' ? [head, ...value] : head + value
-    }
-  if (parts.length === 1 && typeof head === 'object' && head.of) return head.of
-  return (n) => {
-    const values = parts.flatMap((part) =>
-      typeof part !== 'object' ? [part] : (part.of?.(n) ?? [/** @type {Part} */ (part.hole)]),
-    )
-    return values.every((value) => typeof value !== 'object') ? values.join('') : values
-  }
-}
-
-/** The first family among a command's arguments: its key. @param {readonly Slot[]} args @param {string} where */
-export const keyIn = (args, where) => {
-  const at = args.findIndex((arg) => isFamily(arg) || isAll(arg))
-  if (at < 0 && args.some((arg) => isMany(arg) && /** @type {any} */ (arg).many.some(isFamily)))
-    throw new TypeError(`${where}: the key of a gathered command is outside of many()`)
-  const slot = /** @type {any} */ (args[at])
-  return { at, family: /** @type {Family | null} */ (isAll(slot) ? slot.all : (slot ?? null)) }
-}
-
-/** Text of a family for a number that each of its variables is given. @param {Family} family @param {number} i @param {string} prefix */
-export const textOf = ({ parts }, i, prefix) => {
-  let text = prefix
-  for (const part of parts)
-    text += typeof part === 'string' ? part : String((part.drawn ? undefined : part.of?.(i)) ?? i)
-  return text
-}
-
-/** The numbers of a family that can be listed; null: they go by item, by the minute, or by several numbers. @param {Family} family */
-export const rangeOf = ({ parts }) => {
-  const variables = parts.filter((part) => typeof part === 'object')
-  if (variables.length === 0) return /** @type {[number, number]} */ ([0, 1])
-  if (variables.some(({ variable }) => variable === 'n' || variable === 'minute')) return null
-  const ranges = new Map(variables.flatMap(({ variable, range }) => (range ? [[variable, range]] : [])))
-  return ranges.size === 1 ? [...ranges.values()][0] : null
-}
-
-/**
- * All keys of a family, of those that move with time the one of the tick.
- * @param {Family} family
- * @param {string} prefix
- * @returns {Key[]}
- */
-const keysIn = (family, prefix) => {
-  const range = rangeOf(family)
-  if (range)
-    return Array.from({ length: range[1] - range[0] }, (_, i) => textOf(family, range[0] + i, prefix))
-  const { of, constant } = argumentOf(family, { prefix, shaOf: () => '' })
-  if (of) throw new TypeError(`${family.pattern}: keys of an item cannot be listed`)
-  return [/** @type {Key} */ (constant)]
-}
-
-/**
- * The first item from n on that goes into the key.
- * @param {Family} family
- * @param {Key} key
- * @param {number} n
- * @param {string} prefix
- */
-const itemIn = (family, key, n, prefix) => {
-  const [from, to] = rangeOf(family) ?? [0, 1]
-  for (let i = n; i < n + to - from; i++) if (textOf(family, i, prefix) === key) return i
-  return n
-}
-
-/** @param {readonly Family[]} families @param {string} prefix @returns {string[]} */
-export const listedKeys = (families, prefix) =>
-  families.flatMap((family) => /** @type {string[]} */ (keysIn(family, prefix)))
 
 /**
  * @param {Command} command

@@ -1,13 +1,14 @@
 // Operations whose next command may follow from a reply: a cursor, the keys to read. The commands are those of the
 // declaration; what their replies mean, and when they are over, is read off them.
-import { keyIn } from './bind.js'
-import { partsOfSlot } from './client-command.js'
-import { progressOf } from './reply-meanings.js'
+
+import { progressOf } from '../reply-meanings.js'
+import { keyIn, textOfParts } from './arguments.js'
+import { partsOfSlot } from './client.js'
 
 /**
- * @import { Value } from '../wire/reply-values.js'
- * @import { Argument, Command } from './declare.js'
- * @import { Meanings, Progress } from './reply-meanings.js'
+ * @import { Value } from '../../wire/reply-values.js'
+ * @import { Argument, Command } from '../declare.js'
+ * @import { Meanings, Progress } from '../reply-meanings.js'
  *
  * @typedef {object} Outgoing
  * @property {string[]} args with the command's name
@@ -33,8 +34,7 @@ const textOf = (argument, prefix) => {
       return (/** @type {number} */ _, /** @type {Progress} */ progress) =>
         /** @type {any} */ (atom).from(progress)
     const parts = partsOfSlot(atom, prefix)
-    return (/** @type {number} */ n) =>
-      parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : String(part))).join('')
+    return (/** @type {number} */ n) => textOfParts(parts, ({ of }) => of?.(n))
   })
   return makers.length === 1 ? makers[0] : (n, progress) => makers.map((make) => make(n, progress)).join('')
 }

@@ -1,10 +1,12 @@
 // Commands of workers with what a worker knows: its name, how many it takes, and what jobs are confirmed by.
-import { scriptBody, scriptSha } from './lua.js'
+
+import { scriptBody, scriptSha } from '../lua.js'
+import { argumentParts, textOfParts } from './arguments.js'
 
 /**
- * @import { Work } from './declare.js'
+ * @import { Work } from '../declare.js'
  *
- * @import { Taken } from './queue/replies.js'
+ * @import { Taken } from '../queue/replies.js'
  * @typedef {Record<string, string | number>} Known of the worker, by the names of variables
  *
  * @typedef {object} BoundWork
@@ -17,17 +19,18 @@ import { scriptBody, scriptSha } from './lua.js'
 const isOfJob = (slot) =>
   Array.isArray(slot) ? slot.some(isOfJob) : ['handle', 'text'].includes(slot?.variable)
 
-/** @param {any} atom @param {string} prefix @param {Known} known @param {boolean} isText @returns {string} */
-const textOf = (atom, prefix, known, isText) => {
-  if (Array.isArray(atom)) return atom.map((one) => textOf(one, prefix, known, isText)).join('')
-  if (typeof atom !== 'object') return String(atom)
-  if ('family' in atom)
-    return prefix + atom.parts.map((/** @type {any} */ part) => textOf(part, prefix, known, isText)).join('')
+/** @param {any} slot @param {string} prefix @param {Known} known @param {boolean} isText */
+const textOf = (slot, prefix, known, isText) => {
   // The whole text, comments too: a server that has had it knows its digest.
-  if ('script' in atom) return isText ? scriptBody(atom.script) : scriptSha(atom.script)
-  const value = known[atom.variable]
-  if (value === undefined) throw new TypeError(`a worker does not know {${atom.variable}}`)
-  return String(value)
+  const parts = argumentParts(slot, {
+    prefix,
+    scriptText: ({ script }) => (isText ? scriptBody : scriptSha)(script),
+  })
+  return textOfParts(parts, ({ variable }) => {
+    const value = known[variable]
+    if (value === undefined) throw new TypeError(`a worker does not know {${variable}}`)
+    return value
+  })
 }
 
 /**

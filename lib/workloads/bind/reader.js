@@ -1,9 +1,9 @@
 // Declaration + terms = what a reader asks: the commands of a fetch, for each of its keys at a moment.
-import { isAll, keyIn, listedKeys, partsIn, rangeOf } from './bind.js'
+import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from './arguments.js'
 
 /**
- * @import { Binding } from './bind.js'
- * @import { Ask, Atom, Declaration, Family, Fetch, Shape, Slot, Variable } from './declare.js'
+ * @import { Binding } from './arguments.js'
+ * @import { Ask, Declaration, Family, Fetch, Shape, Slot, Variable } from '../declare.js'
  *
  * @typedef {object} BoundAsk
  * @property {'ids' | 'number' | 'newest'} kind
@@ -36,15 +36,14 @@ const askArgs = (args, { key, at, binding }) => {
   return args.flatMap((slot, i) => {
     if (isAll(slot)) return listedKeys([/** @type {any} */ (slot).all], binding.prefix)
     if (i === keyAt) return [key]
-    const parts = partsIn(/** @type {Atom} */ (slot), binding)
-    return [parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+    return [textOfParts(argumentParts(slot, binding), (variable) => atFetch(variable, at))]
   })
 }
 
 /** The keys of a family when a fetch begins. @param {Family} family @param {{ oldestMs: number, nowMs: number }} at @param {string} prefix */
 const keysAtFetch = (family, at, prefix) => {
   if (rangeOf(family)) return listedKeys([family], prefix)
-  return [prefix + family.parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+  return [prefix + textOfParts(family.parts, (variable) => atFetch(variable, at))]
 }
 
 /**

@@ -1,13 +1,13 @@
 // Commands about a drawn item, as clients send them.
-import { noValues } from '../wire/encode.js'
-import { slotOf } from '../wire/slot.js'
-import { keyIn } from './bind.js'
-import { putTemplate, templatesOf } from './command-template.js'
-import { scriptSha } from './lua.js'
+import { noValues } from '../../wire/encode.js'
+import { slotOf } from '../../wire/slot.js'
+import { scriptSha } from '../lua.js'
+import { argumentParts, keyIn } from './arguments.js'
+import { putTemplate, templatesOf } from './template.js'
 
 /**
- * @import { TickValues } from '../wire/encode.js'
- * @import { Command, Slot, Variable } from './declare.js'
+ * @import { TickValues } from '../../wire/encode.js'
+ * @import { Command, Slot, Variable } from '../declare.js'
  *
  * @typedef {object} ClientCommand
  * @property {string} name
@@ -60,12 +60,15 @@ const bytesOf = (parts, n) =>
     }),
   )
 
-/** @param {Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
+/** What a client can make of its item's number, of itself or as the keys of a family. @param {any} slot @returns {boolean} */
+const isOfItem = (slot) =>
+  Array.isArray(slot)
+    ? slot.every(isOfItem)
+    : slot.variable === undefined || slot.scope === 'item' || slot.hole?.hole === 'due'
+
+/** @param {Slot} slot @param {string} prefix */
 export const partsOfSlot = (slot, prefix) => {
-  if (Array.isArray(slot)) return slot.flatMap((one) => partsOfSlot(one, prefix))
-  if (typeof slot !== 'object') return [slot]
-  if ('family' in slot) return [prefix, ...slot.parts]
-  if ('script' in slot) return [slot.called ?? scriptSha(slot.script)]
-  if ('variable' in slot && (slot.scope === 'item' || slot.hole?.hole === 'due')) return [slot]
-  throw new TypeError('a command of a client has constants, keys and variables of its item only')
+  if (!isOfItem(slot) || (typeof slot === 'object' && ('many' in slot || 'all' in slot)))
+    throw new TypeError('a command of a client has constants, keys and variables of its item only')
+  return argumentParts(slot, { prefix, scriptText: ({ script, called }) => called ?? scriptSha(script) })
 }
