@@ -15,7 +15,7 @@ const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
-// Those of the rest wait for seconds to pass most of the time: four take the whole of two cores, and six took no less time.
+// Those of the rest wait for seconds to pass most of the time; four at once keep two cores busy.
 const filesAtOnce = { quick: 3, rest: 4 }
 const unitProcesses = 6
 

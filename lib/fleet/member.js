@@ -145,18 +145,8 @@ const boxFor = async (needs, client) => {
   const measureClock = () => clock.again().then(description.measured)
   const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
   return {
-    control,
-    clock,
-    id,
-    description,
-    facts,
-    terms,
-    writers,
-    box,
-    leading,
-    staggerMs,
-    stopping,
-    heartbeat,
+    ...{ control, clock, id, description, facts, terms, writers },
+    ...{ box, leading, staggerMs, stopping, heartbeat },
   }
 }
 
@@ -207,20 +197,8 @@ const begun = async (needs, { control, heartbeat, writers, clock, facts, descrip
 const memberOf = async (needs, client) => {
   const { place, run } = needs
   const parts = await boxFor(needs, client)
-  const {
-    control,
-    clock,
-    id,
-    description,
-    facts,
-    terms,
-    writers,
-    box,
-    leading,
-    staggerMs,
-    stopping,
-    heartbeat,
-  } = parts
+  const { control, clock, id, description, facts, terms, writers } = parts
+  const { box, leading, staggerMs, stopping, heartbeat } = parts
   const { begunMs } = await join(needs, box, terms)
   // A run must be there before all of it can be stopped.
   const signal = signalOf(needs, parts)
