@@ -89,9 +89,10 @@ const fetchDebian = ({ package: name, suite, sha256 }, work, release = suite.rep
   const keys = existsSync(debianKeys) ? `[signed-by=${debianKeys}] ` : ''
   for (const folder of ['sources', 'lists/partial', 'cache/archives/partial'])
     mkdirSync(join(work, folder), { recursive: true })
+  writeFileSync(join(work, 'sources.list'), '')
   writeFileSync(join(work, 'sources', 'one.list'), `deb ${keys}${mirror} ${suite} main\n`)
   const own = {
-    'Dir::Etc::SourceList': '/dev/null',
+    'Dir::Etc::SourceList': join(work, 'sources.list'),
     'Dir::Etc::SourceParts': join(work, 'sources'),
     'Dir::State::Lists': join(work, 'lists'),
     'Dir::Cache': join(work, 'cache'),

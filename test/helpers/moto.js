@@ -1,7 +1,14 @@
 // A stand-in for CloudWatch on loopback, and points in it.
 import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
 import { until } from './programs.js'
+
+/** Where nothing is: what this machine's user has set up is not read. */
+export const noAwsFiles = {
+  AWS_CONFIG_FILE: fileURLToPath(new URL('no-aws-config', import.meta.url)),
+  AWS_SHARED_CREDENTIALS_FILE: fileURLToPath(new URL('no-aws-credentials', import.meta.url)),
+}
 
 /** Credentials that moto takes, and nobody else. @param {string} endpoint */
 export const awsEnv = (endpoint) => ({
@@ -9,8 +16,7 @@ export const awsEnv = (endpoint) => ({
   AWS_ACCESS_KEY_ID: 'testing',
   AWS_SECRET_ACCESS_KEY: 'testing',
   AWS_EC2_METADATA_DISABLED: 'true',
-  AWS_CONFIG_FILE: '/dev/null',
-  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  ...noAwsFiles,
 })
 
 /**

@@ -11,7 +11,7 @@ import { concludeRun } from '../../lib/cli/ending.js'
 import { reportRun } from '../../lib/report/write-report.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { testEnvironment } from '../../scripts/test.js'
-import { awsEnv, startMoto } from '../helpers/moto.js'
+import { awsEnv, noAwsFiles, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at, ownFolder, runProducer } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
@@ -169,8 +169,7 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
     const env = {
       ...testEnvironment(process.env),
       PATH: `${bin}:${process.env.PATH}`,
-      AWS_CONFIG_FILE: '/dev/null',
-      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      ...noAwsFiles,
       MOTO_PORT: String(port),
       RUN: run.folder,
     }
