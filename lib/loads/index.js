@@ -9,11 +9,17 @@ import { ticks } from './ticks/index.js'
 import { workers } from './workers/index.js'
 
 /**
+ * @import { Signals } from '../base/settlement.js'
  * @import { ledgerOf } from '../measure/ledger.js'
  * @import { operationsOf } from '../measure/operations.js'
+ * @import { RunClock } from '../measure/run-clock.js'
+ * @import { Seconds } from '../measure/seconds.js'
+ * @import { instrumentsOf } from '../measures/index.js'
  * @import { Measure } from '../measures/measure.js'
  * @import { Warning } from '../measures/warnings.js'
+ * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { AnyPlan, RunDocument } from '../result/document.js'
+ * @import { Target } from '../servers/open.js'
  * @import { Names } from './names.js'
  * @import { Plan } from './plan.js'
  * @import { FlowNeeds } from './ticks/open.js'
@@ -52,6 +58,38 @@ import { workers } from './workers/index.js'
  * @property {(plan: Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
  * @property {(needs: FlowNeeds) => Promise<Opened>} open
  *
+ * @typedef {object} Playing a load that is open
+ * @property {() => number} elapsed 0 until its start
+ * @property {Promise<unknown>} over nothing new begins
+ * @property {() => void} stop
+ * @property {(limitMs: number, atOnce: AbortSignal) => Promise<boolean>} settle
+ *
+ * @typedef {object} Frame of a run, as what opens a load sees it
+ * @property {() => number} clock
+ * @property {() => number} elapsed 0 until the start of its load
+ * @property {{ events: { at_ms: number, kind: string, text: string }[], note: (kind: string, text: string) => void,
+ *   event: (kind: string, text: string) => void }} journal
+ * @property {(load: Playing) => void} hang
+ * @property {(measures: readonly Measure[], more: Record<string, any>) => ReturnType<typeof instrumentsOf>} measure
+ * @property {(seconds: Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'look'> },
+ *   start: () => void) => number} begin its seconds and the load; when, epoch
+ *
+ * @typedef {Signals & NeedsOfLoad} LoadNeeds of a load with seconds of its own
+ * @typedef {object} NeedsOfLoad
+ * @property {Target} target
+ * @property {AnnouncedPlan | null} announced
+ * @property {{ interval: (line: object) => void }} results
+ * @property {(line: string) => void} say
+ * @property {(warning: Warning) => void} warn
+ * @property {Frame} frame
+ * @property {(step: () => unknown) => void} undo
+ *
+ * @typedef {object} Reading consumers that are open: the phases of their run
+ * @property {() => Promise<number>} begin when, epoch
+ * @property {Awaited<ReturnType<typeof fetches.open>>['conducted']} [conducted] what a search plays against
+ * @property {(whole: boolean) => unknown} [drained]
+ * @property {(startedEpochMs: number, ending: { whole: boolean, interrupted: boolean }) => object | Promise<object>} result
+ *
  * @typedef {object} Load what reports and results know of a kind
  * @property {'producer' | 'consumer' | 'workers'} document the shape of run.json
  * @property {Names} names
@@ -65,8 +103,14 @@ export const LOADS = Object.freeze({ ticks, clients, chunks, passes, jobs, fetch
 /** What a writer plays. @param {Parameters<typeof kindOf>[0]} plan */
 export const writingOf = (plan) => /** @type {WritingKind} */ (LOADS[kindOf(plan)])
 
+/** @param {{ flow?: string }} plan */
+const ofConsumers = ({ flow }) => (flow === 'workers' ? workers : fetches)
+
+/** What a consumer plays. @type {(plan: { flow?: string }) => { open: (needs: any) => Promise<Reading> }} */
+export const readingOf = ofConsumers
+
 /** Consumers of earlier versions name no flow. @param {Record<string, any>} run run.json, or its kind and plan @returns {Load} */
 export const loadOf = ({ kind, jobs: done, plan }) => {
   if (kind !== 'consumer') return LOADS[kindOf(plan)]
-  return done || plan.flow === 'workers' ? workers : fetches
+  return done ? workers : ofConsumers(plan)
 }

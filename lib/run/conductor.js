@@ -14,7 +14,7 @@ import { courseOf } from '../plan/course.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Stretch } from '../plan/course.js'
- * @import { Records } from './write-records.js'
+ * @import { Records } from '../loads/write-records.js'
  *
  * @typedef {object} SecondRecord what was due in a second
  * @property {number} atMs when it began, after the start of the run

@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
+import { isLive } from '../loads/fetches/plan-watch.js'
 import { declaresWorkers, refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
 import { announcedWords } from '../plan/announced-plan.js'
 import { plansUnder } from '../servers/plan-key.js'
-import { isLive } from './plan-watch.js'
 
 /**
  * @import { ReaderSettings } from '../../settings.js'

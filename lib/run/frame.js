@@ -1,22 +1,25 @@
-// What every run has, whatever its load: its time, its events, the seconds, what watches the servers, and what ends it early.
-// All of it is closed with the run. Times are in milliseconds.
+// What every run has, whatever its load: its phases, its time, its events, the seconds, what watches the servers, and what ends
+// it early. All of it is closed with the run. Times are in milliseconds.
 
-import { untilStopped } from '../base/interrupts.js'
+import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { settled } from '../base/settlement.js'
+import { withUndo } from '../base/undo.js'
 import { instrumentsOf } from '../measures/index.js'
 import { dataLossOf } from './data-loss.js'
 import { journalOf } from './journal.js'
 import { everySecond, samplerOf } from './second.js'
 
 /**
+ * @import { Playing } from '../loads/index.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Seconds } from '../measure/seconds.js'
  * @import { Measure } from '../measures/measure.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
- * @import { RunClock } from './clock.js'
- * @import { Seconds } from './second.js'
- * @import { Signals } from '../base/settlement.js'
+ * @import { Member } from '../fleet/member.js'
+ * @import { RunClock } from '../measure/run-clock.js'
+ * @import { Conducted, Conductor } from './conductor.js'
  *
  * @typedef {object} FrameNeeds
  * @property {Target} target
@@ -29,15 +32,46 @@ import { everySecond, samplerOf } from './second.js'
  * @property {AbortSignal} stop
  * @property {AbortSignal} stopNow
  *
- * @typedef {object} Load
- * @property {() => number} elapsed 0 until its start
- * @property {Promise<unknown>} over nothing new begins
- * @property {() => void} stop
- * @property {(limitMs: number, atOnce: AbortSignal) => Promise<boolean>} settle
- *
  * @typedef {(step: () => unknown) => void} Undo
  * @typedef {ReturnType<typeof frameOf>} Frame
+ *
+ * @typedef {object} Ending
+ * @property {boolean} whole everything that had begun was settled
+ * @property {boolean} interrupted
  */
+
+/**
+ * @template Beginning, Result
+ * @typedef {object} Phases of a run whose load is open, in their order
+ * @property {() => Promise<Beginning>} begin until the first is due
+ * @property {Conducted | null} [conducted] what a search plays against
+ * @property {() => void} [over] nothing new begins
+ * @property {(whole: boolean) => unknown} [drained] what was under way has settled, or is not waited for any longer
+ * @property {() => unknown} [lastSecond] what is asked within it
+ * @property {(beginning: Beginning, ending: Ending) => Result | Promise<Result>} result
+ */
+
+/**
+ * A run from its set-up to its result: all that it opened is taken back in reverse order, whatever fails.
+ * @template Beginning, Result
+ * @param {Pick<FrameNeeds, 'stop'> & { conductor?: Conductor, fleet?: Member | null }} needs
+ * @param {(undo: Undo) => Promise<{ frame: Frame } & Phases<Beginning, Result>>} setUp
+ */
+export const played = ({ stop, conductor, fleet = null }, setUp) =>
+  withUndo(async (undo) => {
+    const { frame, ...phases } = await unlessInterrupted(stop, setUp(undo))
+    const beginning = await phases.begin()
+    const conducted = phases.conducted && conductor?.conduct(phases.conducted, fleet)
+    // The caller that waits for the end of the run gets the error first.
+    conducted?.catch(() => {})
+    const whole = await frame.settled(phases.over)
+    await conducted
+    await phases.drained?.(whole)
+    frame.endLoad()
+    await phases.lastSecond?.()
+    await frame.endSeconds()
+    return phases.result(beginning, { whole, interrupted: stop.aborted })
+  })
 
 /**
  * @param {FrameNeeds} needs
@@ -49,7 +83,7 @@ import { everySecond, samplerOf } from './second.js'
  */
 export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => {
   const { target, results, onEvent, warn = () => {}, guard = () => null, stop, stopNow } = needs
-  /** @type {Load | null} */
+  /** @type {Playing | null} */
   let load = null
   let hasEnded = false
   let isOver = false
@@ -94,9 +128,9 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
   return {
     ...{ clock, elapsed, journal, sampler, end },
     hasEnded: () => hasEnded,
-    /** @param {Load} played */
-    hang(played) {
-      load = played
+    /** @param {Playing} opened */
+    hang(opened) {
+      load = opened
     },
     /** Opens what measures. @param {readonly Measure[]} measures @param {Record<string, any>} more */
     async measure(measures, more) {
@@ -130,7 +164,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     },
     /** Until the load is over, by itself or by a signal, and what is under way has settled. @param {() => void} [onOver] */
     settled(onOver = () => {}) {
-      const playing = /** @type {Load} */ (load)
+      const playing = /** @type {Playing} */ (load)
       // What ended it before its start ends it now.
       if (hasEnded) playing.stop()
       return settled(playing, { stop, stopNow }, () => {
@@ -138,6 +172,8 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
         onOver()
       })
     },
+    /** What is known once the load is over. */
+    endLoad: () => running?.end(),
     /** Nothing is measured any more. */
     async endSeconds() {
       await stopMeasuring()

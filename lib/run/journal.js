@@ -3,28 +3,6 @@
 // A server's words may be long.
 const longestEvent = 300
 
-const repeatedMs = 10_000
-
-/**
- * The same words again within ten seconds are counted, and said with the next ones.
- * @param {(kind: string, text: string) => void} event
- * @param {() => number} elapsed
- */
-export const withoutRepeats = (event, elapsed) => {
-  /** @type {Map<string, { shownMs: number, times: number }>} */
-  const known = new Map()
-  return (/** @type {string} */ kind, /** @type {string} */ text) => {
-    const key = `${kind} ${text}`
-    const last = known.get(key)
-    if (last && elapsed() - last.shownMs < repeatedMs) {
-      last.times++
-      return
-    }
-    known.set(key, { shownMs: elapsed(), times: 0 })
-    event(kind, last && last.times > 0 ? `${text} (${last.times} more times)` : text)
-  }
-}
-
 /**
  * @param {object} needs
  * @param {() => number} needs.elapsed

@@ -7,7 +7,9 @@ import { period } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
+import { readingOf } from '../loads/index.js'
 import { planOf } from '../loads/plan.js'
+import { clockOf } from '../measure/run-clock.js'
 import { announcementOf } from '../plan/announced-plan.js'
 import { documentWith } from '../result/facts.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
@@ -21,18 +23,16 @@ import {
   readerWords,
   workersWords,
 } from './agents.js'
-import { clockOf } from './clock.js'
 import { targetFactsOf } from './facts.js'
 import { findPlan } from './find-plan.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
+import { frameOf, played } from './frame.js'
 import { guardOf } from './guard.js'
 import { placementWarnings, sharedKeysOf } from './placement.js'
-import { readRun } from './read-run.js'
 import { lengthMs } from './second.js'
 import { checkSnapshot, snapshotOf } from './snapshot.js'
 import { versionsOf } from './versions.js'
-import { workRun } from './work-run.js'
 import { writeRun } from './write-run.js'
 
 /**
@@ -45,6 +45,7 @@ import { writeRun } from './write-run.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Conductor } from './conductor.js'
+ * @import { FrameNeeds } from './frame.js'
  * @import { Shared } from './fleet-result.js'
  * @import { WriteNeeds } from './write-setup.js'
  *
@@ -202,6 +203,13 @@ const written = async (settings, needs, undo) => {
   }
 }
 
+/** @param {FrameNeeds & { plan: { flow: string }, conductor?: Conductor } & Record<string, any>} needs and those of its load */
+const playedReading = (needs) =>
+  played(needs, async (undo) => {
+    const frame = frameOf(needs, undo)
+    return { frame, ...(await readingOf(needs.plan).open({ ...needs, undo, frame })) }
+  })
+
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const read = async (settings, needs, undo) => {
   const { target, run, observer, conductor, stopNow } = needs
@@ -217,7 +225,7 @@ const read = async (settings, needs, undo) => {
     say(workersWords(plan))
     const jobs = { promise: strategyOf(plan).workers()?.promise }
     const results = begun(settings, needs, plan, {}, { jobs })
-    const parts = await workRun({ plan, announced, results, ...common })
+    const parts = await playedReading({ plan, announced, results, ...common })
     return { ...parts, target: {} }
   }
   const { strategy } = found.plan
@@ -228,14 +236,8 @@ const read = async (settings, needs, undo) => {
   say(readerWords(plan, Boolean(joined)))
   joined?.fleet.describe({ reading: { ...plan, agents: [] } })
   await joined?.fleet.tell()
-  const parts = await readRun({
-    ...found,
-    plan,
-    results: begun(settings, needs, plan),
-    joined,
-    conductor,
-    ...common,
-  })
+  const results = begun(settings, needs, plan)
+  const parts = await playedReading({ ...found, plan, results, joined, conductor, ...common })
   return { ...parts, ...(joined && { fleet: joined.fleet }), target: {} }
 }
 

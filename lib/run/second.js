@@ -5,7 +5,7 @@ import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { instrumentsOf } from '../measures/index.js'
+ * @import { Seconds } from '../measure/seconds.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../report/live.js'
  * @import { Target } from '../servers/open.js'
@@ -69,37 +69,6 @@ export const onceASecond = (second, elapsed) => {
 /** The rest of a run after its last whole second. @param {number} overS */
 const isRest = (overS) => overS < shortestS
 
-/** When it is, and how long after the call before. @param {() => number} elapsed */
-export const momentsOf = (elapsed) => {
-  let beforeMs = 0
-  return () => {
-    const [atMs, epochMs] = [elapsed(), Date.now()]
-    const overS = (atMs - beforeMs) / 1000
-    beforeMs = atMs
-    return { atMs, epochMs, overS }
-  }
-}
-
-/**
- * What was counted since the call before.
- * @template {Record<string, number>} Counts
- * @param {() => Counts} totals
- * @param {keyof Counts & string} main whose change a second is the rate
- * @param {() => number} elapsed
- */
-export const changesOf = (totals, main, elapsed) => {
-  const moment = momentsOf(elapsed)
-  let before = { ...totals() }
-  return () => {
-    const { overS, ...when } = moment()
-    const now = { ...totals() }
-    const perS = overS > 0 ? (now[main] - before[main]) / overS : null
-    const counts = Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - before[name]]))
-    before = now
-    return { ...when, now, overS, perS, counts }
-  }
-}
-
 /**
  * What the live line shows of every run. The line before a whole second is that second's.
  * @param {number} atMs
@@ -120,26 +89,6 @@ const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }
 /** How long the run will take, in whole ticks where it has a schedule. @param {Plan} plan */
 export const lengthMs = (plan) =>
   plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
-
-/**
- * @typedef {object} Moment
- * @property {number} atMs
- * @property {number} epochMs
- * @property {number} overS
- *
- * @typedef {object} Seconds what a run has of each second
- * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} instruments
- * @property {() => Moment} moment when it is, and what was counted since the last
- * @property {() => void} [watch] before all else
- * @property {(atMs: number) => Promise<any>} [ask] of servers, beside the instruments
- * @property {(moment: any, line: any, answers: any) => object | Promise<object>} line of intervals.ndjson
- * @property {(moment: any, line: any) => Partial<Snapshot>} shown in the live line
- * @property {() => Snapshot['phase']} [phase]
- * @property {number | null} totalMs how long the run will take
- * @property {() => number} elapsed
- * @property {(line: object) => void} write
- * @property {(snapshot: Snapshot) => void} show
- */
 
 /** Takes, writes and shows each second. @param {Seconds} of */
 export const everySecond = (of) => {

@@ -6,7 +6,7 @@ import { isSteady, secondsThatAgree } from './steady.js'
 /**
  * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../report/live.js'
- * @import { Records } from './write-records.js'
+ * @import { Records } from '../loads/write-records.js'
  */
 
 // The counters are read a little before the first measured tick, so that they hold all of it.

@@ -2,20 +2,21 @@
 import { InterruptedError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
-import { withUndo } from '../base/undo.js'
+import { sumsOf } from '../loads/write-records.js'
 import { isScheduled } from '../plan/pacer.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
+import { played } from './frame.js'
 import { heldIn, outliveEarlier } from './held.js'
-import { sumsOf } from './write-records.js'
 import { writeResultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
 /**
  * @import { Member } from '../fleet/member.js'
  * @import { Held } from '../measure/memory-cost.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { Undo } from './frame.js'
- * @import { Beginning } from './write-result.js'
+ * @import { Beginning, Ending } from './write-result.js'
  * @import { WriteNeeds, WriteRun } from './write-setup.js'
  */
 
@@ -112,53 +113,71 @@ const endOf = ({ plan, writing, frame }, offeredMs, interrupted) => {
 /** @typedef {WriteNeeds & { announce: () => Promise<unknown> }} Needs */
 
 /** @param {Needs} needs @param {Undo} undo */
-const played = async (needs, undo) => {
+const opened = async (needs, undo) => {
   const { stop, stopNow, fleet = null, warn = () => {} } = needs
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
-  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }, undo))
-  const { frame, instruments, window, writing, driver, records } = run
-  const beginning = await begin(run, needs, fleet)
-  const conducted = needs.conductor?.conduct(run, fleet)
-  // The caller that waits for the end of the run gets the error first.
-  conducted?.catch(() => {})
-  let offeredMs = 0
-  const whole = await frame.settled(() => {
-    window.close()
-    offeredMs = writing.elapsed()
-  })
-  if (!whole) driver.abandon()
-  await conducted
-
-  instruments.end()
-  const endMs = endOf(run, offeredMs, stop.aborted)
+  const run = await setUpWriting({ ...needs, onEncoding }, undo)
+  const { frame, instruments, window, writing, records, plan } = run
+  let [offeredMs, endMs] = [0, 0]
+  /** @type {Beginning['before'] | null} */
+  let before = null
+  /** @type {Held | null} */
+  let early = null
   const asked = async () =>
-    fleet?.leads() === false ? notHeld : heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
+    fleet?.leads() === false
+      ? notHeld
+      : heldIn(needs.target, run, isOfOthersToo(plan, /** @type {Held} */ (before)))
   const held = () => untilStopped(stopNow, asked(), notHeld)
-  const early = run.plan.once && shortestS(run.plan) < briefS ? await held() : null
-  await frame.endSeconds()
-  instruments.warnings().forEach(needs.remark ?? warn)
-  const after = early ?? (await held())
-  const chunks = await untilStopped(stopNow, run.finish(), null)
-  await untilStopped(stopNow, run.dropIndexes(), undefined)
-  const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-  const ending = { endMs, interrupted: stop.aborted, after, slotTable, chunks }
-  const result = writeResultOf(run, beginning, ending, needs.conductor?.course)
-  const { declared } = run.strategy
+  return {
+    frame,
+    conducted: run,
+    async begin() {
+      const beginning = await begin(run, needs, fleet)
+      before = beginning.before
+      return beginning
+    },
+    over() {
+      window.close()
+      offeredMs = writing.elapsed()
+    },
+    drained() {
+      endMs = endOf(run, offeredMs, stop.aborted)
+    },
+    async lastSecond() {
+      if (plan.once && shortestS(plan) < briefS) early = await held()
+    },
+    /** @param {Beginning} beginning @param {{ interrupted: boolean }} ending */
+    async result(beginning, { interrupted }) {
+      instruments.warnings().forEach(needs.remark ?? warn)
+      const after = early ?? (await held())
+      const chunks = await untilStopped(stopNow, run.finish(), null)
+      await untilStopped(stopNow, run.dropIndexes(), undefined)
+      const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
+      const ending = { endMs, interrupted, after, slotTable, chunks }
+      const result = writeResultOf(run, beginning, ending, needs.conductor?.course)
+      warnOfReplies(run, chunks, warn)
+      const own = fleet && {
+        sums: sumsOf(records, window, writing),
+        behindMs: records.firstBehindMs(),
+        measured: instruments.own(),
+      }
+      return { ...result, ...(own && { own: { ...own, after } }) }
+    },
+  }
+}
+
+/** What a declaration finds wrong in the replies, and passes that were not played. @param {WriteRun} run @param {Ending['chunks']} chunks @param {(warning: Warning) => void} warn */
+const warnOfReplies = (run, chunks, warn) => {
   const passes = run.passes()?.passes ?? []
   for (const name of run.unplayed())
     warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
+  const { declared } = run.strategy
   for (const message of declared.reasons(run.counts() ?? {}, run.plan, passes, chunks?.sum ?? null))
     warn({ code: 'replies', message, invalidates: true })
-  const own = fleet && {
-    sums: sumsOf(records, window, writing),
-    behindMs: records.firstBehindMs(),
-    measured: instruments.own(),
-  }
-  return { ...result, ...(own && { own: { ...own, after } }) }
 }
 
 /** @param {Needs} needs */
-export const writeRun = (needs) => withUndo((undo) => played(needs, undo))
+export const writeRun = (needs) => played(needs, (undo) => opened(needs, undo))

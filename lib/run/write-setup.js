@@ -6,8 +6,10 @@ import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
 import { inFlightWords } from '../loads/clients/in-flight.js'
 import { writingOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
+import { recordsOf, sumsOf } from '../loads/write-records.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
+import { changesOf } from '../measure/seconds.js'
 import { client } from '../measures/client.js'
 import { ofWriters } from '../measures/index.js'
 import { nodes } from '../measures/nodes.js'
@@ -16,9 +18,8 @@ import { removeExpiredIds } from '../servers/expired-ids.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { frameOf } from './frame.js'
 import { idleOf } from './idle.js'
-import { changesOf, lengthMs } from './second.js'
+import { lengthMs } from './second.js'
 import { measuringWindow } from './window.js'
-import { recordsOf, sumsOf } from './write-records.js'
 
 /**
  * @import { Member } from '../fleet/member.js'
@@ -27,11 +28,11 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
- * @import { RunClock } from './clock.js'
+ * @import { RunClock } from '../measure/run-clock.js'
  * @import { Conductor } from './conductor.js'
  * @import { Opened, Writing } from '../loads/index.js'
  * @import { Frame, FrameNeeds, Undo } from './frame.js'
- * @import { Records } from './write-records.js'
+ * @import { Records } from '../loads/write-records.js'
  *
  * @typedef {FrameNeeds & OfWriters} WriteNeeds
  * @typedef {object} OfWriters
@@ -178,6 +179,17 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
   }
 }
 
+// Of a load that has none.
+const none = {
+  counts: () => null,
+  answers: () => null,
+  passes: () => null,
+  unplayed: () => [],
+  reconnects: () => null,
+  queue: () => null,
+  finish: async () => null,
+}
+
 /** @param {WriteNeeds} needs @param {Undo} undo */
 export const setUpWriting = async (needs, undo) => {
   const { plan, target, time, others, onEncoding, onReady, say, fleet = null, conductor } = needs
@@ -206,7 +218,7 @@ export const setUpWriting = async (needs, undo) => {
       ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say, onSample })
       : Promise.resolve({ why: 'another box of the fleet measured it' })
   const opened = async () => {
-    const flow = await writingOf(plan).open({
+    const own = await writingOf(plan).open({
       ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
       onProgress: () => load?.writing.progress?.(),
       instruments,
@@ -214,15 +226,20 @@ export const setUpWriting = async (needs, undo) => {
       measuredFromMs: window.fromMs,
       ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
     })
-    undo(flow.driver.close)
+    undo(own.driver.close)
     isOpen = true
-    return flow
+    return { ...none, ...own }
   }
   const [flow, idle] = await Promise.all([opened(), idling])
   load = flow
   onReady(flow.driver)
   const aheadMs = plan.once ? await aheadOf(target) : null
-  frame.hang({ ...flow.writing, over: flow.writing.offered })
+  const settle = async (/** @type {number} */ limitMs, /** @type {AbortSignal} */ atOnce) => {
+    const whole = await flow.writing.settle(limitMs, atOnce)
+    if (!whole) flow.driver.abandon()
+    return whole
+  }
+  frame.hang({ ...flow.writing, over: flow.writing.offered, settle })
   const writers = { total: plan.totalAgents, own: plan.agents.length }
   const presence = presenceWatch({ writers, others, isMeasured: window.covers })
   const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)

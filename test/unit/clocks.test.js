@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
+import { clockOf, watchedClocks } from '../../lib/measure/run-clock.js'
 import { fetches } from '../../lib/measures/fetches.js'
 import { foldOf } from '../../lib/measures/fold.js'
 import { lineOf, recordOf } from '../../lib/measures/index.js'
-import { clockOf, watchedClocks } from '../../lib/run/clock.js'
 
 const epochMs = 1_790_000_000_000
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { planWatch } from '../../lib/loads/fetches/plan-watch.js'
 import { announcementOf } from '../../lib/plan/announced-plan.js'
-import { planWatch } from '../../lib/run/plan-watch.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000

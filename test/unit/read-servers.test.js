@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readsWords } from '../../lib/run/read-setup.js'
+import { readsWords } from '../../lib/loads/fetches/open.js'
 import { readServersOf, slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
 

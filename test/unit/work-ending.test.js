@@ -1,8 +1,8 @@
 // When the workers of a queue end by themselves.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { journalOf, withoutRepeats } from '../../lib/run/journal.js'
-import { endingOf } from '../../lib/run/work-run.js'
+import { endingOf, withoutRepeats } from '../../lib/loads/workers/ending.js'
+import { journalOf } from '../../lib/run/journal.js'
 
 /** @param {number | null} durationMs */
 const endingAt = (durationMs) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planOf } from '../../lib/loads/plan.js'
+import { recordsOf } from '../../lib/loads/write-records.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { recordsOf } from '../../lib/run/write-records.js'
 
 test('a tick that is late at several agents is one late tick', (t) => {
   const argv = ['-q', '80', '-t', '8', '--host', '127.0.0.1']

@@ -1,13 +1,12 @@
 // What a client that sends in chunks is put together of: the flow, its carrier, and what is measured of it. It has the
 // same face as a writer in ticks and its driver, so that everything that watches a run watches both.
 import { performance } from 'node:perf_hooks'
-import { alarm } from '../../base/timers.js'
 import { addressOf, endpointOf } from '../../servers/address.js'
 import { delayProxy, throughProxy } from '../../servers/delay.js'
 import { libraryIn } from '../../servers/scripts.js'
 import { ownerOf } from '../../servers/topology.js'
 import { noTally } from '../../wire/decode.js'
-import { passesOf, scheduleAt } from '../clients/open.js'
+import { endInTime, passesOf, scheduleAt } from '../clients/open.js'
 import { counted } from './counted.js'
 import { chunksFlow } from './flow.js'
 import { ioredisCarrier } from './ioredis.js'
@@ -21,7 +20,7 @@ import { socketCarrier } from './socket.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Delivery } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
- * @import { Records } from '../../run/write-records.js'
+ * @import { Records } from '../write-records.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
@@ -54,7 +53,7 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
 export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
   const { delivery, chunkSize, passes } =
     /** @type {NonNullable<Plan['clients']> & { delivery: Delivery }} */ (plan.clients)
-  const { nominalHz, durationMs, maxBehindMs } = plan
+  const { maxBehindMs } = plan
   const chunk = strategy.chunk('add')
   const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
   const compare = await counted(strategy, target, passes)
@@ -101,8 +100,6 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
   const passing =
     passes && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
   const offered = passing ? passing.over : flow.offered
-  let cancelEnd = () => {}
-  offered.then(() => cancelEnd())
   const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
   const close = () => {
     flow.close()
@@ -124,17 +121,11 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       start(unpreparedBytes) {
         if (passing) return passing.start(unpreparedBytes)
         play()
-        // What is due shortly before the end is sent, however late the timer of the end wakes.
-        const graceMs = nominalHz === null ? 0 : maxBehindMs
-        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, flow.stop)
+        endInTime(plan, offered, elapsed, flow.stop)
       },
     },
-    counts: () => null,
-    answers: () => null,
-    reconnects: () => null,
     passes: () => (passing ? passing.results() : null),
     unplayed: () => (passing ? passing.unplayed() : []),
-    queue: () => null,
     /** Reads what is stored, when the run is over. */
     async finish() {
       const sum = await compare(ledger.whole).catch(() => null)

@@ -23,8 +23,8 @@ import { queryChecksOf, updating } from './query-checks.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { Pass } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
- * @import { RunClock } from '../../run/clock.js'
- * @import { Records } from '../../run/write-records.js'
+ * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { Records } from '../write-records.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  * @typedef {NonNullable<Plan['clients']>} Clients
@@ -66,6 +66,18 @@ const drawOf = (plan, asked) => {
 export const scheduleAt = (plan, course) => {
   if (course) return scheduleOfCourse(course)
   return plan.nominalHz === null ? null : scheduleOf({ ...plan, rateHz: plan.nominalHz })
+}
+
+/**
+ * Ends a load at its time. What is due shortly before is sent, however late the timer wakes or a client has room.
+ * @param {Plan} plan
+ * @param {Promise<unknown>} over it ended before
+ * @param {() => number} elapsed
+ * @param {() => void} stop
+ */
+export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed, stop) => {
+  if (durationMs !== null)
+    over.then(alarm(durationMs + (nominalHz === null ? 0 : maxBehindMs), elapsed, stop))
 }
 
 /**
@@ -132,7 +144,6 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
 /** @param {WritingNeeds} needs */
 export const clientsWriting = async (needs) => {
   const { plan, strategy, target, records, clock, onEvent } = needs
-  const { nominalHz, durationMs, maxBehindMs } = plan
   const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
   const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
@@ -162,11 +173,7 @@ export const clientsWriting = async (needs) => {
     ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
     : null
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
-  // What is due shortly before the end is sent, however late the timer of the end wakes or a client has room.
-  const graceMs = nominalHz === null ? 0 : maxBehindMs
-  let cancelEnd = () => {}
   const offered = passing?.over ?? flow.offered
-  offered.then(() => cancelEnd())
   const { lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {
     passing?.stop()
@@ -202,7 +209,7 @@ export const clientsWriting = async (needs) => {
         account?.start()
         if (passing) passing.start(unpreparedBytes)
         else flow.start()
-        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, stop)
+        endInTime(plan, offered, elapsed, stop)
       },
     },
     /** Replies by what they mean. */

@@ -6,7 +6,8 @@ import { consumersIn, fetchesUnderWay } from './consumers.js'
 
 /**
  * @import { ReadPlan } from './plan.js'
- * @import { Conductor } from '../../run/conductor.js'
+ * @import { Course } from '../../plan/course.js'
+ * @import { recordsOf } from '../write-records.js'
  * @import { ConsumerEvents } from './consumers.js'
  * @import { Fetched } from './fetch.js'
  */
@@ -17,13 +18,15 @@ const maxBehindMs = 5000
 const begun = { next: () => true, giveUp: () => {} }
 
 /**
- * @param {object} needs
- * @param {ReadPlan} needs.plan
- * @param {Pick<Conductor, 'course' | 'tap'>} needs.conductor
- * @param {(consumer: number) => () => Promise<Fetched>} needs.fetcher
- * @param {() => number} needs.clock
- * @param {ConsumerEvents} needs.events
+ * @typedef {object} FetchingNeeds
+ * @property {ReadPlan} plan
+ * @property {{ course: Course, tap: NonNullable<Parameters<typeof recordsOf>[2]> }} conductor
+ * @property {(consumer: number) => () => Promise<Fetched>} fetcher
+ * @property {() => number} clock
+ * @property {ConsumerEvents} events
  */
+
+/** @param {FetchingNeeds} needs */
 export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, clock, events }) => {
   const ledger = operationsOf({ isMeasured: () => true })
   const free = consumersIn(plan).map((consumer) => ({ consumer, fetch: fetcher(consumer) }))

@@ -5,10 +5,13 @@ import { readPlanOf } from './plan.js'
 import { reasons } from './reasons.js'
 import { words } from './words.js'
 
+/** @import { ReadNeeds } from './open.js' */
+
 export const fetches = Object.freeze({
   document: /** @type {const} */ ('consumer'),
   names: names.fetches,
   plan: readPlanOf,
+  open: async (/** @type {ReadNeeds} */ needs) => (await import('./open.js')).openFetches(needs),
   measures: ofReaders,
   words,
   reasons,

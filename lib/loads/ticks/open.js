@@ -14,8 +14,8 @@ import { ticksWriter } from './writer.js'
  * @import { Target } from '../../servers/open.js'
  * @import { DriverOptions } from '../../transport/socket.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
- * @import { RunClock } from '../../run/clock.js'
- * @import { Records } from '../../run/write-records.js'
+ * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { Records } from '../write-records.js'
  *
  * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds
  */
@@ -102,12 +102,6 @@ export const ticksWriting = async ({
         writing.start()
       },
     },
-    counts: () => null,
-    answers: () => null,
-    passes: () => null,
-    unplayed: () => [],
     reconnects: () => reconnecting.counts,
-    finish: async () => null,
-    queue: () => null,
   }
 }

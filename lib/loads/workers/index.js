@@ -5,10 +5,14 @@ import { workPlanOf } from './plan.js'
 import { reasons } from './reasons.js'
 import { words } from './words.js'
 
+/** @import { openWorkers } from './open.js' */
+
 export const workers = Object.freeze({
   document: /** @type {const} */ ('workers'),
   names: names.workers,
   plan: workPlanOf,
+  open: async (/** @type {Parameters<typeof openWorkers>[0]} */ needs) =>
+    (await import('./open.js')).openWorkers(needs),
   measures: ofWorkers,
   words,
   reasons,

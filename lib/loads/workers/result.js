@@ -4,7 +4,7 @@ import { commandsOfRole } from '../../measures/nodes.js'
 
 /**
  * @import { Account } from '../../measure/jobs.js'
- * @import { WorkRun } from '../../run/work-run.js'
+ * @import { WorkRun } from './open.js'
  *
  * @typedef {{ host: string, done: number }} Box
  * @typedef {object} Ending

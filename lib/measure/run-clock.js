@@ -2,7 +2,7 @@
 
 import { TargetError } from '../base/errors.js'
 import { atMost } from '../base/timers.js'
-import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
+import { clockLimitMs, clocksOf, steadyClock } from './clocks.js'
 
 /**
  * @import { Warning } from '../measures/warnings.js'

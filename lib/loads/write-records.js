@@ -1,12 +1,12 @@
 // What a writing run counts and times as it goes.
 
-import { writingOf } from '../loads/index.js'
 import { latencyOf, series } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
+import { writingOf } from './index.js'
 
 /**
  * @import { Sums } from '../fleet/interval.js'
- * @import { Plan } from '../loads/plan.js'
+ * @import { Plan } from './plan.js'
  * @import { Tick } from '../transport/connection.js'
  */
 

@@ -1,39 +1,27 @@
-// One run of the workers of a queue: put together, started, ended, and accounted for job by job.
+// What workers of a queue are opened with, how they end, and what became of every job.
 
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TargetError } from '../base/errors.js'
-import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
-import { alarm, deferred } from '../base/timers.js'
-import { withUndo } from '../base/undo.js'
-import { queueOwner } from '../loads/jobs/producer.js'
-import { contentsOf } from '../loads/workers/contents.js'
-import { workResultOf } from '../loads/workers/result.js'
-import { openStages } from '../loads/workers/stages.js'
-import { onesIn } from '../measure/bits.js'
-import { steadyClock } from '../measure/clocks.js'
-import { ofWorkers, waitingIn } from '../measures/index.js'
-import { accountsBeside, boxAccount, signs } from '../servers/queue-accounts.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { watchedClocks } from './clock.js'
-import { frameOf } from './frame.js'
-import { withoutRepeats } from './journal.js'
-import { changesOf } from './second.js'
+import { TargetError } from '../../base/errors.js'
+import { untilStopped } from '../../base/interrupts.js'
+import { steadyClock } from '../../measure/clocks.js'
+import { watchedClocks } from '../../measure/run-clock.js'
+import { changesOf } from '../../measure/seconds.js'
+import { ofWorkers, waitingIn } from '../../measures/index.js'
+import { accountsBeside, boxAccount, signs } from '../../servers/queue-accounts.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { queueOwner } from '../jobs/producer.js'
+import { contentsOf } from './contents.js'
+import { endingOf, goneMs, onesOf, withoutRepeats } from './ending.js'
+import { workResultOf } from './result.js'
+import { openStages } from './stages.js'
 
 /**
- * @import { Redis } from 'ioredis'
- * @import { Sets } from '../measure/jobs.js'
- * @import { AnnouncedPlan } from '../plan/announced-plan.js'
- * @import { WorkPlan } from '../loads/workers/plan.js'
- * @import { Warning } from '../measures/warnings.js'
- * @import { Target } from '../servers/open.js'
- * @import { Frame, FrameNeeds, Undo } from './frame.js'
- *
- * @typedef {FrameNeeds & { plan: WorkPlan, announced: AnnouncedPlan | null, warn: (warning: Warning) => void }} WorkNeeds
+ * @import { Target } from '../../servers/open.js'
+ * @import { LoadNeeds } from '../index.js'
+ * @import { WorkPlan } from './plan.js'
  */
 
-// How long a server that is away is waited for.
-const goneMs = 60_000
 // Boxes that drain a queue see within about a second of each other that it is empty.
 const othersEndMs = 5000
 const lookEveryMs = 100
@@ -58,58 +46,15 @@ const checkServer = async (strategy, { commands, address, versions }) => {
     )
 }
 
-/** @param {Sets} sets */
-const jobsOf = (sets) => Object.values(sets).reduce((sum, set) => sum + onesIn(set), 0)
-
-/** When the run is over: at its time, with `drain` when nothing is left, or when its server has gone. */
-export const endingOf = (
-  /** @type {{ plan: WorkPlan, client: () => Redis, strategy: ReturnType<typeof strategyOf>, elapsed: () => number, onGone: () => void }} */ needs,
-) => {
-  const { plan, client, strategy, elapsed, onGone } = needs
-  /** @type {number | null} */
-  let silentSinceMs = null
-  let cancelEnd = () => {}
-  const { over, finish: end } = deferred()
-  const finish = () => {
-    cancelEnd()
-    end()
-  }
-  return {
-    over,
-    start: () => {
-      if (plan.durationMs !== null) cancelEnd = alarm(plan.durationMs, elapsed, finish)
-    },
-    stop: () => finish(),
-    /** @param {number | null} waiting null: the server does not say */
-    async look(waiting) {
-      if (waiting === null) {
-        silentSinceMs ??= elapsed()
-        if (plan.durationMs !== null || elapsed() - silentSinceMs < goneMs) return
-        onGone()
-        finish()
-        return
-      }
-      silentSinceMs = null
-      if (!plan.work.drain || waiting > 0) return
-      const { makers } = await signs(client(), strategy.accounts())
-      if (makers.length === 0 || makers.some(({ atWork }) => atWork)) return
-      const { queued, taken, passed } = await contentsOf(client(), strategy)
-      // A second queue that these workers do not drain is none of theirs.
-      const others = plan.work.outputs === null ? jobsOf(passed) : 0
-      if (jobsOf(queued) + jobsOf(taken) === others) finish()
-    },
-  }
-}
-
 /**
  * What is written and shown of each second.
  * @param {WorkPlan} plan
- * @param {Frame} frame
+ * @param {() => number} elapsed
  * @param {Awaited<ReturnType<typeof openStages>>['stages']} stages
  * @param {{ renew: () => Promise<void> }} account
  * @param {(waiting: number | null) => Promise<void>} look whether the run is over; null: the server does not say
  */
-const secondsOf = (plan, { elapsed }, stages, account, look) => {
+const secondsOf = (plan, elapsed, stages, account, look) => {
   const { records } = stages[stages.length - 1]
   // With two stages, what the first has done too.
   const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
@@ -129,12 +74,10 @@ const secondsOf = (plan, { elapsed }, stages, account, look) => {
   }
 }
 
-/** @param {WorkNeeds} needs @param {Undo} undo */
-const setUp = async (needs, undo) => {
-  const { plan, target, results, warn } = needs
+/** @param {LoadNeeds & { plan: WorkPlan }} needs */
+const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   const strategy = strategyOf(plan)
   await checkServer(strategy, target)
-  const frame = frameOf(needs, undo)
   const { clock, elapsed, journal } = frame
   const owner = queueOwner(target, strategy)
   const client = () => target.control(owner())
@@ -180,19 +123,19 @@ const setUp = async (needs, undo) => {
       return crew.settle(limitMs, atOnce)
     },
   })
-  const seconds = secondsOf(plan, frame, stages, account, ending.look)
+  const seconds = secondsOf(plan, elapsed, stages, account, ending.look)
   return {
-    ...{ plan, announced: needs.announced, strategy, client, last, crew, account, box },
-    ...{ frame, instruments, clocks, journal, elapsed },
+    ...{ plan, announced, strategy, client, last, crew, account, box },
+    ...{ instruments, clocks, journal, elapsed },
+    seconds: { ...seconds, time: clocks },
     /** When the run began, by the clock of the queue's server. */
     startUs: () => startUs,
-    begin: () =>
-      frame.begin({ ...seconds, time: clocks, write: results.interval }, () => {
-        startMs = clock()
-        startUs = (steady.epochMs() + offsetMs) * 1000
-        crew.start()
-        ending.start()
-      }),
+    start() {
+      startMs = clock()
+      startUs = (steady.epochMs() + offsetMs) * 1000
+      crew.start()
+      ending.start()
+    },
     end() {
       endMs = clock()
     },
@@ -200,9 +143,6 @@ const setUp = async (needs, undo) => {
 }
 
 /** @typedef {Awaited<ReturnType<typeof setUp>>} WorkRun */
-
-/** @param {readonly Uint8Array[]} sets */
-const jobsIn = (sets) => sets.reduce((sum, set) => sum + onesIn(set), 0)
 
 /** What became of every job, as the accounts and the queue have it now. @param {WorkRun} run */
 const accountNow = async ({ client, strategy, last, crew, box }) => {
@@ -220,8 +160,8 @@ const accountNow = async ({ client, strategy, last, crew, box }) => {
     boxes_silent: boxesSilent,
     ...(atOnce.length > 0 && {
       boxes: [
-        { host: hostname(), done: jobsIn([...last.jobs.done.values()].map((bits) => bits.bytes())) },
-        ...atOnce.map(({ host, sets }) => ({ host, done: jobsIn(Object.values(sets)) })),
+        { host: hostname(), done: onesOf([...last.jobs.done.values()].map((bits) => bits.bytes())) },
+        ...atOnce.map(({ host, sets }) => ({ host, done: onesOf(Object.values(sets)) })),
       ],
     }),
   }
@@ -246,36 +186,35 @@ const accounted = async (run, atOnce) => {
   return accountNow(run)
 }
 
-/** @param {WorkNeeds} needs @param {Undo} undo */
-const played = async (needs, undo) => {
-  const { stop, stopNow } = needs
-  const run = await unlessInterrupted(stop, setUp(needs, undo))
-  const { frame, instruments, journal } = run
-  // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
-  await run.account.begin().catch((error) => {
-    if (!isOutOfMemory(error)) throw error
-  })
-  await instruments.startWindow()
-  const startedEpochMs = run.begin()
-  const whole = await frame.settled()
-  run.end()
-  instruments.end()
-  await frame.endSeconds()
-  const account = await untilStopped(
-    stopNow,
-    accounted(run, stopNow).catch((error) => {
-      journal.note('account', error.message)
-      return null
-    }),
-    null,
-  )
-  await untilStopped(
-    stopNow,
-    run.account.end().catch(() => {}),
-    undefined,
-  )
-  return workResultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
+/** @param {LoadNeeds & { plan: WorkPlan }} needs */
+export const openWorkers = async (needs) => {
+  const { frame, results, stopNow } = needs
+  const run = await setUp(needs)
+  const { account, instruments, journal } = run
+  return {
+    /** When, epoch. */
+    async begin() {
+      // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
+      await account.begin().catch((error) => {
+        if (!isOutOfMemory(error)) throw error
+      })
+      await instruments.startWindow()
+      return frame.begin({ ...run.seconds, write: results.interval }, run.start)
+    },
+    drained: run.end,
+    /** Under the names of run.json. @param {number} startedEpochMs @param {{ whole: boolean, interrupted: boolean }} ending */
+    async result(startedEpochMs, ending) {
+      const found = accounted(run, stopNow).catch((error) => {
+        journal.note('account', error.message)
+        return null
+      })
+      const jobs = await untilStopped(stopNow, found, null)
+      await untilStopped(
+        stopNow,
+        account.end().catch(() => {}),
+        undefined,
+      )
+      return workResultOf(run, { startedEpochMs, ...ending, account: jobs })
+    },
+  }
 }
-
-/** @param {WorkNeeds} needs */
-export const workRun = (needs) => withUndo((undo) => played(needs, undo))

@@ -1,7 +1,7 @@
 // Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
-import { samePlan } from '../plan/announced-plan.js'
+import { samePlan } from '../../plan/announced-plan.js'
 
-/** @import { AnnouncedPlan } from '../plan/announced-plan.js' */
+/** @import { AnnouncedPlan } from '../../plan/announced-plan.js' */
 
 const everyMs = 1000
 // Two renewals that did not come, and a little.

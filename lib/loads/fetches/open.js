@@ -1,0 +1,249 @@
+// What consumers are opened with before their first fetch: the driver, the clocks of the servers, who judges what is read, and what
+// watches all of it.
+
+import { unlessInterrupted } from '../../base/interrupts.js'
+import { patienceMs, sleep } from '../../base/settlement.js'
+import { atMost, longestTimerMs } from '../../base/timers.js'
+import { several } from '../../base/units.js'
+import { watchedClocks } from '../../measure/run-clock.js'
+import { momentsOf } from '../../measure/seconds.js'
+import { countersOf, uniquenessOf } from '../../measure/uniqueness.js'
+import { sectionOf } from '../../measures/fold.js'
+import { ofReaders } from '../../measures/index.js'
+import { commandsOfRole } from '../../measures/nodes.js'
+import { fetchScript } from '../../servers/scripts.js'
+import { socketReadDriver } from '../../transport/read-socket.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { consumersOf } from './consumers.js'
+import { courseFetching } from './course-fetching.js'
+import { fetcherOf } from './fetch.js'
+import { verifierOf } from './verifying.js'
+
+/**
+ * @import { Member } from '../../fleet/member.js'
+ * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { instrumentsOf } from '../../measures/index.js'
+ * @import { Source } from '../../measures/measure.js'
+ * @import { AnnouncedPlan } from '../../plan/announced-plan.js'
+ * @import { ReadDriver, ReadDriverOptions } from '../../transport/read-driver.js'
+ * @import { LoadNeeds } from '../index.js'
+ * @import { FetchingNeeds } from './course-fetching.js'
+ * @import { Fetched } from './fetch.js'
+ * @import { ReadPlan } from './plan.js'
+ *
+ * @typedef {LoadNeeds & OfReaders} ReadNeeds
+ * @typedef {object} OfReaders
+ * @property {ReadPlan} plan
+ * @property {readonly AnnouncedPlan[]} announcements all that are under the prefix
+ * @property {() => Promise<readonly AnnouncedPlan[]>} readAnnouncements
+ * @property {Joined | null} [joined]
+ * @property {FetchingNeeds['conductor']} [conductor] decides at which rates is fetched
+ *
+ * @typedef {object} Joined of a fleet
+ * @property {Pick<Member, 'clock' | 'second' | 'ending'>} fleet
+ * @property {{ agents: readonly number[] }} readers
+ * @property {number} startMs of the run, by the fleet's clock
+ * @property {number | null} lengthMs
+ */
+
+const verifyLimitMs = 30_000
+
+const nothing = () => {}
+
+/** Where the reads go, in one line. @param {ReadPlan} plan @param {ReadDriver} driver @param {readonly string[]} masters */
+export const readsWords = (plan, driver, masters) => {
+  const servers = driver.servers()
+  const bare = driver.bare()
+  if (bare.length === masters.length && plan.reads === 'replica')
+    return `reads from ${several(masters.length, 'master')}: there ${masters.length === 1 ? 'is' : 'are'} no replica${masters.length === 1 ? '' : 's'}`
+  const without =
+    bare.length > 0 ? `; ${several(bare.length, 'shard')} without a replica, read from the master` : ''
+  const what = plan.reads === 'any' ? 'node' : plan.reads
+  return `reads from ${several(servers.length, what)}${without}`
+}
+
+/** @param {ReadDriverOptions} options */
+const openDriver = async (options) => {
+  if (options.plan.driver === 'socket') return socketReadDriver(options)
+  const { libraryReadDriver } = await import('../../transport/library-reader.js')
+  return libraryReadDriver(options)
+}
+
+/** One reply as a number; null: no number came. @param {ReadDriver} driver */
+const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
+  let found = /** @type {number | null} */ (null)
+  const sink = {
+    open: nothing,
+    bulk: nothing,
+    nil: nothing,
+    error: nothing,
+    number: (/** @type {number} */ n) => {
+      found = n
+    },
+  }
+  await driver.ask(args, args[1], sink, 0).catch(nothing)
+  return found
+}
+
+/** One reader of a fleet takes for all what one does. @param {Joined} joined */
+const sharedBy =
+  ({ readers }) =>
+  (/** @type {Source} */ source) =>
+    readers.agents.includes(1) ? source : { second: () => ({}), close: source.close }
+
+/** @param {Record<string, number>} verified */
+const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
+  missing + corrupt + unexpected + stale
+
+/**
+ * In a fleet the first fetch is due when a second of the run begins, so that the seconds of all boxes are the same.
+ * @param {Joined} joined
+ * @param {AbortSignal} stop
+ * @returns how long after the run's start
+ */
+const joinedAt = async ({ fleet, startMs }, stop) => {
+  const agoMs = performance.now() - fleet.clock.clockAt(startMs)
+  const fromMs = Math.max(0, Math.ceil(agoMs / 1000)) * 1000
+  await unlessInterrupted(stop, sleep(Math.max(0, fromMs - agoMs)))
+  return fromMs
+}
+
+/** Readers of a fleet end with its writers: when they are to, or when the last of them has. @param {Joined} joined @param {() => void} stop */
+const endWith = ({ fleet, startMs, lengthMs }, stop) => {
+  if (fleet.ending.aborted) stop()
+  fleet.ending.addEventListener('abort', stop)
+  const leftMs =
+    lengthMs === null ? longestTimerMs : fleet.clock.clockAt(startMs + lengthMs) - performance.now()
+  if (leftMs < longestTimerMs) setTimeout(stop, leftMs).unref()
+}
+
+/** A search has the time of its confirmation from its lines. @param {ReturnType<typeof courseFetching>} reading */
+const conductedOf = (reading) => ({
+  writing: { elapsed: reading.elapsed, stop: reading.stop, offered: reading.over },
+  records: { ledger: /** @type {any} */ (reading.ledger), restart: () => {} },
+  window: { reopen: async () => {} },
+})
+
+/**
+ * What is written and shown of each second.
+ * @param {ReadNeeds} needs
+ * @param {{ driver: ReadDriver, clocks: RunClock, uniqueness: ReturnType<typeof uniquenessOf> | null }} reading
+ * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
+ */
+const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniqueness }, instruments) => ({
+  ...{ time: clocks, watch: driver.watch, totalMs: plan.durationMs },
+  moment: momentsOf(frame.elapsed),
+  ask: async () => uniqueness?.sample(),
+  line: (/** @type {any} */ _, /** @type {any} */ line) => line,
+  shown: (/** @type {any} */ _, /** @type {any} */ line) => {
+    const { lost, reading } = instruments.live(line)
+    const found = sectionOf(instruments.sofar, 'verify')
+    return {
+      achievedRate: line.items_per_s,
+      lost: { wrong: wrongIn(found), ...lost },
+      reading: { ...reading, checked: found.checked },
+    }
+  },
+  /** In a fleet, so long after the run's start. @param {number} fromMs */
+  writeFrom: (fromMs) => (/** @type {any} */ line) => {
+    results.interval(line)
+    if (!joined) return
+    const { nodes, ...second } = line
+    const { fleet } = joined
+    const times = { at_ms: line.at_ms + fromMs, epoch_ms: Math.round(fleet.clock.now()) }
+    fleet.second({ ...second, ...times, kind: 'consumer' })
+  },
+})
+
+/** @param {ReadNeeds} needs */
+export const openFetches = async (needs) => {
+  const { plan, announced, announcements, target, say, warn, joined = null, conductor } = needs
+  const { frame, undo, stop, stopNow } = needs
+  const { clock, elapsed, journal } = frame
+  const reader = strategyOf(plan).reader()
+
+  const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
+  undo(driver.close)
+  say(readsWords(plan, driver, target.topology.masters))
+  if (plan.mode === 'script')
+    await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
+  const clocks = await watchedClocks({
+    ...{ target, warn, servers: driver.servers },
+    effect: 'ages and cut-offs are wrong',
+  })
+  const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
+
+  const verifying = verifierOf(needs, { driver, reader, clocks, planNow })
+  const { watch, verifier, inspector, liveShare } = verifying
+  undo(watch.stop)
+  const uniqueness = plan.count
+    ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
+    : null
+  const instruments = await frame.measure(ofReaders, {
+    ...{ plan, target, verifier },
+    // In a fleet, a writer samples the nodes.
+    ...(joined && { sampler: null, shared: sharedBy(joined) }),
+  })
+  const fetching = {
+    plan,
+    fetcher: (/** @type {number} */ consumer) =>
+      fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.at, inspector }),
+    clock,
+    events: {
+      onFetched: (/** @type {number} */ _, /** @type {Fetched} */ fetched) => {
+        instruments.count('fetched', fetched)
+        if (plan.values || reader.dated) liveShare.fetched(fetched)
+      },
+      onOverrun: (/** @type {number} */ _, /** @type {number} */ deadlines) =>
+        instruments.count('overrun', deadlines),
+    },
+  }
+  const course = conductor ? courseFetching({ ...fetching, conductor }) : null
+  const reading = course ?? consumersOf(fetching)
+  frame.hang(reading)
+  let [fromMs, durationS] = [0, 0]
+  const { writeFrom, ...seconds } = secondsOf(needs, { driver, clocks, uniqueness }, instruments)
+  return {
+    conducted: course && conductedOf(course),
+    /** When, epoch. */
+    async begin() {
+      if (joined) fromMs = await joinedAt(joined, stop)
+      await instruments.start()
+      await instruments.startWindow()
+      watch.start()
+      const startedEpochMs = frame.begin({ ...seconds, write: writeFrom(fromMs) }, reading.start)
+      if (joined) endWith(joined, reading.stop)
+      return startedEpochMs
+    },
+    async drained(/** @type {boolean} */ whole) {
+      durationS = elapsed() / 1000
+      // What has not come back by now has failed, and must not leave the run valid.
+      if (!whole && !stop.aborted)
+        for (let left = reading.busy(); left > 0; left--)
+          instruments.count('failed', driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
+      if (verifier && whole && !stopNow.aborted) {
+        const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
+        await atMost(patienceMs(stop, verifyLimitMs), Promise.race([verifier.settle(), atOnce]))
+      }
+      watch.stop()
+    },
+    /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
+    result: (startedEpochMs, { interrupted }) => ({
+      kind: /** @type {const} */ ('consumer'),
+      ...{ startedEpochMs, durationS, interrupted, plan },
+      writing: announced,
+      consumers: plan.agents.length * plan.consumers,
+      clocks: clocks.figures(),
+      live: liveShare.summary(),
+      uniqueness: uniqueness?.rows() ?? null,
+      reads: driver.figures(),
+      commands: {
+        master: commandsOfRole(instruments.sofar.nodes, 'master'),
+        replica: commandsOfRole(instruments.sofar.nodes, 'replica'),
+      },
+      events: journal.events,
+      ...instruments.result({ stored: 0, overS: durationS }),
+      ...(joined && { own: { fromMs, measured: instruments.own() } }),
+    }),
+  }
+}
