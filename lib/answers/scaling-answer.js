@@ -39,10 +39,10 @@ const runFiles = (folder, depth = 6) => {
 
 /** @param {any} plan */
 const labelOf = ({ strategy, work: { take, kind, us, confirm, processes, workers } }) => {
-  const labour = us === 0 ? 'no work' : `${kind} ${us >= 1000 ? `${us / 1000} ms` : `${us} µs`}`
+  const does = us === 0 ? 'no work' : `${kind} ${us >= 1000 ? `${us / 1000} ms` : `${us} µs`}`
   const each =
     kind === 'cpu' && us > 0 && processes > 1 && processes < workers ? `, ${processes} processes` : ''
-  return `${strategy}${confirm ? ' confirmed' : ''}, take ${take}, ${labour}${each}`
+  return `${strategy}${confirm ? ' confirmed' : ''}, take ${take}, ${does}${each}`
 }
 
 /**

@@ -42,7 +42,7 @@ export const isOfWorkers = (name) =>
   namesOfWorkers.has(name) ||
   /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
 /** For a process of workers that was started by another, which counts their jobs. */
-export const ofCrews = Object.freeze([client, collection])
+export const ofProcesses = Object.freeze([client, collection])
 /** What consumers alone have. */
 export const ofReading = Object.freeze([fetches, replication, verify])
 /** The one that counts what they do. */

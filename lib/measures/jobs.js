@@ -47,7 +47,7 @@ export const jobs = {
         return {
           ...found,
           waiting_us: last.times.waiting.turn(),
-          work_us: first.times.labour.turn(),
+          work_us: first.times.work.turn(),
           take_us: first.times.take.turn(),
           confirm_us: first.times.confirm.turn(),
           ...(ahead > 0 && { 'ahead.jobs': ahead, 'ahead.max_us': maxUs }),

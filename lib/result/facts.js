@@ -126,7 +126,7 @@ const writtenIn = ({ plan }, lines) => {
 const readIn = ({ plan }) => ({ commands: {}, reads: {}, consumers: plan.agents.length * plan.consumers })
 
 // What each worker did is known at the end.
-const crewOf = (/** @type {number} */ count) => ({
+const workersShape = (/** @type {number} */ count) => ({
   count,
   busy_share: null,
   work_us_mean: null,
@@ -146,10 +146,10 @@ const workedIn = ({ plan: { work }, jobs: known }, lines) => {
     },
     rate: { nominal: null, achieved: rate },
     commands: { refused_by: {}, lost_replies: {} },
-    workers: crewOf(work.workers),
+    workers: workersShape(work.workers),
     stages: work.outputs && {
-      filter: { ...crewOf(work.workers), rate: null, done: null },
-      output: { ...crewOf(work.outputs.workers), rate, done: jobs.done },
+      filter: { ...workersShape(work.workers), rate: null, done: null },
+      output: { ...workersShape(work.outputs.workers), rate, done: jobs.done },
     },
   }
 }

@@ -336,7 +336,7 @@ export const CONSUMER = object(
   [...Object.keys(run), readsName, 'freshness_ms', 'replication_ms'],
 )
 
-const crew = object(
+const workersShape = object(
   {
     count: number,
     ...figures(['busy_share', 'jobs_a_take', 'work_us_mean', 'fewest', 'most', 'fairness', 'busiest'])
@@ -346,7 +346,7 @@ const crew = object(
 )
 const stage = object(
   {
-    ...crew.properties,
+    ...workersShape.properties,
     ...figures(['rate', 'done', 'duplicates', 'reclaimed']).properties,
     latency_us: nullable(percentiles),
     backlog: figures(['first', 'last', 'max']),
@@ -393,7 +393,9 @@ export const WORKERS = object(
     take_us: nullable(measured.run.take_us),
     confirm_us: nullable(measured.run.confirm_us),
     backlog: measured.run.backlog,
-    workers: object({ ...crew.properties, ...figures(['rate', 'boxes_fairness']).properties }, ['count']),
+    workers: object({ ...workersShape.properties, ...figures(['rate', 'boxes_fairness']).properties }, [
+      'count',
+    ]),
     clocks,
     stages: nullable(object({ filter: stage, output: stage }, ['filter', 'output'])),
     connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),

@@ -1,8 +1,9 @@
 // Which agents this process is, and what that means in words.
 
 import { unlessInterrupted } from '../base/interrupts.js'
-import { count, micros, several } from '../base/units.js'
+import { count, several } from '../base/units.js'
 import { namesOfKind } from '../loads/names.js'
+import { workWords } from '../loads/workers/words.js'
 import { leases } from '../servers/leases.js'
 import { refuseRival } from '../servers/plan-key.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
@@ -148,8 +149,7 @@ export const readerWords = ({ agents, totalAgents, consumers }, isFleet) =>
 
 /** `8 workers that take up to 50 jobs each, with 500 µs of computing a job` @param {WorkPlan} plan */
 export const workersWords = ({ work: { workers, processes, outputs, take, kind, us } }) => {
-  const labour = us === 0 ? 'no work' : `${micros(us)} of ${kind === 'cpu' ? 'computing' : 'waiting'}`
   const then = outputs ? `, handed over to ${several(outputs.workers, 'output worker')}` : ''
   const where = processes > 1 ? ` in ${count(processes)} processes` : ''
-  return `${several(workers, 'worker')}${where} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'a job' : `up to ${count(take)} jobs`} at once, ${labour} a job${then}`
+  return `${several(workers, 'worker')}${where} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'a job' : `up to ${count(take)} jobs`} at once, ${workWords({ us, kind })}${then}`
 }

@@ -131,8 +131,8 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     const [made, consumed] = /** @type {any[]} */ (await Promise.all([producing, consuming]))
     const { account, reclaimed, done } = consumed.jobs
     assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
-    const crews = consumed.stages ? Object.values(consumed.stages) : [consumed.workers]
-    assert.ok(crews.reduce((sum, { processes_lost: lost }) => sum + lost, 0) >= 2)
+    const groups = consumed.stages ? Object.values(consumed.stages) : [consumed.workers]
+    assert.ok(groups.reduce((sum, { processes_lost: lost }) => sum + lost, 0) >= 2)
 
     // What Redis says: a bit for each job.
     const acked = Number(await cli(server, 'BITCOUNT', `${queue}:acked:${made.plan.queue.maker}`))

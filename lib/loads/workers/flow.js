@@ -26,7 +26,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './connection.js'
  * @property {BoundWork[]} leave
  *
  * @typedef {object} WorkersEvents
- * @property {(worker: number, taken: Taken, takenMs: number, doneMs: number, labourMs: number) => void} onDone the moments by
+ * @property {(worker: number, taken: Taken, takenMs: number, doneMs: number, workMs: number) => void} onDone the moments by
  *   the clock
  * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onTaken none too
  * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onConfirmed
@@ -41,7 +41,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './connection.js'
  * @property {number} take
  * @property {number} reclaimMs
  * @property {Bound} bound
- * @property {(() => Promise<number>) | null} labour resolves with how long it took, in ms
+ * @property {(() => Promise<number>) | null} doWork resolves with how long it took, in ms
  * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
  *   the server that has the queue
  * @property {() => Promise<unknown>} refresh where it is now
@@ -57,7 +57,7 @@ const mostAtOnce = 100
 
 /** @param {WorkersNeeds} needs */
 export const workersFlow = async (needs) => {
-  const { names, take, reclaimMs, bound, labour, dial, events, clock, random } = needs
+  const { names, take, reclaimMs, bound, doWork, dial, events, clock, random } = needs
   const ask = askingOf(needs)
   let stopping = false
   let atOnce = false
@@ -167,8 +167,8 @@ export const workersFlow = async (needs) => {
       }
       const takenMs = clock()
       for (const job of jobs) {
-        const labourMs = labour ? await labour() : 0
-        events.onDone(index, job, takenMs, clock(), labourMs)
+        const workMs = doWork ? await doWork() : 0
+        events.onDone(index, job, takenMs, clock(), workMs)
       }
       await confirm(jobs)
     }

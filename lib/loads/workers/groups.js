@@ -19,11 +19,11 @@ import { journalReader } from './journal.js'
  * @import { Readable } from 'node:stream'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { WorkPlan } from './plan.js'
- * @import { CrewSink } from './crew.js'
+ * @import { GroupSink } from './worker-group.js'
  * @import { Orders } from './process.js'
  *
  * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
- * @typedef {ReturnType<typeof startCrew>} Crew
+ * @typedef {ReturnType<typeof startGroup>} WorkerGroup
  */
 
 const program = fileURLToPath(new URL('process.js', import.meta.url))
@@ -38,8 +38,8 @@ const sharesOf = (workers, processes) =>
     return { first: from, count: Math.floor(((p + 1) * workers) / processes) - from }
   })
 
-/** A process of workers, and what it last reported. @param {Orders} orders @param {CrewSink} sink */
-const startCrew = (orders, sink) => {
+/** A process of workers, and what it last reported. @param {Orders} orders @param {GroupSink} sink */
+const startGroup = (orders, sink) => {
   const reader = journalReader(orders.journal, sink)
   const child = startChild(program, [], {
     env: programsEnv(process.env),
@@ -50,7 +50,7 @@ const startCrew = (orders, sink) => {
   child.stdin?.on('error', () => {})
   const exit = once(child, 'exit')
   const { over: ready, finish } = deferred()
-  const crew = {
+  const group = {
     child,
     reader,
     exit,
@@ -61,19 +61,19 @@ const startCrew = (orders, sink) => {
     fault: 'ended before it was ready',
   }
   child.once('exit', () => {
-    crew.ended = true
+    group.ended = true
     reader.read()
   })
   createInterface({ input: /** @type {Readable} */ (child.stdout) }).on('line', (text) => {
     const line = JSON.parse(text)
     if (line.ready) finish()
-    if (line.measured) crew.measured = line.measured
-    if (line.whole === false) crew.whole = false
+    if (line.measured) group.measured = line.measured
+    if (line.whole === false) group.whole = false
     if (line.refused) sink.refused(line.refused)
     if (line.event) sink.event(line.event[0], line.event[1])
-    if (line.fault) crew.fault = line.fault
+    if (line.fault) group.fault = line.fault
   })
-  return crew
+  return group
 }
 
 /**
@@ -85,10 +85,10 @@ const startCrew = (orders, sink) => {
  * @param {Orders['access']} needs.access
  * @param {number} needs.stepsPerUs
  * @param {number} needs.offsetMs
- * @param {CrewSink} needs.sink
+ * @param {GroupSink} needs.sink
  * @param {(text: string) => void} needs.onKilled a process ended by itself
  */
-export const crewsOf = async ({
+export const groupsInProcesses = async ({
   plan,
   box,
   address,
@@ -101,8 +101,8 @@ export const crewsOf = async ({
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-workers-'))
   const shares = sharesOf(plan.work.workers, plan.work.processes)
-  /** @type {Crew[]} all there were */
-  const crews = []
+  /** @type {WorkerGroup[]} all there were */
+  const groups = []
   let stopping = false
   let isWorking = false
   let begun = 0
@@ -112,15 +112,15 @@ export const crewsOf = async ({
     const number = ++begun
     const names = Array.from({ length: count }, (_, i) => `${box}.${number}.${first + i + 1}`)
     const journal = join(folder, String(number))
-    const crew = startCrew(
+    const group = startGroup(
       { plan, names, first, stepsPerUs, offsetMs, address: address(), access, journal },
       sink,
     )
-    crews.push(crew)
-    if (!(await crew.isReady))
-      throw new TargetError(`a process of workers: ${crew.fault}`, { code: 'WORKERS' })
-    if (isWorking) crew.child.stdin?.write('go\n')
-    crew.exit.then(async ([code, signal]) => {
+    groups.push(group)
+    if (!(await group.isReady))
+      throw new TargetError(`a process of workers: ${group.fault}`, { code: 'WORKERS' })
+    if (isWorking) group.child.stdin?.write('go\n')
+    group.exit.then(async ([code, signal]) => {
       if (stopping) return
       onKilled(`a process of ${count} workers ended (${signal ?? code}); another takes its place`)
       if (code === 3) await refresh().catch(() => {})
@@ -134,16 +134,16 @@ export const crewsOf = async ({
   }
 
   const readAll = () => {
-    for (const { reader } of crews) reader.read()
+    for (const { reader } of groups) reader.read()
   }
   const close = () => {
     stopping = true
     clearInterval(timer)
-    for (const { child, reader, ended } of crews) {
+    for (const { child, reader, ended } of groups) {
       if (!ended) child.kill('SIGKILL')
       reader.close()
     }
-    crews.length = 0
+    groups.length = 0
     rmSync(folder, { recursive: true, force: true })
   }
   const timer = setInterval(readAll, readEveryMs)
@@ -163,24 +163,24 @@ export const crewsOf = async ({
   return {
     start() {
       isWorking = true
-      for (const { child } of crews) child.stdin?.write('go\n')
+      for (const { child } of groups) child.stdin?.write('go\n')
     },
     stop() {
       stopping = true
-      for (const { child } of crews) child.stdin?.end()
+      for (const { child } of groups) child.stdin?.end()
     },
     /** What the seconds of all processes come to, as each last said. */
-    measured: () => (crews.length > 0 ? crews.flatMap(({ measured }) => measured ?? []) : last),
-    pids: () => crews.flatMap(({ child, ended }) => (ended ? [] : [Number(child.pid)])),
+    measured: () => (groups.length > 0 ? groups.flatMap(({ measured }) => measured ?? []) : last),
+    pids: () => groups.flatMap(({ child, ended }) => (ended ? [] : [Number(child.pid)])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {
       for (const untilMs = performance.now() + limitMs; performance.now() < untilMs && !now?.aborted; ) {
-        if (crews.every(({ ended }) => ended)) break
+        if (groups.every(({ ended }) => ended)) break
         await sleep(10)
       }
       readAll()
-      const whole = crews.every(({ whole: all, ended }) => all && ended)
-      last = crews.flatMap(({ measured }) => measured ?? [])
+      const whole = groups.every(({ whole: all, ended }) => all && ended)
+      last = groups.flatMap(({ measured }) => measured ?? [])
       close()
       return whole
     },

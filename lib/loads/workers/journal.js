@@ -2,7 +2,7 @@
 // that nothing is forgotten of a process that is killed. Records are eight numbers.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
-/** @import { CrewSink } from './crew.js' */
+/** @import { GroupSink } from './worker-group.js' */
 
 const fields = 8
 const recordBytes = fields * 8
@@ -23,7 +23,7 @@ const mostKept = 500
 /**
  * Writes records. What is no job's end may wait for the next one.
  * @param {string} path
- * @returns {Omit<CrewSink, 'refused' | 'event'> & { flush: () => void }}
+ * @returns {Omit<GroupSink, 'refused' | 'event'> & { flush: () => void }}
  */
 export const journalWriter = (path) => {
   const file = openSync(path, 'a')
@@ -54,9 +54,9 @@ export const journalWriter = (path) => {
   }
   return {
     flush,
-    done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
+    done(worker, maker, number, { waitUs, wholeUs, workUs, doneUs }) {
       const by = numberOf(maker)
-      note(kinds.done, worker, by, number, waitUs, wholeUs, labourUs, doneUs)
+      note(kinds.done, worker, by, number, waitUs, wholeUs, workUs, doneUs)
       flush()
     },
     foreign: (worker) => note(kinds.foreign, worker),
@@ -72,7 +72,7 @@ export const journalWriter = (path) => {
 /**
  * Reads what has been added since the last time, and passes it on.
  * @param {string} path
- * @param {CrewSink} sink
+ * @param {GroupSink} sink
  */
 export const journalReader = (path, sink) => {
   const file = openSync(path, 'a+')
@@ -89,7 +89,7 @@ export const journalReader = (path, sink) => {
       const name = buffer.toString('latin1', from * 8 + 16, from * 8 + recordBytes)
       makers[a] = name.slice(0, name.indexOf('\0'))
     } else if (kind === kinds.done)
-      sink.done(a, makers[b], c, { waitUs: d, wholeUs: e, labourUs: f, doneUs: g })
+      sink.done(a, makers[b], c, { waitUs: d, wholeUs: e, workUs: f, doneUs: g })
     else if (kind === kinds.took) sink.took(a, b)
     else if (kind === kinds.confirmed) sink.confirmed(a, b)
     else if (kind === kinds.busy) sink.busy(a, b)

@@ -92,18 +92,18 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   })
   const offsetMs = clocks.offsetMs()
   const box = boxName()
-  const crew = await openStages({
+  const workers = await openStages({
     ...{ plan, target, owner, box, offsetMs, clock },
     epochMs: steady.epochMs,
     onEvent: withoutRepeats(journal.event, elapsed),
   })
-  undo(crew.close)
-  const { stages } = crew
+  undo(workers.close)
+  const { stages } = workers
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const instruments = await frame.measure(ofWorkers, {
     ...{ plan, stages },
-    waiting: () => crew.waiting(client()),
+    waiting: () => workers.waiting(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     records: { latency: { intended: last.times.whole, service: last.times.service } },
   })
@@ -119,13 +119,13 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
     over: ending.over,
     stop: ending.stop,
     settle: (limitMs, atOnce) => {
-      crew.stop()
-      return crew.settle(limitMs, atOnce)
+      workers.stop()
+      return workers.settle(limitMs, atOnce)
     },
   })
   const seconds = secondsOf(plan, elapsed, stages, account, ending.look)
   return {
-    ...{ plan, announced, strategy, client, last, crew, account, box },
+    ...{ plan, announced, strategy, client, last, workers, account, box },
     ...{ instruments, clocks, journal, elapsed },
     seconds: { ...seconds, time: clocks },
     /** When the run began, by the clock of the queue's server. */
@@ -133,7 +133,7 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
     start() {
       startMs = clock()
       startUs = (steady.epochMs() + offsetMs) * 1000
-      crew.start()
+      workers.start()
       ending.start()
     },
     end() {
@@ -145,7 +145,7 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
 /** @typedef {Awaited<ReturnType<typeof setUp>>} WorkRun */
 
 /** What became of every job, as the accounts and the queue have it now. @param {WorkRun} run */
-const accountNow = async ({ client, strategy, last, crew, box }) => {
+const accountNow = async ({ client, strategy, last, workers, box }) => {
   const beside = await accountsBeside(client(), strategy.accounts(), box)
   const contents = await contentsOf(client(), strategy)
   const { makersAtWork, boxesAtWork, boxesSilent, acked, doubt } = beside
@@ -154,7 +154,7 @@ const accountNow = async ({ client, strategy, last, crew, box }) => {
   const { foreign, ...standing } = contents
   return {
     ...last.jobs.account({ acked, others, ...standing, foreign, doubt }),
-    foreign: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.foreign, foreign),
+    foreign: workers.stages.reduce((sum, { records }) => sum + records.jobs.counts.foreign, foreign),
     makers_at_work: makersAtWork,
     boxes_at_work: boxesAtWork,
     boxes_silent: boxesSilent,

@@ -3,11 +3,11 @@
 import { deserialize } from 'node:v8'
 import { fromParent } from '../../base/child.js'
 import { steadyClock } from '../../measure/clocks.js'
-import { instrumentsOf, ofCrews } from '../../measures/index.js'
+import { instrumentsOf, ofProcesses } from '../../measures/index.js'
 import { endpointOf } from '../../servers/address.js'
 import { dial } from '../../servers/dial.js'
-import { crewOf } from './crew.js'
 import { journalWriter } from './journal.js'
+import { workerGroupOf } from './worker-group.js'
 
 /**
  * @import { WorkPlan } from './plan.js'
@@ -36,9 +36,9 @@ const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /
 )
 const steady = steadyClock()
 const writer = journalWriter(journal)
-const instruments = await instrumentsOf(ofCrews, { plan, clock })
+const instruments = await instrumentsOf(ofProcesses, { plan, clock })
 const ofAll = (/** @type {number} */ worker) => worker + first
-const crew = await crewOf({
+const group = await workerGroupOf({
   plan,
   names,
   stepsPerUs,
@@ -66,7 +66,7 @@ process.stdin.once('data', () => {
   isWorking = true
   instruments.startWindow()
   instruments.startRun()
-  crew.start()
+  group.start()
 })
 const second = setInterval(() => {
   if (!isWorking) return
@@ -76,8 +76,8 @@ const second = setInterval(() => {
 }, 1000)
 process.stdin.resume()
 process.stdin.once('end', async () => {
-  crew.stop()
-  const whole = await crew.settle(settleMs).catch(() => false)
+  group.stop()
+  const whole = await group.settle(settleMs).catch(() => false)
   clearInterval(second)
   writer.flush()
   instruments.second(true)

@@ -124,15 +124,15 @@ const refusals = ({ commands }) =>
   }))
 
 /** What was asked of each stage, and what was measured. @param {Evidence} run */
-const laboursOf = ({ plan: { work }, workers, stages }) => [
+const worksOf = ({ plan: { work }, workers, stages }) => [
   { ...work, mean: workers.work_us_mean },
   ...(work.outputs ? [{ ...work.outputs, mean: stages.output.work_us_mean }] : []),
 ]
 
 /** Work that took longer than was asked for. @param {Evidence} run @returns {Warning[]} */
-const workMissed = (run) => laboursOf(run).flatMap((labour) => missedBy(labour, run.client))
+const workMissed = (run) => worksOf(run).flatMap((one) => missedBy(one, run.client))
 
-/** @param {ReturnType<typeof laboursOf>[number]} labour @param {Evidence['client']} client @returns {Warning[]} */
+/** @param {ReturnType<typeof worksOf>[number]} one @param {Evidence['client']} client @returns {Warning[]} */
 const missedBy = ({ us, kind, mean }, client) => {
   if (us === 0 || mean === null) return []
   const most = us * (1 + workShare) + (kind === 'sleep' ? timerUs : 0)
@@ -153,7 +153,7 @@ const missedBy = ({ us, kind, mean }, client) => {
 const limits = (run) => {
   const { plan, client, workers } = run
   const limit = clientLimit(client)
-  const computes = laboursOf(run).some(({ kind, us }) => kind === 'cpu' && us > 0)
+  const computes = worksOf(run).some(({ kind, us }) => kind === 'cpu' && us > 0)
   if (limit === 'contended')
     return [
       {

@@ -2,7 +2,7 @@
 import { jobsOf } from '../../measure/jobs.js'
 import { series } from '../../measure/latency.js'
 
-/** @import { CrewSink } from './crew.js' */
+/** @import { GroupSink } from './worker-group.js' */
 
 // What clocks may be off without being worth a word.
 const aheadUs = 100_000
@@ -14,28 +14,28 @@ export const workRecords = (workers) => {
     whole: series(),
     service: series(),
     waiting: series(),
-    labour: series(),
+    work: series(),
     take: series(),
     confirm: series(),
     connect: series(),
   }
   const byWorker = new Float64Array(workers)
   const lostReplies = { take: 0, confirm: 0, other: 0 }
-  const whole = { batches: 0, busyMs: 0, labourUs: 0, processesLost: 0, renewed: 0 }
+  const whole = { batches: 0, busyMs: 0, workUs: 0, processesLost: 0, renewed: 0 }
   // When the first job was taken, and the last one done, by the clock of the queue's server.
   const span = { fromUs: Number.POSITIVE_INFINITY, toUs: 0 }
   let ahead = { jobs: 0, maxUs: 0 }
   /** @type {Record<string, number>} */
   const refusedBy = {}
 
-  /** @type {CrewSink} */
+  /** @type {GroupSink} */
   const sink = {
-    done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
+    done(worker, maker, number, { waitUs, wholeUs, workUs, doneUs }) {
       jobs.add({ maker, number, dueUs: 0 })
       byWorker[worker]++
       span.fromUs = Math.min(span.fromUs, doneUs - (wholeUs - waitUs))
       span.toUs = Math.max(span.toUs, doneUs)
-      whole.labourUs += labourUs
+      whole.workUs += workUs
       if (waitUs < -aheadUs) {
         ahead = { jobs: ahead.jobs + 1, maxUs: Math.max(ahead.maxUs, -waitUs) }
       } else {
@@ -43,7 +43,7 @@ export const workRecords = (workers) => {
         times.waiting.record(Math.max(0, waitUs))
         times.service.record(Math.max(0, wholeUs - waitUs))
       }
-      times.labour.record(labourUs)
+      times.work.record(workUs)
     },
     foreign: () => {
       jobs.counts.foreign++

@@ -34,12 +34,12 @@ const rateOf = ({ jobs: { counts }, span: { fromUs, toUs } }) =>
 
 /** @param {WorkRun['last']} records of a stage @param {number} durationMs */
 const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
-  const { busyMs, batches, processesLost, labourUs } = whole
+  const { busyMs, batches, processesLost, workUs } = whole
   return {
     count: byWorker.length,
     busy_share: durationMs > 0 ? busyMs / (durationMs * byWorker.length) : null,
     jobs_a_take: batches > 0 ? counts.taken / batches : null,
-    work_us_mean: counts.done > 0 ? labourUs / counts.done : null,
+    work_us_mean: counts.done > 0 ? workUs / counts.done : null,
     ...{ fewest: Math.min(...byWorker), most: Math.max(...byWorker) },
     ...{ fairness: fairness([...byWorker]), busiest: busiest(byWorker) },
     processes_lost: processesLost,
@@ -47,7 +47,7 @@ const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
 }
 
 /** Filters and outputs, each as if it were alone. @param {WorkRun} run @param {number} durationMs */
-const stagesOf = ({ crew: { stages } }, durationMs) =>
+const stagesOf = ({ workers: { stages } }, durationMs) =>
   stages.length === 1
     ? null
     : Object.fromEntries(
@@ -75,8 +75,8 @@ const commandsIn = ({ instruments, strategy }) =>
 
 /** @param {WorkRun} run @param {Ending} ending */
 export const workResultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
-  const { plan, announced, crew, last, clocks, journal, elapsed, strategy } = run
-  const [{ records: first }] = crew.stages
+  const { plan, announced, workers, last, clocks, journal, elapsed, strategy } = run
+  const [{ records: first }] = workers.stages
   const { jobs } = last
   const durationMs = elapsed()
   const { counts } = jobs
@@ -105,17 +105,17 @@ export const workResultOf = (run, { startedEpochMs, interrupted, whole, account 
     ...(plan.work.reconnectHz !== null && {
       connections: {
         stated: `${plan.work.reconnectHz}/s`,
-        renewed: crew.stages.reduce((sum, { records }) => sum + records.whole.renewed, 0),
+        renewed: workers.stages.reduce((sum, { records }) => sum + records.whole.renewed, 0),
         connect_us: first.times.connect.whole(),
       },
     }),
     commands: {
-      refused_by: sums(crew.stages.map(({ records }) => records.refusedBy)),
-      lost_replies: sums(crew.stages.map(({ records }) => records.lostReplies)),
+      refused_by: sums(workers.stages.map(({ records }) => records.refusedBy)),
+      lost_replies: sums(workers.stages.map(({ records }) => records.lostReplies)),
     },
     clocks: clocks.figures(),
     server: { commands: commandsIn(run) },
     events: journal.events,
-    ...run.instruments.result({ stored: counts.done, overS: durationMs / 1000 }, crew.measured()),
+    ...run.instruments.result({ stored: counts.done, overS: durationMs / 1000 }, workers.measured()),
   }
 }

@@ -1,20 +1,20 @@
 // The stages of a run of workers: one, or filters that hand their jobs over to outputs. Each has workers, records and a queue of
-// its own; together they look like one crew.
+// its own; together they look like one group.
 
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { waitingOf } from './contents.js'
-import { crewOf } from './crew.js'
-import { crewsOf } from './groups.js'
-import { stepsPerUs } from './labour.js'
+import { groupsInProcesses } from './groups.js'
+import { stepsPerUs } from './job-work.js'
 import { stagesOf } from './plan.js'
 import { workRecords } from './records.js'
+import { workerGroupOf } from './worker-group.js'
 
 /**
  * @import { Redis } from 'ioredis'
  * @import { WorkPlan } from './plan.js'
  * @import { Target } from '../../servers/open.js'
  *
- * @typedef {Awaited<ReturnType<typeof crewOf>> | Awaited<ReturnType<typeof crewsOf>>} Crew
+ * @typedef {Awaited<ReturnType<typeof workerGroupOf>> | Awaited<ReturnType<typeof groupsInProcesses>>} WorkerGroup
  *
  * @typedef {object} StagesNeeds
  * @property {WorkPlan} plan
@@ -31,8 +31,8 @@ import { workRecords } from './records.js'
 const needsProcesses = ({ processes, stage, kind, us }) =>
   processes > 1 || (stage !== null && kind === 'cpu' && us > 0)
 
-/** @param {StagesNeeds} needs @param {WorkPlan} plan of the stage @param {ReturnType<typeof workRecords>} records @param {number} steps @returns {Promise<Crew>} */
-const openCrew = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, plan, records, steps) => {
+/** @param {StagesNeeds} needs @param {WorkPlan} plan of the stage @param {ReturnType<typeof workRecords>} records @param {number} steps @returns {Promise<WorkerGroup>} */
+const openGroup = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, plan, records, steps) => {
   const common = {
     plan,
     stepsPerUs: steps,
@@ -40,7 +40,7 @@ const openCrew = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, pla
     sink: { ...records.sink, event: onEvent },
   }
   return needsProcesses(plan.work)
-    ? crewsOf({
+    ? groupsInProcesses({
         ...common,
         box,
         address: owner,
@@ -51,7 +51,7 @@ const openCrew = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, pla
           onEvent('worker-lost', text)
         },
       })
-    : crewOf({
+    : workerGroupOf({
         ...common,
         names: Array.from({ length: plan.work.workers }, (_, i) => `${box}.${i + 1}`),
         dial: (handlers) => target.dial(owner(), handlers),
@@ -70,14 +70,14 @@ export const openStages = async (needs) => {
     strategy: strategyOf(plan),
     records: workRecords(plan.work.workers),
   }))
-  /** @type {Crew[]} */
-  const crews = []
+  /** @type {WorkerGroup[]} */
+  const groups = []
   const close = () => {
-    for (const crew of crews) crew.close()
+    for (const group of groups) group.close()
     for (const { records } of stages) records.close()
   }
   try {
-    for (const { plan, records } of stages) crews.push(await openCrew(needs, plan, records, steps))
+    for (const { plan, records } of stages) groups.push(await openGroup(needs, plan, records, steps))
   } catch (error) {
     close()
     throw error
@@ -87,16 +87,16 @@ export const openStages = async (needs) => {
     /** Jobs that wait, by stage. @param {Redis} client */
     waiting: (client) => Promise.all(stages.map(({ strategy }) => waitingOf(client, strategy))),
     start() {
-      for (const crew of crews) crew.start()
+      for (const group of groups) group.start()
     },
     stop() {
-      for (const crew of crews) crew.stop()
+      for (const group of groups) group.stop()
     },
     /** For the processes beside this one. */
-    measured: () => crews.flatMap((crew) => ('measured' in crew ? crew.measured() : [])),
+    measured: () => groups.flatMap((group) => ('measured' in group ? group.measured() : [])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {
-      const whole = await Promise.all(crews.map((crew) => crew.settle(limitMs, now)))
+      const whole = await Promise.all(groups.map((group) => group.settle(limitMs, now)))
       return whole.every(Boolean)
     },
     close,

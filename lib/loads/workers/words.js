@@ -8,18 +8,18 @@ import { answersIn } from '../../measures/index.js'
  */
 
 /** @param {{ us: number, kind: 'cpu' | 'sleep' }} work */
-const labourWords = ({ us, kind }) =>
+export const workWords = ({ us, kind }) =>
   us === 0 ? 'no work' : `${micros(us)} of ${kind === 'cpu' ? 'computing' : 'waiting'} a job`
 
 /** 'handed over to 4 output workers, 1.00 ms of waiting a job' @param {NonNullable<Run['plan']['work']['outputs']>} outputs */
 const outputsWords = ({ workers, us, kind }) =>
-  `handed over to ${several(workers, 'output worker')}, ${labourWords({ us, kind })}`
+  `handed over to ${several(workers, 'output worker')}, ${workWords({ us, kind })}`
 
 /** 'takes up to 50 jobs at once' @param {Loaded} run */
 const load = ({ plan: { work } }) => {
   const { workers, outputs, take, kind, us, confirm } = work
-  const labour = labourWords({ us, kind })
-  return `${several(workers, outputs ? 'filter worker' : 'worker')} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'one job' : `up to ${count(take)} jobs`} at once, ${labour}${outputs ? `, ${outputsWords(outputs)}` : ''}${confirm ? ', confirmed' : ''}`
+  const does = workWords({ us, kind })
+  return `${several(workers, outputs ? 'filter worker' : 'worker')} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'one job' : `up to ${count(take)} jobs`} at once, ${does}${outputs ? `, ${outputsWords(outputs)}` : ''}${confirm ? ', confirmed' : ''}`
 }
 
 /** `50,000 produced = 49,000 done + 1,000 queued + 0 in flight + 0 lost` @param {Run} run */

@@ -35,7 +35,7 @@ export const stepsPerUs = (clock) => {
  * @param {() => number} clock ms
  * @returns {(() => Promise<number>) | null} resolves with how long it took, in ms; null: there is none
  */
-export const labourOf = ({ kind, us }, perUs, clock) => {
+export const jobWorkOf = ({ kind, us }, perUs, clock) => {
   if (us === 0) return null
   if (kind === 'sleep')
     return () =>
@@ -44,10 +44,10 @@ export const labourOf = ({ kind, us }, perUs, clock) => {
         setTimeout(() => resolve(clock() - fromMs), us / 1000)
       })
   const steps = Math.round(us * perUs)
-  const labour = { kept: 0 }
+  const computed = { kept: 0 }
   return () => {
     const fromMs = clock()
-    labour.kept ^= compute(steps)
+    computed.kept ^= compute(steps)
     const tookMs = clock() - fromMs
     // The other workers of this process have their turn.
     return new Promise((resolve) => {

@@ -4,14 +4,14 @@ import { reconnectsOf } from '../../transport/reconnects.js'
 import { jobIn } from '../../workloads/queue/job.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { workersFlow } from './flow.js'
-import { labourOf } from './labour.js'
+import { jobWorkOf } from './job-work.js'
 
 /**
  * @import { Bound, WorkersNeeds } from './flow.js'
  * @import { WorkPlan } from './plan.js'
  * @import { Work } from '../../workloads/declare.js'
  *
- * @typedef {object} CrewSink what a crew reports
+ * @typedef {object} GroupSink what a group reports
  * @property {(worker: number, maker: string, number: number, times: JobTimes) => void} done
  * @property {(worker: number) => void} foreign a text that is no job of ours was taken, and confirmed
  * @property {(jobs: number, tookMs: number) => void} took
@@ -23,7 +23,7 @@ import { labourOf } from './labour.js'
  * @property {(tookMs: number) => void} renewed a connection was opened anew, as it was asked for
  * @property {(kind: string, text: string) => void} event
  *
- * @typedef {{ waitUs: number, wholeUs: number, labourUs: number, doneUs: number }} JobTimes from when it was due to when it was
+ * @typedef {{ waitUs: number, wholeUs: number, workUs: number, doneUs: number }} JobTimes from when it was due to when it was
  *   taken, and to when it was done; of its work; and when it was done, by the clock of the queue's server
  */
 
@@ -55,10 +55,10 @@ const boundOf = (plan, strategy) => {
  * @param {WorkersNeeds['dial']} needs.dial
  * @param {() => Promise<unknown>} needs.refresh
  * @param {() => number} needs.nowUs epoch, by the clock of the queue's server
- * @param {CrewSink} needs.sink
+ * @param {GroupSink} needs.sink
  * @param {() => number} needs.clock
  */
-export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, sink, clock }) => {
+export const workerGroupOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, sink, clock }) => {
   const { take, reclaimMs } = plan.work
   const lastMs = new Float64Array(names.length)
   const flow = await workersFlow({
@@ -66,11 +66,11 @@ export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, si
     take,
     reclaimMs,
     bound: boundOf(plan, strategyOf(plan)),
-    labour: labourOf(plan.work, stepsPerUs, clock),
+    doWork: jobWorkOf(plan.work, stepsPerUs, clock),
     dial,
     refresh,
     events: {
-      onDone(worker, { text }, takenMs, doneMs, labourMs) {
+      onDone(worker, { text }, takenMs, doneMs, workMs) {
         const job = jobIn(text)
         const fromMs = Math.max(takenMs, lastMs[worker])
         lastMs[worker] = doneMs
@@ -80,7 +80,7 @@ export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, si
         sink.done(worker, job.maker, job.number, {
           waitUs: doneUs - (doneMs - takenMs) * 1000 - job.dueUs,
           wholeUs: doneUs - job.dueUs,
-          labourUs: labourMs * 1000,
+          workUs: workMs * 1000,
           doneUs,
         })
       },
