@@ -6,7 +6,6 @@ import { settled } from '../base/settlement.js'
 import { withUndo } from '../base/undo.js'
 import { instrumentsOf } from '../measures/index.js'
 import { dataLossOf } from './data-loss.js'
-import { journalOf } from './journal.js'
 import { everySecond, samplerOf } from './second.js'
 
 /**
@@ -72,6 +71,35 @@ export const played = ({ stop, conductor, fleet = null }, setUp) =>
     await frame.endSeconds()
     return phases.result(beginning, { whole, interrupted: stop.aborted })
   })
+
+// A server's words may be long.
+const longestEvent = 300
+
+/**
+ * What happens in a run beside its figures: each event with its moment.
+ * @param {object} needs
+ * @param {() => number} needs.elapsed
+ * @param {(line: object) => void} needs.write
+ * @param {(kind: string, text: string) => void} needs.tell the screen
+ */
+export const journalOf = ({ elapsed, write, tell }) => {
+  /** @type {{ at_ms: number, kind: string, text: string }[]} */
+  const events = []
+  const note = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    const entry = { at_ms: Math.round(elapsed()), kind, text: text.slice(0, longestEvent) }
+    events.push(entry)
+    write({ epoch_ms: Date.now(), ...entry })
+  }
+  return {
+    events,
+    note,
+    /** Noted, and shown on the screen. @param {string} kind @param {string} text */
+    event(kind, text) {
+      note(kind, text)
+      tell(kind, text.slice(0, longestEvent))
+    },
+  }
+}
 
 /**
  * @param {FrameNeeds} needs

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endingOf, withoutRepeats } from '../../lib/loads/workers/ending.js'
-import { journalOf } from '../../lib/run/journal.js'
+import { journalOf } from '../../lib/run/frame.js'
 
 /** @param {number | null} durationMs */
 const endingAt = (durationMs) => {
