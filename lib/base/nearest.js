@@ -1,24 +1,18 @@
 // 'Did you mean ...?'
 
 /**
- * Letters to add, remove or replace; two neighbours in the wrong order are one.
+ * Whether so many edits make b of a: a letter added, removed or replaced, or two neighbours swapped.
  * @param {string} a
  * @param {string} b
+ * @param {number} edits
+ * @returns {boolean}
  */
-const editDistance = (a, b) => {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  for (let i = 1; i <= a.length; i++) {
-    const [before, row] = [rows[i - 1], [i]]
-    for (let j = 1; j <= b.length; j++) {
-      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      row[j] = Math.min(
-        ...[before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)],
-        ...(isSwapped && i > 1 && j > 1 ? [rows[i - 2][j - 2] + 1] : []),
-      )
-    }
-    rows.push(row)
-  }
-  return rows[a.length][b.length]
+const isWithin = (a, b, edits) => {
+  if (a === '' || b === '') return a.length + b.length <= edits
+  if (a[0] === b[0]) return isWithin(a.slice(1), b.slice(1), edits)
+  const isSwapped = a[0] === b[1] && a[1] === b[0]
+  const steps = [[1, 0], [0, 1], [1, 1], ...(isSwapped ? [[2, 2]] : [])]
+  return edits > 0 && steps.some(([i, j]) => isWithin(a.slice(i), b.slice(j), edits - 1))
 }
 
 /**
@@ -28,11 +22,11 @@ const editDistance = (a, b) => {
  * @returns {string | undefined}
  */
 export const nearest = (name, names) => {
-  const [best] = names
-    .filter((candidate) => candidate.length > 1)
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .sort((a, b) => a.distance - b.distance)
-  if (best && best.distance <= Math.max(1, name.length / 3)) return best.candidate
+  const known = names.filter((one) => one.length > 1)
+  for (let edits = 0; edits <= Math.min(4, Math.max(1, name.length / 3)); edits++) {
+    const like = known.find((one) => isWithin(name, one, edits))
+    if (like) return like
+  }
   const stem = name.replace(/s$/, '')
-  return stem.length > 2 ? names.find((candidate) => candidate.startsWith(stem)) : undefined
+  return stem.length > 2 ? names.find((one) => one.startsWith(stem)) : undefined
 }

@@ -22,132 +22,67 @@ export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 /** @param {string} name */
 export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
 
-const everywhere = /** @type {Option[]} */ ([
-  { name: 'help', aliases: ['h'], also: /** @type {string[]} */ ([]), type: 'flag' },
-  {
-    name: 'version',
-    aliases: /** @type {string[]} */ ([]),
-    also: /** @type {string[]} */ ([]),
-    type: 'flag',
-  },
-])
-
-const configuration = {
-  'camel-case-expansion': false,
-  'dot-notation': false,
-  'duplicate-arguments-array': true,
-  'parse-numbers': false,
-  'parse-positional-numbers': false,
-  'strip-aliased': true,
-}
-
-/** @param {string} word @param {readonly string[]} known @returns {never} */
-const refuse = (word, known) => {
-  const [, dashes = '', name] = /^(-*)([^=]*)/.exec(word) ?? []
-  const bare = name.replace(/^no-/, '')
-  const like = bare.length > 1 && nearest(bare, known)
-  const hint = like ? `; did you mean ${dashed(like)}?` : ''
-  throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
-}
+const everywhere = /** @type {Option[]} */ (
+  [
+    { name: 'help', aliases: ['h'] },
+    { name: 'version', aliases: [] },
+  ].map((option) => ({ ...option, also: /** @type {string[]} */ ([]), type: 'flag' }))
+)
 
 /** Whether a word behind an option that needs no value is one. @param {Option} option @param {string} text */
-const isValueOf = (option, text) =>
-  option.choices?.includes(text) ??
+const isValueOf = (option, text = '') =>
+  (option.type === 'flag' ? ['true', 'false'] : option.choices)?.includes(text) ??
   // A number too large for a port is meant as one: the error then names the option and its range.
-  ((option.type === 'listener' && /^\d{1,9}$/.test(text)) ||
-    VALUE_TYPES[option.type].read(text, option) !== undefined)
-
-const isOption = (/** @type {string} */ word) => /^-[^\d.]/.test(word)
-
-// A word as the number of its place, which tells a value from other words: no command line holds this character.
-const mark = (/** @type {number} */ place) => `\0${place}`
-const placeIn = (/** @type {unknown} */ word) =>
-  `${word}`.startsWith('\0') ? Number(`${word}`.slice(1)) : -1
+  (/^\d{1,9}$/.test(text) || VALUE_TYPES[option.type].read(text, option) !== undefined)
 
 /**
- * What was typed, as yargs reads it as it is meant: `-p250ms` is two words, a value that an option may do without is
- * joined to it, and each other word is its place. Unknown options, and flags given twice, are refused.
+ * The options of a line as yargs reads them without a guess: each value is the number of its place in `texts`, options
+ * that need no value have theirs, and `-p250ms` is two words. Refuses unknown options, and those given twice.
  * @param {readonly string[]} argv up to a lone `--`
  * @param {ReadonlyMap<string, Option>} byName
  */
 const readable = (argv, byName) => {
-  const long = [...byName.keys()].filter((name) => name.length > 1)
-  /** @type {Map<string, { named: string, at: number }>} */
-  const typed = new Map()
-  /** @type {string[]} */
-  const behind = []
-  let last = ''
+  const texts = /** @type {{ text: string, behind: string }[]} */ ([])
+  const named = /** @type {Map<string, string>} */ (new Map())
+  let behind = ''
+  const place = (/** @type {string} */ text) => `\0${texts.push({ text, behind }) - 1}`
   const words = argv.flatMap((word, at) => {
-    behind[at] ??= last
-    if (!isOption(word)) return mark(at)
-    const letter = byName.get(word[1])
-    const isJoined = /^-[^-][^=]/.test(word) && letter && letter.type !== 'flag' && letter.bare === undefined
-    const [named, ...inline] = isJoined ? [word.slice(0, 2), word.slice(2)] : word.split(/=(.*)/s, 2)
-    const name = named.replace(/^--?/, '')
-    // -tls would be -t -l -s.
-    if (/^-[^-]{2}/.test(word) && long.includes(word.slice(1))) refuse(word, [word.slice(1)])
-    const option = byName.get(name) ?? byName.get(name.replace(/^no-/, ''))
-    if (option === undefined) return refuse(word, long)
-    const isNegative = !byName.has(name)
-    last = shown(named)
-    const before = typed.get(option.name)?.named
-    if (before && option.type === 'flag')
-      throw new OptionError(
-        before === named ? `${named} is given twice` : `${before} and ${named}: give one of them`,
-      )
-    typed.set(option.name, { named, at })
-    if (option.bare !== undefined && inline.length === 0) {
-      if (isNegative) return `--${option.name}=none`
-      if (at + 1 < argv.length && isValueOf(option, argv[at + 1])) return named
-      behind[at + 1] = `${last}, which takes ${VALUE_TYPES[option.type].expects(option)}`
-      return `${named}=${option.bare}`
+    const [, dashes, whole, inline] = /^(--?)([^\d.=-][^=]*)(?:=(.*))?$/s.exec(word) ?? []
+    if (whole === undefined) return place(word)
+    const isLetters = dashes === '-' && whole.length > 1
+    // -cluster is --cluster with a dash too few, not -c luster.
+    const letter = isLetters && !byName.has(whole) ? byName.get(whole[0]) : undefined
+    const isJoined = letter && letter.type !== 'flag' && letter.bare === undefined
+    const name = isJoined ? whole[0] : whole
+    const bareName = byName.has(name) ? name : name.replace(/^no-/, '')
+    const option = byName.get(bareName)
+    const ofFlag = option?.type === 'flag' ? ['true', 'false'] : [option?.bare, option?.bare && 'none']
+    const bare = ofFlag[name === bareName ? 0 : 1]
+    if (!option || (dashes === '-' && name.length > 1) || (name !== bareName && bare === undefined)) {
+      const like = bareName.length > 1 && nearest(bareName, [...byName.keys()])
+      const hint = like && like !== name.slice(3) ? `; did you mean ${dashed(like)}?` : ''
+      throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
     }
-    if (option.type === 'flag' && inline.length > 0 && !/^(true|false)$/.test(inline[0]))
-      throw new OptionError(`${named} takes no value`)
-    if (isNegative && option.type !== 'flag') refuse(word, [])
-    return isJoined ? [named, ...inline] : word
+    const now = `${dashes}${name}`
+    const before = named.get(option.name)
+    if (before !== undefined && option.repeatable === undefined)
+      throw new OptionError(
+        option.type === 'flag' && before !== now
+          ? `${before} and ${now}: give one of them`
+          : `--${option.name} is given twice`,
+      )
+    named.set(option.name, now)
+    behind = now
+    if (isJoined) return [now, place(word.slice(2))]
+    if (inline !== undefined && (name !== bareName || (option.type === 'flag' && !isValueOf(option, inline))))
+      throw new OptionError(`${now} takes no value`)
+    if (inline === '' && option.name !== 'prefix') throw new OptionError(`--${option.name} needs a value`)
+    if (inline !== undefined) return [now, place(inline)]
+    if (bare === undefined || (name === bareName && isValueOf(option, argv[at + 1]))) return now
+    if (option.bare) behind = `${now}, which takes ${VALUE_TYPES[option.type].expects(option)}`
+    return [`--${bareName}`, place(bare)]
   })
-  return { words, typed, behind }
-}
-
-/**
- * @param {readonly string[]} argv
- * @param {ReadonlyMap<string, Option>} byName
- */
-const readLine = (argv, byName) => {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
-  const { words, typed, behind } = readable(argv.slice(0, end), byName)
-  const all = [...new Set(byName.values())]
-  const { _: before, ...found } = Parser(words, {
-    alias: Object.fromEntries(all.map((option) => [option.name, namesOf(option).slice(1)])),
-    boolean: all.filter(({ type }) => type === 'flag').map(({ name }) => name),
-    string: all.filter(({ type }) => type !== 'flag').map(({ name }) => name),
-    configuration,
-  })
-  const options = new Map(
-    Object.entries(found).map(([name, value]) => {
-      const { type, repeatable } = /** @type {Option} */ (byName.get(name))
-      const { named, at } = typed.get(name) ?? { named: '', at: 0 }
-      const texts = [value].flat().map((word) => argv[placeIn(word)] ?? `${word}`)
-      // An empty prefix is one.
-      if (type !== 'flag' && texts.includes('') && !(name === 'prefix' && argv[at].endsWith('='))) {
-        const hint = /^-[^-\d.]./.test(argv[at + 1] ?? '')
-        throw new OptionError(
-          `--${name} needs a value${hint ? `; one that begins with a dash is given as --${name}=-...` : ''}`,
-        )
-      }
-      if (texts.length > 1 && repeatable === undefined) throw new OptionError(`--${name} is given twice`)
-      return [name, { text: texts.join(repeatable), named }]
-    }),
-  )
-  const places = before.map(placeIn)
-  const after = argv.slice(end + 1)
-  return {
-    options,
-    words: [...places.map((at) => argv[at]), ...after],
-    behind: [...places.map((at) => behind[at]), ...after.map(() => '')],
-    separator: end < argv.length ? places.length : null,
-  }
+  return { words, texts, named }
 }
 
 /**
@@ -156,9 +91,8 @@ const readLine = (argv, byName) => {
  * @returns {Typed}
  */
 export const typedLine = (argv, own) => {
-  const byName = new Map(
-    [...own, ...everywhere].flatMap((option) => namesOf(option).map((name) => [name, option])),
-  )
+  const all = [...own, ...everywhere]
+  const byName = new Map(all.flatMap((option) => namesOf(option).map((name) => [name, option])))
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const asked = argv.slice(0, end).findIndex((word) => word === '--help' || word === '-h')
   if (argv[asked] === '-h' && /^(?!all$)[^-]/.test(argv[asked + 1] ?? '-'))
@@ -168,14 +102,35 @@ export const typedLine = (argv, own) => {
     const help = argv[asked + 1] === 'all' || argv[0] === 'all' ? 'all' : 'brief'
     return { options: new Map(), words: [], behind: [], separator: null, version: false, help }
   }
-  const { options, words, behind, separator } = readLine(argv, byName)
+  const { words, texts, named } = readable(argv.slice(0, end), byName)
+  const { _: places, ...found } = Parser(words, {
+    alias: Object.fromEntries(all.map((option) => [option.name, namesOf(option).slice(1)])),
+    string: all.map(({ name }) => name),
+    configuration: { 'camel-case-expansion': false, 'dot-notation': false, 'strip-aliased': true },
+  })
+  const at = (/** @type {unknown} */ mark) => texts[Number(`${mark}`.slice(1))]
+  const options = new Map(
+    Object.entries(found).map(([name, marks]) => {
+      if ([marks].flat().includes('')) throw new OptionError(`--${name} needs a value`)
+      const text = [marks]
+        .flat()
+        .map((mark) => at(mark).text)
+        .join(byName.get(name)?.repeatable)
+      return [name, { text, named: named.get(name) ?? '' }]
+    }),
+  )
+  const after = argv.slice(end + 1).map((text) => ({ text, behind: '' }))
+  const rest = [...places.map(at), ...after]
   // An address needs no --url in front.
   const url =
-    byName.has('url') && !options.has('url') ? words.findIndex((word) => /^rediss?:\/\//.test(word)) : -1
-  if (url >= 0) options.set('url', { text: words[url], named: '--url' })
-  const isRest = (/** @type {unknown} */ _, /** @type {number} */ i) => i !== url
+    byName.has('url') && !options.has('url') ? rest.findIndex(({ text }) => /^rediss?:\/\//.test(text)) : -1
+  if (url >= 0) options.set('url', { text: rest.splice(url, 1)[0].text, named: '--url' })
   return {
-    ...{ options, words: words.filter(isRest), behind: behind.filter(isRest), separator, help: null },
+    options,
+    words: rest.map(({ text }) => text),
+    behind: rest.map((word) => word.behind),
+    separator: end < argv.length ? rest.length - after.length : null,
+    help: null,
     version: options.get('version')?.text === 'true',
   }
 }

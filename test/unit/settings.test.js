@@ -622,6 +622,8 @@ redis://h redis://g -> unexpected word on the command line (not shown: it may be
 --port 65536 -> --port must be a whole number from 1 to 65535, not '65536'
 --json=yes -> --json takes no value
 --cm=1 -> --cm takes no value
+-seed=5 -> unknown option -seed; did you mean --seed?
+-control=h -> unknown option -control; did you mean --control?
 --help=x -> --help takes no value
 --no-quantity -> unknown option --no-quantity
 --no-jsn -> unknown option --no-jsn; did you mean --json?
