@@ -161,12 +161,14 @@ for (const cluster of [false, true])
           /only --outputs drains/,
         )
 
+        // On a busy machine its time may be over before the first stage is empty.
+        const left = Number(await cli(length, queue))
         const rest = await consume({ prefix, workers: 2, outputs: 2, ...worker, drain: true })
         assert.deepEqual(rest.faults, [])
         assert.equal(rest.document.jobs.promise, promise)
         const { produced, done, lost, passed } = rest.account
         assert.deepEqual([produced, done, lost, passed], [quantity, quantity, 0, 0])
-        assert.equal(rest.document.stages.output.done, between)
+        assert.equal(rest.document.stages.output.done, between + left)
         assert.equal(await cli(length, `${queue}:out`), '0')
         await cleanUp(prefix)
       })
