@@ -26,8 +26,8 @@ const seriesOfT = (looks) => {
     let n = 0
     let sum = 0
     let squares = 0
-    for (const [look, rounds] of looks.entries()) {
-      for (; n < rounds; n++) {
+    for (let look = 0; look < looks.length; look++) {
+      for (; n < looks[look]; n++) {
         const value = next()
         sum += value
         squares += value * value
@@ -39,18 +39,40 @@ const seriesOfT = (looks) => {
   return found
 }
 
+/** The value at that place of the sorted ones, which are reordered. @param {Float64Array} values @param {number} place */
+const valueAt = (values, place) => {
+  for (let [from, to] = [0, values.length - 1]; from < to; ) {
+    const pivot = values[(from + to) >> 1]
+    let [low, high] = [from, to]
+    while (low <= high) {
+      while (values[low] < pivot) low++
+      while (values[high] > pivot) high--
+      if (low > high) break
+      const value = values[low]
+      values[low++] = values[high]
+      values[high--] = value
+    }
+    if (place <= high) to = high
+    else if (place >= low) from = low
+    else break
+  }
+  return values[place]
+}
+
 /** @param {Float64Array[]} found @param {readonly number[]} looks @param {number} alpha two-sided */
 const boundaries = (found, looks, alpha) => {
   const most = looks[looks.length - 1]
   const isOver = new Uint8Array(series)
+  const space = new Float64Array(series)
   let over = 0
   return looks.map((rounds, look) => {
     const own = found[look]
-    const going = own.filter((_, one) => isOver[one] === 0).sort()
+    let count = 0
+    for (let one = 0; one < series; one++) if (isOver[one] === 0) space[count++] = own[one]
     const wanted = Math.floor(series * spent(alpha, rounds / most))
-    const edge = going[going.length - Math.max(1, wanted - over)]
-    for (const [one, t] of own.entries())
-      if (isOver[one] === 0 && t >= edge) {
+    const edge = valueAt(space.subarray(0, count), count - Math.max(1, wanted - over))
+    for (let one = 0; one < series; one++)
+      if (isOver[one] === 0 && own[one] >= edge) {
         isOver[one] = 1
         over++
       }
