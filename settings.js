@@ -717,17 +717,19 @@ const optionsFor = (program) =>
 /**
  * Options that only one command has, on its command line alone.
  * @param {string} group
- * @param {(Pick<Option, 'name' | 'type' | 'help'> & Partial<Option>)[]} rows
+ * @param {(Pick<Option, 'name' | 'type' | 'help'> & Partial<Omit<Option, 'key' | 'brief'>> &
+ *   { key?: string, brief?: string | true })[]} rows brief: true, its help
  * @returns {Option[]}
  */
 export const ownOptions = (group, rows) =>
-  rows.map((row) => ({
+  rows.map(({ key, brief, ...row }) => ({
     aliases: [],
     also: [],
     env: null,
     alsoEnv: [],
     for: [],
-    key: /** @type {any} */ (row.name),
+    key: /** @type {any} */ (key ?? row.name),
+    ...(brief !== undefined && { brief: brief === true ? row.help : brief }),
     // What a text must be is checked where it is used.
     pattern: /^/,
     ...row,

@@ -4,63 +4,22 @@ import { ownOptions } from '../../settings.js'
 /** @import { About } from '../options/help.js' */
 
 /** How long the runs are, and how many. */
+// biome-ignore format: a table, an option a row
 export const compareOptions = ownOptions('Options', [
-  {
-    name: 'rounds',
-    type: 'integer',
-    range: ['2', '1000'],
-    otherwise: '6',
-    help: 'rounds, each with a run of every side',
-    brief: 'rounds, each with a run of every side (6)',
-  },
-  {
-    name: 'until-sure',
-    type: 'flag',
-    brief: 'stop when it can tell, 20 rounds at most',
-    help: 'look after 6 rounds and after every second one further, and stop when it can tell. It still errs in 5 % of comparisons at most: a group-sequential t-test with alpha spending',
-  },
+  { name: 'rounds', type: 'integer', range: ['2', '1000'], otherwise: '6',
+    brief: 'rounds, each with a run of every side (6)', help: 'rounds, each with a run of every side' },
+  { name: 'until-sure', type: 'flag', brief: 'stop when it can tell, 20 rounds at most',
+    help: 'look after 6 rounds and after every second one further, and stop when it can tell. It still errs in 5 % of comparisons at most: a group-sequential t-test with alpha spending' },
   { name: 'max-rounds', type: 'integer', range: ['6', '200'], otherwise: '20', help: 'of --until-sure' },
-  {
-    name: 'seconds',
-    type: 'number',
-    range: ['1', '86400'],
-    default: '10',
-    help: 'measured, of every run',
-    brief: 'measured, of every run',
-  },
-  {
-    name: 'warm-up',
-    type: 'number',
-    range: ['0', '86400'],
-    default: '3',
-    help: 'seconds before that',
-    brief: 'seconds before that',
-  },
-  {
-    name: 'seed',
-    type: 'integer',
-    range: ['0', '4294967295'],
-    default: '1',
-    help: 'of the order (behind --, that of the values)',
-  },
-  {
-    name: 'dry-run',
-    type: 'flag',
-    help: 'print how many runs and how long, and run nothing',
-    brief: 'print how long it would take, and run nothing',
-  },
-  {
-    name: 'out',
-    type: 'path',
-    default: 'results/compare',
-    help: 'folder of the results',
-    brief: 'folder of the results',
-  },
-  {
-    name: 'resume',
-    type: 'flag',
-    help: 'continue the newest comparison of the same terms; without it earlier rounds do not count',
-  },
+  { name: 'seconds', type: 'number', range: ['1', '86400'], default: '10', brief: true, help: 'measured, of every run' },
+  { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', brief: true, help: 'seconds before that' },
+  { name: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
+    help: 'of the order (behind --, that of the values)' },
+  { name: 'dry-run', type: 'flag',
+    brief: 'print how long it would take, and run nothing', help: 'print how many runs and how long, and run nothing' },
+  { name: 'out', type: 'path', default: 'results/compare', brief: true, help: 'folder of the results' },
+  { name: 'resume', type: 'flag',
+    help: 'continue the newest comparison of the same terms; without it earlier rounds do not count' },
   { name: 'all', type: 'flag', help: 'metrics without a verdict too' },
   { name: 'json', type: 'flag', help: 'print compare.json' },
 ])

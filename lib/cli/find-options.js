@@ -59,68 +59,28 @@ export const loadOptions = optionsOf('producer')
   .map((option) => ({ ...option, ...otherwise[option.name] }))
 
 const group = 'What is searched for'
+// biome-ignore format: a table, an option a row
 export const findOptions = ownOptions(group, [
-  {
-    name: 'slo',
-    type: 'text',
-    repeatable: '\n',
-    place: 'LIMIT',
-    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reports.md; what a second alone does not have (memory, costs) is judged on the confirmation",
+  { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
-  },
-  {
-    name: 'within',
-    type: 'text',
-    place: 'MIN..MAX',
-    otherwise: 'from what the target achieves at the limit',
-    help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more',
+    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reports.md; what a second alone does not have (memory, costs) is judged on the confirmation" },
+  { name: 'within', type: 'text', place: 'MIN..MAX', otherwise: 'from what the target achieves at the limit',
     brief: 'lowest and highest rate, as in 10k..500k',
-  },
-  {
-    name: 'share',
-    type: 'text',
-    default: '90%',
-    help: 'share of the seconds that must meet all objectives, from 50% to 99%',
-  },
-  {
-    name: 'time',
-    type: 'duration',
-    range: ['60s', '1h'],
-    unit: 's',
-    default: '180s',
-    help: 'how long the load lasts, confirmation included',
-    brief: 'how long the load lasts, confirmation included',
-  },
-  {
-    name: 'with-read',
-    type: 'text',
-    place: 'OPTIONS',
-    otherwise: 'no readers',
-    help: 'consumers that read meanwhile, in a process of their own, with these options of millrace read, as in consumers=10,fetch-rate=50',
+    help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more' },
+  { name: 'share', type: 'text', default: '90%', help: 'share of the seconds that must meet all objectives, from 50% to 99%' },
+  { name: 'time', type: 'duration', range: ['60s', '1h'], unit: 's', default: '180s',
+    brief: true, help: 'how long the load lasts, confirmation included' },
+  { name: 'with-read', type: 'text', place: 'OPTIONS', otherwise: 'no readers',
     brief: 'consumers beside it, as in consumers=10,fetch-rate=50',
-  },
-  {
-    name: 'read',
-    type: 'text',
-    place: 'OPTIONS',
-    otherwise: 'the rate of writes or commands is searched',
-    help: 'search the rate of fetches instead: those of consumers with these options of millrace read, as in consumers=10,limit=100, of what another program writes',
+    help: 'consumers that read meanwhile, in a process of their own, with these options of millrace read, as in consumers=10,fetch-rate=50' },
+  { name: 'read', type: 'text', place: 'OPTIONS', otherwise: 'the rate of writes or commands is searched',
     brief: 'search the rate of fetches, as in consumers=10',
-  },
-  {
-    name: 'yes',
-    type: 'flag',
-    help: 'search on servers that are not local without --within: a search overloads them',
-    brief: 'allow overload of servers that are not local',
-  },
-  {
-    name: 'threshold',
-    type: 'text',
-    repeatable: '\n',
-    place: 'LIMIT',
-    help: "exit code 99 unless the answer meets it, as in 'find.low>150k'; also find.middle and find.high; may be repeated",
+    help: 'search the rate of fetches instead: those of consumers with these options of millrace read, as in consumers=10,limit=100, of what another program writes' },
+  { name: 'yes', type: 'flag', brief: 'allow overload of servers that are not local',
+    help: 'search on servers that are not local without --within: a search overloads them' },
+  { name: 'threshold', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "exit code 99 unless the answer meets it: 'find.low>150k'",
-  },
+    help: "exit code 99 unless the answer meets it, as in 'find.low>150k'; also find.middle and find.high; may be repeated" },
 ])
 
 /** @type {Omit<About, 'as'>} */

@@ -16,39 +16,37 @@ import { interruptsOfSeries } from '../signals.js'
  * @import { Command } from '../commands.js'
  */
 
-const key = (/** @type {string} */ name) => /** @type {any} */ (name)
-
 /** What `calibrate` and a `plan` without a calibration have in common. */
 // biome-ignore format: a table, an option a row
 export const calibrationOptions = ownOptions('Calibration', [
-  { name: 'model', key: key('ownModel'), type: 'model', place: 'FILE', otherwise: 'none',
+  { name: 'model', key: 'ownModel', type: 'model', place: 'FILE', otherwise: 'none',
     help: 'your own data model as well, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
   { name: 'url', type: 'text', place: 'URL', otherwise: 'local servers',
     help: 'calibrate on this server, best of the node type you consider; keys get the prefix millrace-calibrate: and are removed' },
   { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },
   { name: 'allow', type: 'choices', default: 'none', choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'none'],
     help: 'checks of the server at --url to skip, as in millrace write; foreign-keys: it has keys of other applications' },
-  { name: 'server-bin', key: key('serverBin'), type: 'path', help: 'redis-server or valkey-server of local servers' },
+  { name: 'server-bin', key: 'serverBin', type: 'path', help: 'redis-server or valkey-server of local servers' },
   { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the cells' },
   { name: 'out', type: 'path', default: 'results', help: 'folder of the results' },
 ])
 
 // biome-ignore format: a table, an option a row
 const ownRows = ownOptions('Options', [
-  { name: 'strategy', key: key('models'), type: 'text', place: 'NAMES', default: usualStrategies,
+  { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', default: usualStrategies,
     help: 'data models; all: every one whose stored data can be computed' },
   { name: 'cells', type: 'integer', range: ['6', '60'], default: '12', help: 'cells of each model' },
-  { name: 'held-out', key: key('heldOut'), type: 'integer', range: ['1', '200'], default: '6',
+  { name: 'held-out', key: 'heldOut', type: 'integer', range: ['1', '200'], default: '6',
     help: 'further cells of each model, predicted before they are measured' },
-  { name: 'cell-time', key: key('cellMs'), type: 'duration', unit: 's', range: ['1s', '10m'], default: '12s',
+  { name: 'cell-time', key: 'cellMs', type: 'duration', unit: 's', range: ['1s', '10m'], default: '12s',
     help: 'a cell is repeated until its interval is under 5 %, at most for this time' },
-  { name: 'seconds', key: key('windowS'), type: 'integer', range: ['1', '60'], default: '3',
+  { name: 'seconds', key: 'windowS', type: 'integer', range: ['1', '60'], default: '3',
     help: 'seconds measured in each run of a cell' },
-  { name: 'most-items', key: key('mostItems'), type: 'integer', range: ['10k', '10M'], default: '1M',
+  { name: 'most-items', key: 'mostItems', type: 'integer', range: ['10k', '10M'], default: '1M',
     help: 'most items in the structure' },
-  { name: 'most-value-size', key: key('mostValueBytes'), type: 'bytes', range: ['100B', '1MB'], default: '10kB',
+  { name: 'most-value-size', key: 'mostValueBytes', type: 'bytes', range: ['100B', '1MB'], default: '10kB',
     help: 'largest value of an item' },
-  { name: 'most-members', key: key('mostMembers'), type: 'integer', range: ['10', '10k'], default: '1000',
+  { name: 'most-members', key: 'mostMembers', type: 'integer', range: ['10', '10k'], default: '1000',
     help: 'most items in a command' },
 ])
 

@@ -154,26 +154,13 @@ export const command = {
       ['the result, page and charts', 'report spring-test --control redis://control:6379'],
     ],
   },
+  // biome-ignore format: a table, an option a row
   options: ownOptions('Options', [
-    {
-      name: 'control',
-      type: 'server',
-      secret: true,
-      env: 'MILLRACE_CONTROL',
-      help: 'the Redis or Valkey where the boxes meet, redis://user:password@host:port/db',
-    },
-    {
-      name: 'ca',
-      key: /** @type {any} */ ('controlCa'),
-      type: 'path',
-      help: 'certificate of the authority of a rediss:// control',
-    },
-    {
-      name: 'dashboard',
-      type: 'listener',
-      bare: 'auto',
-      help: 'where serve has its page: a port of this machine, or address:port; any free port without it',
-    },
+    { name: 'control', type: 'server', secret: true, env: 'MILLRACE_CONTROL',
+      help: 'the Redis or Valkey where the boxes meet, redis://user:password@host:port/db' },
+    { name: 'ca', key: 'controlCa', type: 'path', help: 'certificate of the authority of a rediss:// control' },
+    { name: 'dashboard', type: 'listener', bare: 'auto',
+      help: 'where serve has its page: a port of this machine, or address:port; any free port without it' },
     { name: 'out', type: 'path', default: 'results', help: 'folder of the results that report writes' },
     { name: 'json', type: 'flag', help: 'print JSON on stdout, and nothing else' },
   ]),

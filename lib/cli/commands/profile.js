@@ -26,37 +26,17 @@ import { interruptsOfRun } from '../signals.js'
  * @import { Command } from '../commands.js'
  */
 
+// biome-ignore format: a table, an option a row
 const own = ownOptions('Profile', [
-  {
-    name: 'duration',
-    key: /** @type {any} */ ('durationMs'),
-    type: 'duration',
-    range: ['1s', '24h'],
-    unit: 's',
-    default: '1m',
-    help: 'how long the server is looked at; Ctrl-C ends it sooner, with what was seen',
+  { name: 'duration', key: 'durationMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '1m',
     brief: 'how long the server is looked at; Ctrl-C ends it sooner',
-  },
-  {
-    name: 'budget',
-    type: 'text',
-    place: 'SHARE',
-    default: '1%',
-    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 5 a second",
-  },
+    help: 'how long the server is looked at; Ctrl-C ends it sooner, with what was seen' },
+  { name: 'budget', type: 'text', place: 'SHARE', default: '1%',
+    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 5 a second" },
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
-  {
-    name: 'advise',
-    type: 'flag',
-    help: 'plays patterns in other forms on a local server, and shows those that surely cost less here (a minute)',
-    brief: 'shows what surely costs less, measured on a local server',
-  },
-  {
-    name: 'out',
-    type: 'path',
-    default: 'profile',
-    help: 'folder under which a folder for this profile is made',
-  },
+  { name: 'advise', type: 'flag', brief: 'shows what surely costs less, measured on a local server',
+    help: 'plays patterns in other forms on a local server, and shows those that surely cost less here (a minute)' },
+  { name: 'out', type: 'path', default: 'profile', help: 'folder under which a folder for this profile is made' },
   { name: 'json', type: 'flag', help: 'print profile.json on stdout, and nothing else' },
 ])
 

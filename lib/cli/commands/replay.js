@@ -19,22 +19,13 @@ import { interruptsOfRun } from '../signals.js'
 // The file says these.
 const ofFile = ['rate', 'ramp', 'model', 'strategy', 'command', 'fill', 'file', 'dry-run', 'items']
 
+// biome-ignore format: a table, an option a row
 const own = ownOptions('Replay', [
-  {
-    name: 'rate',
-    key: /** @type {any} */ ('part'),
-    type: 'text',
-    place: 'PERCENT',
-    default: '100%',
-    help: "of the rate in the file's `run`: 250% answers what it costs when traffic grows (1% to 10000%)",
+  { name: 'rate', key: 'part', type: 'text', place: 'PERCENT', default: '100%',
     brief: 'of the rate that was profiled; 250%: what if it grows',
-  },
-  {
-    name: 'only-reads',
-    key: /** @type {any} */ ('onlyReads'),
-    type: 'flag',
-    help: 'sends only the commands of the mix that read, at their part of the rate; the keys must be there from an earlier replay',
-  },
+    help: "of the rate in the file's `run`: 250% answers what it costs when traffic grows (1% to 10000%)" },
+  { name: 'only-reads', key: 'onlyReads', type: 'flag',
+    help: 'sends only the commands of the mix that read, at their part of the rate; the keys must be there from an earlier replay' },
 ])
 const taken = optionsOf('producer').filter(({ name }) => !ofFile.includes(name))
 

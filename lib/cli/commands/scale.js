@@ -25,22 +25,11 @@ export const command = {
     does: 'Fits the universal scalability law to the runs of workers in these folders: how the rate grows with the number of workers, where it stops growing, and how many workers each rate needs.',
     examples: [['of an experiment', 'results/queues --rates 5000,30000']],
   },
+  // biome-ignore format: a table, an option a row
   options: ownOptions('Options', [
-    {
-      name: 'rates',
-      type: 'text',
-      place: 'RATES',
-      default: '5000,30000',
-      help: 'jobs a second that the workers must do',
-    },
-    {
-      name: 'box-workers',
-      key: /** @type {any} */ ('boxWorkers'),
-      type: 'integer',
-      range: ['1', '100000'],
-      otherwise: 'as many as were measured',
-      help: 'most workers on a box',
-    },
+    { name: 'rates', type: 'text', place: 'RATES', default: '5000,30000', help: 'jobs a second that the workers must do' },
+    { name: 'box-workers', key: 'boxWorkers', type: 'integer', range: ['1', '100000'], otherwise: 'as many as were measured',
+      help: 'most workers on a box' },
     { name: 'chart', type: 'path', help: 'draw it, as .svg or .png' },
     { name: 'json', type: 'flag', help: 'print the answer as JSON' },
   ]),
