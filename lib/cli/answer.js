@@ -6,13 +6,13 @@ import { plainData } from '../base/units.js'
 
 /** @import { Chart } from '../chart/parts.js' */
 
+/** @param {boolean} json @param {object} data @param {() => string} text */
+export const printData = (json, data, text) =>
+  process.stdout.write(json ? `${JSON.stringify(data, null, 2)}\n` : text())
+
 /** @param {object} answer @param {boolean} json @param {(answer: any, look: { columns?: number }) => string} text */
 export const printAnswer = (answer, json, text) =>
-  process.stdout.write(
-    json
-      ? `${JSON.stringify(plainData(answer), null, 2)}\n`
-      : text(answer, { columns: process.stdout.columns }),
-  )
+  printData(json, plainData(answer), () => text(answer, { columns: process.stdout.columns }))
 
 /**
  * @template Answer

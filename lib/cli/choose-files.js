@@ -9,10 +9,8 @@ import {
   turnoverLines,
 } from '../answers/choose/text.js'
 import { plainText, several } from '../base/units.js'
-import { millraceVersion } from '../base/version.js'
 import { cell } from '../report/cells.js'
-import { canDraw, svgOf } from '../report/draw.js'
-import { pageOf } from '../report/page/page.js'
+import { pageAndCharts } from '../report/write-report.js'
 
 /**
  * @import { ChooseAnswer } from '../answers/choose/document.js'
@@ -110,7 +108,6 @@ export const chooseFiles = async (answer) => {
   const pictures = option ? [{ ...choosePareto, option, wide: true }] : []
   return {
     'choose.json': `${JSON.stringify(answer, null, 2)}\n`,
-    'choose.html': await pageOf(sectionsOf(answer), pictures, millraceVersion()),
-    ...Object.fromEntries((canDraw() ? pictures : []).map((one) => [`charts/${one.name}.svg`, svgOf(one)])),
+    ...(await pageAndCharts('choose.html', sectionsOf(answer), pictures)),
   }
 }

@@ -3,14 +3,7 @@ import { optionsOf, ownOptions } from '../../settings.js'
 
 /** @import { About } from '../options/help.js' */
 
-const targetNames = new Set([
-  'server-bin',
-  'shards',
-  'replicas',
-  'ask-password',
-  'password',
-  'sentinel-password',
-])
+const targetNames = new Set('server-bin shards replicas ask-password password sentinel-password'.split(' '))
 /** Where the runs go: options of the producer. */
 export const targetOptions = optionsOf('producer').filter(
   ({ group, name }) => (group.startsWith('Target') && !targetNames.has(name)) || name === 'allow',

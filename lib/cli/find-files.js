@@ -1,10 +1,8 @@
 // The files of a search: find.json, its page and its charts.
 import { findLatency, findPath, findShare } from '../../charts/find.js'
 import { findSentence, readersWords } from '../answers/find/text.js'
-import { millraceVersion } from '../base/version.js'
 import { cell, shownFigure } from '../report/cells.js'
-import { canDraw, svgOf } from '../report/draw.js'
-import { pageOf } from '../report/page/page.js'
+import { pageAndCharts } from '../report/write-report.js'
 
 /**
  * @import { FindAnswer } from '../answers/find/text.js'
@@ -99,13 +97,7 @@ const findSections = (answer) => {
 }
 
 /** @param {FindAnswer} answer @returns {Promise<Record<string, string>>} contents by path */
-export const findFiles = async (answer) => {
-  const pictures = picturesOf(answer)
-  return {
-    'find.json': `${JSON.stringify(answer, null, 2)}\n`,
-    'find.html': await pageOf(findSections(answer), pictures, millraceVersion()),
-    ...Object.fromEntries(
-      (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
-    ),
-  }
-}
+export const findFiles = async (answer) => ({
+  'find.json': `${JSON.stringify(answer, null, 2)}\n`,
+  ...(await pageAndCharts('find.html', findSections(answer), picturesOf(answer))),
+})

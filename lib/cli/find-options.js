@@ -19,25 +19,10 @@ import { readersWordsIn, settingsOfFetches } from './find-readers.js'
  */
 
 // The search decides these, or they belong to a run at one rate.
-const decided = [
-  ...[
-    'rate',
-    'ramp',
-    'quantity',
-    'duration',
-    'intervals',
-    'warm-up',
-    'pacing',
-    'chunks',
-    'period',
-    'once',
-    'arrivals',
-  ],
-  ...['threshold', 'dry-run', 'file', 'idle-cost', 'snapshot', 'requests', 'report', 'verbose'],
-  ...['partial', 'stagger', 'all', 'writers', 'agents'],
-  ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],
-  ...['metrics-linger', 'otlp', 'flow'],
-]
+const decided =
+  'rate ramp quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents cloudwatch aws-region replication-group cache-clusters dashboard metrics metrics-linger otlp flow'.split(
+    ' ',
+  )
 /** @type {Record<string, Partial<Option>>} */
 const otherwise = {
   json: { help: 'print find.json on stdout, and nothing else', brief: 'print find.json on stdout' },

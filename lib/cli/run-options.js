@@ -9,22 +9,11 @@ import { readSettings } from '../options/read-settings.js'
  */
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
-export const programOptions = Object.freeze([
-  ...[
-    'out',
-    'report',
-    'json',
-    'quiet',
-    'verbose',
-    'log-level',
-    'dashboard',
-    'metrics',
-    'metrics-linger',
-    'otlp',
-    'ask-password',
-  ],
-  ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'file', 'command'],
-])
+export const programOptions = Object.freeze(
+  'out report json quiet verbose log-level dashboard metrics metrics-linger otlp ask-password cloudwatch aws-region replication-group cache-clusters file command'.split(
+    ' ',
+  ),
+)
 
 const programs = { write: /** @type {const} */ ('producer'), read: /** @type {const} */ ('consumer') }
 

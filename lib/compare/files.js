@@ -1,9 +1,7 @@
 // The files of a comparison.
 
-import { millraceVersion } from '../base/version.js'
-import { canDraw, svgOf } from '../report/draw.js'
 import { markdownReport } from '../report/markdown.js'
-import { pageOf } from '../report/page/page.js'
+import { pageAndCharts } from '../report/write-report.js'
 import { benchmarkData, junit } from './ci.js'
 import { comparisonPictures, comparisonSections } from './sections.js'
 
@@ -25,12 +23,8 @@ const json = (data) => `${JSON.stringify(data, null, 2)}\n`
  */
 export const comparisonFiles = async (comparison, facts, gate) => {
   const sections = comparisonSections(comparison, facts)
-  const pictures = comparisonPictures(comparison, facts)
   return {
-    'compare.html': await pageOf(sections, pictures, millraceVersion()),
-    ...Object.fromEntries(
-      (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
-    ),
+    ...(await pageAndCharts('compare.html', sections, comparisonPictures(comparison, facts))),
     'summary.md': markdownReport({
       ...sections,
       tables: sections.tables.filter(({ more }) => !more),

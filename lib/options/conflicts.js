@@ -39,48 +39,17 @@ const needsSortedSet = (key, plain) => (s, named) =>
     : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
 // What only writers in ticks have, and what only clients have.
+// biome-ignore format: a list of names
 const ofTicks = /** @type {const} */ ([
-  'periodMs',
-  'chunks',
-  'totalAgents',
-  'agent',
-  'pacing',
-  'intervals',
-  'once',
-  'stamp',
-  'ttlS',
+  'periodMs', 'chunks', 'totalAgents', 'agent', 'pacing', 'intervals', 'once', 'stamp', 'ttlS',
   'maxMembers',
 ])
+// biome-ignore format: a list of names
 const ofClients = /** @type {const} */ ([
-  'fill',
-  'snapshot',
-  'connections',
-  'pipeline',
-  'reconnectHz',
-  'ratio',
-  'partitions',
-  'ids',
-  'falsePositives',
-  'counters',
-  'structure',
-  'maxQueue',
-  'whenFull',
-  'chunkSize',
-  'delayMs',
-  'loseEvery',
-  'selectivity',
-  'queries',
-  'sortBy',
-  'pageSize',
-  'pageOffset',
-  'scanCount',
-  'indexWhen',
-  'indexes',
-  'searchTimeoutMs',
-  'requests',
-  'queryTimeoutMs',
-  'updateWriters',
-  'updateRateHz',
+  'fill', 'snapshot', 'connections', 'pipeline', 'reconnectHz', 'ratio', 'partitions', 'ids',
+  'falsePositives', 'counters', 'structure', 'maxQueue', 'whenFull', 'chunkSize', 'delayMs', 'loseEvery',
+  'selectivity', 'queries', 'sortBy', 'pageSize', 'pageOffset', 'scanCount', 'indexWhen', 'indexes',
+  'searchTimeoutMs', 'requests', 'queryTimeoutMs', 'updateWriters', 'updateRateHz',
 ])
 
 // Clients have these only where numbers are drawn.

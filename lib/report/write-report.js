@@ -27,19 +27,23 @@ const darkName = (/** @type {string} */ name) => `${name}-dark`
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
 
 /**
- * The page and the charts as SVG, which are in the folder of every run.
- * @param {ResultRecord} record
- * @returns {Promise<Files>}
+ * A page, and its charts as SVG.
+ * @param {string} name of the page
+ * @param {Sections} sections
+ * @param {Parameters<typeof pageOf>[1]} pictures
+ * @returns {Promise<Record<string, string>>} contents by path
  */
-export const pageFiles = async (record) => {
-  const pictures = picturesOf(record)
+export const pageAndCharts = async (name, sections, pictures) => {
   // What the page holds is packed by another thread while this one draws.
-  const page = pageOf(sectionsOf(record), pictures, millraceVersion())
+  const page = pageOf(sections, pictures, millraceVersion())
   const charts = Object.fromEntries(
     (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
   )
-  return { 'report.html': await page, ...charts }
+  return { [name]: await page, ...charts }
 }
+
+/** Those of a run or an experiment. @param {ResultRecord} record @returns {Promise<Files>} */
+export const pageFiles = (record) => pageAndCharts('report.html', sectionsOf(record), picturesOf(record))
 
 /**
  * The pages of runs that have none, for the page of what they belong to; a folder without a run is passed over.

@@ -11,7 +11,7 @@ import { withCloudWatchOfRuns } from '../../cloudwatch/of-experiment.js'
 import { runText } from '../../report/text.js'
 import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
-import { terminalText } from '../log.js'
+import { screenSay as say } from '../say.js'
 
 /** @import { Command } from '../commands.js' */
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
@@ -75,8 +75,6 @@ export const command = {
     if (folders.length === 0) throw new OptionError(`${words.join(', ')}: contains no run.json`)
     const stop = new AbortController()
     process.on('SIGINT', () => stop.abort())
-    const say = (/** @type {string} */ line) =>
-      process.stderr.write(`${terminalText(line, process.stderr)}\n`)
     let failed = 0
     for (const folder of folders) {
       const whole = await attachCloudWatch({

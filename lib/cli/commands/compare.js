@@ -34,10 +34,11 @@ import { missingFor } from '../../report/draw.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
+import { printData } from '../answer.js'
 import { compareFindNames, compareFindOptions, compareFinds } from '../compare-find.js'
 import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'
-import { terminalText } from '../log.js'
+import { screenSay as say } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /**
@@ -203,7 +204,6 @@ const compare = async ({ settings: values, typed, env }) => {
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
   const request = requestOf(typed)
   const { sides, common, given, cells } = request
-  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   if (values.find)
     return compareFinds({ values, sides, common, given, env, say, interrupts: interruptsOfSeries })
   const ofFind = compareFindNames.find((name) => typed.options.has(name))
@@ -286,11 +286,8 @@ const compare = async ({ settings: values, typed, env }) => {
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
-  process.stdout.write(
-    values.json
-      ? `${JSON.stringify(document(), null, 2)}\n`
-      : comparisonText(comparison, { columns: process.stdout.columns ?? 110, all: values.all }),
-  )
+  const look = { columns: process.stdout.columns ?? 110, all: values.all }
+  printData(values.json, document(), () => comparisonText(comparison, look))
   const missing = missingFor('svg')
   const picture = missing ? '' : `, picture: ${store.folder}/charts/changes.svg`
   if (missing) say(missing)

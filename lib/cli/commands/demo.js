@@ -9,19 +9,7 @@ import { ExitCode } from '../../base/errors.js'
 // Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000
 const quantity = Math.min(200_000, itemsPerCore * availableParallelism())
-const args = [
-  '--cluster',
-  '-q',
-  String(quantity),
-  '-t',
-  '4',
-  '-c',
-  '4',
-  '--duration',
-  '15s',
-  '--warm-up',
-  '2s',
-]
+const args = `--cluster -q ${quantity} -t 4 -c 4 --duration 15s --warm-up 2s`.split(' ')
 
 const file = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 // npm and npx start it in a clone, where the shell does not find the command itself.

@@ -12,6 +12,7 @@ import { findServerBinary } from '../../servers/embedded-binary.js'
 import { otherVersions, peerPath, peers } from '../../servers/peers.js'
 import { asTargetError } from '../../servers/reason.js'
 import { strategyNames } from '../../workloads/index.js'
+import { printData } from '../answer.js'
 import { lookedAt } from '../dry-run.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
@@ -169,11 +170,7 @@ export const command = {
         ? { findings: [], refused: false }
         : await targetFindings(settings, stop).catch(unusable)
     const findings = [...here, ...there.findings]
-    process.stdout.write(
-      settings.json
-        ? `${JSON.stringify(findings, null, 2)}\n`
-        : `${textOf(findings, process.stdout.columns ?? 100)}\n`,
-    )
+    printData(settings.json, findings, () => `${textOf(findings, process.stdout.columns ?? 100)}\n`)
     return there.refused ? ExitCode.target : ExitCode.done
   },
 }

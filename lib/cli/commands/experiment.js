@@ -27,7 +27,7 @@ import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
 import { modules, otherVersions, peerPath, peers } from '../../servers/peers.js'
 import { experimentAbout, experimentOptions, targetOptions } from '../experiment-options.js'
-import { terminalText } from '../log.js'
+import { screenSay as say } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /**
@@ -126,7 +126,6 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   )
   const signal = interruptsOfSeries()
   const clock = () => performance.now()
-  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   /** @type {Planned[]} */
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
@@ -135,7 +134,7 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   const { out: outDir = 'results/experiments', resume } = values
   return {
     ...{ plan, words, terms, target: target?.shown ?? [], fleet, places, progress, outDir, resume },
-    ...{ env: programsEnv(env), signal, clock, say },
+    ...{ env: programsEnv(env), signal, clock },
   }
 }
 
@@ -148,7 +147,7 @@ const outline = ({ plan, terms, progress }) => {
 }
 
 /** A box that has no results. @param {Series} series @param {Boxes} boxes */
-const follow = async ({ plan: [{ cells }], terms, places, env, signal, say }, boxes) => {
+const follow = async ({ plan: [{ cells }], terms, places, env, signal }, boxes) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-box-'))
   const timing = { seconds: terms.seconds, warmUpS: terms.warmUpS }
   const play = async (/** @type {(typeof cells)[number]} */ cell, /** @type {Part} */ part) => {
@@ -176,7 +175,7 @@ const commandOf = ({ words, terms, target }, { id }) =>
  * @returns {Promise<boolean>} whether it has a valid run
  */
 const runOne = async (series, { experiment, cells }, boxes, undo) => {
-  const { terms, places, progress, outDir, resume, env, signal, clock, say } = series
+  const { terms, places, progress, outDir, resume, env, signal, clock } = series
   const store = await openMatrix({ outDir, terms: { experiment, ...terms }, resume, epochMs: Date.now() })
   undo(store.close)
   progress.begin(experiment, store)
@@ -211,7 +210,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
 /** @param {Asked} asked @param {readonly string[]} words */
 const run = async (asked, words) => {
   const series = seriesOf(asked, words)
-  const { plan, terms, fleet, places, signal, say } = series
+  const { plan, terms, fleet, places, signal } = series
   if (asked.settings['dry-run']) return outline(series)
   let isMeasured = true
   await withUndo(async (undo) => {

@@ -14,6 +14,7 @@ import { controlPlace } from '../../run/fleet.js'
 import { makeResult, pagesOfSeconds, sharedIn } from '../../run/fleet-result.js'
 import { answerOf } from '../../servers/control.js'
 import { disconnect } from '../../servers/disconnect.js'
+import { printData } from '../answer.js'
 import { openPage } from '../dashboard.js'
 import { exitCodeOf } from '../ending.js'
 import { mergedResults } from '../fleet-files.js'
@@ -49,11 +50,7 @@ const known = async ({ control, run, place: { address, access } }) => {
 const showStatus = async (asking) => {
   const status = await known(asking)
   const look = { columns: process.stdout.columns ?? 80, color: process.stdout.isTTY === true }
-  process.stdout.write(
-    asking.settings.json
-      ? `${JSON.stringify(status, null, 2)}\n`
-      : `${fleetScreen(status, look).join('\n')}\n`,
-  )
+  printData(asking.settings.json, status, () => `${fleetScreen(status, look).join('\n')}\n`)
   return ExitCode.done
 }
 

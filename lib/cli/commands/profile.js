@@ -15,6 +15,7 @@ import { madeWithParents, runName } from '../../result/files.js'
 import { accessWarnings } from '../../servers/access.js'
 import { startEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
+import { printData } from '../answer.js'
 import { withPassword } from '../password.js'
 import { profileDocument, profileFiles, profileSections } from '../profile-files.js'
 import { screenOf } from '../screen.js'
@@ -90,11 +91,8 @@ const profiled = (settings, redact) =>
     await madeWithParents(folder)
     await writeFiles(folder, await profileFiles({ ...made, document }, folder))
     done()
-    process.stdout.write(
-      json
-        ? `${JSON.stringify(document, null, 2)}\n`
-        : sectionsText(profileSections(document, folder), { columns: process.stdout.columns ?? 80 }),
-    )
+    const look = { columns: process.stdout.columns ?? 80 }
+    printData(json, document, () => sectionsText(profileSections(document, folder), look))
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
   })
 

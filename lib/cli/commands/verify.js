@@ -14,6 +14,7 @@ import { findEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
 import { socketReadDriver } from '../../transport/read-socket.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
+import { printData } from '../answer.js'
 import { withPassword } from '../password.js'
 
 /**
@@ -200,8 +201,7 @@ export const command = {
     refuseContradictions(folder, document)
     const settings = await withPassword(attached(document, /** @type {ReaderSettings} */ (own)), redact)
     const checked = await checkedIn(document, settings)
-    if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
-    else process.stdout.write(`${sentencesOf(checked, document)}\n`)
+    printData(settings.json, checked, () => `${sentencesOf(checked, document)}\n`)
     const { lost, expired, acked } = checked
     const isProven = lost + expired === 0 && acked > 0 && document.written.complete
     return isProven ? ExitCode.done : ExitCode.invalid
