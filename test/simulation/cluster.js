@@ -187,12 +187,14 @@ export const simulatedCluster = ({
     const stamps = /** @type {number[]} */ ([])
     let keyed = -1
     for (const arg of args) {
-      const item = itemIn.exec(arg)
+      // Most arguments are neither, and a letter tells them apart sooner than an expression.
+      const first = arg[0]
+      const item = first === 'i' || first === 'l' ? itemIn.exec(arg) : null
       if (item) {
         const n = Number(item[1])
         if (arg === key) keyed = n
         else items.push(n)
-      } else if (stampIn.test(arg)) {
+      } else if (first === '1' && stampIn.test(arg)) {
         const stamp = Number(arg.slice(0, 13))
         if (!stamps.includes(stamp)) stamps.push(stamp)
       }
@@ -217,8 +219,9 @@ export const simulatedCluster = ({
     const { asking } = connection
     connection.asking = false
     const now = clock.now()
-    node.refusals = node.refusals.filter(({ untilMs }) => untilMs > now)
-    node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
+    if (node.refusals.length > 0) node.refusals = node.refusals.filter(({ untilMs }) => untilMs > now)
+    if (node.misdirections.length > 0)
+      node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
     const refusal = node.refusals.find(({ share }) => random.chance(share))
     if (refusal) return `-${refusal.line}\r\n`
     if (name === 'ASKING') {

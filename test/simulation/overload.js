@@ -81,16 +81,17 @@ const perSecond = (/** @type {import('./play.js').Played} */ { ledger, endMs }) 
 /** What was dropped had no command at any server. @param {import('./play.js').Played} played */
 const unsent = (played) => {
   const executed = countExecuted(played)
-  return played.ticks.flatMap(({ dueMs, first, lost, stamp }) =>
-    lost.flatMap((outcome, i) => {
-      const names = ['SETEX', 'ZADD'].filter((name) => executed(name, stamp).has(first + i))
+  return played.ticks.flatMap(({ dueMs, first, lost, stamp }) => {
+    const carried = ['SETEX', 'ZADD'].map((name) => ({ name, items: executed(name, stamp) }))
+    return lost.flatMap((outcome, i) => {
+      const names = carried.filter(({ items }) => items.has(first + i)).map(({ name }) => name)
       return outcome && names.length > 0
         ? [
             `item ${first + i} of ${dueMs.toFixed()} ms is ${outcome}, and ${names.join(' and ')} was executed`,
           ]
         : []
-    }),
-  )
+    })
+  })
 }
 
 /** A tick that is begun is finished, if that takes less than a second. @param {import('./play.js').Played} played @param {number} mostHz */

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
 import { writeBytes } from '../../lib/transport/encoded-batch.js'
+import { slotCount } from '../../lib/wire/slot.js'
 import { lossy, mayEnd } from './faults.js'
 
 /** @typedef {import('./play.js').Played} Played */
@@ -46,18 +47,20 @@ const countsOf = new WeakMap()
 
 /** @param {Played} played @returns {(name: string, stamp: number | '') => ReadonlyMap<number, number>} */
 export const countExecuted = ({ executed }) => {
-  /** @type {Map<string, Map<number, number>>} */
+  /** @type {Map<string, Map<number | '', Map<number, number>>>} */
   const counts = countsOf.get(executed) ?? new Map()
   if (!countsOf.has(executed)) {
     countsOf.set(executed, counts)
     for (const { name, items, stamps } of executed) {
-      const place = `${name} ${stamps.length === 1 ? stamps[0] : ''}`
-      const byItem = counts.get(place) ?? new Map()
-      counts.set(place, byItem)
+      const stamp = stamps.length === 1 ? stamps[0] : ''
+      const byStamp = counts.get(name) ?? new Map()
+      if (byStamp.size === 0) counts.set(name, byStamp)
+      const byItem = byStamp.get(stamp) ?? new Map()
+      if (byItem.size === 0) byStamp.set(stamp, byItem)
       for (const item of items) byItem.set(item, (byItem.get(item) ?? 0) + 1)
     }
   }
-  return (name, stamp) => counts.get(`${name} ${stamp}`) ?? new Map()
+  return (name, stamp) => counts.get(name)?.get(stamp) ?? new Map()
 }
 
 /**
@@ -125,13 +128,13 @@ const order = ({ executed, ticks }) => {
   const problems = /** @type {string[]} */ ([])
   const chunks = new Map()
   // A tick that was dropped as a whole has none.
-  for (const { first, count, chunk, stamp } of ticks.filter((tick) => tick.chunk >= 0))
-    for (let i = 0; i < count; i++) chunks.set(first + i, { chunk, stamp })
+  for (const { first, count, chunk } of ticks.filter((tick) => tick.chunk >= 0))
+    for (let i = 0; i < count; i++) chunks.set(first + i, chunk)
   const newest = new Map()
   for (const { name, key, slot, items, stamps } of executed) {
     if (items.length === 0 || stamps.length === 0) continue
     if (stamps.length > 1) problems.push(`${name} ${key} carries ${stamps.join(' and ')}`)
-    const place = `${slot} ${chunks.get(items[0])?.chunk}`
+    const place = slot + slotCount * (chunks.get(items[0]) ?? -1)
     const last = newest.get(place) ?? 0
     if (stamps[0] < last)
       problems.push(`${name} ${key} of ${stamps[0]} was executed after ${last} in slot ${slot}`)
