@@ -35,6 +35,8 @@ const isValueOf = (option, text = '') =>
   // A number too large for a port is meant as one: the error then names the option and its range.
   (/^\d{1,9}$/.test(text) || VALUE_TYPES[option.type].read(text, option) !== undefined)
 
+const anOption = /^(--?)([^\d.=-][^=]*)(?:=(.*))?$/s
+
 /**
  * The options of a line as yargs reads them without a guess: each value is the number of its place in `texts`, options
  * that need no value have theirs, and `-p250ms` is two words. Refuses unknown options, and those given twice.
@@ -47,7 +49,7 @@ const readable = (argv, byName) => {
   let behind = ''
   const place = (/** @type {string} */ text) => `\0${texts.push({ text, behind }) - 1}`
   const words = argv.flatMap((word, at) => {
-    const [, dashes, whole, inline] = /^(--?)([^\d.=-][^=]*)(?:=(.*))?$/s.exec(word) ?? []
+    const [, dashes, whole, inline] = anOption.exec(word) ?? []
     if (whole === undefined) return place(word)
     const isLetters = dashes === '-' && whole.length > 1
     // -cluster is --cluster with a dash too few, not -c luster.
@@ -78,7 +80,13 @@ const readable = (argv, byName) => {
       throw new OptionError(`${now} takes no value`)
     if (inline === '' && option.name !== 'prefix') throw new OptionError(`--${option.name} needs a value`)
     if (inline !== undefined) return [now, place(inline)]
-    if (bare === undefined || (name === bareName && isValueOf(option, argv[at + 1]))) return now
+    const next = argv[at + 1]
+    if (bare === undefined && (next === undefined || anOption.test(next))) {
+      const isDashed = /^-[^-]./.test(next ?? '')
+      const hint = isDashed ? `; one that begins with a dash is given as --${option.name}=-...` : ''
+      throw new OptionError(`--${option.name} needs a value${hint}`)
+    }
+    if (bare === undefined || (name === bareName && isValueOf(option, next))) return now
     if (option.bare) behind = `${now}, which takes ${VALUE_TYPES[option.type].expects(option)}`
     return [`--${bareName}`, place(bare)]
   })
@@ -111,7 +119,6 @@ export const typedLine = (argv, own) => {
   const at = (/** @type {unknown} */ mark) => texts[Number(`${mark}`.slice(1))]
   const options = new Map(
     Object.entries(found).map(([name, marks]) => {
-      if ([marks].flat().includes('')) throw new OptionError(`--${name} needs a value`)
       const text = [marks]
         .flat()
         .map((mark) => at(mark).text)

@@ -575,6 +575,7 @@ const bad = /** @type {[string, string][]} */ (
 --host h --tls --tls-insecure --ca f -> --ca and --tls-insecure exclude each other: one asks for the check that the other leaves out
 -q -> --quantity needs a value
 -q --json -> --quantity needs a value
+--prefix -n5 -> --prefix needs a value; one that begins with a dash is given as --prefix=-...
 --host= -> --host needs a value
 -q 5 --quantity 6 -> --quantity is given twice
 -p 0 -> --period must be a time from 1ms to 24h (250ms, 60s, 1m30s, 1h; a plain number is ms), not '0'
