@@ -15,8 +15,8 @@ const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
-// Those of the rest wait for seconds to pass most of the time; four at once keep two cores busy.
-const filesAtOnce = { quick: 3, rest: 4 }
+// With four of the rest, two cores are so busy that programs under test fall behind their rates.
+const filesAtOnce = 3
 const unitProcesses = 6
 
 /**
@@ -60,7 +60,7 @@ async function testAll(args) {
   const started = performance.now()
   // Beside the tests, which wait now and then; what they print comes when the tests are over.
   const stages = args.length > 0 ? [] : stagesOf(env)
-  const { passed, summary } = await runTests(files, env, whole, isRest ? filesAtOnce.rest : filesAtOnce.quick)
+  const { passed, summary } = await runTests(files, env, whole, filesAtOnce)
   const tookMs = performance.now() - started
   const ended = await Promise.all(stages)
   for (const { name, text, passed, tookMs } of ended) {
