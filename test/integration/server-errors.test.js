@@ -317,7 +317,7 @@ const provoked = async (t, each, driver) => {
   const program = startHere(
     t,
     'write',
-    `${load} --duration ${endless ? 600 : 4} --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
+    `${load} --duration ${endless ? 600 : 7} --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
     { env: at(anonymous ? { ...server, password: '' } : server) },
   )
   await until('the writer is at work', () => program.intervals().length > 0)
