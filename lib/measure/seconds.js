@@ -2,7 +2,21 @@
 
 /**
  * @import { instrumentsOf } from '../measures/index.js'
- * @import { Snapshot } from '../report/live.js'
+ *
+ * What a second of a run came to, of each kind.
+ * @typedef {object} Snapshot
+ * @property {number} elapsedMs
+ * @property {number | null} totalMs null: until interrupted
+ * @property {'warm-up' | 'measuring' | 'draining'} phase
+ * @property {number | null} nominalRate items/s
+ * @property {number | null} achievedRate items/s
+ * @property {number | null} p50Us of a command, or of a whole fetch
+ * @property {number | null} p99Us
+ * @property {number | null} [masterCpuPct] the busiest engine, of one core; not there where another box samples the nodes
+ * @property {number | null} replicaCpuPct
+ * @property {Record<string, number>} lost so far, by what became of it; errors are of commands without items
+ * @property {{ done: number, unit: string, ageUs: number | null, checked?: number | null }} [reading] of the second, the
+ *   median age of the newest item, and how many values were verified so far (null: none are)
  *
  * @typedef {object} Moment
  * @property {number} atMs

@@ -5,7 +5,7 @@ import { micros } from '../base/units.js'
 
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
- * @import { Snapshot } from '../report/live.js'
+ * @import { Snapshot } from '../measure/seconds.js'
  * @import { Fields, Folded } from './fold.js'
  *
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit

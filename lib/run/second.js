@@ -5,9 +5,8 @@ import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Seconds } from '../measure/seconds.js'
+ * @import { Seconds, Snapshot } from '../measure/seconds.js'
  * @import { Plan } from '../loads/plan.js'
- * @import { Snapshot } from '../report/live.js'
  * @import { Target } from '../servers/open.js'
  */
 

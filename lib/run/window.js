@@ -5,7 +5,7 @@ import { isSteady, secondsThatAgree } from './steady.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
- * @import { Snapshot } from '../report/live.js'
+ * @import { Snapshot } from '../measure/seconds.js'
  * @import { Records } from '../loads/write-records.js'
  */
 

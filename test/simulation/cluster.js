@@ -187,7 +187,7 @@ export const simulatedCluster = ({
     const stamps = /** @type {number[]} */ ([])
     let keyed = -1
     for (const arg of args) {
-      // Most arguments are neither, and a letter tells them apart sooner than an expression.
+      // Most arguments are neither, and to compare a letter takes less time than an expression.
       const first = arg[0]
       const item = first === 'i' || first === 'l' ? itemIn.exec(arg) : null
       if (item) {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { liveLine, liveView } from '../../lib/report/live.js'
 
-/** @typedef {import('../../lib/report/live.js').Snapshot} Snapshot */
+/** @typedef {import('../../lib/measure/seconds.js').Snapshot} Snapshot */
 
 /** @param {Partial<Snapshot>} [change] @returns {Snapshot} */
 const snapshot = (change) => ({

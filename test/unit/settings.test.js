@@ -624,6 +624,8 @@ redis://h redis://g -> unexpected word on the command line (not shown: it may be
 --json=yes -> --json takes no value
 --cm=1 -> --cm takes no value
 -seed=5 -> unknown option -seed; did you mean --seed?
+-cert=x -> unknown option -cert; did you mean --cert?
+--no-fill=keys -> --no-fill takes no value
 -control=h -> unknown option -control; did you mean --control?
 --help=x -> --help takes no value
 --no-quantity -> unknown option --no-quantity
