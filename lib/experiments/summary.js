@@ -1,5 +1,6 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped has what was measured.
 import { cpus, totalmem } from 'node:os'
+import { count } from '../base/units.js'
 import { stateBy, stateWords } from '../measures/warnings.js'
 import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.js'
 import { grossCost, netCost } from '../result/measures.js'
@@ -157,7 +158,7 @@ const trueRates = ({ published, experiment }) => {
   const list = rows.map(({ writers, per_writer: perWriter, interval_ms: intervalMs = 1000 }) => {
     const nominal = (writers * perWriter * 1000) / intervalMs
     const held = trueRate({ writers, perWriter, intervalMs })
-    return `${writers} x ${perWriter.toLocaleString('en-US')}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
+    return `${writers} x ${count(perWriter)}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
   })
   return [
     `Items a second that the published writers would have sent if an item cost the client 16 µs: ${list.join(', ')}`,

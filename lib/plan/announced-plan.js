@@ -1,6 +1,6 @@
 // The part of a plan that a reader needs, as it is stored in the target beside the leases.
 import { createHash } from 'node:crypto'
-import { plainText } from '../base/units.js'
+import { count, plainText } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'
 import { paceOf } from '../traffic/pace.js'
 import { orderOf } from '../traffic/popularity.js'
@@ -276,7 +276,7 @@ export const announcedIn = (text) => {
 export const announcedWords = (announced) => {
   const { strategy, quantity, totalAgents, sets, once, ended } = announced
   const parts = [
-    `${strategy} of ${quantity.toLocaleString('en-US')} items`,
+    `${strategy} of ${count(quantity)} items`,
     totalAgents > 1 && `${totalAgents} writers`,
     sets.length > 1 && `${sets.length} sorted sets`,
     once && 'each item once',

@@ -5,7 +5,7 @@ import { normalDensity, normalQuantile, normalTail } from '../base/distributions
 import { OptionError } from '../base/errors.js'
 import { mix } from '../base/random.js'
 import { byteUnits, scaled } from '../base/scaled.js'
-import { plainText } from '../base/units.js'
+import { count, plainText } from '../base/units.js'
 
 /**
  * @typedef {object} Sizes
@@ -94,7 +94,7 @@ const histogramTable = (text) => {
   const rare = bins.find(({ weight }) => weight * quantiles < whole)
   if (rare)
     throw new OptionError(
-      `--value-size: ${rare.bytes} bytes are less than one in ${quantiles.toLocaleString('en')} of the histogram, and would never be drawn; leave them out`,
+      `--value-size: ${rare.bytes} bytes are less than one in ${count(quantiles)} of the histogram, and would never be drawn; leave them out`,
     )
   const table = new Uint32Array(quantiles)
   let filled = 0

@@ -1,5 +1,6 @@
 // What happened to the topology, as events that people can read: at most a few a second, however many commands
 // were turned away.
+import { count } from '../base/units.js'
 
 /**
  * @typedef {ReturnType<typeof topologyEventsOf>} TopologyEvents
@@ -18,7 +19,7 @@ const without = (address, reason) =>
   reason.startsWith(`${address}: `) ? reason.slice(address.length + 2) : reason
 
 const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
-  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
+  `${count(n)} ${word}${n === 1 ? '' : 's'}`
 
 /** Connections that are lost and come back. @param {Needs} needs */
 const connectionEvents = ({ onEvent, clock }) => {
@@ -130,7 +131,7 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
       for (const [way, slots] of moves) onEvent('slots-moved', `${counted(slots, 'slot')} ${way}`)
       moves.clear()
       if (refusals.size > 0) {
-        const list = [...refusals].map(([cause, n]) => `${cause} ${n.toLocaleString('en')}`)
+        const list = [...refusals].map(([cause, n]) => `${cause} ${count(n)}`)
         onEvent('refused', `and retried: ${list.join(', ')}`)
         refusals.clear()
       }

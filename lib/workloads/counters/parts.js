@@ -1,4 +1,5 @@
 // What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
+import { count as counted } from '../../base/units.js'
 import { atRate, count, each, family, gather, many, number, script } from '../declare.js'
 
 /**
@@ -72,8 +73,6 @@ export const countersByCommand = operations(increment)
 export const byScript = operations(call('EVALSHA'))
 export const byFunction = operations(call('FCALL'))
 
-const words = (/** @type {number} */ n) => n.toLocaleString('en')
-
 /**
  * Why the counters do not add up to what was acknowledged.
  * @param {Sum | null} sum
@@ -86,12 +85,12 @@ const reasonsOf = (sum) => {
   return [
     ...(grown < acked || grown > most
       ? [
-          `the counters grew by ${words(grown)}, but ${words(acked)} increments were acknowledged${uncertain > 0 ? ` and ${words(uncertain)} are uncertain` : ''}`,
+          `the counters grew by ${counted(grown)}, but ${counted(acked)} increments were acknowledged${uncertain > 0 ? ` and ${counted(uncertain)} are uncertain` : ''}`,
         ]
       : []),
     ...(different > 0
       ? [
-          `${words(different)} counters differ from what was declared, although every increment was acknowledged`,
+          `${counted(different)} counters differ from what was declared, although every increment was acknowledged`,
         ]
       : []),
   ]

@@ -1,4 +1,5 @@
 // GET and SET of single keys of a key space, and both, with DEL, in a ratio.
+import { count } from '../../base/units.js'
 import { each, family, strategy } from '../declare.js'
 import { ttl, valueBody } from '../latest/parts.js'
 
@@ -51,9 +52,7 @@ const common = {
   keepsKeys: true,
   reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
     clients.fill !== 'none' && !clients.expires && churn === null && !clients.ratio[2] && miss > 0
-      ? [
-          `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
-        ]
+      ? [`${count(miss)} lookups missed although every key was filled: keys were removed or evicted`]
       : [],
   repeat: /** @type {const} */ ('safe'),
 }

@@ -1,5 +1,6 @@
 // A Bloom filter by SETBIT: k hashes of an id in one script. False positives are counted with ids that were never added,
 // when the filter is full.
+import { count } from '../../base/units.js'
 import { each, script, strategy } from '../declare.js'
 import { wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
@@ -18,8 +19,6 @@ const test = script('bloom-test', { calls: ['GETBIT'] })
 // At a rate of 1 % and 10,000 ids, 3 standard deviations are a third of it.
 const tolerance = 2
 
-const words = (/** @type {number} */ n) => n.toLocaleString('en')
-
 /** What every filter has: a pass over ids that were never added, and a share of false positives that is judged. */
 export const filter = Object.freeze({
   ...exact,
@@ -37,10 +36,10 @@ export const filter = Object.freeze({
     return [
       ...(misses.counts.known > misses.operations * falsePositives
         ? [
-            `${words(misses.counts.known)} of ${words(misses.operations)} new ids were known: the filter was not empty`,
+            `${count(misses.counts.known)} of ${count(misses.operations)} new ids were known: the filter was not empty`,
           ]
         : []),
-      ...(hits?.counts.new > 0 ? [`the filter lost ${words(hits.counts.new)} ids that were added`] : []),
+      ...(hits?.counts.new > 0 ? [`the filter lost ${count(hits.counts.new)} ids that were added`] : []),
       ...(rate > tolerance * falsePositives
         ? [
             `false positives are ${(rate * 100).toPrecision(3)} %, over twice the stated ${falsePositives * 100} %`,

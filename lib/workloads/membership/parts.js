@@ -1,4 +1,5 @@
 // What the strategies of 'membership' share: a pass over ids that are all new, and one over the same ids again.
+import { count } from '../../base/units.js'
 import { atRate, family } from '../declare.js'
 import { partition } from './ids.js'
 
@@ -9,7 +10,6 @@ import { partition } from './ids.js'
 /** @typedef {ReturnType<typeof termsOf>} Terms */
 
 const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
-const count = (/** @type {number} */ n) => n.toLocaleString('en')
 
 /** 1: the id was added; 0: it was there. */
 export const added = Object.freeze({ counts: Object.freeze({ one: 'new', zero: 'known' }) })
