@@ -100,7 +100,7 @@ export const mergedSecond = (kept = null) => {
     return (
       found && {
         ...found,
-        ...percentilesIn(sum[path]),
+        ...percentilesIn(sum[path], 1, found),
         count: buckets.count(),
         samples,
         hdr: String(buckets.encoded()),

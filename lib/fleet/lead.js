@@ -47,7 +47,7 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
   /** @param {ReturnType<typeof fleetFoldOf>} current @param {readonly object[]} seconds */
   const commit = async (current, seconds) => {
     const checkpoint = current.checkpoint()
-    if (checkpoint.last === committed.last && seconds.length === 0) return true
+    if (checkpoint.last === committed.last && seconds.length === 0) return checkpoint
     const n = committed.n + 1
     const name = `${n} ${box} ${randomUUID()}`
     const isTaken = await control.commit({
@@ -55,8 +55,9 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
       checkpoint: JSON.stringify({ ...checkpoint, commit: { name, n } }),
       seconds: seconds.map((line) => JSON.stringify(line)),
     })
-    if (isTaken) committed = { name, last: checkpoint.last, n }
-    return isTaken
+    if (!isTaken) return null
+    committed = { name, last: checkpoint.last, n }
+    return checkpoint
   }
 
   return {
@@ -73,11 +74,9 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
           for (const [id, text] of entries) fold.add(id, decodeInterval(text))
           const more = entries.length === entriesARead
           const seconds = isLast && !more ? fold.rest() : fold.closed(expected(fold))
-          if (!(await commit(fold, seconds))) {
-            drop()
-            return null
-          }
-          if (!more) return fold.checkpoint()
+          const checkpoint = await commit(fold, seconds)
+          if (!checkpoint) drop()
+          if (!checkpoint || !more) return checkpoint
         }
       } catch (error) {
         // Whether it was committed is known only from the control.

@@ -5,6 +5,7 @@ import { micros } from '../base/units.js'
 
 /**
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Times } from '../measure/latency.js'
  * @import { Snapshot } from '../measure/seconds.js'
  * @import { Fields, Folded } from './fold.js'
  *
@@ -123,9 +124,8 @@ export const metric = (title, unit, better = 'less') => ({ title, unit, better }
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>
   Object.fromEntries(which.map((name) => [`${path}.${name}`, metric(`${title} ${titleOf(name)}`, unit)]))
 
-/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit @returns {any} */
-export const percentilesIn = (sum, us = 1) => {
-  const found = sum?.buckets.percentiles()
+/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit @param {Times | null} [found] if known @returns {any} */
+export const percentilesIn = (sum, us = 1, found = sum?.buckets.percentiles()) => {
   if (!found) return null
   const max = sum.max ?? found.max
   const scaled = Object.fromEntries(names.map((name) => [name, Math.min(max, found[name]) / us]))

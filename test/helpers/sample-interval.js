@@ -12,8 +12,9 @@ const counts = (n) => ({ ...noCounts(), offered: n, acked: n })
  * @param {number} agent
  * @param {number} seed
  * @param {(us: number, weight: number) => void} [onRecord]
+ * @param {number} [decades] of latencies: what a histogram costs grows with its highest value
  */
-export const boxOfIntervals = (box, agent, seed, onRecord = () => {}) => {
+export const boxOfIntervals = (box, agent, seed, onRecord = () => {}, decades = 6) => {
   const { below } = seeded(seed)
   const [intended, service, lateness] = [series(), series(), series()]
   let seq = 0
@@ -25,7 +26,7 @@ export const boxOfIntervals = (box, agent, seed, onRecord = () => {}) => {
       const items = 100 + below(50)
       stored += items
       for (let i = 0; i < 20; i++) {
-        const us = 1 + below(10 ** (1 + below(6)))
+        const us = 1 + below(10 ** (1 + below(decades)))
         const weight = 1 + below(9)
         intended.record(us, weight)
         service.record(Math.max(1, us - 1), weight)

@@ -58,7 +58,7 @@ export const playFleet = async ({ seed, keep }) => {
     const id = `box-${++births}`
     /** @type {string[]} */
     const disk = []
-    const source = boxOfIntervals(id, births, seed * 100 + births)
+    const source = boxOfIntervals(id, births, seed * 100 + births, undefined, 2)
     const box = boxOf({
       control: /** @type {any} */ (control),
       id,
