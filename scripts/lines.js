@@ -102,7 +102,7 @@ export const sharedNames = (folder) => {
   const by = new Map()
   for (const { name: file, text } of filesIn(folder).filter(({ name }) => !ofKind.test(name)))
     for (const [, name] of text.matchAll(/^export (?:const|class|(?:async )?function\*?) (\w+)/gm))
-      if (name !== 'command' && name !== 'termsOf') by.set(name, [...(by.get(name) ?? []), file])
+      if (name !== 'command' && name !== 'planFieldsOf') by.set(name, [...(by.get(name) ?? []), file])
   return [...by].filter(([, files]) => files.length > 1).map(([name, files]) => ({ name, files }))
 }
 

@@ -64,7 +64,7 @@ const confirmOverload = async ({ settings: { host, sentinel }, mayOverload }, st
 }
 
 /** Shorter searches have shorter parts. @param {Request} request @returns {Terms} */
-const termsOf = ({ within, share, seconds, seed }) => ({
+const searchBoundsOf = ({ within, share, seconds, seed }) => ({
   ...(within && { min: within[0], warmUpRate: Math.sqrt(within[0] * within[1]) }),
   max: within ? within[1] : Number.POSITIVE_INFINITY,
   ...(within === null && { warmUpRate: Number.POSITIVE_INFINITY }),
@@ -219,7 +219,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     }
     const gone = new AbortController()
     const conductor = conductorOf({
-      machine: search(termsOf(request)),
+      machine: search(searchBoundsOf(request)),
       judge: judgeOf(objectives),
       graceMs: graceOf(objectives),
       behindMs: behindOf(objectives),

@@ -46,7 +46,7 @@ const optionsBesides = [
 ]
 
 /** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {Terms} */
-const termsOf = (ours, options) => {
+const sharedBy = (ours, options) => {
   const text = JSON.stringify(ours)
   return {
     text,
@@ -70,14 +70,14 @@ export const fleetTerms = (settings, plan, announced) => {
     stagger: settings.stagger,
     limits: settings.thresholds.join(', '),
   }
-  return termsOf(ours, optionsBesides)
+  return sharedBy(ours, optionsBesides)
 }
 
 /** What all readers have in common. @param {ReaderSettings} settings */
 export const readingTerms = (settings) => {
   const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
   const ours = Object.fromEntries(names.map((name) => [name, /** @type {any} */ (settings)[name] ?? null]))
-  return termsOf(ours, readingOptions)
+  return sharedBy(ours, readingOptions)
 }
 
 /**

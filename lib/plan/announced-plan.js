@@ -61,15 +61,15 @@ export const markerS = (plan) => {
 }
 
 /** What must be equal for two writers to be parts of one load. @param {Partial<AnnouncedPlan>} announced */
-const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
+const withoutTimes = ({ startedMs, renewedMs, ended, version, ...plan }) => plan
 
 /** @param {Partial<AnnouncedPlan>} a @param {Partial<AnnouncedPlan>} b */
-export const samePlan = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
+export const samePlan = (a, b) => JSON.stringify(withoutTimes(a)) === JSON.stringify(withoutTimes(b))
 
 /** The name under which the plan is announced: plans that differ have different ones. @param {Partial<AnnouncedPlan>} announced */
 export const announcedHash = (announced) =>
   createHash('sha1')
-    .update(JSON.stringify(termsOf(announced)))
+    .update(JSON.stringify(withoutTimes(announced)))
     .digest('hex')
     .slice(0, 10)
 

@@ -4,7 +4,7 @@ import { familiesOf, headOf } from '../workloads/derive.js'
 import { allStrategies } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { typesOfPatterns } from '../workloads/own/patterns.js'
-import { termsOf } from '../workloads/plan-fields.js'
+import { planFieldsOf } from '../workloads/plan-fields.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
@@ -26,7 +26,7 @@ const keyPrefixesOf = () => {
   // Those of a user's model may be any text: its keys are known by their plan alone.
   const ours = allStrategies().filter(({ model }) => model === null)
   const families = ours.flatMap((declared) =>
-    familiesOf(declared.keys(termsOf({ ...anyPlan, strategy: declared.name }))),
+    familiesOf(declared.keys(planFieldsOf({ ...anyPlan, strategy: declared.name }))),
   )
   const isWhole = (/** @type {Family} */ { parts }) => parts.length === 1
   return {

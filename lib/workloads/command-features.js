@@ -1,7 +1,7 @@
 // What the commands of a strategy are made of, as far as options of traffic need to know.
 import { anyPlan } from './any-plan.js'
 import { strategyNamed } from './index.js'
-import { termsOf } from './plan-fields.js'
+import { planFieldsOf } from './plan-fields.js'
 
 /** @import { Command } from './declare.js' */
 
@@ -16,8 +16,8 @@ const variablesIn = (slot) => {
 /** @param {string} strategy @returns {Command[]} */
 const commandsOf = (strategy) => {
   const declared = strategyNamed(strategy)
-  const terms = termsOf({ ...anyPlan, ttlS: 2, ttlLeastS: 1, strategy })
-  return Object.values(declared.operations(terms, declared.keys(terms))).flat()
+  const planFields = planFieldsOf({ ...anyPlan, ttlS: 2, ttlLeastS: 1, strategy })
+  return Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
 }
 
 /** Whether items have values. @param {string} strategy */

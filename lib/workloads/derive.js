@@ -33,11 +33,11 @@ const bytesOf = (family) => keysOf(family) * family.bytes + family.holds * famil
 /**
  * Bytes of data on each master when the families are full.
  * @param {Declaration} declared
- * @param {{ prefix: string }} terms
+ * @param {{ prefix: string }} planFields
  * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
  * @param {number} slotTable bytes that a server takes for each slot that holds a key
  */
-export const forecastOf = (declared, terms, { masters, owners }, slotTable) => {
+export const forecastOf = (declared, planFields, { masters, owners }, slotTable) => {
   const perMaster = masters.map(() => 0)
   /** @type {Set<number>} */
   const placed = new Set()
@@ -47,13 +47,13 @@ export const forecastOf = (declared, terms, { masters, owners }, slotTable) => {
     placed.add(slot)
     perMaster[owners ? owners[slot] : 0] += bytes
   }
-  for (const family of familiesOf(declared.keys(terms))) {
+  for (const family of familiesOf(declared.keys(planFields))) {
     const range = rangeOf(family)
     const keys = keysOf(family)
     const bytes = bytesOf(family)
-    const tags = tagsIn(family, terms.prefix)
+    const tags = tagsIn(family, planFields.prefix)
     if (range && keys <= mostPlaced)
-      for (const key of listedKeys([family], terms.prefix)) place(key, bytes / keys)
+      for (const key of listedKeys([family], planFields.prefix)) place(key, bytes / keys)
     else if (tags) for (const tag of tags) place(tag, bytes / tags.length)
     // The slot of a minute's key is another one each minute, so any master may get it.
     else {
@@ -69,9 +69,11 @@ export const forecastOf = (declared, terms, { masters, owners }, slotTable) => {
   return perMaster.map((bytes, i) => bytes + slotTable * slotsUsed(slots[i], anywhere))
 }
 
-/** Slots that the strategy's keys fall into, where they are not few, when it holds so many items. @param {Declaration} declared @param {{ prefix: string }} terms @param {number} items */
-export const slotsOf = (declared, terms, items) => {
-  const families = familiesOf(declared.keys(terms)).filter((family) => !tagsIn(family, terms.prefix))
+/** Slots that the strategy's keys fall into, where they are not few, when it holds so many items. @param {Declaration} declared @param {{ prefix: string }} planFields @param {number} items */
+export const slotsOf = (declared, planFields, items) => {
+  const families = familiesOf(declared.keys(planFields)).filter(
+    (family) => !tagsIn(family, planFields.prefix),
+  )
   const keys = families.map((family) => {
     if (varies(family, 'n')) return items
     const range = rangeOf(family)
@@ -128,11 +130,11 @@ export const removesItemKeys = (commands) =>
  * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
  * is known.
  * @param {Declaration} declared
- * @param {{ prefix: string, quantity: number }} terms
+ * @param {{ prefix: string, quantity: number }} planFields
  * @param {readonly Command[]} stored
  */
-export const holdersOf = (declared, terms, stored) => {
-  const families = familiesOf(declared.keys(terms))
+export const holdersOf = (declared, planFields, stored) => {
+  const families = familiesOf(declared.keys(planFields))
   const holders = families.filter(
     (family) => family.holds > 0 && family.type in countedBy && (rangeOf(family) || isMinutely(family)),
   )
@@ -141,14 +143,16 @@ export const holdersOf = (declared, terms, stored) => {
   const keysAnItem = own.length
   const most = Math.max(...(keysAnItem > 0 ? own.map(({ keys }) => keys) : holders.map(({ holds }) => holds)))
   const isRemoving = keysAnItem > 1 && removesItemKeys(stored)
-  const isCertain = !isRemoving && !families.some((family) => isUncounted(family, terms.quantity))
+  const isCertain = !isRemoving && !families.some((family) => isUncounted(family, planFields.quantity))
   return {
     /** By what items are counted: keys of their own, or what gathers them; null: by nothing. */
     countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
     keysAnItem,
     /** Whether a key may be an item's own, by its name. @param {string} key */
     isItem: (key) =>
-      own.some(({ parts: [head] }) => key.startsWith(terms.prefix + (typeof head === 'string' ? head : ''))),
+      own.some(({ parts: [head] }) =>
+        key.startsWith(planFields.prefix + (typeof head === 'string' ? head : '')),
+      ),
     /** Items that are there at once, at most, and what one of them takes by the forecast; a user's own model has none. */
     most,
     bytes: declared.model ? null : families.reduce((sum, family) => sum + bytesOf(family), 0) / most,
@@ -158,13 +162,15 @@ export const holdersOf = (declared, terms, stored) => {
         command: countedBy[family.type],
         isMinutely: isMinutely(family),
         keys: rangeOf(family)
-          ? listedKeys([family], terms.prefix)
-          : Array.from({ length: minutesKept }, (_, before) => textOf(family, minute - before, terms.prefix)),
+          ? listedKeys([family], planFields.prefix)
+          : Array.from({ length: minutesKept }, (_, before) =>
+              textOf(family, minute - before, planFields.prefix),
+            ),
       })),
     /** Keys that are there once, and how many there are for each minute that is kept. */
     others: families
       .filter((family) => rangeOf(family))
-      .reduce((sum, family) => sum + listedKeys([family], terms.prefix).length, 0),
+      .reduce((sum, family) => sum + listedKeys([family], planFields.prefix).length, 0),
     aMinute: minutes.length,
     /** Seconds after which the minutes hold no more items than before. */
     minutesS: Math.max(
@@ -187,17 +193,17 @@ const canonical = /^(0|[1-9]\d{0,15})/
 /**
  * The type that a key of this name has in the strategy; null: it has no such key.
  * @param {Declaration} declared
- * @param {{ prefix: string }} terms
+ * @param {{ prefix: string }} planFields
  * @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers
  * @returns {(key: string) => string | null}
  */
-export const typesOf = (declared, terms, { isItem, isMinute }) => {
-  const { prefix } = terms
+export const typesOf = (declared, planFields, { isItem, isMinute }) => {
+  const { prefix } = planFields
   /** @type {Map<string, string>} */
   const exact = new Map()
   const shaped = /** @type {{ head: string, rest: RegExp, type: string }[]} */ ([])
   const numbered = /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */ ([])
-  for (const family of familiesOf(declared.keys(terms))) {
+  for (const family of familiesOf(declared.keys(planFields))) {
     if (!isNumbered(family)) {
       exact.set(textOf(family, 0, prefix), family.type)
       continue
@@ -273,9 +279,9 @@ export const itemNumberOf = (family, prefix) => {
 const scriptIn = ({ args }) =>
   /** @type {Script | undefined} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg)) ?? null
 
-/** @param {Declaration} declared @param {any} terms @param {string} operation */
-export const commandsOf = (declared, terms, operation) =>
-  declared.operations(terms, declared.keys(terms))[operation] ?? []
+/** @param {Declaration} declared @param {any} planFields @param {string} operation */
+export const commandsOf = (declared, planFields, operation) =>
+  declared.operations(planFields, declared.keys(planFields))[operation] ?? []
 
 /** The scripts of an operation that servers must have loaded, by name. @param {readonly Command[]} commands */
 export const scriptsIn = (commands) => [

@@ -1,4 +1,4 @@
-// A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
+// A plan's strategy: its declaration with the plan's planFields, as the drivers, the measures and the reports ask for it.
 
 import { shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
@@ -25,7 +25,7 @@ import {
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { planModel } from './own/model.js'
-import { termsOf } from './plan-fields.js'
+import { planFieldsOf } from './plan-fields.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
@@ -47,15 +47,15 @@ const clientOperation = (command, repeat, prefix) => ({
 /**
  * An operation as clients play it: of one command, or a multi-step operation.
  * @param {Declaration} declared
- * @param {any} terms
+ * @param {any} planFields
  * @param {string} name of the operation
  * @param {string} prefix
  */
-const operationOf = (declared, terms, name, prefix) => {
-  const commands = commandsOf(declared, terms, name)
+const operationOf = (declared, planFields, name, prefix) => {
+  const commands = commandsOf(declared, planFields, name)
   const [first] = commands
   if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
-  const meanings = meaningsOf(declared.answers?.(terms).question ?? null)
+  const meanings = meaningsOf(declared.answers?.(planFields).question ?? null)
   return {
     command: {
       name: first.name,
@@ -135,22 +135,22 @@ const choicesOf = (options) =>
 /**
  * What consumers send, and by which of it they are known, whatever they and not the writers were asked for.
  * @param {Declaration} declared
- * @param {any} terms
+ * @param {any} planFields
  * @param {ReadonlySet<string>} written
  */
-const consumerNames = (declared, terms, written) => {
-  const keys = declared.keys(terms)
+const consumerNames = (declared, planFields, written) => {
+  const keys = declared.keys(planFields)
   const kinds = choicesOf({
     stage: [null, 'filter', 'output'],
     confirm: [false, true],
     takesMany: [false, true],
   })
-  const workers = kinds.flatMap((kind) => declared.workers?.({ ...terms, ...kind }, keys) ?? [])
+  const workers = kinds.flatMap((kind) => declared.workers?.({ ...planFields, ...kind }, keys) ?? [])
   const looking = workers.flatMap(({ alive, leave, waiting, contents }) =>
     namesOf([alive, ...leave, ...waiting, ...contents.flatMap(({ read, each }) => [read, each])]),
   )
   const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
-  const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])
+  const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...planFields, ...kind }, keys) ?? [])
   const asking = reads.flatMap(({ asks, value }) => [
     ...commandNames(/** @type {any} */ (asks)),
     ...(value ? [value.name.toLowerCase()] : []),
@@ -165,14 +165,14 @@ const consumerNames = (declared, terms, written) => {
 /** For a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
-/** What clients send. @param {Declaration} declared @param {any} terms @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */
-const operationsOf = (declared, terms, { prefix, items }, played) => {
-  const operation = (/** @type {string} */ name) => operationOf(declared, terms, name, prefix)
+/** What clients send. @param {Declaration} declared @param {any} planFields @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */
+const operationsOf = (declared, planFields, { prefix, items }, played) => {
+  const operation = (/** @type {string} */ name) => operationOf(declared, planFields, name, prefix)
   return {
     /** Operations as clients send them. */
     clientOperations: () => played.map(operation),
     /** The commands of a chunk. @param {string} name */
-    chunk: (name) => chunkCommandsOf(commandsOf(declared, terms, name)[0], prefix),
+    chunk: (name) => chunkCommandsOf(commandsOf(declared, planFields, name)[0], prefix),
     /** The operation that fills the key space; null: nothing is filled. */
     fill: () => (declared.fill === null ? null : operation(declared.fill)),
     /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
@@ -185,7 +185,7 @@ const operationsOf = (declared, terms, { prefix, items }, played) => {
     operation,
     /** What is built besides the data that is loaded, as operations; null: nothing is. */
     indexing: () => {
-      const indexing = declared.indexing?.(terms)
+      const indexing = declared.indexing?.(planFields)
       if (!indexing) return null
       const { create, ready, drop } = indexing
       return {
@@ -200,16 +200,20 @@ const operationsOf = (declared, terms, { prefix, items }, played) => {
     /** What is done before the first pass; null: nothing. */
     prepare: () =>
       declared.prepare && {
-        operation: clientOperation(commandsOf(declared, terms, declared.prepare.play)[0], 'never', prefix),
-        count: declared.prepare.count(terms),
+        operation: clientOperation(
+          commandsOf(declared, planFields, declared.prepare.play)[0],
+          'never',
+          prefix,
+        ),
+        count: declared.prepare.count(planFields),
       },
   }
 }
 
-/** What workers send for a queue's jobs. @param {Declaration} declared @param {any} terms @param {string} prefix @param {readonly Command[]} stored */
-const workOf = (declared, terms, prefix, stored) => {
-  const keys = /** @type {any} */ (declared.keys(terms))
-  const workers = () => declared.workers?.(terms, keys) ?? null
+/** What workers send for a queue's jobs. @param {Declaration} declared @param {any} planFields @param {string} prefix @param {readonly Command[]} stored */
+const workOf = (declared, planFields, prefix, stored) => {
+  const keys = /** @type {any} */ (declared.keys(planFields))
+  const workers = () => declared.workers?.(planFields, keys) ?? null
   return {
     /** How a queue's jobs are taken; null: it is none. */
     workers,
@@ -230,41 +234,41 @@ const workOf = (declared, terms, prefix, stored) => {
 /** @param {AnyPlan & { items?: number, clients?: { passes: boolean, ratio: readonly number[] } | null }} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
-  const terms = termsOf(plan)
+  const planFields = planFieldsOf(plan)
   const binding = { prefix: plan.prefix, scriptText: shaOrInline }
   const play = playedIn(declared, plan)
-  const played = play.map((operation) => commandsOf(declared, terms, operation))
+  const played = play.map((operation) => commandsOf(declared, planFields, operation))
   const stored = played.flat()
-  const ids = declared.ids(declared.keys(terms))
-  const sent = Object.values(declared.operations(terms, declared.keys(terms))).flat()
+  const ids = declared.ids(declared.keys(planFields))
+  const sent = Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
   const runCommands = new Set([
     ...commandNames(sent),
     ...sent.map(({ name }) => name.toLowerCase()),
     ...(declared.delivery === 'transaction' ? ['multi', 'exec'] : []),
   ])
   const keyOf = (/** @type {number} */ n) =>
-    textOf(/** @type {Family} */ (declared.keys(terms).key), n, plan.prefix)
+    textOf(/** @type {Family} */ (declared.keys(planFields).key), n, plan.prefix)
   return {
     declared,
-    terms,
+    planFields,
     /** The name that plans give a user's own model; else null. */
-    model: planModel(declared, terms),
-    ...operationsOf(declared, terms, plan, play),
-    ...workOf(declared, terms, plan.prefix, stored),
+    model: planModel(declared, planFields),
+    ...operationsOf(declared, planFields, plan, play),
+    ...workOf(declared, planFields, plan.prefix, stored),
     /** The commands that store an interval's items. */
-    steps: () => play.flatMap((operation) => boundStepsOf(declared, operation, terms, binding)),
-    amounts: () => declared.amounts?.(terms) ?? null,
+    steps: () => play.flatMap((operation) => boundStepsOf(declared, operation, planFields, binding)),
+    amounts: () => declared.amounts?.(planFields) ?? null,
     /** Which operation is next, where a number says it. */
-    picks: () => declared.picks?.(terms) ?? null,
+    picks: () => declared.picks?.(planFields) ?? null,
     /** What is known of right answers; null: answers are not checked. */
-    answers: () => declared.answers?.(terms) ?? null,
+    answers: () => declared.answers?.(planFields) ?? null,
     /** Updates of what was loaded; null: they are not counted. */
-    updates: () => declared.updates?.(terms) ?? null,
+    updates: () => declared.updates?.(planFields) ?? null,
     /** What is loaded is made by the strategy, and reported. */
     loads: declared.answers !== null || declared.updates !== null,
     /** The number in the name of a key, as a function; -1: it is none of ours. */
     numbers: () => {
-      const family = /** @type {Family} */ (declared.keys(terms).key)
+      const family = /** @type {Family} */ (declared.keys(planFields).key)
       const numberIn = itemNumberOf(family, plan.prefix)
       return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
     },
@@ -281,12 +285,12 @@ export const strategyOf = (plan) => {
         : {}
       : replyNamesOf(stored, declared.name),
     /** The same of one operation, which a pass plays alone. @param {string} operation */
-    replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
-    reader: () => readerOf(declared, terms, binding),
+    replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, planFields, operation), declared.name),
+    reader: () => readerOf(declared, planFields, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
-    checks: () => checksOf(declared, terms, binding),
+    checks: () => checksOf(declared, planFields, binding),
     /** What those do not look at, in words. */
-    unchecked: () => declared.unchecked(terms),
+    unchecked: () => declared.unchecked(planFields),
     /** Text of item n's id. @type {((n: number) => string) | null} */
     idOf:
       ids &&
@@ -294,7 +298,9 @@ export const strategyOf = (plan) => {
         plan.prefix + ids.parts.map((part) => (typeof part === 'string' ? part : part.of?.(n))).join('')),
     itemNumberOf: ids ? itemNumberOf(ids, plan.prefix) : () => -1,
     scripts: scriptsIn(
-      declared.answers ? Object.values(declared.operations(terms, declared.keys(terms))).flat() : stored,
+      declared.answers
+        ? Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
+        : stored,
     ),
     countingCommand: countingCommand(stored),
     /** The command that a server has run once for each operation of a multi-step operation; undefined: it runs some of them oftener. */
@@ -304,20 +310,20 @@ export const strategyOf = (plan) => {
     runCommands,
     /** A script of the user may run commands that are not declared. */
     runsUnknown: runsUnknown(sent),
-    consumerCommands: consumerNames(declared, terms, runCommands),
+    consumerCommands: consumerNames(declared, planFields, runCommands),
     mostMembers: mostMembers(stored),
     purgedKeys: purgedKeys(stored, plan.prefix),
     gathered: stored
       .filter(({ kind }) => kind === 'gather')
       .map((command) => ({ max: command.max ?? 0, ...argumentsOf(command) })),
     /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
-    forecast: (topology, slotTable) => forecastOf(declared, terms, topology, slotTable),
-    holders: () => holdersOf(declared, terms, stored),
+    forecast: (topology, slotTable) => forecastOf(declared, planFields, topology, slotTable),
+    holders: () => holdersOf(declared, planFields, stored),
     removesItemKeys: removesItemKeys(stored),
     /** @param {number} items */
-    slots: (items) => slotsOf(declared, terms, items),
+    slots: (items) => slotsOf(declared, planFields, items),
     /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */
-    types: (covers) => typesOf(declared, terms, covers),
+    types: (covers) => typesOf(declared, planFields, covers),
   }
 }
 
@@ -332,13 +338,16 @@ const isEarlier = (argument) =>
  * @param {AnyPlan} plan
  */
 export const structuresOf = (plan) => {
-  const terms = termsOf(plan)
+  const planFields = planFieldsOf(plan)
   const binding = { prefix: plan.prefix, scriptText: shaOrInline }
   /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
   const found = new Map()
   const { workload } = strategyNamed(plan.strategy)
   for (const declared of allStrategies().filter((one) => one.workload === workload)) {
-    for (const { structure, nature, name, args } of declared.counters(terms, declared.keys(terms))) {
+    for (const { structure, nature, name, args } of declared.counters(
+      planFields,
+      declared.keys(planFields),
+    )) {
       const known = found.get(structure)
       if (known) known.strategies.push(declared.name)
       else
@@ -348,7 +357,7 @@ export const structuresOf = (plan) => {
           strategies: [declared.name],
           minuteBefore: args.some(isEarlier),
           commands: (nowMs) =>
-            commandsAt({ name, args }, { nowMs, oldestMs: terms.oldestMs(nowMs) }, binding).map(
+            commandsAt({ name, args }, { nowMs, oldestMs: planFields.oldestMs(nowMs) }, binding).map(
               (command) => command.args,
             ),
         })

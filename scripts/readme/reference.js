@@ -9,7 +9,7 @@ import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
 import { mixPlaceholders, placeholders } from '../../lib/workloads/own/template.js'
-import { termsOf } from '../../lib/workloads/plan-fields.js'
+import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
@@ -129,7 +129,7 @@ export const keysPart = () => {
     for (const declared of allStrategies()) {
       const taggedItems = declared.oneSlot && placement === 'spread'
       const strategy = declared.name
-      const own = termsOf({
+      const own = planFieldsOf({
         ...terms,
         strategy,
         sets: Array.from({ length: sets }, () => ''),
@@ -169,7 +169,7 @@ const commandText = ({ name, args }) => {
 /** What a strategy's writers send. @param {Declaration} declared */
 const commandsIn = (declared) => {
   const strategy = declared.name
-  const own = termsOf({
+  const own = planFieldsOf({
     ...terms,
     strategy,
     extraSets: [],

@@ -27,7 +27,7 @@ import { judgedRun, writeUnattended } from './unattended.js'
  */
 export const askedOnce = async (plan, target) => {
   const strategy = strategyOf(plan)
-  const { query, sortBy, pageOffset, pageSize } = strategy.terms
+  const { query, sortBy, pageOffset, pageSize } = strategy.planFields
   const answers = /** @type {Asked[]} */ ([])
   const stop = new AbortController().signal
   const clock = () => performance.now()

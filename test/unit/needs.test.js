@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { oldest } from '../../lib/workloads/declare.js'
 import { allStrategies } from '../../lib/workloads/index.js'
-import { termsOf } from '../../lib/workloads/latest/plan-fields.js'
+import { planFieldsOf } from '../../lib/workloads/latest/plan-fields.js'
 import { givenUpBy, needNames, unmetBy } from '../../lib/workloads/needs.js'
 import { modelOfJs } from '../../lib/workloads/own/from-js.js'
 import { modelOfYaml } from '../../lib/workloads/own/from-text.js'
@@ -18,7 +18,7 @@ const inOrder = ['ZREVRANGEBYSCORE', 'LRANGE', 'XREVRANGE']
 
 /** @param {any} declared */
 const facts = (declared) => {
-  const t = termsOf(/** @type {any} */ ({ ...samplePlan({ strategy: declared.name }), limit: 10 }))
+  const t = planFieldsOf(/** @type {any} */ ({ ...samplePlan({ strategy: declared.name }), limit: 10 }))
   const k = declared.keys(t)
   const commands = declared.operations(t, k).store
   const { asks, value, unique } = declared.fetch(t, k)

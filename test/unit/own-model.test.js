@@ -12,7 +12,7 @@ import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
 import { loadCommands, loadModel } from '../../lib/workloads/own/load.js'
-import { termsOf } from '../../lib/workloads/own/plan-fields.js'
+import { planFieldsOf } from '../../lib/workloads/own/plan-fields.js'
 import { random, writer } from '../../lib/workloads/own/words.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -72,7 +72,7 @@ test('keys that differ by item are gathered apart, and braces make a tag', () =>
 })
 
 test('{random a b} is uniform, the same for an item, and another by its seed', () => {
-  const t = termsOf(planFor('sorted-set'))
+  const t = planFieldsOf(planFor('sorted-set'))
   const draw = random(t, 5, 24)
   const counts = new Array(20).fill(0)
   const items = 20_000
@@ -87,7 +87,7 @@ test('{random a b} is uniform, the same for an item, and another by its seed', (
 })
 
 test('{writer} is the owner of the item, also of items that are written once', () => {
-  const of = writer(termsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).of
+  const of = writer(planFieldsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).of
   assert.deepEqual(
     Array.from({ length: 12 }, (_, i) => of?.(i + 1)),
     [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 1, 1],

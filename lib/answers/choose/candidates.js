@@ -6,7 +6,7 @@ import { namesOfWriters, strategiesInBatches } from '../../loads/names-of-strate
 import { anyPlan } from '../../workloads/any-plan.js'
 import { familiesOf } from '../../workloads/derive.js'
 import { allStrategies, isStrategy, strategyNamed } from '../../workloads/index.js'
-import { termsOf } from '../../workloads/latest/plan-fields.js'
+import { planFieldsOf } from '../../workloads/latest/plan-fields.js'
 import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
 
 /**
@@ -35,7 +35,7 @@ export const needsIn = (text) =>
 
 /** What must be understood to run it: its commands and its kinds of keys; a script counts twice. @param {Declaration} declared */
 export const simplicityOf = (declared) => {
-  const t = termsOf(/** @type {any} */ ({ ...anyPlan, sets: [''], extraSets: [] }))
+  const t = planFieldsOf(/** @type {any} */ ({ ...anyPlan, sets: [''], extraSets: [] }))
   const keys = declared.keys(t)
   const { store } = declared.operations(t, keys)
   const scripts = store.filter(({ name }) => name === 'EVALSHA' || name === 'FCALL').length

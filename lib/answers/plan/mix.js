@@ -7,7 +7,7 @@ import { mean } from '../../base/sums.js'
 import { count } from '../../base/units.js'
 import { familiesOf } from '../../workloads/derive.js'
 import { strategyNamed } from '../../workloads/index.js'
-import { sampleTerms } from '../../workloads/own/model.js'
+import { sampleFields } from '../../workloads/own/model.js'
 import { memoryFeatures, predicted } from './model.js'
 
 /**
@@ -47,7 +47,7 @@ export const mixFactsOf = (strategy) => {
   const { rate = null, connections = usualConnections, pipeline = 1 } = mix.run
   return {
     ...{ digest: String(model?.digest), rate, connections, pipeline },
-    keys: familiesOf(keys(sampleTerms())).map(({ pattern, keys: there, bytes, lifetimeS }) => ({
+    keys: familiesOf(keys(sampleFields())).map(({ pattern, keys: there, bytes, lifetimeS }) => ({
       ...{ pattern, keys: there, bytes: Math.round(bytes), expires: lifetimeS !== null },
     })),
     commands: mix.commands,

@@ -1,4 +1,4 @@
-// Declaration + terms = what a reader asks: the commands of a fetch, for each of its keys at a moment.
+// Declaration + planFields = what a reader asks: the commands of a fetch, for each of its keys at a moment.
 import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from './arguments.js'
 
 /**
@@ -77,20 +77,20 @@ const byFamily = (asks) => {
 
 /**
  * @param {Declaration} declared
- * @param {any} terms
+ * @param {any} planFields
  * @param {Binding} binding
  * @returns {Reader}
  */
-export const readerOf = (declared, terms, binding) => {
+export const readerOf = (declared, planFields, binding) => {
   if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
-  const { asks, ...rest } = declared.fetch(terms, declared.keys(terms))
+  const { asks, ...rest } = declared.fetch(planFields, declared.keys(planFields))
   const groups = byFamily(asks)
   const ids = asks.find(({ ask }) => ask === 'ids')
   return {
     ...rest,
     command: (rest.value?.name ?? ids?.name ?? '').toLowerCase(),
     asks({ nowMs }) {
-      const at = { nowMs, oldestMs: terms.oldestMs(nowMs) }
+      const at = { nowMs, oldestMs: planFields.oldestMs(nowMs) }
       return groups.flatMap((group) => {
         const rows = group.map((ask) => commandsAt(ask, at, binding))
         return rows[0].flatMap((_, i) =>

@@ -1,4 +1,4 @@
-// Declaration + terms = what the drivers play: steps that make a command's arguments.
+// Declaration + planFields = what the drivers play: steps that make a command's arguments.
 import { eachStep, gatherStep, once } from '../step.js'
 import {
   argumentOf,
@@ -18,7 +18,7 @@ import { gatheredBytes, putTemplate, templatesOf } from './template.js'
  * @import { EachBytes, GatherBytes, GatherStep, Key, Step } from '../step.js'
  * @import { Binding } from './arguments.js'
  *
- * @typedef {{ prefix: string }} Terms what a workload's strategies read; the rest is the workload's own
+ * @typedef {{ prefix: string }} PlanFields what a workload's strategies read; the rest is the workload's own
  */
 
 /**
@@ -137,12 +137,12 @@ const stepOf = (command, repeat, binding, where) => {
  * The commands of an operation.
  * @param {Declaration} declared
  * @param {string} operation
- * @param {any} terms
+ * @param {any} planFields
  * @param {Binding} binding
  * @returns {Step[]}
  */
-export const boundStepsOf = (declared, operation, terms, binding) => {
-  const commands = declared.operations(terms, declared.keys(terms))[operation]
+export const boundStepsOf = (declared, operation, planFields, binding) => {
+  const commands = declared.operations(planFields, declared.keys(planFields))[operation]
   if (!commands) throw new TypeError(`${declared.name}: no operation ${operation}`)
   return commands.map((command) => stepOf(command, declared.repeat, binding, declared.name))
 }
@@ -150,11 +150,11 @@ export const boundStepsOf = (declared, operation, terms, binding) => {
 /**
  * How acknowledged items are looked for; null where they cannot be.
  * @param {Declaration} declared
- * @param {any} terms
+ * @param {any} planFields
  * @param {Binding} binding
  */
-export const checksOf = (declared, terms, binding) => {
-  const checks = declared.check?.(terms, declared.keys(terms)) ?? null
+export const checksOf = (declared, planFields, binding) => {
+  const checks = declared.check?.(planFields, declared.keys(planFields)) ?? null
   return (
     checks?.map(({ check, name, args, most = 0 }) => {
       const { family } = keyIn(args, declared.name)

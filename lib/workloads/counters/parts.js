@@ -4,21 +4,21 @@ import { atRate, count, each, family, gather, many, number, script } from '../de
 
 /**
  * @import { Command, Sum } from '../declare.js'
- * @import { Structure, termsOf } from './plan-fields.js'
+ * @import { Structure, planFieldsOf } from './plan-fields.js'
  */
-/** @typedef {ReturnType<typeof termsOf>} Terms */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 const counterOf = ({ counters }) =>
   number('counter', counters === 1 ? () => 1 : (n) => 1 + ((n - 1) % counters))
 
-/** Member of a sorted set, or field of a hash. @param {Terms} t */
+/** Member of a sorted set, or field of a hash. @param {PlanFields} t */
 const member = (t) => ['counter:', counterOf(t)]
 
 // With names of about 10 characters, on Redis 7.0.15 with jemalloc.
 const bytesACounter = Object.freeze({ zset: 110, hash: 64, string: 72 })
 
-/** @param {Terms} t @param {Structure} structure */
+/** @param {PlanFields} t @param {Structure} structure */
 const familyOf = (t, structure) => {
   const isUsed = t.structure === structure
   const bytes = isUsed ? bytesACounter[structure] : 0
@@ -34,7 +34,7 @@ const familyOf = (t, structure) => {
 
 const structures = /** @type {const} */ (['zset', 'hash', 'string'])
 
-/** One increment. @param {Terms} t @param {any} k */
+/** One increment. @param {PlanFields} t @param {any} k */
 const increment = (t, { key }) => {
   if (t.structure === 'zset') return each('ZINCRBY', [key, '1', member(t)])
   return t.structure === 'hash' ? each('HINCRBY', [key, member(t), '1']) : each('INCR', [key])
@@ -49,7 +49,7 @@ const bodies = Object.freeze({
 /** A chunk in one call. @param {'EVALSHA' | 'FCALL'} name */
 const call =
   (name) =>
-  (/** @type {Terms} */ t, /** @type {any} */ { key }) => {
+  (/** @type {PlanFields} */ t, /** @type {any} */ { key }) => {
     const { name: body, called, command } = bodies[t.structure]
     const calls = { calls: [command], counts: command }
     const atom = name === 'FCALL' ? script('counters', { ...calls, called }) : script(body, calls)
@@ -59,8 +59,8 @@ const call =
       : gather(name, [atom, 1, key, many(member(t))])
   }
 
-/** @param {(t: Terms, k: any) => Command} command */
-const operations = (command) => (/** @type {Terms} */ t, /** @type {any} */ k) => ({
+/** @param {(t: PlanFields, k: any) => Command} command */
+const operations = (command) => (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
   add: [command(t, k)],
   read: [
     t.structure === 'string'
@@ -100,7 +100,7 @@ const reasonsOf = (sum) => {
 
 export const ofCounters = Object.freeze({
   workload: 'counters',
-  keys: (/** @type {Terms} */ t) => ({
+  keys: (/** @type {PlanFields} */ t) => ({
     key: familyOf(t, t.structure),
     // Those of earlier runs are recognised by their names.
     others: structures.filter((one) => one !== t.structure).map((one) => familyOf(t, one)),
@@ -109,7 +109,7 @@ export const ofCounters = Object.freeze({
   roles: Object.freeze({
     writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
   }),
-  amounts: (/** @type {Terms} */ t) => ({
+  amounts: (/** @type {PlanFields} */ t) => ({
     play: 'read',
     counters: t.counters,
     expected: (/** @type {number} */ counter) => Math.floor((t.increments - counter) / t.counters) + 1,

@@ -3,7 +3,7 @@
 /** @typedef {'zset' | 'hash' | 'string'} Structure as TYPE names it */
 
 /** @param {{ prefix: string, quantity: number, own?: { counters?: number, structure?: Structure, chunkSize?: number } }} plan */
-export const termsOf = ({ prefix, quantity, own = {} }) => {
+export const planFieldsOf = ({ prefix, quantity, own = {} }) => {
   const { counters = quantity, structure = 'zset', chunkSize = 1 } = own
   return { prefix, increments: quantity, counters: Math.min(counters, quantity), structure, chunkSize }
 }

@@ -2,7 +2,7 @@
 import { documentsOf } from '../query/documents.js'
 
 /** @param {{ prefix: string, quantity: number, seed: number }} plan */
-export const termsOf = ({ prefix, quantity, seed }) => {
+export const planFieldsOf = ({ prefix, quantity, seed }) => {
   const documents = documentsOf({ seed, count: quantity })
   /** @type {Map<number, number>} by client and document */
   const counts = new Map()
@@ -21,4 +21,4 @@ export const termsOf = ({ prefix, quantity, seed }) => {
   }
 }
 
-/** @typedef {ReturnType<typeof termsOf>} Terms */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */

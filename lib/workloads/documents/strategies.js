@@ -4,12 +4,12 @@
 import { ask, family, listed, many, replied, strategy } from '../declare.js'
 import { document, fieldsOf, jsonModule } from '../query/parts.js'
 
-/** @import { Terms } from './plan-fields.js' */
+/** @import { PlanFields } from './plan-fields.js' */
 /** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
 
 const fieldOf = (/** @type {number} */ client) => `w${client + 1}`
 const field = replied('field', ({ client }) => fieldOf(client))
-const updateNumber = (/** @type {Terms} */ { next }) =>
+const updateNumber = (/** @type {PlanFields} */ { next }) =>
   replied('update', ({ client, n }) => String(next(client, n)))
 /** The document that was read, with one more update. */
 const changed = replied('changed', ({ text, client }) => {
@@ -25,7 +25,7 @@ const shownIn = (/** @type {string} */ text) =>
   )
 
 /** @param {boolean} mayLose */
-const updates = (mayLose) => (/** @type {Terms} */ t) => ({
+const updates = (mayLose) => (/** @type {PlanFields} */ t) => ({
   read: 'read',
   shownIn,
   acked: t.acked,
@@ -33,7 +33,7 @@ const updates = (mayLose) => (/** @type {Terms} */ t) => ({
 })
 
 /** @param {string} type @param {number} bytes of a document with its key, on Redis 7.0.15 with jemalloc; of JSON on 8.2.3 */
-const keys = (type, bytes) => (/** @type {Terms} */ t) => ({
+const keys = (type, bytes) => (/** @type {PlanFields} */ t) => ({
   key: family('doc:{n}', type, { keys: t.quantity, bytes }),
 })
 
@@ -62,7 +62,7 @@ const texts = Object.freeze({
   // What it writes is one more than what it read: a second time would count twice.
   repeat: /** @type {const} */ ('never'),
 })
-const textOperations = (/** @type {Terms} */ t, /** @type {any} */ { key }) => ({
+const textOperations = (/** @type {PlanFields} */ t, /** @type {any} */ { key }) => ({
   load: [ask('SET', [key, document(t)])],
   read: [ask('GET', [key], { reply: 'text' })],
 })
@@ -71,7 +71,7 @@ export const updateGetSet = strategy({
   ...texts,
   name: 'update-get-set',
   title: 'GET of a document, a field changed by the client, SET: writers overwrite each other',
-  operations: (/** @type {Terms} */ t, k) => {
+  operations: (/** @type {PlanFields} */ t, k) => {
     const own = textOperations(t, k)
     return { ...own, update: [...own.read, ask('SET', [k.key, changed])] }
   },
@@ -82,7 +82,7 @@ export const updateWatch = strategy({
   ...texts,
   name: 'update-watch',
   title: 'the same under WATCH, with SET in a transaction, again until no other client wrote in between',
-  operations: (/** @type {Terms} */ t, k) => {
+  operations: (/** @type {PlanFields} */ t, k) => {
     const joined = { joined: true }
     const own = textOperations(t, k)
     return {
@@ -104,7 +104,7 @@ export const updateJson = strategy({
   title: 'JSON.SET of a path, by the module RedisJSON',
   keys: keys('ReJSON-RL', 1100),
   variants: { module: [jsonModule] },
-  operations: (/** @type {Terms} */ t, { key }) => ({
+  operations: (/** @type {PlanFields} */ t, { key }) => ({
     load: [ask('JSON.SET', [key, '$', document(t)])],
     read: [ask('JSON.GET', [key], { reply: 'text' })],
     update: [ask('JSON.SET', [key, ['$.', field], updateNumber(t)])],
@@ -117,7 +117,7 @@ export const updateHash = strategy({
   name: 'update-hash',
   title: 'HSET of a field of a hash',
   keys: keys('hash', 560),
-  operations: (/** @type {Terms} */ t, { key }) => ({
+  operations: (/** @type {PlanFields} */ t, { key }) => ({
     // A field that an earlier run left would count as an update of this one.
     load: [
       ask('UNLINK', [key], { joined: true }),

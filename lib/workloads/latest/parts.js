@@ -30,7 +30,7 @@ import { spreadTags } from './plan-fields.js'
  * @import { LifetimeTerms } from '../../traffic/lifetimes.js'
  * @import { PayloadTerms } from '../../traffic/payload.js'
  * @import { Argument, Ask, Command, Family, Shape, Slot } from '../declare.js'
- * @import { LatestTerms as Terms } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './plan-fields.js'
  */
 
 // Bytes an item beside its value, with a key of 10 characters: measured on Redis 7.0.15 with jemalloc, 20,000 items,
@@ -61,19 +61,19 @@ export const valueBody = (t) => {
   return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)
 }
 
-/** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {Terms} t */
+/** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {PlanFields} t */
 export const value = (t) => {
   const body = valueBody(t)
   return t.stamp ? [stamp, body] : body
 }
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 const tag = (t) => ({
   ...made('tag', (n) => t.tags[n % t.sets]),
   range: /** @type {[number, number]} */ ([0, t.sets]),
 })
 
-/** The value under a key of its own. @param {Terms} t */
+/** The value under a key of its own. @param {PlanFields} t */
 export const itemKeys = (t) =>
   family(t.taggedItems ? 'item:{n}{{{tag}}}' : 'item:{n}', 'string', {
     of: { tag: tag(t) },
@@ -82,7 +82,7 @@ export const itemKeys = (t) =>
     bytes: stringKeyBytes + t.longer + t.valueBytesStored,
   })
 
-/** The sorted sets, item i in set i mod N. @param {Terms} t @param {number} [bytesAnItem] */
+/** The sorted sets, item i in set i mod N. @param {PlanFields} t @param {number} [bytesAnItem] */
 export const setKeys = (t, bytesAnItem = rankBytes + t.longer) => {
   const options = { lifetimeS: t.lingerS, holds: t.live.ranked, bytesAnItem }
   const of = { j: modulo('j', t.sets), tag: made('tag', (n) => t.tags[n % t.sets]) }
@@ -93,7 +93,7 @@ export const setKeys = (t, bytesAnItem = rankBytes + t.longer) => {
     : family('latest-ids:{j}', 'zset', { ...options, of })
 }
 
-/** Further sorted sets with the same members. @param {Terms} t @param {number} [bytesAnItem] */
+/** Further sorted sets with the same members. @param {PlanFields} t @param {number} [bytesAnItem] */
 export const extraSetKeys = (t, bytesAnItem = rankBytes + t.longer) =>
   Array.from({ length: t.extraSets }, (_, j) =>
     family(`latest-ids-extra:${j + 1}`, 'zset', { lifetimeS: t.lingerS, holds: t.live.ranked, bytesAnItem }),
@@ -128,7 +128,7 @@ export const minuteKeys = (name, type, options) =>
 export const keep = (key, everyMs, make) =>
   every(everyMs, 'EVAL', [keepKey, 1, key, /** @type {number} */ (key.lifetimeS), ...make])
 
-/** @param {Terms} t @param {{ item: Family }} k */
+/** @param {PlanFields} t @param {{ item: Family }} k */
 export const storeItem = (t, k) => each('SETEX', [k.item, ttl(t), value(t)])
 
 /** @param {Family} set @param {{ most: number, everyMs: number }} pace */
@@ -138,7 +138,7 @@ const purged = (set, { most, everyMs }) =>
 /**
  * Sorted sets: kept, filled by `fill`, and purged of what is dead. What makes one has a dead score, until the same item
  * is ranked or the next purge comes.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {{ set: Family, extra?: readonly Family[] }} k
  * @param {Command[]} fill
  * @param {Argument} member
@@ -152,7 +152,7 @@ export const keepSets = (t, { set, extra = [] }, fill, member) => [
 
 /**
  * Sorted sets, by time, of what `store` writes.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {{ set: Family, extra: readonly Family[] }} k
  * @param {Argument} member
  * @param {Command[]} [store]
@@ -166,7 +166,7 @@ export const rankItems = (t, k, member, store = []) => {
 /**
  * The published fetch: ZCARD, then everything younger than the ttl, or the newest so many. Without scores the
  * newest one is asked for beside, for the freshness.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {{ set: Family }} k
  * @param {{ members: Shape, scored: Shape }} shapes
  * @returns {Ask[]}
@@ -188,7 +188,7 @@ export const asksOfSets = (t, { set }, shapes) => {
       ]
 }
 
-/** Ids, scores and values in one call. @param {Terms} t @param {{ set: Family }} k @returns {Ask[]} */
+/** Ids, scores and values in one call. @param {PlanFields} t @param {{ set: Family }} k @returns {Ask[]} */
 export const asksOfScript = (t, { set }) => [
   ids('EVALSHA', [fetchItems, t.sets, all(set), oldest, t.limit], 'script'),
 ]

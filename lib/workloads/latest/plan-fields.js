@@ -37,7 +37,7 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
  * @property {boolean} [verify]
  * @property {number} [startedMs] epoch
  *
- * @typedef {ReturnType<typeof termsOf>} LatestTerms
+ * @typedef {ReturnType<typeof planFieldsOf>} LatestFields
  */
 
 const fieldsInBucket = 100
@@ -114,7 +114,7 @@ const renewalMs = (plan) => {
 }
 
 /** @param {LatestPlan} plan */
-export const termsOf = (plan) => {
+export const planFieldsOf = (plan) => {
   const live = liveItems(plan)
   const { sets, placement, extraSets, ttlS, verify = false, startedMs = 0 } = plan
   return {

@@ -16,10 +16,10 @@ import {
 
 /**
  * @import { Family } from '../declare.js'
- * @import { LatestTerms as Terms } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './plan-fields.js'
  */
 
-/** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {Terms} t @param {any} k */
+/** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {PlanFields} t @param {any} k */
 const fetchOfSets = (t, k) =>
   t.mode === 'script'
     ? { asks: asksOfScript(t, k), value: null, again: get, dated: true, unique: false }
@@ -43,9 +43,9 @@ export const ofRankedItems = /** @type {const} */ ({
   fetch: fetchOfSets,
   /** @param {any} k */
   ids: (k) => k.item,
-  /** @param {Terms} _ @param {any} k */
+  /** @param {PlanFields} _ @param {any} k */
   check: (_, k) => checkRanked(k, k.item),
-  /** @param {Terms} _ @param {any} k */
+  /** @param {PlanFields} _ @param {any} k */
   counters: (_, k) => countersOfSets(k),
   repeat: 'safe',
 })

@@ -15,7 +15,7 @@ import { storedBytes } from '../../traffic/sizes.js'
  */
 
 /** @param {LookupPlan} plan */
-export const termsOf = (plan) => ({
+export const planFieldsOf = (plan) => ({
   ...plan,
   stamp: false,
   expires: plan.clients?.expires ?? true,

@@ -5,12 +5,12 @@ import { filter, filterBits } from './bloom.js'
 import { wholeId } from './ids.js'
 import { added, structureName, structures } from './parts.js'
 
-/** @import { Terms } from './parts.js' */
+/** @import { PlanFields } from './parts.js' */
 
 // Ids fall into partitions at random: a filter that takes more than it was made for gets a second layer.
 const spreadOf = (/** @type {number} */ mean) => 4 * Math.sqrt(mean)
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 const capacityOf = ({ quantity, partitions }) =>
   Math.ceil(quantity / partitions + (partitions > 1 ? spreadOf(quantity / partitions) : 0))
 
@@ -42,5 +42,5 @@ export const membershipBloomModule = strategy({
     add: [each('BF.ADD', [k.key, wholeId(t.ids)], added)],
     test: [each('BF.EXISTS', [k.key, wholeId(t.ids)], there)],
   }),
-  prepare: { play: 'reserve', count: (/** @type {Terms} */ { partitions }) => partitions },
+  prepare: { play: 'reserve', count: (/** @type {PlanFields} */ { partitions }) => partitions },
 })

@@ -5,13 +5,13 @@ import { each, script, strategy } from '../declare.js'
 import { wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
-/** @import { Terms } from './parts.js' */
+/** @import { PlanFields } from './parts.js' */
 
-/** Bits of one filter. @param {Terms} t */
+/** Bits of one filter. @param {PlanFields} t */
 export const filterBits = ({ falsePositives, quantity, partitions }) =>
   Math.ceil((-Math.log(falsePositives) * quantity) / Math.LN2 ** 2 / partitions)
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 const hashesOf = ({ falsePositives }) => Math.max(1, Math.round(-Math.log2(falsePositives)))
 
 const add = script('bloom-add', { calls: ['SETBIT'] })

@@ -5,9 +5,9 @@ import { partition } from './ids.js'
 
 /**
  * @import { PassResult } from '../declare.js'
- * @import { termsOf } from './plan-fields.js'
+ * @import { planFieldsOf } from './plan-fields.js'
  */
-/** @typedef {ReturnType<typeof termsOf>} Terms */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
 
 const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
 
@@ -19,7 +19,7 @@ export const structureName = (name, bits) => `bench:${name}:${two(bits)}:{partit
 
 /**
  * 2^n structures as published, such as bench:hash:12:4095.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {{ name: string, type: string, bytes: number, bytesAnId: number }} structure name: of four letters, in the key
  */
 export const structures = ({ bits, partitions, quantity, ids }, { name, type, bytes, bytesAnId }) =>

@@ -5,7 +5,7 @@
 /**
  * @param {{ prefix: string, quantity: number, own?: { partitions?: number, ids?: IdForm, falsePositives?: number } }} plan
  */
-export const termsOf = ({ prefix, quantity, own = {} }) => {
+export const planFieldsOf = ({ prefix, quantity, own = {} }) => {
   const { partitions = 1, ids = 'hex', falsePositives = 0.01 } = own
   return { prefix, quantity, partitions, bits: Math.round(Math.log2(partitions)), ids, falsePositives }
 }

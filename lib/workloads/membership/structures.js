@@ -3,9 +3,9 @@ import { each, family, n, strategy } from '../declare.js'
 import { bareBytes, restOfId, wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
-/** @import { Terms } from './parts.js' */
+/** @import { PlanFields } from './parts.js' */
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 const idBytes = (t) => bareBytes[/** @type {'hex'} */ (t.ids)]
 
 /**
@@ -21,9 +21,9 @@ const byPartition = (type, bytesAnId, title, command, before = [], after = []) =
   name: `membership-${type}`,
   title,
   options: exact.options,
-  key: (/** @type {Terms} */ t) =>
+  key: (/** @type {PlanFields} */ t) =>
     structures(t, { name: type.padEnd(4, '_'), type, bytes: 100, bytesAnId: bytesAnId + idBytes(t) }),
-  add: (/** @type {Terms} */ t, /** @type {any} */ key) =>
+  add: (/** @type {PlanFields} */ t, /** @type {any} */ key) =>
     each(command, [key, ...before, restOfId(t.ids, t.bits), ...after], added),
 })
 
@@ -32,14 +32,14 @@ const rows = [
     name: 'membership-flat',
     title: 'SETNX of a key for each id',
     options: exact.options.filter((option) => option !== 'partitions'),
-    key: (/** @type {Terms} */ t) =>
+    key: (/** @type {PlanFields} */ t) =>
       family('bench:flat:xx:{id}', 'string', {
         of: { id: wholeId(t.ids) },
         keys: t.quantity,
         bytes: 63 + idBytes(t),
         shape: { head: 'bench:flat:', rest: /^xx:.+$/s },
       }),
-    add: (/** @type {Terms} */ _, /** @type {any} */ key) => each('SETNX', [key, '1'], added),
+    add: (/** @type {PlanFields} */ _, /** @type {any} */ key) => each('SETNX', [key, '1'], added),
   },
   byPartition('hash', 70, 'HSETNX in hashes by partition', 'HSETNX', [], ['1']),
   byPartition('set', 70, 'SADD to sets by partition', 'SADD'),
@@ -48,9 +48,10 @@ const rows = [
     name: 'membership-bitmap',
     title: 'SETBIT of one bitmap, ids being the numbers 1 to N',
     options: exact.options.filter((option) => option !== 'partitions' && option !== 'ids'),
-    key: (/** @type {Terms} */ t) => family('bench:bits', 'string', { keys: 1, bytes: t.quantity / 8 + 100 }),
+    key: (/** @type {PlanFields} */ t) =>
+      family('bench:bits', 'string', { keys: 1, bytes: t.quantity / 8 + 100 }),
     // The reply is the bit as it was.
-    add: (/** @type {Terms} */ _, /** @type {any} */ key) =>
+    add: (/** @type {PlanFields} */ _, /** @type {any} */ key) =>
       each('SETBIT', [key, n, '1'], { counts: { zero: 'new', one: 'known' } }),
   },
 ]
@@ -59,7 +60,7 @@ export const membershipStructures = rows.map(({ key, add, ...row }) =>
   strategy({
     ...exact,
     ...row,
-    keys: (/** @type {Terms} */ t) => ({ key: key(t) }),
-    operations: (/** @type {Terms} */ t, k) => ({ add: [add(t, k.key)] }),
+    keys: (/** @type {PlanFields} */ t) => ({ key: key(t) }),
+    operations: (/** @type {PlanFields} */ t, k) => ({ add: [add(t, k.key)] }),
   }),
 )

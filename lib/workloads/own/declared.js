@@ -25,7 +25,7 @@ import { random, writer } from './words.js'
 /**
  * @import { Family, Variable } from '../declare.js'
  * @import { Compiled, Lifetime, ModelCommand, ModelKey, ModelText } from './compile.js'
- * @import { OwnTerms as Terms } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './plan-fields.js'
  * @import { ModelFetch } from './read.js'
  * @import { Placeholder, Word } from './template.js'
  */
@@ -43,7 +43,7 @@ const elementBytes = /** @type {Record<string, number>} */ ({
 // More keys than this are not asked how many items they hold.
 const mostAsked = 1000
 
-/** @param {Terms} t @param {Placeholder} placeholder @returns {(string | number | Variable)[]} */
+/** @param {PlanFields} t @param {Placeholder} placeholder @returns {(string | number | Variable)[]} */
 const atomsOf = (t, { name, args }) => {
   if (name === 'n') return [n]
   if (name === 'key') return ['item:', n]
@@ -56,10 +56,10 @@ const atomsOf = (t, { name, args }) => {
   return name === 'count' ? [count] : [random(t, args[0], args[1])]
 }
 
-/** @param {Terms} t @param {readonly (string | Placeholder)[]} parts */
+/** @param {PlanFields} t @param {readonly (string | Placeholder)[]} parts */
 const allAtoms = (t, parts) => parts.flatMap((part) => (typeof part === 'object' ? atomsOf(t, part) : part))
 
-/** @param {Terms} t @param {Lifetime} lifetime */
+/** @param {PlanFields} t @param {Lifetime} lifetime */
 const secondsOf = (t, lifetime) => (lifetime === 'ttl' ? t.ttlS : lifetime)
 
 /** @param {readonly (string | Placeholder)[]} parts */
@@ -75,7 +75,7 @@ const spanOf = (atoms) =>
 
 /**
  * A family with what its keys take when they are full, as far as that follows from the commands.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {ModelKey} key
  * @param {readonly ModelCommand[]} commands
  */
@@ -123,7 +123,7 @@ const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
   })
 }
 
-/** @param {Compiled} compiled @returns {(t: Terms) => Record<string, Family>} */
+/** @param {Compiled} compiled @returns {(t: PlanFields) => Record<string, Family>} */
 const keysOf =
   ({ keys, commands }) =>
   (t) =>
@@ -131,7 +131,7 @@ const keysOf =
 
 /**
  * An argument that is the name of a key, or an id, has the prefix of keys.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {Record<string, Family>} k
  * @param {string | undefined} id
  */
@@ -143,7 +143,7 @@ const argumentIn = (t, k, id) => (/** @type {Word} */ word) => {
   return atoms.length === 1 ? atoms[0] : atoms
 }
 
-/** @param {Compiled} compiled @param {Terms} t @param {Record<string, Family>} k */
+/** @param {Compiled} compiled @param {PlanFields} t @param {Record<string, Family>} k */
 const storeOf = ({ commands, fetch }, t, k) => {
   const argument = argumentIn(t, k, fetch?.id)
   return commands.map(({ kind, name, args, everyMs, repeat, replies }) => {
@@ -172,7 +172,7 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
   )
   const idOf = (/** @type {Record<string, Family>} */ k) => k[id] ?? label(id)
   return {
-    fetch: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
+    fetch: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
       asks: [
         sum(...countedBy[k[key].type], [k[key]]),
         ids(
@@ -188,14 +188,14 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
       unique: k[key].type === 'list' || key.includes('{minute}'),
     }),
     ids: idOf,
-    check: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
+    check: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
       const inHash = byCommand('values', 'HMGET', [k[key], many(idOf(k))])
       if (valueCommand === null) return [inHash]
       const command = { zset: 'ZMSCORE', set: 'SMISMEMBER' }[k[key].type]
       return [byId, ...(command ? [byCommand('members', command, [k[key], many(idOf(k))])] : [])]
     },
     unchecked: () => (type === 'list' ? [`the ids in the list ${key}`] : []),
-    counters: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
+    counters: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
       const [, command] = countedBy[k[key].type]
       return [{ structure: command, nature: 'of the model', name: command, args: [k[key]] }]
     },
@@ -220,7 +220,7 @@ export const declarationOf = ({ name, title, meets }, compiled) => {
       scriptsRule(unread),
     ],
     keys: keysOf(compiled),
-    operations: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
+    operations: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
       store: storeOf(compiled, t, k),
     }),
     ...(fetch && readingOf(fetch, commands, compiled.keys.get(fetch.key)?.type)),

@@ -22,7 +22,7 @@ import {
   refusalOf,
   typeOfCommand,
 } from './commands.js'
-import { modelDeclaration, sampleTerms, scriptsRule } from './model.js'
+import { modelDeclaration, sampleFields, scriptsRule } from './model.js'
 import { announcedKey } from './patterns.js'
 import { meetsSchema, repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
@@ -30,7 +30,7 @@ import { random, writer } from './words.js'
 
 /**
  * @import { Command, Declaration, Family } from '../declare.js'
- * @import { OwnTerms as Terms } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './plan-fields.js'
  */
 
 const require = createRequire(import.meta.url)
@@ -183,7 +183,7 @@ const checkCommand = (command, families, refuse) => {
 
 /** @param {Declaration} declared @param {Lines} lines */
 const checkDeclared = (declared, lines) => {
-  const t = sampleTerms()
+  const t = sampleFields()
   const k = declared.keys(t)
   const families = familiesOf(k)
   for (const family of families) {
@@ -230,7 +230,7 @@ const checkDeclared = (declared, lines) => {
 
 /** A command whose script cannot be read, in a sentence. @param {Declaration} declared @param {Lines} lines @param {string} path */
 const unreadIn = (declared, lines, path) => {
-  const t = sampleTerms()
+  const t = sampleFields()
   for (const command of declared.operations(t, declared.keys(t)).store) {
     const fault = scriptFault(command.name, command.args.flatMap(textsOf))
     if (fault && 'unread' in fault)

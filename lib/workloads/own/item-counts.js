@@ -4,10 +4,10 @@ import { patternOf } from './template.js'
 
 /**
  * @import { ModelCommand } from './compile.js'
- * @import { OwnTerms } from './plan-fields.js'
+ * @import { OwnFields } from './plan-fields.js'
  * @import { Word } from './template.js'
  *
- * @typedef {Pick<OwnTerms, 'live' | 'writers' | 'valueBytesStored'>} Terms
+ * @typedef {Pick<OwnFields, 'live' | 'writers' | 'valueBytesStored'>} PlanFields
  */
 
 // Names of this length are in the measured costs of elements; 6 bytes are the header of a string.
@@ -36,7 +36,7 @@ const wordsFor = (command, pattern) => {
   return /^(EVAL|EVALSHA|FCALL)$/.test(name) ? wordsIn(command).slice(2) : wordsIn(command)
 }
 
-/** @param {Terms} t @param {Word} word */
+/** @param {PlanFields} t @param {Word} word */
 const bytesIn = (t, { parts }) => {
   let literal = 0
   let values = 0
@@ -48,7 +48,7 @@ const bytesIn = (t, { parts }) => {
   return longer + values * t.valueBytesStored
 }
 
-/** The largest number that a word becomes, as text. @param {Terms} t @param {Word} word */
+/** The largest number that a word becomes, as text. @param {PlanFields} t @param {Word} word */
 const largestIn = (t, { parts }) => {
   const largest = /** @type {Record<string, number>} */ ({
     n: Math.ceil(t.live.ranked),
@@ -73,7 +73,7 @@ const bitfieldBytes = (texts) => {
 
 /**
  * Where a command writes behind an offset, the string is as long as that, whatever is written; null: it does not.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {string} name
  * @param {Word[]} words
  */
@@ -84,7 +84,7 @@ const reachOf = (t, name, words) => {
   return name === 'BITFIELD' ? bitfieldBytes(texts) : null
 }
 
-/** @param {Terms} t @param {ModelCommand} command @param {string} pattern */
+/** @param {PlanFields} t @param {ModelCommand} command @param {string} pattern */
 const storedBy = (t, command, pattern) => {
   const words = wordsFor(command, pattern)
   if (words.length === 0) return 0
@@ -96,7 +96,7 @@ const storedBy = (t, command, pattern) => {
 
 /**
  * What the commands store in a key: a string is replaced by each of them, other types grow.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {readonly ModelCommand[]} commands
  * @param {string} pattern of the key
  * @param {string} type

@@ -10,7 +10,7 @@ import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 
 /**
  * @import { Variable } from '../declare.js'
- * @import { OwnTerms as Terms } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './plan-fields.js'
  * @import { Placeholder } from './template.js'
  *
  * @typedef {object} MixKey
@@ -103,7 +103,7 @@ const numbersOf = (key, { before }, seed) => {
   })
 }
 
-/** @param {Terms} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes */
+/** @param {PlanFields} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes */
 const bodyOf = (t, { bytes }, pick) => {
   const most = Math.max(...bytes)
   const { put } = payloadBody({ payload: t.payload, seed: t.seed, stamp: false, valueBytes: most })
@@ -116,7 +116,7 @@ const bodyOf = (t, { bytes }, pick) => {
 
 /**
  * The variables of a command about one pattern.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {MixKey} key
  * @param {(n: number) => number} numberOf of the key
  */
@@ -242,7 +242,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
   )
   const plays = commands.map((_, i) => `command ${i + 1}`)
 
-  /** @param {Terms} t @param {any} k @param {MixCommand} command */
+  /** @param {PlanFields} t @param {any} k @param {MixCommand} command */
   const commandOf = (t, k, command) => {
     const numbers = numbersOf(command.of, scheduleFor(t.seed), t.seed)
     const named = command.args
@@ -264,7 +264,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     return each(command.name, slots, { repeat: command.repeat })
   }
 
-  /** @param {Terms} t @param {any} k @param {typeof fills[number]} fill */
+  /** @param {PlanFields} t @param {any} k @param {typeof fills[number]} fill */
   const fillCommand = (t, k, { key, line, isElement = false }) => {
     const places = placesOf(key.elements)
     const variables = variablesOf(t, key, isElement ? places.key : (n) => n)
@@ -299,13 +299,13 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
       (/** @type {any} */ s) =>
         s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
     ],
-    keys: (/** @type {Terms} */ t) =>
+    keys: (/** @type {PlanFields} */ t) =>
       Object.fromEntries(all.map((key) => [key.pattern, familyIn(key, t.prefix)])),
-    operations: (/** @type {Terms} */ t, /** @type {any} */ k) => ({
+    operations: (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
       ...Object.fromEntries(commands.map((command, i) => [plays[i], [commandOf(t, k, command)]])),
       ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
     }),
-    picks: (/** @type {Terms} */ t) => scheduleFor(t.seed).picks(),
+    picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks(),
     fills: fills.map(({ play, count }) => ({ play, count })),
     repeat: 'safe',
   })

@@ -5,7 +5,7 @@ import { strategy } from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { roles } from '../latest/parts.js'
 import { announcedKey } from './patterns.js'
-import { termsOf } from './plan-fields.js'
+import { planFieldsOf } from './plan-fields.js'
 
 /**
  * @import { Command, Declaration, Keys, Rule } from '../declare.js'
@@ -25,12 +25,12 @@ import { termsOf } from './plan-fields.js'
  * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
  */
 
-/** Terms with which a declaration can be looked at before there is a plan. */
-export const sampleTerms = () => termsOf({ ...anyPlan, sets: [''], extraSets: [] })
+/** PlanFields with which a declaration can be looked at before there is a plan. */
+export const sampleFields = () => planFieldsOf({ ...anyPlan, sets: [''], extraSets: [] })
 
 /** Equal for equal keys, commands and reads, in whatever file. @param {ModelFields} fields */
 const digestOf = ({ keys, operations, fetch = null }) => {
-  const t = sampleTerms()
+  const t = sampleFields()
   const k = keys(t)
   const parts = [k, operations(t, k), fetch?.(t, k) ?? null]
   // What is counted of replies changes nothing in the target.
@@ -61,7 +61,7 @@ export const modelDeclaration = ({ meets, ...fields }) =>
     repeat: 'never',
     ...(meets && { choice: { label: fields.name, meets, expiry: 'its own rules', use: fields.title } }),
     ...fields,
-    keepsKeys: longestS(fields.keys(sampleTerms())) === null,
+    keepsKeys: longestS(fields.keys(sampleFields())) === null,
     model: { digest: digestOf(fields), source: {} },
   })
 
@@ -74,14 +74,14 @@ const namesCounted = (commands) => [
 
 /**
  * @param {Declaration} declared
- * @param {any} terms
+ * @param {any} planFields
  * @returns {PlanModel | null} null: a built-in strategy
  */
-export const planModel = ({ model, title, keys, operations }, terms) =>
+export const planModel = ({ model, title, keys, operations }, planFields) =>
   model && {
     title,
     ...model,
-    replies: namesCounted(Object.values(operations(terms, keys(terms))).flat()),
-    keys: familiesOf(keys(terms)).flatMap((family) => announcedKey(family) ?? []),
-    lifetimeS: longestS(keys(terms)),
+    replies: namesCounted(Object.values(operations(planFields, keys(planFields))).flat()),
+    keys: familiesOf(keys(planFields)).flatMap((family) => announcedKey(family) ?? []),
+    lifetimeS: longestS(keys(planFields)),
   }

@@ -1,11 +1,11 @@
 // What a user's model reads of a plan, an announcement of one, or a reader's plan.
-import { termsOf as latest } from '../latest/plan-fields.js'
+import { planFieldsOf as latest } from '../latest/plan-fields.js'
 
 /** @import { LatestPlan } from '../latest/plan-fields.js' */
-/** @typedef {ReturnType<typeof termsOf>} OwnTerms */
+/** @typedef {ReturnType<typeof planFieldsOf>} OwnFields */
 
 /** @param {LatestPlan & { writers?: number, totalAgents?: number }} plan */
-export const termsOf = (plan) => ({
+export const planFieldsOf = (plan) => ({
   ...latest(plan),
   /** Writers of the plan; a reader's own number is another. */
   writers: plan.writers ?? plan.totalAgents ?? 1,

@@ -3,9 +3,9 @@ import { mix } from '../../base/random.js'
 import { agentRange } from '../../base/ranges.js'
 import { drawn } from '../declare.js'
 
-/** @import { OwnTerms as Terms } from './plan-fields.js' */
+/** @import { OwnFields as PlanFields } from './plan-fields.js' */
 
-/** The writer that owns the item. @param {Terms} t */
+/** The writer that owns the item. @param {PlanFields} t */
 export const writer = ({ quantity, writers }) => {
   const share = agentRange(quantity, writers, 1).count
   const last = writers - 1
@@ -17,7 +17,7 @@ export const writer = ({ quantity, writers }) => {
 
 /**
  * A number from a to b, each as likely: always the same for an item, a seed and these bounds.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {number} a
  * @param {number} b
  */

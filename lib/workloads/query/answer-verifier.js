@@ -57,14 +57,14 @@ const doubtsIn = (writes, documents, query, fromMs, toMs) => {
 }
 
 /**
- * @param {object} terms
- * @param {Documents} terms.documents
- * @param {Columns} terms.columns
- * @param {readonly Query[]} terms.queries
- * @param {SortBy} terms.sortBy
- * @param {Uint32Array} terms.versions of each document, counted here
- * @param {number} terms.limit
- * @param {number} terms.offset
+ * @param {object} needs
+ * @param {Documents} needs.documents
+ * @param {Columns} needs.columns
+ * @param {readonly Query[]} needs.queries
+ * @param {SortBy} needs.sortBy
+ * @param {Uint32Array} needs.versions of each document, counted here
+ * @param {number} needs.limit
+ * @param {number} needs.offset
  */
 export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
   const { count } = documents

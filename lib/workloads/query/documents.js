@@ -113,7 +113,7 @@ const purposes = Object.freeze({
 })
 const changed = 5 // fields drawn anew by a version
 
-/** @param {{ seed: number, count: number }} terms */
+/** @param {{ seed: number, count: number }} needs */
 export const documentsOf = ({ seed, count }) => {
   const step = stepOf(count)
   const u = (/** @type {number} */ n, /** @type {number} */ purpose) => unit(seed, n, purpose)

@@ -6,7 +6,7 @@ import { fieldOf, isDescending } from './queries.js'
 
 /**
  * @import { Command, Indexing, Need } from '../declare.js'
- * @import { Terms } from './plan-fields.js'
+ * @import { PlanFields } from './plan-fields.js'
  */
 
 const { texts, ...shared } = ofQueries
@@ -15,7 +15,7 @@ const options = Object.freeze([...shared.options, 'indexWhen'])
 const entryBytes = 110
 const status = number('status', (n) => n)
 
-/** @param {string} head @param {string} type @param {Terms} t */
+/** @param {string} head @param {string} type @param {PlanFields} t */
 const byStatus = (head, type, t) =>
   family(`${head}{status}`, type, {
     of: { status },
@@ -26,7 +26,7 @@ const byStatus = (head, type, t) =>
 
 /**
  * Documents are stored with their index, or before it.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {any} k
  * @param {(text: any) => Command} indexed
  */
@@ -36,7 +36,7 @@ const withIndex = (t, k, indexed) => ({
   index: [indexed('')],
 })
 
-/** An entry for each document. @param {Terms} t @returns {Indexing} */
+/** An entry for each document. @param {PlanFields} t @returns {Indexing} */
 const entries = ({ indexWhen, quantity }) => ({
   when: indexWhen,
   create: indexWhen === 'after' ? { play: 'index', count: quantity } : null,
@@ -50,7 +50,7 @@ export const queryIndex = strategy({
   name: 'query-index',
   title: 'sorted sets by price and sort field and a set for each status, intersected by the server',
   options,
-  keys: (/** @type {Terms} */ t) => ({
+  keys: (/** @type {PlanFields} */ t) => ({
     ...shared.keys(t),
     price: family('doc-index:price', 'zset', { bytes: entryBytes * t.quantity }),
     sort: family(`doc-index:${t.sortBy}`, 'zset', { bytes: entryBytes * t.quantity }),
@@ -58,7 +58,7 @@ export const queryIndex = strategy({
     found: family('doc-index:found', 'zset'),
     page: family('doc-index:page', 'zset'),
   }),
-  operations: (/** @type {Terms} */ t, k) => {
+  operations: (/** @type {PlanFields} */ t, k) => {
     const { status: wanted, min, max } = asked(t)
     const head = `${t.prefix}doc-status:`
     const joined = { joined: true }
@@ -96,8 +96,11 @@ export const queryIndexJson = strategy({
   name: 'query-index-json',
   title: 'for each status a sorted set by price, with all that an answer needs as JSON; sorted by the client',
   options,
-  keys: (/** @type {Terms} */ t) => ({ ...shared.keys(t), index: byStatus('doc-index-json:', 'zset', t) }),
-  operations: (/** @type {Terms} */ t, k) => {
+  keys: (/** @type {PlanFields} */ t) => ({
+    ...shared.keys(t),
+    index: byStatus('doc-index-json:', 'zset', t),
+  }),
+  operations: (/** @type {PlanFields} */ t, k) => {
     const { status: wanted, min, max } = asked(t)
     const head = `${t.prefix}doc-index-json:`
     const calls = ['GET', 'SET', 'ZREM', 'ZADD']
@@ -132,7 +135,7 @@ const schemas = Object.freeze([
   ],
 ])
 
-/** @param {Terms} t @param {number} n of the index, from 1 @param {boolean} isJson */
+/** @param {PlanFields} t @param {number} n of the index, from 1 @param {boolean} isJson */
 const schemaOf = ({ sortBy }, n, isJson) => {
   const queried = [
     ['status', 'TAG'],
@@ -149,7 +152,7 @@ const schemaOf = ({ sortBy }, n, isJson) => {
  * @param {string} kind.title
  * @param {string} kind.type of its documents
  * @param {readonly Need[]} kind.needs
- * @param {(t: Terms, k: any) => { load: Command[], update: Command[] }} kind.writes
+ * @param {(t: PlanFields, k: any) => { load: Command[], update: Command[] }} kind.writes
  */
 const bySearch = ({ name, title, type, needs, writes }) => {
   const isJson = type !== 'hash'
@@ -159,10 +162,10 @@ const bySearch = ({ name, title, type, needs, writes }) => {
     title,
     options: [...options, 'indexes', 'searchTimeoutMs'],
     variants: { module: needs },
-    keys: (/** @type {Terms} */ t) => ({
+    keys: (/** @type {PlanFields} */ t) => ({
       key: family('doc:{n}', type, { keys: t.quantity, bytes: isJson ? 1100 : 560 }),
     }),
-    operations: (/** @type {Terms} */ t, k) => {
+    operations: (/** @type {PlanFields} */ t, k) => {
       const { status: wanted, min, max } = asked(t)
       const head = `${t.prefix}doc-search:`
       const index = [head, number('index', (n) => n)]
@@ -194,7 +197,7 @@ const bySearch = ({ name, title, type, needs, writes }) => {
         ],
       }
     },
-    indexing: (/** @type {Terms} */ t) => ({
+    indexing: (/** @type {PlanFields} */ t) => ({
       when: t.indexWhen,
       create: { play: 'create', count: t.indexes },
       ready: 'ready',

@@ -3,7 +3,7 @@ import { howToGetPeers } from '../../base/optional-packages.js'
 import { ask, family, made } from '../declare.js'
 import { fieldOf, isDescending } from './queries.js'
 
-/** @import { Terms } from './plan-fields.js' */
+/** @import { PlanFields } from './plan-fields.js' */
 
 // A document as JSON with its key, on Redis 7.0.15 with jemalloc.
 const bytesADocument = 420
@@ -21,17 +21,17 @@ export const jsonModule = Object.freeze({ command: 'JSON.SET', since: module('Re
 export const fieldsOf = (fields, only = Object.keys(fields)) =>
   only.flatMap((name) => (fields[name] === undefined ? [] : [name, String(fields[name])]))
 
-/** @param {Pick<Terms, 'document'>} t */
+/** @param {Pick<PlanFields, 'document'>} t */
 export const document = (t) => made('document', (n) => JSON.stringify(t.document(n)))
 
-/** What a query is about. @param {Terms} t */
+/** What a query is about. @param {PlanFields} t */
 export const asked = (t) => ({
   status: made('status', (n) => t.query(n).status),
   min: made('min', (n) => String(t.query(n).min)),
   max: made('max', (n) => String(t.query(n).max)),
 })
 
-/** The same as arguments of a script. @param {Terms} t */
+/** The same as arguments of a script. @param {PlanFields} t */
 export const filterArguments = (t) => {
   const { status, min, max } = asked(t)
   return [status, min, max, fieldOf(t.sortBy), isDescending(t.sortBy) ? 1 : 0]
@@ -55,15 +55,15 @@ export const ofQueries = Object.freeze({
     'updateWriters',
     'updateRateHz',
   ]),
-  keys: (/** @type {Terms} */ t) => ({
+  keys: (/** @type {PlanFields} */ t) => ({
     key: family('doc:{n}', 'string', { keys: t.quantity, bytes: bytesADocument }),
   }),
-  /** Documents as JSON text. @param {Terms} t @param {any} k */
+  /** Documents as JSON text. @param {PlanFields} t @param {any} k */
   texts: (t, k) => ({ load: [ask('SET', [k.key, document(t)])], update: [ask('SET', [k.key, document(t)])] }),
   roles: Object.freeze({
     writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['query']) }),
   }),
-  answers: (/** @type {Terms} */ t) => t.answers(),
+  answers: (/** @type {PlanFields} */ t) => t.answers(),
   fill: 'load',
   beside: 'update',
   // As the published clients have it: a query that meets the script of another one fails.

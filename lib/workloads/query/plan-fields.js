@@ -14,23 +14,23 @@ import { fieldOf, isDescending, queriesOf } from './queries.js'
 /** @type {{ of: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
 let last = null
 
-/** @param {{ seed: number, count: number, queries: number, selectivity: number }} terms */
-const dataOf = (terms) => {
-  const documents = documentsOf(terms)
+/** @param {{ seed: number, count: number, queries: number, selectivity: number }} needs */
+const dataOf = (needs) => {
+  const documents = documentsOf(needs)
   const columns = documents.columns()
-  return { documents, columns, queries: queriesOf(columns, terms) }
+  return { documents, columns, queries: queriesOf(columns, needs) }
 }
 
-/** @param {Parameters<typeof dataOf>[0]} terms */
-const dataFor = (terms) => {
-  const of = JSON.stringify(terms)
-  if (last?.of !== of) last = { of, made: dataOf(terms) }
+/** @param {Parameters<typeof dataOf>[0]} needs */
+const dataFor = (needs) => {
+  const of = JSON.stringify(needs)
+  if (last?.of !== of) last = { of, made: dataOf(needs) }
   return last.made
 }
 
 /**
  * How a client filters and sorts by itself.
- * @param {{ query: (n: number) => Query, sortBy: SortBy, limit: number, offset: number }} terms
+ * @param {{ query: (n: number) => Query, sortBy: SortBy, limit: number, offset: number }} needs
  * @returns {Question}
  */
 const questionOf = ({ query, sortBy, limit, offset }) => {
@@ -52,7 +52,7 @@ const questionOf = ({ query, sortBy, limit, offset }) => {
 const literally = (text) => text.replaceAll(/[\\*?[\]^]/g, '\\$&')
 
 /** @param {{ prefix: string, quantity: number, seed: number, own?: Record<string, any> }} plan */
-export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
+export const planFieldsOf = ({ prefix, quantity, seed, own = {} }) => {
   const { selectivity = 0.01, queries = 100, sortBy = 'created', pageSize = 10, pageOffset = 0 } = own
   const data = () => dataFor({ seed, count: quantity, queries, selectivity })
   /** @type {Uint32Array | null} of each document */
@@ -85,4 +85,4 @@ export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
   }
 }
 
-/** @typedef {ReturnType<typeof termsOf>} Terms */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */

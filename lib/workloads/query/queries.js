@@ -34,7 +34,7 @@ export const sortKeyOf = ({ created, rating }, sortBy) => {
 
 /**
  * @param {Columns} columns
- * @param {{ count: number, queries: number, selectivity: number, seed: number }} terms
+ * @param {{ count: number, queries: number, selectivity: number, seed: number }} needs
  * @returns {Query[]}
  */
 export const queriesOf = ({ status, price }, { count, queries, selectivity, seed }) => {

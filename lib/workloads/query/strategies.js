@@ -2,7 +2,7 @@
 import { ask, cursor, found, many, script, strategy } from '../declare.js'
 import { filterArguments, ofQueries } from './parts.js'
 
-/** @import { Terms } from './plan-fields.js' */
+/** @import { PlanFields } from './plan-fields.js' */
 
 const { texts, ...shared } = ofQueries
 const inParts = Object.freeze([...shared.options, 'scanCount'])
@@ -12,7 +12,7 @@ export const queryClient = strategy({
   name: 'query-client',
   title: 'SCAN and MGET of all documents, filtered by the client',
   options: inParts,
-  operations: (/** @type {Terms} */ t, k) => ({
+  operations: (/** @type {PlanFields} */ t, k) => ({
     ...texts(t, k),
     query: [
       ask('SCAN', [cursor, 'MATCH', t.keysPattern, 'COUNT', t.scanCount], { reply: 'cursor-keys' }),
@@ -23,7 +23,7 @@ export const queryClient = strategy({
 })
 
 /** All of it in one call of a script. @param {string} name */
-const inOneCall = (name) => (/** @type {Terms} */ t, /** @type {any} */ k) => ({
+const inOneCall = (name) => (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
   ...texts(t, k),
   query: [
     ask(
@@ -60,7 +60,7 @@ export const queryScanChunked = strategy({
   name: 'query-scan-chunked',
   title: 'many short script calls, each over a part of the documents',
   options: inParts,
-  operations: (/** @type {Terms} */ t, k) => ({
+  operations: (/** @type {PlanFields} */ t, k) => ({
     ...texts(t, k),
     query: [
       ask(

@@ -6,7 +6,7 @@ import { leastJobBytes, numberWidth } from './job.js'
 
 /**
  * @import { Contents, Family, Slot, Work } from '../declare.js'
- * @import { Terms } from './plan-fields.js'
+ * @import { PlanFields } from './plan-fields.js'
  */
 
 const zero = 48
@@ -21,12 +21,12 @@ const jobNumber = fixed('job', numberWidth, (n, out, at, width) => {
   }
 })
 
-/** @param {Terms} t */
+/** @param {PlanFields} t */
 export const jobOf = (t) => [`${t.maker}:`, jobNumber, ':', due, ':', valueBody(t)]
 
 /**
  * Puts a job; where the queue is limited by a script that refuses it when there is no room.
- * @param {Terms} t
+ * @param {PlanFields} t
  * @param {string} count the command that counts jobs
  * @param {string} name of the command that puts one
  * @param {Family} key
@@ -71,7 +71,7 @@ export const byWorker = (head, type) =>
     shape: { head, rest: anyName },
   })
 
-/** Jobs in a queue without workers. @param {Terms} t @param {number} bytes beside the job */
+/** Jobs in a queue without workers. @param {PlanFields} t @param {number} bytes beside the job */
 export const holding = (t, bytes) => ({ holds: t.most, bytesAnItem: t.jobBytes + bytes })
 
 /**
@@ -83,7 +83,7 @@ const queuesOf = (k) => ({
   output: { key: k.out, taken: k.outTaken, workers: k.outWorkers },
 })
 
-/** The queue that the workers take from. @param {Terms} t @param {any} k */
+/** The queue that the workers take from. @param {PlanFields} t @param {any} k */
 export const queueOf = (t, k) => queuesOf(k)[t.stage === 'output' ? 'output' : 'filter']
 
 /** What both queues hold. @param {any} k @param {(queue: any, stage: Contents['stage']) => Contents[]} of */

@@ -4,7 +4,7 @@ import { headBytes, makerName } from './job.js'
 /**
  * @param {Record<string, any> & { prefix: string, valueBytes: number }} plan of a producer or of workers, or an announcement
  */
-export const termsOf = (plan) => {
+export const planFieldsOf = (plan) => {
   const { maker, most, limit = null } = plan.queue ?? { maker: makerName(0, 1), most: 0 }
   const confirm = plan.work?.confirm ?? null
   return {
@@ -26,4 +26,4 @@ export const termsOf = (plan) => {
   }
 }
 
-/** @typedef {ReturnType<typeof termsOf> & { payload: 'random' | 'sparse' | 'zero', seed: number }} Terms */
+/** @typedef {ReturnType<typeof planFieldsOf> & { payload: 'random' | 'sparse' | 'zero', seed: number }} PlanFields */
