@@ -22,7 +22,7 @@ const idle = { busy_pct: 30, thread_cpu_pct: 29, cpu_pct: 40 }
 const timesOf = (/** @type {number} */ p99) => ({ p50: p99 / 4, p90: p99 / 2, p99, p999: p99, max: p99 })
 
 /** Plays a search as a run would: every second has a record. @param {string} name @param {Partial<typeof idle>} [client] */
-const conducted = (name, client = {}) => {
+const conduct = (name, client = {}) => {
   const target = simulatedTarget(name, 4)
   const machine = search({ min: target.min, max: target.max, seed: 4, seconds: 120, warmUp: 5, confirm: 20 })
   /** @type {import('../../lib/run/conductor.js').SecondRecord[]} */
@@ -53,6 +53,15 @@ const conducted = (name, client = {}) => {
     next = machine.next(records.map(judge))
   }
   return { answer: next.value, seconds }
+}
+
+/** @type {Map<string, ReturnType<typeof conduct>>} */
+const searches = new Map()
+/** A search of the target is played once. @param {string} name */
+const conducted = (name) => {
+  const known = searches.get(name) ?? conduct(name)
+  searches.set(name, known)
+  return known
 }
 
 /** @param {ReturnType<typeof conducted>} played */
@@ -119,7 +128,7 @@ test('an answer names the rate, its interval and the part that is the limit, and
 
 test('a rate that the client limited is no answer: at least that', () => {
   const busy = { busy_pct: 99, thread_cpu_pct: 98 }
-  const answer = answered(conducted('steep', busy))
+  const answer = answered(conduct('steep', busy))
   assert.deepEqual([answer.state, answer.find.high, exitCodeOfFind(answer, [])], ['at-least', null, 4])
   assert.match(findSentence(answer), /the client was the limit/)
   assert.ok(answer.seconds.every(({ client_limited: isLimited }) => isLimited))

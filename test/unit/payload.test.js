@@ -19,7 +19,7 @@ const bytesOf = (plan) => {
 for (const payload of payloads) {
   for (const stamp of [false, true]) {
     test(`${payload}${stamp ? ' with a stamp' : ''}: exactly as many bytes as asked for`, () => {
-      const sizes = [...Array.from({ length: 300 }, (_, i) => i + 1), 10_000, 2_000_000]
+      const sizes = [...Array.from({ length: 40 }, (_, i) => i + 1), 128, 257, 10_000, 2_000_000]
       for (const valueBytes of sizes.filter((size) => !stamp || size >= stampBytes)) {
         const of = bytesOf({ payload, valueBytes, stamp })
         for (const n of [1, 35, 300_000]) {
