@@ -108,10 +108,7 @@ export const queryServer = async (scope, options) => {
     /** run.json @param {string} line @param {string} [name] @returns {Promise<any>} */
     async judged(line, name) {
       const parts = await writeUnattended(await planFor(line, name), target)
-      return judgedRun(parts, {
-        versions: versionsOf(target),
-        target: { kind: 'server', origin: 'address' },
-      })
+      return judgedRun(parts, { versions: versionsOf(target), target: { kind: 'server', origin: 'address' } })
     },
     clear: () => server.redis.flushall(),
   }

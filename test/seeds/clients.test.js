@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('clients', 101, 250)
+seedTests('clients', 51, 250)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('socket', 201, 500)
+seedTests('socket', 101, 500)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('clients', 1, 100)
+seedTests('clients', 1, 50)

@@ -150,11 +150,7 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       node.refusals.push({ line, share, untilMs })
       return
     case 'misdirect':
-      node.misdirections.push({
-        to: to === fault.node ? outside : cluster.nodes[to].address,
-        share,
-        untilMs,
-      })
+      node.misdirections.push({ to: to === fault.node ? outside : cluster.nodes[to].address, share, untilMs })
       return
     case 'silence':
       node.silentUntilMs = Math.max(node.silentUntilMs, untilMs)

@@ -110,10 +110,7 @@ export const playOverload = async ({ seed, keep }) => {
   const scene = drawScene(seeded(seed + 0x0ad))
   const openDriver = socketDriver
   const slowed = scene.burden === 'one' ? [burdenOf(scene.node, 0, 10 * spanMs)] : []
-  const fastest = await play({
-    ...{ seed, openDriver, keep },
-    given: given(scene, { rate: 'max' }, slowed),
-  })
+  const fastest = await play({ ...{ seed, openDriver, keep }, given: given(scene, { rate: 'max' }, slowed) })
   const mostHz = perSecond(fastest)
   const isPassing = scene.burden === 'for a while'
   const burden = isPassing ? [burdenOf(scene.node, 1500, 1000)] : slowed

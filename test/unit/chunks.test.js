@@ -97,11 +97,7 @@ test('a transaction: elements, an error among them, why nothing was executed, an
   const aborted = '+OK\r\n+QUEUED\r\n-MOVED 5 h:1\r\n-EXECABORT no\r\n'
   assert.deepEqual(repliesOf('transaction', 2, aborted).lines, ['MOVED 5 h:1', 'MOVED 5 h:1'])
   const apart = '-NOPERM no\r\n:1\r\n-ERR no\r\n-ERR EXEC without MULTI\r\n'
-  assert.deepEqual(repliesOf('transaction', 2, apart), {
-    acked: 1,
-    isWhole: true,
-    lines: [null, 'ERR no'],
-  })
+  assert.deepEqual(repliesOf('transaction', 2, apart), { acked: 1, isWhole: true, lines: [null, 'ERR no'] })
 })
 
 test('an error from inside a script is told from one before it', () => {

@@ -22,10 +22,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
     state.passedMs += state.wayMs
     return /** @type {[number, number]} */ ([Math.floor(nowUs / 1e6), nowUs % 1e6])
   }
-  const target = /** @type {any} */ ({
-    topology: { masters },
-    time,
-  })
+  const target = /** @type {any} */ ({ topology: { masters }, time })
   /** @type {import('../../lib/measures/warnings.js').Warning[]} */
   const warnings = []
   const open = (/** @type {string[]} */ ...allow) =>
@@ -69,10 +66,7 @@ describe('the time of a run', () => {
   test('is ours where the answer to TIME is no time', async () => {
     const steady = steadyClock({ wall: () => epochMs, monotonic: () => 0 })
     for (const answer of ['OK', ['x', 'y'], [], [1]]) {
-      const target = /** @type {any} */ ({
-        topology: { masters: ['a:1'] },
-        time: async () => answer,
-      })
+      const target = /** @type {any} */ ({ topology: { masters: ['a:1'] }, time: async () => answer })
       const clock = await clockOf({ target, allow: [], steady, warn: ({ message }) => assert.fail(message) })
       assert.equal(clock.now(), epochMs)
       assert.deepEqual(clock.figures(), [])

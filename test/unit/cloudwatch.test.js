@@ -163,15 +163,17 @@ describe('reading', () => {
 
   test('pages are put together', async () => {
     const paged = asked(both, { nowMs: fromMs + 60 * minute })
-    paged.mock.on(sdk.GetMetricDataCommand).callsFake(({ NextToken, MetricDataQueries }) => ({
-      NextToken: NextToken ? undefined : 'more',
-      MetricDataResults: MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0).map(
-        (/** @type {any} */ { Id }) =>
-          NextToken
-            ? { Id, Timestamps: [new Date(fromMs)], Values: [10] }
-            : { Id, Timestamps: [new Date(fromMs + minute)], Values: [20] },
-      ),
-    }))
+    paged.mock
+      .on(sdk.GetMetricDataCommand)
+      .callsFake(({ NextToken, MetricDataQueries }) => ({
+        NextToken: NextToken ? undefined : 'more',
+        MetricDataResults: MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0).map(
+          (/** @type {any} */ { Id }) =>
+            NextToken
+              ? { Id, Timestamps: [new Date(fromMs)], Values: [10] }
+              : { Id, Timestamps: [new Date(fromMs + minute)], Values: [20] },
+        ),
+      }))
     const section = await paged.fetched()
     assert.deepEqual(section.nodes[0].points.CPUUtilization, [
       [50_000, 10],
@@ -185,10 +187,7 @@ describe('reading', () => {
 
   test('an end of the waiting keeps what was read, and asks for no more', async () => {
     const end = new AbortController()
-    const cut = asked((query) => both(query).slice(0, 1), {
-      signal: end.signal,
-      onSleep: () => end.abort(),
-    })
+    const cut = asked((query) => both(query).slice(0, 1), { signal: end.signal, onSleep: () => end.abort() })
     const section = await cut.fetched()
     assert.equal(cut.calls(), 1)
     assert.equal(section.settled, false)

@@ -65,10 +65,7 @@ test('the first two commands are npm start and npm test', () => {
 describe('command lines parse', () => {
   /** @type {{ page: string, words: string[] }[]} words behind `node`, `npm run` being resolved */
   const lines = pages.flatMap((page) =>
-    commandsOf(textOf(page)).map((words) => ({
-      page,
-      words: behindProgram(words),
-    })),
+    commandsOf(textOf(page)).map((words) => ({ page, words: behindProgram(words) })),
   )
   const ofFile = (/** @type {string[]} */ ...files) => lines.filter(({ words }) => files.includes(words[0]))
 

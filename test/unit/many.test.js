@@ -200,10 +200,7 @@ test('compare.json of several sides is as its schema says, and the page has a ta
   )
   const turns = clear()
   const { comparison } = compared(turns)
-  const data = {
-    ...comparisonData(comparison),
-    rounds: [{ round: 1, order: sides.map(({ name }) => name) }],
-  }
+  const data = { ...comparisonData(comparison), rounds: [{ round: 1, order: sides.map(({ name }) => name) }] }
   assert.equal(faultIn(data, schema), null)
   assert.deepEqual(data.ranks?.[0].best, ['list', 'stream'])
   assert.deepEqual(

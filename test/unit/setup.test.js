@@ -99,12 +99,7 @@ test('programs under test get no target and no option from outside', () => {
     MILLRACE_QUANTITY: '5',
     SORTED_SET_CONTAINS_ACTUAL_VALUE: 'true',
   })
-  assert.deepEqual(env, {
-    PATH: '/bin',
-    CI: 'true',
-    MILLRACE_NO_DOTENV: '1',
-    MILLRACE_IDLE_COST: 'never',
-  })
+  assert.deepEqual(env, { PATH: '/bin', CI: 'true', MILLRACE_NO_DOTENV: '1', MILLRACE_IDLE_COST: 'never' })
 })
 
 test('the closing summary is held back, a summary that a test printed is not', () => {

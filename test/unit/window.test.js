@@ -40,9 +40,7 @@ test('a backlog of more than a second that began in the warm-up is reported when
     const window = measuringWindow(
       /** @type {any} */ ({
         plan: { warmUpMs: 2000, nominalHz: 5000 },
-        ledger: {
-          whole: { offered: 10_000, acked, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 },
-        },
+        ledger: { whole: { offered: 10_000, acked, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 } },
         onOpen: () => {},
         onBacklog: (/** @type {string} */ text) => texts.push(text),
         elapsed: () => 0,

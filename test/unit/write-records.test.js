@@ -9,12 +9,7 @@ test('a tick that is late at several agents is one late tick', (t) => {
   const settings = readSettings({ program: 'producer', argv, env: {} })
   assert.ok('given' in settings)
   const agents = [1, 2, 3, 4, 5, 6, 7, 8]
-  const plan = planOf(settings, {
-    agents,
-    masters: 1,
-    cluster: false,
-    variant: null,
-  })
+  const plan = planOf(settings, { agents, masters: 1, cluster: false, variant: null })
   const records = recordsOf(plan)
   t.after(records.close)
   const tick = (/** @type {number} */ index, /** @type {number} */ behindMs, measured = true) =>
