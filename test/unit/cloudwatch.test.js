@@ -163,17 +163,15 @@ describe('reading', () => {
 
   test('pages are put together', async () => {
     const paged = asked(both, { nowMs: fromMs + 60 * minute })
-    paged.mock
-      .on(sdk.GetMetricDataCommand)
-      .callsFake(({ NextToken, MetricDataQueries }) => ({
-        NextToken: NextToken ? undefined : 'more',
-        MetricDataResults: MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0).map(
-          (/** @type {any} */ { Id }) =>
-            NextToken
-              ? { Id, Timestamps: [new Date(fromMs)], Values: [10] }
-              : { Id, Timestamps: [new Date(fromMs + minute)], Values: [20] },
-        ),
-      }))
+    paged.mock.on(sdk.GetMetricDataCommand).callsFake(({ NextToken, MetricDataQueries }) => ({
+      NextToken: NextToken ? undefined : 'more',
+      MetricDataResults: MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0).map(
+        (/** @type {any} */ { Id }) =>
+          NextToken
+            ? { Id, Timestamps: [new Date(fromMs)], Values: [10] }
+            : { Id, Timestamps: [new Date(fromMs + minute)], Values: [20] },
+      ),
+    }))
     const section = await paged.fetched()
     assert.deepEqual(section.nodes[0].points.CPUUtilization, [
       [50_000, 10],
