@@ -47,7 +47,6 @@ export const attachCloudWatch = async ({
       hosts,
       epochMs: Date.now,
       sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
-      random: Math.random,
       say,
       signal,
     })

@@ -1,4 +1,4 @@
-// CloudWatch asked politely: whole pages, one question at a time, and slower when it says so.
+// CloudWatch asked politely: whole pages, one question at a time, and slower when it says so, as its SDK does these.
 
 /**
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
@@ -18,38 +18,25 @@ const namespace = 'AWS/ElastiCache'
 export const periodS = 60
 // GetMetricData takes 500 queries at most.
 const queriesPerCall = 500
-const throttledAttempts = 8
-const throttled = /throttl|rate exceeded|too ?many ?requests|LimitExceeded|SlowDown/i
+// The first, and eight more when it is throttled or gets no answer.
+const maxAttempts = 9
 
-/** @param {unknown} error */
-const isThrottled = (error) => {
-  const { name = '', message = '', $metadata } = /** @type {any} */ (error)
-  return throttled.test(`${name} ${message}`) || $metadata?.httpStatusCode === 429
+/** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
+export const openClient = async (region) => {
+  // Its warning about a coming Node version is nothing that who measures a cache can act on: the version is pinned.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+  const sdk = await import('@aws-sdk/client-cloudwatch')
+  const options = { ...(region && { region }), maxAttempts, retryMode: 'adaptive' }
+  return { sdk, client: new sdk.CloudWatchClient(options) }
 }
 
 /**
  * @param {object} needs
  * @param {CloudWatchClient} needs.client
  * @param {typeof import('@aws-sdk/client-cloudwatch')} needs.sdk
- * @param {(ms: number) => Promise<unknown>} needs.sleep
- * @param {() => number} needs.random
  * @param {AbortSignal} [needs.signal] ends a question that is under way
  */
-export const cloudWatch = ({ client, sdk, sleep, random, signal }) => {
-  /** @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
-  const politely = async (ask) => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await ask()
-      } catch (error) {
-        if (!isThrottled(error) || attempt === throttledAttempts) throw error
-        await sleep(Math.min(30_000, 500 * 2 ** attempt) * (0.5 + random() / 2))
-      }
-    }
-  }
-  /** @param {any} command @returns {Promise<any>} */
-  const send = (command) => politely(() => client.send(command, { abortSignal: signal }))
-
+export const cloudWatch = ({ client, sdk, signal: abortSignal }) => {
   return {
     /**
      * Dimensions under which a metric is published.
@@ -59,14 +46,9 @@ export const cloudWatch = ({ client, sdk, sleep, random, signal }) => {
     async published(metric) {
       /** @type {Dimensions[]} */
       const found = []
-      let token
-      do {
-        const page = await send(
-          new sdk.ListMetricsCommand({ Namespace: namespace, MetricName: metric, NextToken: token }),
-        )
-        for (const { Dimensions = [] } of page.Metrics ?? []) found.push(Dimensions)
-        token = page.NextToken
-      } while (token)
+      const asked = { Namespace: namespace, MetricName: metric }
+      for await (const { Metrics = [] } of sdk.paginateListMetrics({ client }, asked, { abortSignal }))
+        for (const { Dimensions = [] } of Metrics) found.push(/** @type {Dimensions} */ (Dimensions))
       return found
     },
 
@@ -91,30 +73,22 @@ export const cloudWatch = ({ client, sdk, sleep, random, signal }) => {
             Stat: metric.statistic,
           },
         }))
-        let token
-        do {
-          const page = await send(
-            new sdk.GetMetricDataCommand({
-              MetricDataQueries: queries,
-              StartTime: new Date(fromMs),
-              EndTime: new Date(toMs),
-              ScanBy: 'TimestampAscending',
-              NextToken: token,
-            }),
-          )
-          for (const { Id = '', Timestamps = [], Values = [] } of page.MetricDataResults ?? []) {
+        const asked = {
+          MetricDataQueries: queries,
+          StartTime: new Date(fromMs),
+          EndTime: new Date(toMs),
+          ScanBy: /** @type {const} */ ('TimestampAscending'),
+        }
+        const pages = sdk.paginateGetMetricData({ client }, asked, { abortSignal })
+        for await (const { MetricDataResults = [] } of pages)
+          for (const { Id = '', Timestamps = [], Values = [] } of MetricDataResults) {
             const { node, metric } = part[Number(Id.slice(1))]
             const own = points.get(node) ?? {}
             own[metric.name] = [
               ...(own[metric.name] ?? []),
-              ...Timestamps.map((/** @type {Date} */ time, /** @type {number} */ i) => ({
-                t: time.getTime(),
-                value: Values[i],
-              })),
+              ...Timestamps.map((time, i) => ({ t: time.getTime(), value: Values[i] })),
             ]
           }
-          token = page.NextToken
-        } while (token)
       }
       for (const own of points.values()) for (const list of Object.values(own)) list.sort((a, b) => a.t - b.t)
       return points

@@ -1,13 +1,12 @@
 // What CloudWatch knows of a run, read until it has settled.
 import { mean } from '../base/sums.js'
 import { CloudWatchError, cachesOf, namesIn } from './caches.js'
-import { cloudWatch, periodS } from './client.js'
+import { cloudWatch, openClient, periodS } from './client.js'
 import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
 
 /**
  * @import { Cache, Wanted } from './caches.js'
  * @import { Points } from './client.js'
- * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
  * @typedef {object} CacheFigures
  * @property {string} id
@@ -199,23 +198,14 @@ const notesOf = (nodes, minutes, isSettled) => {
   ]
 }
 
-/** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
-const openClient = async (region) => {
-  // Its warning about a coming Node version is nothing that who measures a cache can act on: the version is pinned.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const sdk = await import('@aws-sdk/client-cloudwatch')
-  return { sdk, client: new sdk.CloudWatchClient({ ...(region && { region }) }) }
-}
-
 /**
  * @param {object} needs
  * @param {Record<string, any>} needs.run run.json
  * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
- * @param {(region: string | undefined) => Promise<{ sdk: typeof import('@aws-sdk/client-cloudwatch'), client: CloudWatchClient }>} [needs.open]
+ * @param {typeof openClient} [needs.open]
  * @param {() => number} needs.epochMs
  * @param {(ms: number) => Promise<unknown>} needs.sleep
- * @param {() => number} needs.random
  * @param {(line: string) => void} needs.say
  * @param {{ everyMs: number, limitMs: number }} [needs.settling]
  * @param {AbortSignal} [needs.signal] ends the waiting; what was read until then is kept
@@ -228,7 +218,6 @@ export const fetchCloudWatch = async ({
   open = openClient,
   epochMs,
   sleep,
-  random,
   say,
   settling: pace = settling,
   signal,
@@ -240,12 +229,12 @@ export const fetchCloudWatch = async ({
     )
   const names = namesIn([...run.nodes.map((/** @type {any} */ { address }) => address), ...hosts])
   const region = wanted.region ?? names.region ?? undefined
-  /** @type {CloudWatchClient | undefined} */
+  /** @type {Awaited<ReturnType<typeof open>>['client'] | undefined} */
   let opened
   try {
     const { sdk, client } = await open(region)
     opened = client
-    const api = cloudWatch({ client, sdk, sleep, random, signal })
+    const api = cloudWatch({ client, sdk, signal })
     const caches = await unlessAborted(signal, cachesOf(api, wanted, names))
     if (caches === null) throw new CloudWatchError(notWaitedFor)
     const series = caches.map(({ id, kind, dimensions }) => ({

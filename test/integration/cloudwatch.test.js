@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ExitCode } from '../../lib/base/errors.js'
@@ -149,6 +150,42 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
     assert.equal(replica.means.CPUUtilization, 20)
     assert.match(stdout, /items-001[^%]*(?:%[^%]*){2}CPUUtilization 42\.5 %/)
     assert.match(stdout, /items-002[^%]*(?:%[^%]*){2}CPUUtilization 20\.0 %/)
+  })
+
+  test('throttled, it asks again until it is answered', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    for (const metric of ['CPUUtilization', 'EngineCPUUtilization'])
+      await moto.put(
+        metric,
+        dimensions('items-001'),
+        everyMinute(() => 20),
+      )
+    const answers = /** @type {number[]} */ ([])
+    const busy = createServer(async (question, answer) => {
+      const status = answers.length < 3 ? 429 : 200
+      answers.push(status)
+      if (status === 429) return answer.writeHead(429).end()
+      const { method, headers } = question
+      const whole = await fetch(new URL(`${question.url}`, moto.endpoint), {
+        ...{ method, headers: /** @type {Record<string, string>} */ (headers) },
+        body: await buffer(question),
+      })
+      answer.writeHead(whole.status, Object.fromEntries(whole.headers))
+      answer.end(Buffer.from(await whole.arrayBuffer()))
+    })
+    t.after(() => busy.close())
+    const port = await new Promise((resolve) => {
+      busy.listen(0, '127.0.0.1', () =>
+        resolve(/** @type {import('node:net').AddressInfo} */ (busy.address()).port),
+      )
+    })
+    const run = storedRun(t, names.slice(0, 1))
+    const { code, stderr } = await added([run.folder], awsEnv(`http://127.0.0.1:${port}`))
+    assert.equal(code, 0, stderr)
+    assert.equal(run.stored().cloudwatch.nodes[0].means.CPUUtilization, 20)
+    assert.deepEqual(answers.slice(0, 4), [429, 429, 429, 200])
   })
 
   test('the recipe of the documentation', async (t) => {

@@ -99,7 +99,6 @@ const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onS
         epochMs += ms
         onSleep?.()
       },
-      random: () => 1,
       say: (line) => said.push(line),
       settling: { everyMs: 30_000, limitMs: 300_000 },
       signal,
@@ -163,23 +162,25 @@ describe('reading', () => {
 
   test('pages are put together', async () => {
     const paged = asked(both, { nowMs: fromMs + 60 * minute })
-    paged.mock.on(sdk.GetMetricDataCommand).callsFake(({ NextToken, MetricDataQueries }) => ({
-      NextToken: NextToken ? undefined : 'more',
-      MetricDataResults: MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0).map(
-        (/** @type {any} */ { Id }) =>
-          NextToken
-            ? { Id, Timestamps: [new Date(fromMs)], Values: [10] }
-            : { Id, Timestamps: [new Date(fromMs + minute)], Values: [20] },
-      ),
-    }))
+    const tokens = /** @type {(string | undefined)[]} */ ([])
+    paged.mock.on(sdk.GetMetricDataCommand).callsFake(({ NextToken, MetricDataQueries }) => {
+      tokens.push(NextToken)
+      const queries = MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0)
+      const [at, value] = NextToken ? [fromMs, 10] : [fromMs + minute, 20]
+      return {
+        NextToken: NextToken ? undefined : 'more',
+        MetricDataResults: queries.map((/** @type {any} */ { Id }) => ({
+          Id,
+          Timestamps: [new Date(at)],
+          Values: [value],
+        })),
+      }
+    })
     const section = await paged.fetched()
     assert.deepEqual(section.nodes[0].points.CPUUtilization, [
       [50_000, 10],
       [110_000, 20],
     ])
-    const tokens = paged.mock
-      .commandCalls(sdk.GetMetricDataCommand)
-      .map(({ args }) => args[0].input.NextToken)
     assert.deepEqual(tokens, [undefined, 'more'])
   })
 
@@ -232,24 +233,6 @@ describe('reading', () => {
       sizes.reduce((sum, size) => sum + size, 0),
       45 * NODE_METRICS.length,
     )
-  })
-
-  test('throttled: it asks again, later and later', async () => {
-    const throttled = asked(both, { nowMs: fromMs + 60 * minute })
-    const error = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' })
-    let refusals = 3
-    throttled.mock.on(sdk.GetMetricDataCommand).callsFake((input) => {
-      if (refusals-- > 0) throw error
-      return {
-        MetricDataResults: input.MetricDataQueries.map((/** @type {any} */ query) => ({
-          Id: query.Id,
-          Timestamps: both(query).map(([t]) => new Date(t)),
-          Values: both(query).map(([, value]) => value),
-        })),
-      }
-    })
-    assert.equal((await throttled.fetched()).settled, true)
-    assert.deepEqual(throttled.slept, [500, 1000, 2000])
   })
 
   const refusals = /** @type {[string, Error, RegExp][]} */ ([
