@@ -84,11 +84,8 @@ import { workers } from './workers/index.js'
  * @property {Frame} frame
  * @property {(step: () => unknown) => void} undo
  *
- * @typedef {object} Reading consumers that are open: the phases of their run
- * @property {() => Promise<number>} begin when, epoch
- * @property {Awaited<ReturnType<typeof fetches.open>>['conducted']} [conducted] what a search plays against
- * @property {(whole: boolean) => unknown} [drained]
- * @property {(startedEpochMs: number, ending: { whole: boolean, interrupted: boolean }) => object | Promise<object>} result
+ * @typedef {Phases<number, object, Awaited<ReturnType<typeof fetches.open>>['conducted']>} Reading consumers that are
+ *   open; they begin at a moment, epoch
  *
  * @typedef {object} Load what reports and results know of a kind
  * @property {'producer' | 'consumer' | 'workers'} document the shape of run.json
@@ -96,6 +93,18 @@ import { workers } from './workers/index.js'
  * @property {readonly Measure[]} measures
  * @property {Words} words
  * @property {readonly ((run: any) => Warning[])[]} reasons why a run of it may not be quoted
+ */
+
+/**
+ * @template Beginning, Result, Against
+ * @typedef {object} Phases of a run whose load is open, in their order
+ * @property {() => Promise<Beginning>} begin until the first is due
+ * @property {Against | null} [conducted] what a search plays against
+ * @property {() => void} [over] nothing new begins
+ * @property {(whole: boolean) => unknown} [drained] what was under way has settled, or is not waited for any longer
+ * @property {() => unknown} [lastSecond] what is asked within it
+ * @property {(beginning: Beginning, ending: { whole: boolean, interrupted: boolean }) => Result | Promise<Result>} result
+ *   whole: everything that had begun was settled
  */
 
 export const LOADS = Object.freeze({ ticks, clients, chunks, passes, jobs, fetches, workers })

@@ -9,7 +9,7 @@ import { dataLossOf } from './data-loss.js'
 import { everySecond, samplerOf } from './second.js'
 
 /**
- * @import { Playing } from '../loads/index.js'
+ * @import { Phases, Playing } from '../loads/index.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { Seconds, Snapshot } from '../measure/seconds.js'
  * @import { Measure } from '../measures/measure.js'
@@ -32,28 +32,13 @@ import { everySecond, samplerOf } from './second.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  * @typedef {ReturnType<typeof frameOf>} Frame
- *
- * @typedef {object} Ending
- * @property {boolean} whole everything that had begun was settled
- * @property {boolean} interrupted
- */
-
-/**
- * @template Beginning, Result
- * @typedef {object} Phases of a run whose load is open, in their order
- * @property {() => Promise<Beginning>} begin until the first is due
- * @property {Conducted | null} [conducted] what a search plays against
- * @property {() => void} [over] nothing new begins
- * @property {(whole: boolean) => unknown} [drained] what was under way has settled, or is not waited for any longer
- * @property {() => unknown} [lastSecond] what is asked within it
- * @property {(beginning: Beginning, ending: Ending) => Result | Promise<Result>} result
  */
 
 /**
  * A run from its set-up to its result: all that it opened is taken back in reverse order, whatever fails.
  * @template Beginning, Result
  * @param {Pick<FrameNeeds, 'stop'> & { conductor?: Conductor, fleet?: Member | null }} needs
- * @param {(undo: Undo) => Promise<{ frame: Frame } & Phases<Beginning, Result>>} setUp
+ * @param {(undo: Undo) => Promise<{ frame: Frame } & Phases<Beginning, Result, Conducted>>} setUp
  */
 export const played = ({ stop, conductor, fleet = null }, setUp) =>
   withUndo(async (undo) => {
