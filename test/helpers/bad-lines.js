@@ -235,11 +235,7 @@ export const badInputs = /** @type {{ program: Program, input: Input, names: Reg
   ...dotenvs.map(([dotenvText, names]) => ({ program: 'producer', input: { dotenvText }, names })),
 ])
 
-/**
- * The error of a program's own options, without starting it.
- * @param {Program} program
- * @param {Input} input
- */
+/** The error of a program's own options, without starting it. @param {Program} program @param {Input} input */
 export const refusalOf = (program, { line = '', env = {}, dotenvText }) => {
   try {
     readSettings({ program, argv: line.split(' ').filter(Boolean), env, dotenvText })

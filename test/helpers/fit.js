@@ -3,11 +3,7 @@
 /** 0.1 % of all samples of a distribution are farther from it. @param {number} samples */
 export const ksLimit = (samples) => 1.95 / Math.sqrt(samples)
 
-/**
- * The Kolmogorov-Smirnov distance.
- * @param {readonly number[]} sample
- * @param {(x: number) => number} below the probability of values up to x
- */
+/** The Kolmogorov-Smirnov distance. @param {readonly number[]} sample @param {(x: number) => number} below the probability of values up to x */
 export const ksDistance = (sample, below) => {
   const sorted = [...sample].sort((a, b) => a - b)
   let distance = 0

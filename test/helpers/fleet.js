@@ -11,10 +11,7 @@ import { startServer } from './servers.js'
 /** @param {TestServer} control */
 export const urlOf = ({ host, port, password }) => `redis://:${password}@${host}:${port}`
 
-/**
- * A target, a control, and boxes that are started by one line.
- * @param {import('node:test').TestContext} t
- */
+/** A target, a control, and boxes that are started by one line. @param {import('node:test').TestContext} t */
 export const fleetOf = async (t) => {
   const [target, control] = await Promise.all([startServer(t), startServer(t)])
   const env = { ...at(target), MILLRACE_CONTROL: urlOf(control) }

@@ -78,10 +78,7 @@ const commandsIn = (bytes) => {
   }
 }
 
-/**
- * @param {Scope} t
- * @param {Answer} answer
- */
+/** @param {Scope} t @param {Answer} answer */
 export const startHostileServer = (t, answer) =>
   new Promise((/** @type {(port: number) => void} */ resolve) => {
     /** @type {Set<import('node:net').Socket>} */

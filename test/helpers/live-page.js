@@ -1,10 +1,7 @@
 // The stream of a live page, as the page itself follows it.
 import assert from 'node:assert/strict'
 
-/**
- * @param {string} url of the page
- * @returns {Promise<{ messages: any[], over: Promise<void> }>} over: at the end of the stream
- */
+/** @param {string} url of the page @returns {Promise<{ messages: any[], over: Promise<void> }>} over: at the end of the stream */
 export const following = async (url) => {
   const response = await fetch(`${url}events`)
   assert.equal(response.status, 200)

@@ -19,10 +19,7 @@ export const awsEnv = (endpoint) => ({
   ...noAwsFiles,
 })
 
-/**
- * @param {import('./servers.js').Scope} t
- * @param {string} python of moto's folder
- */
+/** @param {import('./servers.js').Scope} t @param {string} python of moto's folder */
 export const startMoto = async (t, python) => {
   // It takes a port itself: one that is free now may be another program's when it has started.
   const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
@@ -52,11 +49,7 @@ export const startMoto = async (t, python) => {
   return {
     endpoint,
     env: awsEnv(endpoint),
-    /**
-     * @param {string} metric
-     * @param {Record<string, string>} dimensions
-     * @param {[epochMs: number, value: number][]} points
-     */
+    /** @param {string} metric @param {Record<string, string>} dimensions @param {[epochMs: number, value: number][]} points */
     put: (metric, dimensions, points) =>
       client.send(
         new PutMetricDataCommand({

@@ -1,10 +1,7 @@
 // The value of an item as arguments of a command have it: its parts, with the stamp as a hole.
 import { payloadBody, stampBytes } from '../../lib/traffic/payload.js'
 
-/**
- * @param {import('../../lib/traffic/payload.js').PayloadTerms} terms
- * @returns {(n: number) => import('../../lib/wire/encode.js').Part[]}
- */
+/** @param {import('../../lib/traffic/payload.js').PayloadTerms} terms @returns {(n: number) => import('../../lib/wire/encode.js').Part[]} */
 export const payloadOf = (terms) => {
   const { widthOf, put } = payloadBody(terms)
   return (n) => {

@@ -154,18 +154,10 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
   }
 }
 
-/**
- * @param {Scope} t
- * @param {string | readonly string[]} line
- * @param {Parameters<typeof startProgram>[3]} [options]
- */
+/** @param {Scope} t @param {string | readonly string[]} line @param {Parameters<typeof startProgram>[3]} [options] */
 export const startProducer = (t, line, options) => startProgram(t, 'producer.js', line, options)
 
-/**
- * @param {Scope} t
- * @param {string | readonly string[]} line
- * @param {Parameters<typeof startProgram>[3]} [options]
- */
+/** @param {Scope} t @param {string | readonly string[]} line @param {Parameters<typeof startProgram>[3]} [options] */
 export const runProducer = (t, line, options) => startProducer(t, line, options).ended
 
 /** The whole lines of an ndjson file, which may be growing; none when it is not there. @param {string} path @returns {any[]} */

@@ -84,11 +84,7 @@ export const witnessed = (server, prefix, answers) =>
     child.stdin.end(answers.map((one) => `${JSON.stringify(one)}\n`).join(''))
   })
 
-/**
- * A server on which queries are run and judged.
- * @param {import('./servers.js').Scope} scope
- * @param {Parameters<typeof startServer>[1]} [options]
- */
+/** A server on which queries are run and judged. @param {import('./servers.js').Scope} scope @param {Parameters<typeof startServer>[1]} [options] */
 export const queryServer = async (scope, options) => {
   const server = await startServer(scope, options)
   const given = settingsOf(`--host ${server.host} --port ${server.port}`, false)

@@ -201,11 +201,7 @@ const limited = async (at, announced, driver) => {
   for (const id of seen.keys()) assert.ok(Number(scores.get(id)) >= threshold, `${id} is none of the newest`)
 }
 
-/**
- * A target on the shared servers, of the suite that calls it.
- * @param {boolean} cluster
- * @returns {() => Place}
- */
+/** A target on the shared servers, of the suite that calls it. @param {boolean} cluster @returns {() => Place} */
 export const sharedPlace = (cluster) => {
   /** @type {Place} */
   let place

@@ -85,10 +85,7 @@ const figure = (median, spread) => ({
   samples: [median - spread, median, median + spread],
 })
 
-/**
- * @param {Partial<ExperimentDocument>} [change]
- * @returns {ExperimentDocument}
- */
+/** @param {Partial<ExperimentDocument>} [change] @returns {ExperimentDocument} */
 export const sampleExperiment = (change = {}) => ({
   schema: 1,
   kind: 'experiment',

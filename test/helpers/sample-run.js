@@ -16,10 +16,7 @@ const node = (
   gaps: 0,
 })
 
-/**
- * @param {Partial<import('../../lib/result/document.js').RunParts>} [change]
- * @returns {import('../../lib/result/document.js').RunParts}
- */
+/** @param {Partial<import('../../lib/result/document.js').RunParts>} [change] @returns {import('../../lib/result/document.js').RunParts} */
 export const sampleParts = (change = {}) => ({
   kind: 'producer',
   run: '2026-11-21T07-30-05-sorted-set',

@@ -5,11 +5,7 @@ import { failureOf } from '../simulation/seeds.js'
 
 const part = 50
 
-/**
- * @param {import('../simulation/seeds.js').Simulated} name
- * @param {number} from
- * @param {number} to
- */
+/** @param {import('../simulation/seeds.js').Simulated} name @param {number} from @param {number} to */
 export const seedTests = (name, from, to) => {
   for (let first = from; first <= to; first += part) {
     const last = Math.min(to, first + part - 1)

@@ -79,11 +79,7 @@ export async function startServer(t, { config = {}, bin } = {}) {
   }
 }
 
-/**
- * An embedded cluster that no other program finds.
- * @param {Scope} t
- * @param {{ shards?: number, replicas?: number, bin?: string }} [options]
- */
+/** An embedded cluster that no other program finds. @param {Scope} t @param {{ shards?: number, replicas?: number, bin?: string }} [options] */
 export async function startCluster(t, { shards = 3, replicas = 1, bin } = {}) {
   const cluster = await startEmbedded({
     cluster: true,

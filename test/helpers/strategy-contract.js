@@ -174,12 +174,7 @@ const itemsStored = async (run) => {
   return keys
 }
 
-/**
- * @param {Run} run
- * @param {string[]} keys
- * @param {(n: number) => string} member
- * @param {(n: number, j: number) => boolean} belongs
- */
+/** @param {Run} run @param {string[]} keys @param {(n: number) => string} member @param {(n: number, j: number) => boolean} belongs */
 const setsStored = async ({ ask, plan, fromMs, toMs }, keys, member, belongs) => {
   const ranked = await ask(keys.map((key) => `ZRANGE ${key} 0 -1 WITHSCORES`))
   ranked.forEach((pairs, j) => {

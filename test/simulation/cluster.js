@@ -40,11 +40,7 @@ import { networkOf } from './network.js'
 const host = '127.0.0.1'
 const firstPort = 7001
 
-/**
- * The commands at the start of a buffer, and how far they reach.
- * @param {Buffer} bytes
- * @param {number} most
- */
+/** The commands at the start of a buffer, and how far they reach. @param {Buffer} bytes @param {number} most */
 export const commandsIn = (bytes, most) => {
   const commands = /** @type {{ args: string[], end: number }[]} */ ([])
   let at = 0
@@ -402,10 +398,7 @@ export const simulatedCluster = ({
         true,
       )
     },
-    /**
-     * @param {Node} node
-     * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
-     */
+    /** @param {Node} node @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received */
     cut(node, mode) {
       for (const connection of node.connections) {
         if (connection.closed) continue

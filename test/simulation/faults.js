@@ -78,11 +78,7 @@ export const lossy = new Set([
   'lead-astray',
 ])
 
-/**
- * @param {Random} random
- * @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number }} where
- * @returns {Fault[]}
- */
+/** @param {Random} random @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number }} where @returns {Fault[]} */
 export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs }) => {
   const list = cluster ? [...kinds, ...clusterKinds] : kinds
   // Close together in every other seed: then one begins before the last is over.
@@ -129,10 +125,7 @@ export const describeFault = ({ kind, atMs, forMs, node, to, slots, share, line,
   return `${atMs} ms: ${kind} ${text}`
 }
 
-/**
- * @param {Fault} fault
- * @param {{ clock: import('./clock.js').VirtualClock, random: Random, cluster: SimulatedCluster, masters: number }} stage
- */
+/** @param {Fault} fault @param {{ clock: import('./clock.js').VirtualClock, random: Random, cluster: SimulatedCluster, masters: number }} stage */
 export const playFault = (fault, { clock, random, cluster, masters }) => {
   const { kind, forMs, to, slots, share, line, mode } = fault
   const node = cluster.nodes[fault.node]

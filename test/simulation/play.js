@@ -188,10 +188,7 @@ const duesOf = ({ agents, chunks, spacingMs, quantity, ...plan }) => {
   }
 }
 
-/**
- * @param {ReturnType<typeof drawPlan>['plan']} plan
- * @param {() => number} elapsed
- */
+/** @param {ReturnType<typeof drawPlan>['plan']} plan @param {() => number} elapsed */
 const watchedLedger = (plan, elapsed) => {
   const ledger = ledgerOf(plan)
   const dueOf = duesOf(plan)

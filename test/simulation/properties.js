@@ -63,10 +63,7 @@ export const countExecuted = ({ executed }) => {
   return (name, stamp) => counts.get(name)?.get(stamp) ?? new Map()
 }
 
-/**
- * The commands of the workload that carry an item, and which of them tell the tick.
- * @param {Played} played
- */
+/** The commands of the workload that carry an item, and which of them tell the tick. @param {Played} played */
 const carriers = ({ steps, executed }) => {
   const names = steps.flatMap((step) => {
     if (step.kind === 'once') return []
@@ -192,10 +189,6 @@ const confirmed = ({ unconfirmed, ended, faults }) => [
 
 const always = [accounting, acknowledged, order, bounds, confirmed]
 
-/**
- * @param {Played} played
- * @param {boolean} [isOverloaded] then what the servers cannot do is lost
- * @returns {string[]}
- */
+/** @param {Played} played @param {boolean} [isOverloaded] then what the servers cannot do is lost @returns {string[]} */
 export const brokenIn = (played, isOverloaded = false) =>
   (isOverloaded ? always : [...always, recovery]).flatMap((property) => property(played).slice(0, 3))

@@ -27,12 +27,7 @@ export const plays = {
   overload: playOverload,
 }
 
-/**
- * @param {Simulated} name
- * @param {number} seed
- * @param {number[]} [keep] which of its faults
- * @returns {Promise<Seen>}
- */
+/** @param {Simulated} name @param {number} seed @param {number[]} [keep] which of its faults @returns {Promise<Seen>} */
 export const playSeed = async (name, seed, keep) => {
   try {
     return await plays[name]({ seed, keep })
@@ -61,11 +56,7 @@ const shrunk = async (name, seed, count) => {
 
 const mostFaults = 6
 
-/**
- * What a failing seed breaks, and the line that plays it again; null when nothing breaks.
- * @param {Simulated} name
- * @param {number} seed
- */
+/** What a failing seed breaks, and the line that plays it again; null when nothing breaks. @param {Simulated} name @param {number} seed */
 export const failureOf = async (name, seed) => {
   const first = await playSeed(name, seed)
   if (first.broken.length === 0) return null

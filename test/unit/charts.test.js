@@ -12,6 +12,7 @@ import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { sectionsText } from '../../lib/report/text.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+import { valuesOf } from '../helpers/table.js'
 
 const record = sampleRecord()
 const pictures = runPictures(record)
@@ -26,7 +27,7 @@ const unit = /%|µs|bytes|items\/s|time|latency|percentile/
 test('every chart of a writer yields series with figures, and axes with units', () => {
   const notOfWriters = ['items-read', 'fetches', 'backlog', 'rate-latency']
   assert.deepEqual(
-    pictures.map(({ name }) => name),
+    valuesOf(pictures, 'name'),
     RUN_CHARTS.map(({ name }) => name).filter((name) => !notOfWriters.includes(name)),
   )
   for (const { name, title, note, option } of pictures) {
@@ -146,14 +147,14 @@ test('CloudWatch: a chart a shard, and one of the caches that no address tells',
     { id: 'items-0003-001', points: bothCpus(40) },
   ])
   const shown = ofCloudWatch(told)
-  assert.deepEqual(
-    shown.map(({ name, title }) => [name, title]),
-    [
-      ['cloudwatch-1', 'CloudWatch beside our own figures, shard 1'],
-      ['cloudwatch-2', 'CloudWatch beside our own figures, shard 2'],
-      ['cloudwatch-others', 'CloudWatch beside our own figures'],
-    ],
-  )
+  assert.deepEqual(valuesOf(shown, 'name', 'title'), [
+    'cloudwatch-1',
+    'CloudWatch beside our own figures, shard 1',
+    'cloudwatch-2',
+    'CloudWatch beside our own figures, shard 2',
+    'cloudwatch-others',
+    'CloudWatch beside our own figures',
+  ])
   assert.deepEqual(shown[2].option.legend.data, [
     'replica 40002: engine, each second',
     'replica 40004: engine, each second',
@@ -234,14 +235,11 @@ test('a node that changes its role goes on as another line', () => {
     name.includes('40002'),
   )
   assert.deepEqual(
-    lines.map((/** @type {any} */ { name, data }) => [
+    lines.flatMap((/** @type {any} */ { name, data }) => [
       name.split(' ')[0],
       data.filter((/** @type {any} */ p) => p[1] !== null).length,
     ]),
-    [
-      ['master', 4],
-      ['replica', 4],
-    ],
+    ['master', 4, 'replica', 4],
   )
 })
 
@@ -306,10 +304,7 @@ test('a run without seconds has the charts of its figures', () => {
   bare.seconds = []
   bare.distribution = { intended: [], service: [] }
   bare.heat = []
-  assert.deepEqual(
-    runPictures(bare).map(({ name }) => name),
-    ['item-cost', 'commands', 'item-bytes'],
-  )
+  assert.deepEqual(valuesOf(runPictures(bare), 'name'), ['item-cost', 'commands', 'item-bytes'])
 })
 
 /** @param {number} ours @param {number} theirs */
@@ -329,10 +324,7 @@ const atRates = (ours, theirs) => {
 test('published CPU of another rate is not drawn beside ours, and all texts say what it is', () => {
   const scaled = atRates(4000, 200_000)
   const chart = experimentPictures(scaled).find(({ name }) => name === 'master-cpu-pct')
-  assert.deepEqual(
-    named(chart?.option).map((/** @type {any} */ { name }) => name),
-    ['measured'],
-  )
+  assert.deepEqual(valuesOf(named(chart?.option), 'name'), ['measured'])
   const said =
     /ublished CPU is CloudWatch's CPUUtilization of nodes with 2 vCPUs, where one busy core reads 50/
   const other = /and at other rates than ours: only ratios can be compared/
@@ -354,19 +346,17 @@ test('published CPU of another rate is not drawn beside ours, and all texts say 
 
 test('a chart for each figure of an experiment, beside what was published', () => {
   const charts = experimentPictures(atRates(200_000, 200_000))
-  assert.deepEqual(
-    charts.map(({ title }) => title),
-    ['Ratios within the experiment', 'Gross server CPU per item', 'CPU of the masters'],
-  )
+  assert.deepEqual(valuesOf(charts, 'title'), [
+    'Ratios within the experiment',
+    'Gross server CPU per item',
+    'CPU of the masters',
+  ])
   const [, ours, both] = charts.map(({ option }) => option)
   assert.deepEqual(named(ours)[0].data, [
     { value: 4.8, detail: '4.6 µs to 5 µs' },
     { value: 3.1, detail: '2.9 µs to 3.3 µs' },
   ])
-  assert.deepEqual(
-    named(both).map((/** @type {any} */ { name }) => name),
-    ['measured', 'published'],
-  )
+  assert.deepEqual(valuesOf(named(both), 'name'), ['measured', 'published'])
   assert.deepEqual(named(both)[1].data, [
     [44.5, 0],
     [36, 1],
@@ -490,12 +480,8 @@ test('no label is broken within a word, nor drawn over the axis', () => {
   }
   const { markLine, markArea } = marksIn(810)
   assert.deepEqual(
-    markLine.data.map((/** @type {any} */ { name, label }) => [name, label.align]),
-    [
-      ['leftovers', 'left'],
-      ['failover', 'center'],
-      ['moved', 'right'],
-    ],
+    markLine.data.flatMap((/** @type {any} */ { name, label }) => [name, label.align]),
+    ['leftovers', 'left', 'failover', 'center', 'moved', 'right'],
   )
   const [[{ label }]] = markArea.data
   assert.ok(label.show && label.width >= 7 * 6.9, label.width)

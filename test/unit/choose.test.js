@@ -17,6 +17,7 @@ import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
+import { valuesOf } from '../helpers/table.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-choose-'))
 test.after(() => rmSync(folder, { recursive: true }))
@@ -30,10 +31,13 @@ const asked = (line, env = {}) =>
 
 test('candidates meet the needs, and the others are named with those that they do not meet', () => {
   const { candidates, excluded } = asked('--rate 50k --need newest-n,exact-expiry')
-  assert.deepEqual(
-    candidates.map(({ name }) => name),
-    ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash'],
-  )
+  assert.deepEqual(valuesOf(candidates, 'name'), [
+    'sorted-set',
+    'actual-value',
+    'script-batch',
+    'script-item',
+    'hash',
+  ])
   assert.deepEqual(excluded.find(({ name }) => name === 'list')?.unmet, ['exact-expiry'])
   assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
 })
@@ -52,10 +56,7 @@ test('a workload file, own models and a reader', () => {
   const model = join(folder, 'feed.yaml')
   writeFileSync(model, 'meets: [newest-n]\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n')
   const found = asked(`--workload ${workload} --strategy list,${model} --need newest-n`)
-  assert.deepEqual(
-    found.candidates.map(({ name }) => name),
-    ['list', 'feed'],
-  )
+  assert.deepEqual(valuesOf(found.candidates, 'name'), ['list', 'feed'])
   const { rate, load, reads, weigh, files } = found.asked
   assert.deepEqual(
     [rate, load.popularity, load.ttl, reads],
@@ -223,17 +224,11 @@ test('what cannot be told apart is said so, the simplest first', () => {
 
 test('the picture has a point a candidate with both intervals, and dominated ones are pale', () => {
   const { candidates } = answer()
-  assert.deepEqual(
-    candidates.map(({ dominated }) => dominated),
-    [false, true, false],
-  )
+  assert.deepEqual(valuesOf(candidates, 'dominated'), [false, true, false])
   const { series } = /** @type {any} */ (choosePareto.option({ candidates }))
   assert.deepEqual(
-    series.map((/** @type {any} */ one) => [one.name, one.itemStyle.opacity, one.markLine.data.length]),
-    [
-      ['stream', 1, 2],
-      ['list', 0.4, 2],
-    ],
+    series.flatMap((/** @type {any} */ one) => [one.name, one.itemStyle.opacity, one.markLine.data.length]),
+    ['stream', 1, 2, 'list', 0.4, 2],
   )
   assert.equal(choosePareto.option({ candidates: [] }), null)
 })

@@ -231,15 +231,8 @@ test('at a rate a chunk is what is due: each operation with its own due time, wh
   )
   assert.deepEqual(sent, [[1], [2, 3, 4]])
   assert.deepEqual([whole.offered, whole.acked, whole.dropped], [9, 4, 5])
-  assert.deepEqual(
-    latencies.map(([dueMs, sentMs]) => [dueMs, sentMs]),
-    [
-      [0, 0],
-      [1, 10],
-      [2, 10],
-      [3, 10],
-    ],
-  )
+  const dueAndSent = latencies.flatMap((times) => times.slice(0, 2))
+  assert.deepEqual(dueAndSent, [0, 0, 1, 10, 2, 10, 3, 10])
 })
 
 test('what was refused is retried alone, before anything new', async () => {

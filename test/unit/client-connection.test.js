@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askingCommand, clientConnection } from '../../lib/loads/clients/connection.js'
 import { noTally } from '../../lib/wire/decode.js'
+import { valuesOf } from '../helpers/table.js'
 
 /** A connection whose server says what the test wants. */
 const scene = () => {
@@ -93,13 +94,7 @@ test('what a lost connection owes comes back as it was sent', async () => {
   push(1, false)
   connection.push(askingCommand, 0, 0, 0, false, 0, 0)
   push(2)
-  assert.deepEqual(
-    connection.drain().map(({ n, measured }) => [n, measured]),
-    [
-      [1, false],
-      [2, true],
-    ],
-  )
+  assert.deepEqual(valuesOf(connection.drain(), 'n', 'measured'), [1, false, 2, true])
   assert.deepEqual([connection.drain(), connection.inFlight()], [[], 0])
 })
 

@@ -12,6 +12,7 @@ import { resultDocument } from '../../lib/result/document.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
+import { valuesOf } from '../helpers/table.js'
 
 const minute = 60_000
 const beganMs = Date.UTC(2026, 10, 21, 12, 0, 10)
@@ -220,10 +221,7 @@ describe('reading', () => {
           : { Metrics: metrics(ids.slice(0, 30)), NextToken: 'x' },
       )
     const section = await many.fetched()
-    assert.deepEqual(
-      section.nodes.map(({ id }) => id),
-      ids,
-    )
+    assert.deepEqual(valuesOf(section.nodes, 'id'), ids)
     assert.ok(section.nodes.every(({ means }) => means.CPUUtilization === 15))
     const sizes = many.mock
       .commandCalls(sdk.GetMetricDataCommand)
@@ -315,10 +313,7 @@ describe('figures', () => {
     const experiment = sampleExperiment()
     const [{ runs }] = experiment.rows
     const whole = withCloudWatchRows(experiment, new Map([[runs[0], told(20, 40)]]))
-    assert.deepEqual(
-      whole.columns.slice(experiment.columns.length).map(({ name }) => name),
-      names,
-    )
+    assert.deepEqual(valuesOf(whole.columns.slice(experiment.columns.length), 'name'), names)
     assert.deepEqual(whole.rows[0].figures[names[0]], {
       median: 40,
       mean: 40,

@@ -17,6 +17,7 @@ import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/resul
 import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
+import { valuesOf } from '../helpers/table.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-compare-'))
 after(() => rm(folder, { recursive: true, force: true }))
@@ -193,10 +194,7 @@ test('runs, patterns and folders of runs are sides', async () => {
     b,
     ['server.cpu_us_per_item<+5%', 'latency.intended.p99<20ms'].map(thresholdOf),
   )
-  assert.deepEqual(
-    comparison.rulings.map(({ outcome }) => outcome),
-    ['passed', 'failed'],
-  )
+  assert.deepEqual(valuesOf(comparison.rulings, 'outcome'), ['passed', 'failed'])
   assert.deepEqual(
     [gateExitCode(comparison.rulings, 'strict'), gateExitCode(comparison.rulings.slice(0, 1), 'strict')],
     [99, 0],
@@ -278,14 +276,14 @@ test('experiments are compared row by row; a row of one side only is named, and 
   assert.ok(
     comparison.rows.every(({ label, difference }) => label === 'sorted set' && difference.change === 0),
   )
-  assert.deepEqual(
-    comparison.rulings.map(({ label, outcome }) => [label, outcome]),
-    [
-      ['sorted set', 'passed'],
-      ['list', 'failed'],
-      ['set', 'failed'],
-    ],
-  )
+  assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), [
+    'sorted set',
+    'passed',
+    'list',
+    'failed',
+    'set',
+    'failed',
+  ])
   assert.match(
     comparisonText(comparison),
     /threshold FAILED: server\.cpu_us_per_item<\+5%, list: measured – \(not measured on both sides\)/,
@@ -326,19 +324,13 @@ test('cells of an experiment are sides: the runs of their rounds, by the names o
   const cells = ['list', 'set'].map((cell) => join(folder, 'cells', cell))
   const sides = await sidesOf(cells.map((cell) => [cell]))
   assert.deepEqual(
-    sides.map(({ name, series }) => [name, series[0].samples['server.cpu_us_per_item']]),
-    [
-      ['list', [3.01, 3.02, 3.03]],
-      ['set', [4.01, 4.02, 4.03]],
-    ],
+    sides.flatMap(({ name, series }) => [name, series[0].samples['server.cpu_us_per_item']]),
+    ['list', [3.01, 3.02, 3.03], 'set', [4.01, 4.02, 4.03]],
   )
   const rounds = await sidesOf(cells.map((cell) => [join(cell, 'round-*')]))
   assert.deepEqual(
-    rounds.map(({ name, series }) => [name, series[0].repeats]),
-    [
-      ['list', 3],
-      ['set', 3],
-    ],
+    rounds.flatMap(({ name, series }) => [name, series[0].repeats]),
+    ['list', 3, 'set', 3],
   )
 
   await store('cells/phased/round-1/phase-1', 3)
@@ -399,13 +391,7 @@ test('three sides of repeated runs are ranked, with wider intervals than two hav
   )
   assert.ok(Number(row.difference.low) < Number(two.difference.low))
   assert.equal(row.difference.change, two.difference.change)
-  assert.deepEqual(
-    comparison.rulings.map(({ label, outcome }) => [label, outcome]),
-    [
-      ['few', 'passed'],
-      ['alike', 'passed'],
-    ],
-  )
+  assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), ['few', 'passed', 'alike', 'passed'])
   const text = comparisonText(comparison, { columns: 80 })
   assert.match(text, /^few \(3 runs\), alike \(3 runs\), each against many; the best is above$/m)
   assert.match(

@@ -21,6 +21,7 @@ import { typedLine } from '../../lib/options/command-line.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { optionsOf } from '../../settings.js'
+import { valuesOf } from '../helpers/table.js'
 
 test('a side is its options, servers and version, by name', () => {
   const side = sideRequest('strategy=list c=4 config.appendonly=yes name=ours', 'B')
@@ -118,14 +119,7 @@ test('rounds count that are whole, valid, and at the lowest rate', () => {
     return round % 2 ? pair : pair.reverse()
   })
   const found = roundsOf([...whole, turn('a', 4, 10)])
-  assert.deepEqual(
-    found.rounds.map(({ round, first }) => [round, first]),
-    [
-      [1, 'a'],
-      [2, 'b'],
-      [3, 'a'],
-    ],
-  )
+  assert.deepEqual(valuesOf(found.rounds, 'round', 'first'), [1, 'a', 2, 'b', 3, 'a'])
   const invalid = roundsOf([...whole, turn('a', 4, 90, { valid: false }), turn('b', 4, 8)])
   assert.deepEqual([invalid.rounds.length, invalid.isValid], [3, true])
   assert.match(invalid.warnings[0].message, /1 of 4 rounds not valid \(rate\); they do not count/)
@@ -197,10 +191,7 @@ test('the JSON of github-action-benchmark has the values of the other side, by w
   assert.deepEqual([first.name, first.unit], ['gross server CPU per item', 'us'])
   assert.ok(Math.abs(first.value - 8.08) < 0.01, String(first.value))
   assert.match(String(first.range), /^± 0\.0\d+$/)
-  assert.deepEqual(
-    benchmarkData(comparisonOf(0.8), 'more').map(({ name }) => name),
-    ['rate achieved'],
-  )
+  assert.deepEqual(valuesOf(benchmarkData(comparisonOf(0.8), 'more'), 'name'), ['rate achieved'])
 })
 
 /** @param {string[]} firsts the side that ran first in each round */
@@ -258,21 +249,24 @@ test('the page says first what was found, then shows it, and folds the rest', ()
   const sections = comparisonSections(comparisonOf(0.8), facts)
   assert.equal(sections.verdict.good, true)
   assert.deepEqual(
-    sections.tables.map(({ title, fold, more }) => [title, fold, more === true]),
+    sections.tables.flatMap(({ title, fold, more }) => [title, fold, more === true]),
     [
-      ['Metrics with a verdict', 'Metrics with a verdict', false],
-      ['Rounds', 'Rounds', true],
-      ['1 more metric', '1 more metric', true],
+      'Metrics with a verdict',
+      'Metrics with a verdict',
+      false,
+      'Rounds',
+      'Rounds',
+      true,
+      '1 more metric',
+      '1 more metric',
+      true,
     ],
   )
   assert.deepEqual(sections.tables[1].rows[0].map(({ link }) => link).filter(Boolean), [
     'cells/a/round-1/run/report.html',
     'cells/b/round-1/run/report.html',
   ])
-  assert.deepEqual(
-    sections.tables[1].rows[1].slice(0, 2).map(({ text }) => text),
-    ['2', '<list>'],
-  )
+  assert.deepEqual(valuesOf(sections.tables[1].rows[1].slice(0, 2), 'text'), ['2', '<list>'])
   assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
   assert.deepEqual(
     comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,

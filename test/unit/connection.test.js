@@ -3,6 +3,7 @@ import test from 'node:test'
 import { unansweredOf } from '../../lib/transport/connection.js'
 import { entryOf } from '../../lib/transport/send-queue.js'
 import { jobOf, ok, tickOf, values } from '../helpers/scene-of-queues.js'
+import { valuesOf } from '../helpers/table.js'
 
 const toTest = () => {
   const events = /** @type {string[]} */ ([])
@@ -64,13 +65,7 @@ test('a lost connection gives back what it owes, with the first command that has
   send(1, 1)
   answer(ok)
   const all = unanswered.takeAll()
-  assert.deepEqual(
-    all.map(({ from, to }) => [from, to]),
-    [
-      [1, 3],
-      [0, 3],
-    ],
-  )
+  assert.deepEqual(valuesOf(all, 'from', 'to'), [1, 3, 0, 3])
   assert.deepEqual(owed(), [0, 0])
 })
 

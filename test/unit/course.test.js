@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { coursePacing } from '../../lib/loads/course-pacing.js'
 import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.js'
 import { conductorOf } from '../../lib/run/conductor.js'
+import { valuesOf } from '../helpers/table.js'
 
 const open = Number.POSITIVE_INFINITY
 
@@ -102,7 +103,7 @@ test('ticks of a stretch that the servers had no room for are dropped when it en
   ])
   const ticks = playedTicks(course, 2100, (ms) => ms < 600 || ms >= 1010)
   assert.deepEqual(
-    ticks.map(({ i }) => i),
+    valuesOf(ticks, 'i'),
     ticks.map((_, at) => at),
   )
   const [first, second] = [

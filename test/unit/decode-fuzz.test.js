@@ -32,11 +32,7 @@ const decoders = {
   },
 }
 
-/**
- * The error that a decoder ended with, or null.
- * @param {(bytes: Buffer) => void} take
- * @param {Iterable<Buffer>} reads
- */
+/** The error that a decoder ended with, or null. @param {(bytes: Buffer) => void} take @param {Iterable<Buffer>} reads */
 const faultOf = (take, reads) => {
   try {
     for (const read of reads) take(Buffer.from(read))

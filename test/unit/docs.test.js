@@ -145,11 +145,7 @@ function behindProgram(words) {
   return words[0] === 'millrace' ? ['lib/cli/millrace.js', ...words.slice(1)] : words.slice(1)
 }
 
-/**
- * `npm run bench -- --quick` as `scripts/bench.js --quick`.
- * @param {string[]} words
- * @returns {string[]}
- */
+/** `npm run bench -- --quick` as `scripts/bench.js --quick`. @param {string[]} words @returns {string[]} */
 function ofNpm([, command, ...rest]) {
   if (['ci', 'install', 'link', 'pack', 'version'].includes(command)) return ['package-lock.json']
   const [name, ...args] = command === 'run' ? rest : [command, ...rest]

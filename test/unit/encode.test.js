@@ -3,6 +3,7 @@ import test from 'node:test'
 import { encode, encodedSize, plainArgument, plainCommand } from '../../lib/wire/encode.js'
 import { parseCommands, valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
+import { valuesOf } from '../helpers/table.js'
 
 /**
  * @typedef {import('../../lib/wire/encode.js').Argument} Argument
@@ -114,7 +115,7 @@ test('random commands: size, bytes, places of holes, and the same as a client li
     const noted = /** @type {{ hole: Hole, at: number }[]} */ ([])
     encode(args, Buffer.alloc(bytes.length), 0, values, (hole, at) => noted.push({ hole, at }))
     assert.deepEqual(
-      noted.map(({ hole }) => hole),
+      valuesOf(noted, 'hole'),
       parts.filter((part) => typeof part === 'object' && 'hole' in part),
     )
     for (const { hole, at } of noted)

@@ -17,7 +17,7 @@ import { ratioOf, standing } from '../../lib/result/ratio.js'
 import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
 import { windowOf } from '../../lib/result/window.js'
 import { ownFolder } from '../helpers/programs.js'
-import { rowsOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
 
 /** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */
 
@@ -189,11 +189,8 @@ describe('the matrix', () => {
     assert.throws(() => experimentIn(text, 'f'), /config\.save is no line of configuration/)
     const found = cellsOf(experimentIn(text.replace(',"save":""', ''), 'f'), { scale: 1 })
     assert.deepEqual(
-      found.map(({ place }) => [place.module, place.config]),
-      [
-        [null, [['hz', '10']]],
-        ['redisbloom', [['hz', '50']]],
-      ],
+      found.flatMap(({ place }) => [place.module, place.config]),
+      [null, [['hz', '10']], 'redisbloom', [['hz', '50']]],
     )
   })
 
@@ -381,12 +378,8 @@ describe('a window of runs', () => {
     const found = windowOf([one, other], whole(1, 4)) ?? assert.fail()
     const lines = secondsOfAll(found.byRun)
     assert.deepEqual(
-      lines.map(({ items, client, nodes }) => [items.acked, client.rss_mb, nodes.length]),
-      [
-        [1500, 20, 2],
-        [1700, 20, 2],
-        [1800, 20, 2],
-      ],
+      lines.flatMap(({ items, client, nodes }) => [items.acked, client.rss_mb, nodes.length]),
+      [1500, 20, 2, 1700, 20, 2, 1800, 20, 2],
     )
     assert.equal(found.document.items.acked, 5000)
     assert.deepEqual(
@@ -593,15 +586,12 @@ describe('what a matrix tells', () => {
     ]
     const document = experimentDocument(matrix, turns, known)
     assert.deepEqual(
-      document.rows.map(({ label, runs, published: theirs }) => [
+      document.rows.flatMap(({ label, runs, published: theirs }) => [
         label,
         runs.length,
         theirs?.['master.cpu_pct'],
       ]),
-      [
-        ['a', 3, 44.5],
-        ['b', 3, 36],
-      ],
+      ['a', 3, 44.5, 'b', 3, 36],
     )
     assert.ok(document.columns.some(({ name }) => name === 'bystander.p99'))
     const [ratio] = document.ratios
@@ -681,10 +671,7 @@ describe('what a matrix tells', () => {
     assert.equal(ratios[0].samples?.length, 2)
     const apart = turns.map((each) => (each.cell === 'a' ? { ...each, factor: 1 } : each))
     assert.deepEqual(experimentDocument(matrix, apart, known).ratios, [])
-    assert.deepEqual(
-      rows[1].marks.map(({ code }) => code),
-      ['slower'],
-    )
+    assert.deepEqual(valuesOf(rows[1].marks, 'code'), ['slower'])
     const still = experimentDocument(matrix, [turn('a', 1, 10, { clientLimited: true })], known)
     assert.ok(still.rows[0].marks.some(({ code }) => code === 'client'))
   })

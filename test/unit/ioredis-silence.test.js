@@ -12,11 +12,8 @@ test('each node of a cluster of iovalkey is listened to as one of ioredis is', (
   let now = 0
   const connections = silentConnectionsOf(/** @type {any} */ ({ nodes: () => nodes }), () => now)
   assert.deepEqual(
-    connections().map(({ address, silentMs }) => [address, silentMs()]),
-    [
-      ['127.0.0.1:7001', 0],
-      ['127.0.0.1:7002', 0],
-    ],
+    connections().flatMap(({ address, silentMs }) => [address, silentMs()]),
+    ['127.0.0.1:7001', 0, '127.0.0.1:7002', 0],
   )
   now = 3000
   nodes[1].stream.bytesRead = 200

@@ -18,11 +18,7 @@ const zadd = gatherStep(
 )
 const trim = once(['ids'], () => ['ZREMRANGEBYSCORE', 'ids'], { name: 'ZREMRANGEBYSCORE' })
 
-/**
- * Items of an encoded batch by command.
- * @param {import('../../lib/workloads/step.js').Step} step
- * @param {number[][]} items
- */
+/** Items of an encoded batch by command. @param {import('../../lib/workloads/step.js').Step} step @param {number[][]} items */
 const encodedBatchOf = (step, items) => ({
   step,
   first: 11,

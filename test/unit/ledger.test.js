@@ -150,10 +150,7 @@ test('more causes than a byte can number are told as one', () => {
 
 const losses = /** @type {Loss[]} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
 
-/**
- * What a ledger should say, kept the plain way: an object an item.
- * @param {number} seed
- */
+/** What a ledger should say, kept the plain way: an object an item. @param {number} seed */
 const play = (seed) => {
   const random = seeded(seed)
   const ledger = ledgerOf({ agents })

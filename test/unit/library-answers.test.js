@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answersOf } from '../../lib/transport/library-answers.js'
+import { valuesOf } from '../helpers/table.js'
 
 const scene = (/** @type {number} */ limitMs) => {
   let nowMs = 0
@@ -61,9 +62,6 @@ test('an answer, a rejection and a throw have one outcome each; without a limit 
   await soon()
   at(1e9)
   assert.deepEqual(seen.sort(), ['a OK', 'b rejected', 'c rejected'])
-  assert.deepEqual(
-    answers.take().map(({ name }) => name),
-    ['d'],
-  )
+  assert.deepEqual(valuesOf(answers.take(), 'name'), ['d'])
   assert.equal(answers.count(), 0)
 })

@@ -9,10 +9,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
 const startMs = 1_790_000_000_000
 const once = /** @type {const} */ ({ quantity: 2000, once: true, ttlS: 5 })
 
-/**
- * @param {Parameters<typeof samplePlan>[0]} settings
- * @param {{ limit?: number, dated?: boolean, atMs?: number }} [options]
- */
+/** @param {Parameters<typeof samplePlan>[0]} settings @param {{ limit?: number, dated?: boolean, atMs?: number }} [options] */
 const sharing = (settings, { limit = 0, dated = true, atMs = 60_000 } = {}) => {
   const announced = {
     ...announcementOf(samplePlan(settings), 'test'),

@@ -14,6 +14,7 @@ import { comparisonText } from '../../lib/compare/text.js'
 import { pairedCriticals } from '../../lib/result/paired.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
+import { valuesOf } from '../helpers/table.js'
 
 const requests = sideRequests(['sorted-set', 'list', 'stream', 'chunks=4'])
 const sides = requests.map(({ id, name }) => ({ id, name }))
@@ -69,10 +70,7 @@ const clear = () => turnsOf([10, 7, 7.05, 12], { noise: 0.002, next: normals(5) 
 
 test('sides have letters as cells, and a letter more where their names are the same', () => {
   assert.deepEqual([0, 25, 26, 51, 52].map(cellIdOf), ['a', 'z', 'aa', 'az', 'ba'])
-  assert.deepEqual(
-    sideRequests(['list', 'set', 'list']).map(({ name }) => name),
-    ['list (A)', 'set', 'list (C)'],
-  )
+  assert.deepEqual(valuesOf(sideRequests(['list', 'set', 'list']), 'name'), ['list (A)', 'set', 'list (C)'])
   const twenty = sideRequests(Array.from({ length: 20 }, (_, at) => `name=${'long'.repeat(9)}-${at} list`))
   assert.ok(idOf(...twenty).length < 230)
   assert.throws(() => sideRequests(['list', 'set', 'lists']), /^OptionError: C: 'lists' is neither/)
@@ -123,10 +121,7 @@ test('the best are named, with those that cannot be told from them or are as goo
   const { comparison, isValid, counted } = compared(clear())
   assert.deepEqual([isValid, counted], [true, [1, 2, 3, 4, 5, 6]])
   const [cpu] = comparison.ranks ?? []
-  assert.deepEqual(
-    cpu.order.map(({ name }) => name),
-    ['list', 'stream', 'sorted-set', 'chunks=4'],
-  )
+  assert.deepEqual(valuesOf(cpu.order, 'name'), ['list', 'stream', 'sorted-set', 'chunks=4'])
   assert.deepEqual([cpu.best, cpu.alike], [['list', 'stream'], true])
   assert.equal(isDecided(comparison), true)
   const noisy = compared(turnsOf([10, 7, 7.2, 12], { noise: 0.03, next: normals(3) })).comparison
@@ -158,14 +153,14 @@ test('the text is a table a metric by its threshold name, best first, in 80 colu
 
 test('thresholds hold for every side but the first, each by its name', () => {
   const { comparison } = compared(clear(), { thresholds: ['server.cpu_us_per_item<+5%'] })
-  assert.deepEqual(
-    comparison.rulings.map(({ label, outcome }) => [label, outcome]),
-    [
-      ['list', 'passed'],
-      ['stream', 'passed'],
-      ['chunks=4', 'failed'],
-    ],
-  )
+  assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), [
+    'list',
+    'passed',
+    'stream',
+    'passed',
+    'chunks=4',
+    'failed',
+  ])
   assert.equal(gateExitCode(comparison.rulings, 'strict'), 99)
   assert.match(junit(comparison, 'strict'), /<testsuites tests="3" failures="1"/)
 })
@@ -174,10 +169,7 @@ test('a side without valid rounds has no place, and the comparison is not valid;
   const turns = turnsOf([10, 5, 7, 12], { noise: 0.002, next: normals(5), broken: (side) => side === 'b' })
   const { comparison, isValid } = compared(turns)
   assert.equal(isValid, false)
-  assert.deepEqual(
-    comparison.ranks?.[0].order.map(({ name }) => name),
-    ['stream', 'sorted-set', 'chunks=4'],
-  )
+  assert.deepEqual(valuesOf(comparison.ranks?.[0].order ?? [], 'name'), ['stream', 'sorted-set', 'chunks=4'])
   assert.deepEqual(comparison.ranks?.[0].best, ['stream'])
   assert.ok(
     comparison.warnings.some(({ message }) =>
@@ -224,20 +216,19 @@ test('compare.json of several sides is as its schema says, and the page has a ta
     })),
   }
   const sections = comparisonSections(comparison, facts)
-  assert.deepEqual(
-    sections.tables.map(({ title }) => title),
-    ['gross server CPU per item', 'rate achieved', 'Rounds', 'latency p99'],
-  )
+  assert.deepEqual(valuesOf(sections.tables, 'title'), [
+    'gross server CPU per item',
+    'rate achieved',
+    'Rounds',
+    'latency p99',
+  ])
   assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
   assert.match(
     sections.verdict.sentence,
     /^By gross server CPU per item, list and stream do not differ by more than 3 %, and are/,
   )
   const pictures = comparisonPictures(comparison, facts)
-  assert.deepEqual(
-    pictures.map(({ name }) => name),
-    ['changes', 'changes-2', 'order'],
-  )
+  assert.deepEqual(valuesOf(pictures, 'name'), ['changes', 'changes-2', 'order'])
   assert.deepEqual(pictures[0].option.yAxis.data, ['list', 'stream', 'chunks=4'])
   assert.equal(pictures[2].option.series.length, 4)
 })

@@ -68,14 +68,8 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
   assert.ok(asked.includes(`SCARD latest-ids:${minute - 1}`), String(asked))
   assert.ok(asked.includes(`PFCOUNT latest-ids-count:${minute - 1}`), String(asked))
   assert.deepEqual(
-    count.rows().map(({ structure, truth, error_pct: errorPct }) => [structure, truth, errorPct]),
-    [
-      ['ZCARD', 1000, 20],
-      ['ZCOUNT', 1000, 0],
-      ['LLEN', 1000, -100],
-      ['PFCOUNT', 1000, 1],
-      ['SCARD', 1000, 0],
-    ],
+    count.rows().flatMap(({ structure, truth, error_pct: errorPct }) => [structure, truth, errorPct]),
+    ['ZCARD', 1000, 20, 'ZCOUNT', 1000, 0, 'LLEN', 1000, -100, 'PFCOUNT', 1000, 1, 'SCARD', 1000, 0],
   )
 })
 
@@ -111,7 +105,7 @@ test('--count: a structure that is empty when its plan fills it is no exact coun
     await sample()
   }
   assert.deepEqual(
-    rows().map((row) => [
+    rows().flatMap((row) => [
       row.structure,
       row.samples,
       row.empty,
@@ -119,10 +113,7 @@ test('--count: a structure that is empty when its plan fills it is no exact coun
       row.error_pct,
       row.error_pct_worst,
     ]),
-    [
-      ['ZCARD', 3, 1, 70, null, null],
-      ['SCARD', 3, 1, 500, -50, -100],
-    ],
+    ['ZCARD', 3, 1, 70, null, null, 'SCARD', 3, 1, 500, -50, -100],
   )
 })
 

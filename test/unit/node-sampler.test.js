@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { nodeSampler } from '../../lib/measure/node-sampler.js'
 import { withSums } from '../helpers/sampled-nodes.js'
+import { valuesOf } from '../helpers/table.js'
 
 /** @import { SampledNode } from '../../lib/measure/node-sampler.js' */
 
@@ -329,13 +330,14 @@ test('nodes appear, vanish and change roles: one master a shard holds the data, 
   await sampler.mark()
   answers.r = replica(2)
   const rows = await at(2, lived(2))
-  assert.deepEqual(
-    rows.map(({ role, link, lag_bytes }) => [role, link, lag_bytes]),
-    [
-      ['master', undefined, undefined],
-      ['replica', 'up', 20],
-    ],
-  )
+  assert.deepEqual(valuesOf(rows, 'role', 'link', 'lag_bytes'), [
+    'master',
+    undefined,
+    undefined,
+    'replica',
+    'up',
+    20,
+  ])
   assert.equal(sampler.summary().totals.cpu_s, 1.5)
   assert.equal(sampler.summary().totals.net_bytes, 3000)
 
@@ -344,13 +346,7 @@ test('nodes appear, vanish and change roles: one master a shard holds the data, 
   const [gone, promoted] = await at(3)
   assert.deepEqual([gone.gap, promoted.role], ['unlisted', 'master'])
   const { nodes: told, totals } = sampler.summary()
-  assert.deepEqual(
-    told.map(({ address, role, gaps }) => [address, role, gaps]),
-    [
-      ['m', 'master', 1],
-      ['r', 'master', 0],
-    ],
-  )
+  assert.deepEqual(valuesOf(told, 'address', 'role', 'gaps'), ['m', 'master', 1, 'r', 'master', 0])
   assert.equal(totals.data_bytes, 10_000)
   assert.equal(totals.net_bytes, 6000)
 })

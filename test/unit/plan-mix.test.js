@@ -17,6 +17,7 @@ import { pricesOf } from '../../lib/answers/plan/prices.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
+import { valuesOf } from '../helpers/table.js'
 
 /** @typedef {import('../../lib/answers/plan/mix.js').MixFacts} MixFacts */
 
@@ -54,14 +55,17 @@ const model = {
 
 test('what a calibration keeps of a mix', () => {
   assert.deepEqual([shop.rate, shop.connections, shop.pipeline], [null, 50, 1])
-  assert.deepEqual(
-    shop.keys.map(({ pattern, keys, expires }) => [pattern, keys, expires]),
-    [
-      ['session:{id}', 5000, true],
-      ['cart:{id}:items', 1000, true],
-      ['bestsellers', 1, false],
-    ],
-  )
+  assert.deepEqual(valuesOf(shop.keys, 'pattern', 'keys', 'expires'), [
+    'session:{id}',
+    5000,
+    true,
+    'cart:{id}:items',
+    1000,
+    true,
+    'bestsellers',
+    1,
+    false,
+  ])
   assert.deepEqual(shop.commands[6], { name: 'ZINCRBY', share: 3, pattern: 'bestsellers', reads: false })
   assert.equal(mixFactsOf('list'), null)
   assert.equal(mixFactsOf(loadModel('docs/examples/session-store.yaml')), null)
@@ -101,10 +105,7 @@ test('what an operation costs at a rate, and what of it is about single keys', (
 })
 
 test('keys with a lifetime are as many more as the rate is higher, others stay', () => {
-  assert.deepEqual(
-    keysAt(facts, 2).map(({ keys }) => keys),
-    [10_000, 2000, 1],
-  )
+  assert.deepEqual(valuesOf(keysAt(facts, 2), 'keys'), [10_000, 2000, 1])
   const once = demandOfMix({ model }, { rate: 1000 }, 'value')
   const twice = demandOfMix({ model }, { rate: 2000 }, 'value')
   assert.equal(twice.items, 12_001)

@@ -21,6 +21,7 @@ import { replaySettings } from '../../lib/cli/commands/replay.js'
 import { profileDocument, profileSections } from '../../lib/cli/profile-files.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { modelOfYaml } from '../../lib/workloads/own/from-text.js'
+import { valuesOf } from '../helpers/table.js'
 
 /** @param {string | Buffer} name */
 const folded = (name) => piecesOf(Buffer.from(/** @type {string} */ (name))).join('')
@@ -278,11 +279,8 @@ test('a workload file has the keys and the shares of the profile, and is a model
   }
   const profile = profileOf(collected(), { ...about, isAnonymous: false })
   assert.deepEqual(
-    profile.patterns.map(({ pattern, keys }) => [pattern, keys.value]),
-    [
-      ['session:{n}', 1000],
-      ['board', 1],
-    ],
+    profile.patterns.flatMap(({ pattern, keys }) => [pattern, keys.value]),
+    ['session:{n}', 1000, 'board', 1],
   )
   assert.deepEqual(profile.clients, {
     connections: 1,
@@ -308,10 +306,7 @@ test('a workload file has the keys and the shares of the profile, and is a model
   assert.equal(shares['GET session:{missing}'], 90)
   assert.equal(shares['GET session:{live}'], 810)
   assert.equal(shares['SETEX session:{new} 50 {bytes}'], 20)
-  assert.deepEqual(
-    workload.left_out.map(({ name }) => name),
-    ['eval'],
-  )
+  assert.deepEqual(valuesOf(workload.left_out, 'name'), ['eval'])
   assert.equal(workload.rate, 940)
 
   const { document, text } = profileDocument(profile)
@@ -366,13 +361,7 @@ test('what only some servers say is added up over the time, by pattern, and scal
     { kind: 'slow', command: 'get', pattern: 'session:{n}', count: 2, most: 300 },
     { kind: 'slow', command: 'other', pattern: null, count: 1, most: 50 },
   ])
-  assert.deepEqual(
-    profile.slots?.map(({ slot, cpu_share }) => [slot, cpu_share]),
-    [
-      [7, 0.1],
-      [9, null],
-    ],
-  )
+  assert.deepEqual(valuesOf(profile.slots ?? [], 'slot', 'cpu_share'), [7, 0.1, 9, null])
   assert.deepEqual(profile.hot_keys, {
     grammar: 'redis',
     tracked_s: 1,

@@ -9,6 +9,7 @@ import { fitOf, lawOf, rateOf, workersFor } from '../../lib/answers/scaling.js'
 import { scalingAnswer } from '../../lib/answers/scaling-answer.js'
 import { needWords, scalingText } from '../../lib/answers/scaling-text.js'
 import { seeded } from '../helpers/random.js'
+import { valuesOf } from '../helpers/table.js'
 
 const near = (/** @type {number} */ found, /** @type {number} */ expected, /** @type {number} */ part) =>
   assert.ok(Math.abs(found - expected) <= part * Math.abs(expected), `${found} is not ${expected}`)
@@ -127,13 +128,7 @@ test('finished runs become sweeps; what says nothing is left out by name', async
     const answer = await scalingAnswer([folder], asked)
     assert.equal(answer.sweeps.length, 1)
     assert.equal(answer.sweeps[0].label, 'queue-stream, take 10, sleep 2 ms')
-    assert.deepEqual(
-      answer.sweeps[0].needs.map(({ workers, boxes }) => [workers, boxes]),
-      [
-        [14, 2],
-        [80, 10],
-      ],
-    )
+    assert.deepEqual(valuesOf(answer.sweeps[0].needs, 'workers', 'boxes'), [14, 2, 80, 10])
     const text = scalingText(answer).replaceAll(/\s+/g, ' ')
     assert.match(text, /at 5,000\/s you need 14 workers of this kind on 2 such boxes; at 30,000\/s 80 on 10/)
     assert.match(text, /in proportion to the workers: one worker 400 jobs\/s/)
@@ -160,11 +155,8 @@ describe('pictures of queues', () => {
   test('the laws of what differs in the number of workers alone, and where each has its knee', () => {
     const sweeps = sweepsOf(documentOf(16))
     assert.deepEqual(
-      sweeps.map(({ label, points }) => [label, points.length]),
-      [
-        ['take 1, sleep 2 ms', 5],
-        ['take 10, sleep 2 ms', 5],
-      ],
+      sweeps.flatMap(({ label, points }) => [label, points.length]),
+      ['take 1, sleep 2 ms', 5, 'take 10, sleep 2 ms', 5],
     )
     near(Number(sweeps[1].fit?.knee), Math.sqrt(0.95 / 0.01), 1e-3)
     const knees = queueRates(documentOf(16))?.option.series.flatMap(

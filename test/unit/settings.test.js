@@ -11,11 +11,7 @@ import { isStrategy } from '../../lib/workloads/index.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 import { rowsOf } from '../helpers/table.js'
 
-/**
- * @param {string} line the command line, split at blanks
- * @param {NodeJS.ProcessEnv} [env]
- * @param {string} [dotenvText]
- */
+/** @param {string} line the command line, split at blanks @param {NodeJS.ProcessEnv} [env] @param {string} [dotenvText] */
 function read(line, env = {}, dotenvText = '') {
   const settings = readSettings({
     program: 'producer',
@@ -27,10 +23,7 @@ function read(line, env = {}, dotenvText = '') {
   return settings
 }
 
-/**
- * @param {() => unknown} action
- * @returns {string}
- */
+/** @param {() => unknown} action @returns {string} */
 function sentence(action) {
   try {
     action()

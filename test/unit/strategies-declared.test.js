@@ -29,11 +29,7 @@ const rank = (/** @type {string} */ member) => `ZADD 0 ${member}`
 /** Scripts that travel with their text, by name. */
 const scriptNames = new Map(['purge', 'keep-key'].map((name) => [inlineScript(name), name]))
 
-/**
- * Every command of a tick of items 1..3, a list a step; values of four bytes.
- * @param {Partial<Settings>} settings
- * @param {Partial<Facts>} [facts]
- */
+/** Every command of a tick of items 1..3, a list a step; values of four bytes. @param {Partial<Settings>} settings @param {Partial<Facts>} [facts] */
 const commandsOf = (settings, facts) => {
   const plan = samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', ...settings }, facts)
   return strategyOf(plan)

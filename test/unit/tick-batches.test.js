@@ -7,6 +7,7 @@ import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
+import { valuesOf } from '../helpers/table.js'
 
 /** @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch */
 
@@ -115,7 +116,7 @@ for (const name of strategyNames('ticks'))
       const items = own.flatMap((encoded) => itemsOf(encoded).flat()).sort((a, b) => a - b)
       if (step.kind === 'once')
         assert.deepEqual(
-          own.map(({ part }) => part),
+          valuesOf(own, 'part'),
           step.paced ? own.map((_, at) => ({ at, of: own.length })) : [{ at: 0, of: 1 }],
         )
       else

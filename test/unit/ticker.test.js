@@ -4,10 +4,7 @@ import { test } from 'node:test'
 import { ticker } from '../../lib/loads/ticks/ticker.js'
 import { pacerOf } from '../../lib/plan/pacer.js'
 
-/**
- * When each tick began, by timers that fire late.
- * @param {{ chunks: number, ticks: number, lateMs: number }} terms
- */
+/** When each tick began, by timers that fire late. @param {{ chunks: number, ticks: number, lateMs: number }} terms */
 const begunBy = ({ chunks, ticks, lateMs }) => {
   let nowMs = 0
   /** @type {{ atMs: number, then: () => void }[]} */

@@ -18,12 +18,7 @@ test('uniform keys: each about as often, by chi-square; the same for a seed', ()
   assert.notDeepEqual(many(drawsOf({ order: 'uniform', count: 100, seed: 8 })), drawn)
 })
 
-/**
- * Against the stated shares of the numbers 1..count.
- * @param {string} order
- * @param {number} count
- * @param {(n: number) => number} weight
- */
+/** Against the stated shares of the numbers 1..count. @param {string} order @param {number} count @param {(n: number) => number} weight */
 const chiSquare = (order, count, weight) => {
   const draws = 200_000
   const drawn = new Float64Array(count + 1)
