@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { run } from '../../lib/index.js'
 import { jobIn } from '../../lib/workloads/queue/job.js'
 import { at as envOf, startProgram } from '../helpers/programs.js'
-import { cli as askCli, suiteScope } from '../helpers/servers.js'
+import { openCli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 
 const quantity = 200
@@ -57,11 +57,17 @@ for (const cluster of [false, true])
   describe(cluster ? 'a queue in a local cluster' : 'a queue on one server', { concurrency: 12 }, () => {
     /** @type {Awaited<ReturnType<typeof sharedServers>>} */
     let address
+    /** @type {ReturnType<typeof openCli>} */
+    let ask
     const scope = suiteScope()
     before(async () => {
       address = await sharedServers(scope, cluster)
+      ask = openCli(scope, address, cluster)
     })
-    const cli = (/** @type {string[]} */ ...args) => askCli(address, ...(cluster ? ['-c'] : []), ...args)
+    const cli = async (/** @type {string[]} */ ...args) => {
+      const [answer] = await ask([args.map((arg) => JSON.stringify(arg)).join(' ')])
+      return answer
+    }
     const at = () => ({
       host: address.host,
       port: address.port,
@@ -97,8 +103,8 @@ for (const cluster of [false, true])
       return { document, account: document.jobs.account, faults: faultsOf(document) }
     }
     const cleanUp = async (/** @type {string} */ prefix) => {
-      for (const key of (await cli('--scan', '--pattern', `${prefix}*`)).split('\n').filter(Boolean))
-        await cli('DEL', key)
+      const keys = await cli('KEYS', `${prefix}*`)
+      await ask(keys.map((/** @type {string} */ key) => `DEL ${key}`))
     }
 
     for (const [name, { strategy, made = {}, worker, key, length, promise }] of Object.entries(ways)) {
@@ -107,13 +113,13 @@ for (const cluster of [false, true])
       const queue = `${prefix}{jobs}:${key}`
       test(`${name}: what is in the queue, and then what is done`, async () => {
         const { plan } = await produce({ strategy, prefix, ...made })
-        assert.equal(await cli(length, queue), String(quantity))
-        assert.equal(await cli('BITCOUNT', `${queue}:acked:${plan.queue.maker}`), String(quantity))
+        assert.equal(await cli(length, queue), quantity)
+        assert.equal(await cli('BITCOUNT', `${queue}:acked:${plan.queue.maker}`), quantity)
 
         // Ended in the middle: the rest is still there.
         const part = await consume({ prefix, workers: 2, ...worker, work: 'sleep:10ms', duration: '300ms' })
         assert.deepEqual(part.faults, [])
-        const left = Number(await cli(length, queue))
+        const left = await cli(length, queue)
         assert.ok(left > 0 && left < quantity, `${left} left`)
         assert.equal(part.account.queued, left)
         assert.equal(part.document.jobs.done, quantity - left)
@@ -124,7 +130,7 @@ for (const cluster of [false, true])
         const { produced, done, done_elsewhere: elsewhere, lost } = rest.account
         assert.deepEqual([produced, done, elsewhere, lost], [quantity, quantity, quantity - left, 0])
         assert.equal(rest.document.jobs.done, left + rest.account.duplicates)
-        assert.equal(await cli(length, queue), '0')
+        assert.equal(await cli(length, queue), 0)
         const { latency_us: latency, waiting_us: waiting, measures } = rest.document
         assert.ok(waiting.p50 <= latency.intended.p50 && latency.intended.max < 600e6)
         assert.ok(
@@ -144,7 +150,7 @@ for (const cluster of [false, true])
         const part = await consume({ prefix, ...slow, duration: '1200ms' })
         assert.deepEqual(part.faults, [])
         const { filter, output } = part.document.stages
-        const [waiting, between] = [await cli(length, queue), await cli(length, `${queue}:out`)].map(Number)
+        const [waiting, between] = [await cli(length, queue), await cli(length, `${queue}:out`)]
         assert.ok(between > 0, 'the outputs had done all')
         assert.equal(part.account.passed, between)
         assert.equal(part.account.queued, waiting + between)
@@ -162,14 +168,14 @@ for (const cluster of [false, true])
         )
 
         // On a busy machine its time may be over before the first stage is empty.
-        const left = Number(await cli(length, queue))
+        const left = await cli(length, queue)
         const rest = await consume({ prefix, workers: 2, outputs: 2, ...worker, drain: true })
         assert.deepEqual(rest.faults, [])
         assert.equal(rest.document.jobs.promise, promise)
         const { produced, done, lost, passed } = rest.account
         assert.deepEqual([produced, done, lost, passed], [quantity, quantity, 0, 0])
         assert.equal(rest.document.stages.output.done, between + left)
-        assert.equal(await cli(length, `${queue}:out`), '0')
+        assert.equal(await cli(length, `${queue}:out`), 0)
         await cleanUp(prefix)
       })
     }
@@ -206,9 +212,9 @@ for (const cluster of [false, true])
       await cli('XREADGROUP', 'GROUP', 'workers', 'dead', 'COUNT', '50', 'STREAMS', queue, '>')
       const held = await consume({ prefix, workers: 2, duration: '400ms', reclaim: '1h' })
       assert.equal(held.account.in_flight, 50)
-      assert.equal(Number(await cli('XLEN', queue)), 50 + held.account.queued)
-      const ids = await cli('XRANGE', queue, '-', '+', 'COUNT', '1')
-      await cli('XDEL', queue, ids.split('\n')[0])
+      assert.equal(await cli('XLEN', queue), 50 + held.account.queued)
+      const [[id]] = await cli('XRANGE', queue, '-', '+', 'COUNT', '1')
+      await cli('XDEL', queue, id)
       const { account, faults, document } = await consume({
         prefix,
         workers: 3,
@@ -233,7 +239,7 @@ for (const cluster of [false, true])
         assert.deepEqual(made.items.failed_by, { FULL: quantity - 60 })
         assert.equal(made.queue.refused, quantity - 60)
         assert.ok(made.queue.full_ms > 0)
-        assert.equal(await cli(length, `${prefix}{jobs}:${key}`), '60')
+        assert.equal(await cli(length, `${prefix}{jobs}:${key}`), 60)
         await cleanUp(prefix)
       }
       await Promise.all(
@@ -265,7 +271,7 @@ for (const cluster of [false, true])
       assert.deepEqual(faults, [])
       assert.ok(document.jobs.reclaimed >= 5)
       assert.equal(account.done, quantity)
-      assert.equal(await cli('EXISTS', `${queue}:taken:dead`), '0')
+      assert.equal(await cli('EXISTS', `${queue}:taken:dead`), 0)
       await cleanUp(prefix)
     })
 

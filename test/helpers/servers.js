@@ -1,6 +1,8 @@
 // Real servers for tests. Each ends with the test or the suite that asked for it, at the latest with its process.
-import { execFile } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -105,6 +107,34 @@ export async function cli({ host, port, password }, ...args) {
     env,
   })
   return stdout.trim()
+}
+
+/**
+ * A redis-cli that stays open, since to start one takes more CPU than a hundred questions: the answers of lines, as JSON has
+ * them. In a cluster it follows every redirect.
+ * @param {Scope} t
+ * @param {{ host: string, port: number, password: string }} server
+ * @param {boolean} [cluster]
+ * @returns {(lines: readonly string[]) => Promise<any[]>}
+ */
+export const openCli = (t, { host, port, password }, cluster = false) => {
+  const args = ['-h', host, '-p', String(port), '--json', ...(cluster ? ['-c'] : [])]
+  const child = spawn('redis-cli', args, { env: { ...process.env, REDISCLI_AUTH: password } })
+  t.after(() => child.stdin.end())
+  const waiting = /** @type {((line: string | null) => void)[]} */ ([])
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line !== '' && !line.startsWith('-> Redirected')) waiting.shift()?.(line)
+  })
+  child.once('close', () => {
+    for (const tell of waiting.splice(0)) tell(null)
+  })
+  return async (lines) => {
+    child.stdin.write(lines.map((line) => `${line}\n`).join(''))
+    const told = await Promise.all(
+      lines.map(() => new Promise((/** @type {(line: string | null) => void} */ tell) => waiting.push(tell))),
+    )
+    return told.map((line) => JSON.parse(line ?? assert.fail('redis-cli ended')))
+  }
 }
 
 /** How often a server has run a command. @param {Parameters<typeof cli>[0]} server @param {string} name */

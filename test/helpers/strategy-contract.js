@@ -1,6 +1,5 @@
 // What every strategy must do on every server: the run ends valid, and what redis-cli finds is design.md's.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/loads/plan.js'
@@ -11,16 +10,16 @@ import { openTarget } from '../../lib/servers/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { payloadOf } from './payload.js'
-import { cli, startCluster, startServer, suiteScope } from './servers.js'
+import { openCli, startCluster, startServer, suiteScope } from './servers.js'
 import { sharedServers } from './shared-servers.js'
 import { judgedRun, writeUnattended } from './unattended.js'
 
 /**
  * @typedef {import('../../lib/servers/open.js').Target} Target
  * @typedef {import('../../lib/loads/plan.js').Plan} Plan
- * @typedef {{ host: string, port: number, password: string }} Address
- * @typedef {{ target: Target, address: Address, cluster: boolean }} Place
- * @typedef {{ at: Place, plan: Plan, fromMs: number, toMs: number, ask: (lines: string[]) => Promise<any[]> }} Run
+ * @typedef {ReturnType<typeof openCli>} Ask
+ * @typedef {{ target: Target, ask: Ask, masters: Ask[], cluster: boolean }} Place masters: those of each master alone
+ * @typedef {{ at: Place, plan: Plan, fromMs: number, toMs: number, ask: Ask }} Run
  */
 
 const quantity = 60
@@ -47,33 +46,10 @@ export const settingsOf = (line, cluster) => {
   return settings
 }
 
-/**
- * Answers of redis-cli, one for each line, as JSON has them. In a cluster it follows every redirect (-c).
- * @param {Place} at
- * @param {string[]} lines
- * @returns {Promise<any[]>}
- */
-const answers = ({ address, cluster }, lines) =>
-  new Promise((resolve, reject) => {
-    const args = ['-h', address.host, '-p', String(address.port), '--json', ...(cluster ? ['-c'] : [])]
-    const env = { ...process.env, REDISCLI_AUTH: address.password }
-    const child = execFile('redis-cli', args, { env, maxBuffer: 1 << 26 }, (error, stdout) => {
-      if (error) return reject(error)
-      const told = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('-> Redirected'))
-      resolve(told.map((line) => JSON.parse(line)))
-    })
-    child.stdin?.end(lines.map((line) => `${line}\n`).join(''))
-  })
-
 /** Every key of the prefix, on all masters. @param {Place} at @param {string} prefix */
-const keysOn = async ({ target, address }, prefix) => {
-  const lists = await Promise.all(
-    target.topology.masters.map((master) => {
-      const [host, port] = master.split(':')
-      return cli({ ...address, host, port: Number(port) }, '--scan', '--pattern', `${prefix}*`)
-    }),
-  )
-  return lists.flatMap((list) => list.split('\n').filter(Boolean)).sort()
+const keysOn = async ({ masters }, prefix) => {
+  const lists = await Promise.all(masters.map((ask) => ask([`KEYS ${prefix}*`])))
+  return lists.flat(2).sort()
 }
 
 /**
@@ -91,7 +67,7 @@ const stored = async (at, line, check) => {
   const parts = await writeUnattended(plan, at.target)
   const versions = versionsOf(at.target)
   const document = judgedRun(parts, { versions })
-  const ask = (/** @type {string[]} */ lines) => answers(at, lines)
+  const { ask } = at
   try {
     assert.deepEqual(
       document.warnings.filter(({ invalidates, code }) => invalidates && !ofTheMachine.has(code)),
@@ -400,12 +376,16 @@ const openPlace = async (scope, cluster, bin) => {
   const settings = { ...settingsOf('-q 1', cluster), host, port, password }
   const target = await openTarget(settings, { say: () => {} })
   scope.after(target.close)
-  return { target, address: { host, port, password }, cluster }
+  const masters = target.topology.masters.map((master) => {
+    const [host, port] = master.split(':')
+    return openCli(scope, { host, port: Number(port), password })
+  })
+  return { target, ask: openCli(scope, { host, port, password }, cluster), masters, cluster }
 }
 
 /** Whether the server can give a field of a hash a lifetime, told apart from lib/run/facts.js. @param {Place} at */
-const expiresFields = async ({ address }) =>
-  (await cli(address, '--json', 'COMMAND', 'INFO', 'HEXPIRE')).includes('hexpire')
+const expiresFields = async ({ ask }) =>
+  JSON.stringify(await ask(['COMMAND INFO HEXPIRE'])).includes('hexpire')
 
 /** @param {Place} at @param {readonly string[]} drivers @param {readonly string[]} lines */
 const hashTtlStored = async (at, drivers, lines) => {
