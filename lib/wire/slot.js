@@ -12,7 +12,7 @@ export const tagsOf = (slots) => {
   const missing = new Set(slots)
   const tags = new Map()
   for (let n = 0; missing.size > 0; n++) {
-    const slot = slotOfKey(String(n))
+    const slot = slotOfPlainText(String(n))
     if (missing.delete(slot)) tags.set(slot, String(n))
   }
   return slots.map((slot) => /** @type {string} */ (tags.get(slot)))
