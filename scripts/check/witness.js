@@ -115,8 +115,9 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
     },
     async stop() {
       stopped = true
-      await counters
+      // First: of a server that has gone, a question waits until the client has tried to connect 20 times.
       redis.disconnect()
+      await counters
     },
   }
 }
