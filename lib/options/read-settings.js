@@ -274,14 +274,15 @@ function settled(options, offers, cautions) {
   const given = {}
   /** @type {Record<string, string>} */
   const givenBy = {}
-  for (const { key, ...option } of options) {
+  for (const option of options) {
+    const { key } = option
     if (given[key]) continue
     const offer = strongest(offers.filter((candidate) => candidate.key === key))
     if (offer) {
       counting.set(key, offer)
       givenBy[key] = offer.reading.named
     }
-    values[key] = offer ? offer.value : defaultOf({ key, ...option })
+    values[key] = offer ? offer.value : defaultOf(option)
     given[key] = offer?.reading.origin ?? 'default'
   }
   if (values.host ?? values.port) {
