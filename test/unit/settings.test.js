@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import dotenv from 'dotenv'
 import { commandNamed } from '../../lib/cli/commands.js'
 import { helpText } from '../../lib/options/help.js'
 import { loadDotenv, readSettings } from '../../lib/options/read-settings.js'
@@ -36,6 +37,9 @@ function sentence(action) {
   }
   return assert.fail('no error')
 }
+
+/** What is said of a line that is refused. @param {Parameters<typeof read>} line */
+const refusal = (...line) => sentence(() => read(...line))
 
 test('defaults', () => {
   const { given, givenBy, cautions, ...settings } = read('')
@@ -729,7 +733,7 @@ foo -> unexpected word on the command line (not shown: it may be a password)
 )
 for (const [line, expected] of bad)
   test(`bad: ${line}`, () => {
-    const said = sentence(() => read(line))
+    const said = refusal(line)
     assert.ok(said.includes(expected), said)
   })
 
@@ -744,104 +748,40 @@ test('command line beats environment beats .env beats default', () => {
   )
 })
 
-const sources = /** @type {[string, string, NodeJS.ProcessEnv, string, object][]} */ ([
-  [
-    'a typed strategy beats another of the environment',
-    '--sl',
-    { SORTED_SET_CONTAINS_ACTUAL_VALUE: 'true' },
-    '',
-    { strategy: 'list' },
-  ],
-  [
-    'a flag of the environment is switched off',
-    '--no-actual-value',
-    { SORTED_SET_CONTAINS_ACTUAL_VALUE: '1' },
-    '',
-    { strategy: 'sorted-set' },
-  ],
-  ['a variable may say no', '', { REDIS_CLUSTER: 'no' }, 'REDIS_CLUSTER=yes', { cluster: false }],
-  ['an empty variable hides that of .env', '', { REDIS_HOST: '' }, 'REDIS_HOST=h', { host: undefined }],
-  [
-    '--spread beats the same slot of .env',
-    '--spread',
-    {},
-    'MILLRACE_SAME_SLOT=true',
-    { placement: 'spread' },
-  ],
-  [
-    '--intervals replaces a duration',
-    '--intervals 3',
-    { MILLRACE_DURATION: '60' },
-    '',
-    { intervals: 3, durationMs: undefined },
-  ],
-  [
-    'a typed host replaces the whole URL',
-    '--host h',
-    { REDIS_URL: 'rediss://u:p@g:7000/1' },
-    '',
-    { host: 'h', port: 6379, password: undefined, tls: false, db: 0, url: undefined },
-  ],
-  [
-    'a typed URL replaces host and port',
-    '--url redis://g',
-    { REDIS_HOST: 'h', REDIS_PORT: '1' },
-    '',
-    { host: 'g', port: 6379 },
-  ],
-  [
-    'a password may come from the environment',
-    '--url redis://u@g',
-    { REDIS_PASSWORD: 'p' },
-    '',
-    { username: 'u', password: 'p' },
-  ],
-  [
-    'a typed database beats that of the URL',
-    '--db 3',
-    { REDIS_URL: 'redis://g/2' },
-    '',
-    { host: 'g', db: 3 },
-  ],
-  [
-    'variables of the embedded servers wait for their turn',
-    '--host h',
-    { MILLRACE_SERVER_BIN: 'x' },
-    'MILLRACE_SHARDS=5',
-    { host: 'h', shards: 5 },
-  ],
-  [
-    'other variables do not matter',
-    '',
-    { WIBBLE: '1', MILLRACE_NO_DOTENV: '1', MILLRACE_PEERS: '/x' },
-    'WOBBLE=1',
-    { quantity: 10_000 },
-  ],
-])
-for (const [name, line, env, dotenvText, expected] of sources)
+// What is set, by a line, by variables and by .env, and what the settings then have; null: nothing.
+const sources = rowsOf(`
+a typed strategy beats another of the environment -> --sl -> SORTED_SET_CONTAINS_ACTUAL_VALUE=true ->  -> {"strategy":"list"}
+a flag of the environment is switched off -> --no-actual-value -> SORTED_SET_CONTAINS_ACTUAL_VALUE=1 ->  -> {"strategy":"sorted-set"}
+a variable may say no ->  -> REDIS_CLUSTER=no -> REDIS_CLUSTER=yes -> {"cluster":false}
+an empty variable hides that of .env ->  -> REDIS_HOST= -> REDIS_HOST=h -> {"host":null}
+--spread beats the same slot of .env -> --spread ->  -> MILLRACE_SAME_SLOT=true -> {"placement":"spread"}
+--intervals replaces a duration -> --intervals 3 -> MILLRACE_DURATION=60 ->  -> {"intervals":3,"durationMs":null}
+a typed host replaces the whole URL -> --host h -> REDIS_URL=rediss://u:p@g:7000/1 ->  -> {"host":"h","port":6379,"password":null,"tls":false,"db":0,"url":null}
+a typed URL replaces host and port -> --url redis://g -> REDIS_HOST=h REDIS_PORT=1 ->  -> {"host":"g","port":6379}
+a password may come from the environment -> --url redis://u@g -> REDIS_PASSWORD=p ->  -> {"username":"u","password":"p"}
+a typed database beats that of the URL -> --db 3 -> REDIS_URL=redis://g/2 ->  -> {"host":"g","db":3}
+variables of the embedded servers wait for their turn -> --host h -> MILLRACE_SERVER_BIN=x -> MILLRACE_SHARDS=5 -> {"host":"h","shards":5}
+other variables do not matter ->  -> WIBBLE=1 MILLRACE_NO_DOTENV=1 MILLRACE_PEERS=/x -> WOBBLE=1 -> {"quantity":10000}
+`)
+for (const [name, line, variables, dotenvText, expected] of sources)
   test(name, () => {
-    const settings = /** @type {Record<string, unknown>} */ (
-      /** @type {unknown} */ (read(line, env, dotenvText))
+    const settings = /** @type {any} */ (
+      read(line, dotenv.parse(variables.replaceAll(' ', '\n')), dotenvText)
     )
-    for (const [key, value] of Object.entries(expected)) assert.deepEqual(settings[key], value, key)
+    for (const [key, value] of Object.entries(JSON.parse(expected)))
+      assert.deepEqual(settings[key] ?? null, value, key)
   })
 
 test('a bad variable is named', () => {
-  assert.equal(sentence(() => read('', { MILLRACE_TTL: 'x' })).split(' must')[0], 'MILLRACE_TTL')
+  assert.equal(refusal('', { MILLRACE_TTL: 'x' }).split(' must')[0], 'MILLRACE_TTL')
+  assert.equal(refusal('', { REDIS_TLS: 'maybe' }), "REDIS_TLS must be true or false, not 'maybe'")
+  assert.match(refusal('', {}, 'MILLRACE_QUANTITY=many'), /^MILLRACE_QUANTITY in \.env must be/)
   assert.equal(
-    sentence(() => read('', { REDIS_TLS: 'maybe' })),
-    "REDIS_TLS must be true or false, not 'maybe'",
-  )
-  assert.match(
-    sentence(() => read('', {}, 'MILLRACE_QUANTITY=many')),
-    /^MILLRACE_QUANTITY in \.env must be/,
-  )
-  assert.equal(
-    sentence(() => read('', { MILLRACE_WS: '1', SORTED_SET_CONTAINS_ACTUAL_VALUE: '1' })),
+    refusal('', { MILLRACE_WS: '1', SORTED_SET_CONTAINS_ACTUAL_VALUE: '1' }),
     'SORTED_SET_CONTAINS_ACTUAL_VALUE and MILLRACE_WS exclude each other',
   )
   assert.equal(
-    sentence(() => read('--cluster --shards 3', { REDIS_URL: 'redis://h' })),
+    refusal('--cluster --shards 3', { REDIS_URL: 'redis://h' }),
     '--shards is for local servers, but REDIS_URL is an address',
   )
 })
@@ -888,16 +828,8 @@ test('nothing secret is shown', () => {
     '--rate 5@3s,redis://hunter2@h',
     '--rate 5hunter2@10.0.0.1',
   ]
-  for (const line of lines)
-    assert.doesNotMatch(
-      sentence(() => read(line)),
-      /hunter2/,
-      line,
-    )
-  assert.doesNotMatch(
-    sentence(() => read('', { REDIS_URL: 'hunter2' })),
-    /hunter2/,
-  )
+  for (const line of lines) assert.doesNotMatch(refusal(line), /hunter2/, line)
+  assert.doesNotMatch(refusal('', { REDIS_URL: 'hunter2' }), /hunter2/)
 
   const settings = read('--url redis://u:hunter2@h')
   assert.equal(settings.password, 'hunter2')
@@ -1010,7 +942,7 @@ test('letters that mean something else in other tools are obeyed with a warning'
 
 test('the password of other tools is never echoed, and understood', () => {
   assert.match(
-    sentence(() => read('-a s3cret --host h')),
+    refusal('-a s3cret --host h'),
     /^--agent must be .* not shown: a password is given as REDIS_PASSWORD/,
   )
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p' }).password, 'p')
