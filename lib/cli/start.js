@@ -8,7 +8,6 @@ import { redactor } from '../base/redact.js'
 import { plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { typedLine } from '../options/command-line.js'
-import { helpText } from '../options/help.js'
 import { loadDotenv, settingsOf, variablesIn } from '../options/read-settings.js'
 import { asTargetError } from '../servers/reason.js'
 import { commandNamed } from './commands.js'
@@ -80,6 +79,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     } = await commandNamed(name)
     const line = typedLine(argv, [...options, ...passed])
     if (line.help) {
+      const { helpText } = await import('../options/help.js')
       const look = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
       stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
       return ExitCode.done

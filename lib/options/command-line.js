@@ -1,5 +1,6 @@
-// The one parser of command lines, on that of yargs: an argv becomes what was typed of each option, and the words between.
-import { Parser } from 'yargs/helpers'
+// The one parser of command lines, on that of yargs, which loads in a fifth of the 0.13 s that yargs/helpers takes: an argv
+// becomes what was typed of each option, and the words between.
+import Parser from 'yargs-parser'
 import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { shown, VALUE_TYPES } from './values.js'
