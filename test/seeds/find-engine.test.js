@@ -6,7 +6,7 @@ import { playFind } from '../simulation/play-find.js'
 test('searches of 60 s find the rate that a server of known capacity sustains', async (t) => {
   let covered = 0
   for (let seed = 1; seed <= 8; seed++) {
-    const { answer, truth, ledger, seconds } = await playFind({ seed, seconds: 60, hz: 1000, sd: 0.01 })
+    const { answer, truth, ledger, seconds } = await playFind({ seed, seconds: 60, hz: 500, sd: 0.01 })
     assert.equal(answer?.state, 'found', `seed ${seed}`)
     assert.ok(ledger.isBalanced())
     assert.equal(seconds.length, 60)

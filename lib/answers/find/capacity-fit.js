@@ -46,19 +46,23 @@ const movesOf = (walk, height) => {
   return raw.map((weight, i) => (weight / sum) * moving + (i === reach ? 1 - moving : 0))
 }
 
-/** @param {Float64Array} weights @param {readonly number[]} moves */
-const moved = (weights, moves) => {
+/** @param {Float64Array} weights @param {Float64Array} moves @param {Float64Array} next filled with the weights a second later */
+const move = (weights, moves, next) => {
   const reach = (moves.length - 1) / 2
-  const next = new Float64Array(levels)
+  next.fill(0)
   for (let a = 0; a < levels; a++) {
-    if (weights[a] < 1e-9) continue
-    for (let i = -reach; i <= reach; i++) {
-      const b = a + i
-      // The edges reflect.
-      next[b < 0 ? -b - 1 : b >= levels ? 2 * levels - b - 1 : b] += weights[a] * moves[i + reach]
-    }
+    const weight = weights[a]
+    if (weight < 1e-9) continue
+    const first = a - reach
+    if (first >= 0 && a + reach < levels)
+      for (let i = 0; i < moves.length; i++) next[first + i] += weight * moves[i]
+    else
+      for (let i = 0; i < moves.length; i++) {
+        const b = first + i
+        // The edges reflect.
+        next[b < 0 ? -b - 1 : b >= levels ? 2 * levels - b - 1 : b] += weight * moves[i]
+      }
   }
-  return next
 }
 
 /**
@@ -66,22 +70,27 @@ const moved = (weights, moves) => {
  * @param {readonly (Second | null)[]} seconds
  * @param {readonly (Float64Array | null)[]} likely that a second passes, by level, but for bad ones
  * @param {number} bad
- * @param {readonly number[]} moves
+ * @param {Float64Array} moves
  * @param {Float64Array[] | null} kept the weights of the levels after each second
  * @returns the logarithm of the evidence
  */
 const filtered = (seconds, likely, bad, moves, kept) => {
   let weights = new Float64Array(levels).fill(1 / levels)
+  let other = new Float64Array(levels)
   let evidence = 0
   for (let t = 0; t < seconds.length; t++) {
-    if (t > 0 && moves.length > 1) weights = moved(weights, moves)
+    if (t > 0 && moves.length > 1) {
+      move(weights, moves, other)
+      ;[weights, other] = [other, weights]
+    }
     const second = seconds[t]
     const likelihood = likely[t]
     if (second && likelihood) {
+      const { passed } = second
       let sum = 0
       for (let a = 0; a < levels; a++) {
         const pass = (1 - bad) * likelihood[a]
-        weights[a] *= (second.passed ? pass : 1 - pass) + 1e-9
+        weights[a] *= (passed ? pass : 1 - pass) + 1e-9
         sum += weights[a]
       }
       evidence += Math.log(sum)
@@ -95,7 +104,7 @@ const filtered = (seconds, likely, bad, moves, kept) => {
 /**
  * A level a second, drawn backward.
  * @param {readonly Float64Array[]} kept
- * @param {readonly number[]} moves
+ * @param {Float64Array} moves
  * @param {() => number} uniform
  */
 const drawnPath = (kept, moves, uniform) => {
@@ -160,7 +169,7 @@ const quantileOf = (sorted, probability) => {
  * How likely each combination is; those that cannot matter are left out.
  * @param {readonly (Second | null)[]} seconds
  * @param {readonly (readonly (Float64Array | null)[])[]} likely by slope
- * @param {readonly (readonly number[])[]} moves by walk
+ * @param {readonly Float64Array[]} moves by walk
  * @param {Assumptions} assumed
  */
 const combinationsOf = (seconds, likely, moves, { slopes, bads, walks, walkPrior, meanBad }) => {
@@ -207,7 +216,7 @@ export const capacityFit = (
   const seconds = Array.from({ length: to - from }, () => null)
   for (const second of measured) if (second.t >= from && second.t < to) seconds[second.t - from] = second
   const centres = Float64Array.from({ length: levels }, (_, a) => centre - span + (a + 0.5) * height)
-  const moves = assumed.walks.map((walk) => movesOf(walk, height))
+  const moves = assumed.walks.map((walk) => Float64Array.from(movesOf(walk, height)))
   const likely = assumed.slopes.map((slope) =>
     seconds.map((second) => second && centres.map((level) => logistic((level - second.x) / slope))),
   )
