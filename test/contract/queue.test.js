@@ -68,12 +68,7 @@ for (const cluster of [false, true])
       const [answer] = await ask([args.map((arg) => JSON.stringify(arg)).join(' ')])
       return answer
     }
-    const at = () => ({
-      host: address.host,
-      port: address.port,
-      password: address.password,
-      cluster,
-    })
+    const at = () => ({ host: address.host, port: address.port, password: address.password, cluster })
     const faultsOf = (/** @type {any} */ document) =>
       document.warnings
         .filter((/** @type {any} */ one) => one.invalidates && !ofTheMachine.includes(one.code))

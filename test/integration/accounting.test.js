@@ -111,9 +111,7 @@ describe('one server', { concurrency: 2 }, () => {
 
   test('the warm-up is counted in items and kept out of the rest', async (t) => {
     const server = await startServer(t)
-    const ended = await writeHere(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
-      env: at(server),
-    })
+    const ended = await writeHere(t, '-q 300 -c 3 --duration 3 --warm-up 1', { env: at(server) })
     assertDone(ended)
     const { document } = ended
     assert.equal(document.items.acked, 900)

@@ -135,9 +135,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     '--out has a name that is too long',
     2,
     /^--out \S+: the folder cannot be written \(ENAMETOOLONG\)$/,
-    (own) => ({
-      out: join(own, 'x'.repeat(300)),
-    }),
+    (own) => ({ out: join(own, 'x'.repeat(300)) }),
   )
   refused('--run exists', 2, /^--run mine: results of that name exist in/, (own) => {
     mkdirSync(join(own, 'mine'))
@@ -218,9 +216,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     'no server in PATH',
     3,
     /^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS/,
-    () => ({
-      env: { ...nothing, PATH: '/nowhere' },
-    }),
+    () => ({ env: { ...nothing, PATH: '/nowhere' } }),
   )
 
   refused('TMPDIR is not there', 2, /^TMPDIR \/nowhere: no folder for local servers can be made/, () => ({

@@ -42,12 +42,7 @@ const watching = async (t, servers, dialWith = dial) => {
   await until(() => pings.length >= 10)
   const [first] = pings
   pings.length = 0
-  return {
-    first,
-    pings,
-    worstMs: () => Math.max(...pings.map(({ ms }) => ms)),
-    stop: probe.stop,
-  }
+  return { first, pings, worstMs: () => Math.max(...pings.map(({ ms }) => ms)), stop: probe.stop }
 }
 
 const clients = async (/** @type {TestServer} */ { redis }) =>

@@ -74,10 +74,7 @@ const added = (args, env, script = 'cloudwatch.js') =>
     },
   )
 
-/**
- * A port that is free now, and that no program is given which asks for any: the recipe listens on it seconds later.
- * @returns {Promise<number>}
- */
+/** A port that is free now, and that no program is given which asks for any: the recipe listens on it seconds later. @returns {Promise<number>} */
 const quietPort = async (port = 20_000 + (process.pid % 10_000)) => {
   const listener = createServer()
   const isFree = await new Promise((resolve) => {

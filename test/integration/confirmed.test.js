@@ -164,9 +164,7 @@ describe('during a run', { concurrency: 2 }, () => {
         const way = await startForgetful(t, server)
         const to = at({ ...server, port: way.port })
         await startHere(t, 'write', '-q 100 -c 1 -p 1s --ttl 600 --intervals 1', { env: at(server) }).ended
-        const consumer = startHere(t, 'read', `-p 500 --driver ${driver} --duration 90s`, {
-          env: to,
-        })
+        const consumer = startHere(t, 'read', `-p 500 --driver ${driver} --duration 90s`, { env: to })
         await consumer.says(/reads from/)
         way.forget()
         await consumer.says(/given up/)

@@ -113,9 +113,7 @@ describe('on one server', { concurrency: 3 }, () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)
     const producer = await writing(t, server, '--ttl 60')
-    const { code, document } = await readHere(t, '--duration 1500ms -p 300', {
-      env: at(server),
-    })
+    const { code, document } = await readHere(t, '--duration 1500ms -p 300', { env: at(server) })
     assertDone({ code, document, stderr: '' })
     const seconds = (await cli(server, 'TIME')).split('\n').map(Number)
     const floor = seconds[0] * 1000 + Math.floor(seconds[1] / 1000) - 60_000

@@ -26,12 +26,7 @@ describe('--dry-run', () => {
       ),
     )
 
-  /**
-   * The end of a program that must have sent only reads.
-   * @param {import('node:test').TestContext} t
-   * @param {string} program
-   * @param {string} line
-   */
+  /** The end of a program that must have sent only reads. @param {import('node:test').TestContext} t @param {string} program @param {string} line */
   const looked = async (t, program, line) => {
     const [sizeBefore, before] = [await server.redis.dbsize(), await calls()]
     const ended = await startProgram(t, program, line, { env: at(server) }).ended

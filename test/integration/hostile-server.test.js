@@ -16,11 +16,7 @@ const longestMs = 120_000
 /** @param {string} text */
 const assertPlain = (text) => assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
 
-/**
- * @param {import('node:test').TestContext} t
- * @param {Answer} answer
- * @param {string} [more]
- */
+/** @param {import('node:test').TestContext} t @param {Answer} answer @param {string} [more] */
 const runAgainst = async (t, answer, more = '') => {
   const port = await startHostileServer(t, answer)
   const startMs = performance.now()

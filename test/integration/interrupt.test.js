@@ -191,9 +191,7 @@ describe('servers that go away', { concurrency: 3 }, () => {
       const runtimeDir = ownFolder(t, 'runtime')
       const owner = startProducer(t, '-q 100 --prefix a: --no-report', { runtimeDir })
       await owner.says(/the only writer/)
-      const other = startProducer(t, `-q 100 -p 200 --prefix b: --driver ${driver}`, {
-        runtimeDir,
-      })
+      const other = startProducer(t, `-q 100 -p 200 --prefix b: --driver ${driver}`, { runtimeDir })
       await other.says(/attached to the local server/)
       await until('it writes', () => other.intervals().some(({ items }) => items.acked > 0))
       owner.kill('SIGINT')

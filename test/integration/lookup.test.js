@@ -114,9 +114,8 @@ describe('lookups', { concurrency: 2 }, () => {
       assert.match(stderr, pattern)
     }
     const server = await startServer(t)
-    const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', {
-      env: at(server),
-    }).ended
+    const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', { env: at(server) })
+      .ended
     assert.equal(consumer.code, 2, consumer.stderr)
     assert.match(consumer.stderr, /--strategy lookup-get: a consumer reads items/)
   })

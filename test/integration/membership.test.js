@@ -25,9 +25,7 @@ const elements = async (pattern, command) => {
 /** @param {import('node:test').TestContext} t @param {string} line */
 const play = async (t, line, many = items) => {
   await cli(server, 'FLUSHALL')
-  const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, {
-    env: at(server),
-  })
+  const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, { env: at(server) })
   assertDone(run)
   const { passes, items: outcome } = run.document
   const [misses, hits] = passes

@@ -21,10 +21,7 @@ import { cli, startServer } from '../helpers/servers.js'
 const clock = () => performance.now()
 const run = promisify(execFile)
 
-/**
- * @param {TestServer[]} servers the first is the master
- * @param {number} [timeLimitMs]
- */
+/** @param {TestServer[]} servers the first is the master @param {number} [timeLimitMs] */
 const watch = (servers, timeLimitMs) => {
   const byAddress = new Map(servers.map((server) => [addressOf(server), server]))
   let asked = 0

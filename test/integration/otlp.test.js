@@ -6,11 +6,7 @@ import { test } from 'node:test'
 import { assertDone, at, runProducer } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * A collector that keeps what it is sent.
- * @param {{ after(fn: () => void): void }} t
- * @param {number} [status]
- */
+/** A collector that keeps what it is sent. @param {{ after(fn: () => void): void }} t @param {number} [status] */
 const startCollector = async (t, status = 200) => {
   /** @type {{ url: string | undefined, headers: import('node:http').IncomingHttpHeaders, body: any }[]} */
   const requests = []

@@ -26,9 +26,8 @@ test('one file is enough for a strategy', async (t) => {
 
   const writer = startProducer(t, `${line} --ttl 1s --value-size 64`, { env, pages: true })
   await until('items of the writer', () => cli(server, 'EXISTS', 'own:latest-values').then((n) => n === '1'))
-  const reader = await startProgram(t, 'consumer.js', '--prefix own: --verify --count --duration 3s', {
-    env,
-  }).ended
+  const reader = await startProgram(t, 'consumer.js', '--prefix own: --verify --count --duration 3s', { env })
+    .ended
   assertDone(reader)
   assert.ok(reader.document.verify.checked >= 500, reader.stderr)
   assert.equal(reader.document.verify.corrupt + reader.document.verify.missing, 0)

@@ -60,9 +60,7 @@ describe('pacing', { concurrency: 2 }, () => {
 
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
-    const ended = await writeHere(t, '-q 1000 --intervals 2 --pacing smooth', {
-      env: at(server),
-    })
+    const ended = await writeHere(t, '-q 1000 --intervals 2 --pacing smooth', { env: at(server) })
     assertDone(ended)
     const { document } = ended
     assert.equal(document.plan.chunks, 200)

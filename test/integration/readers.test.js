@@ -67,12 +67,7 @@ describe('on one server with a replica', () => {
     const settings = /** @type {ReaderSettings} */ (
       settingsOf('consumer', '--prefix wrong: --reads master', false)
     )
-    const plan = readPlanOf(settings, {
-      announced,
-      agents: [1],
-      cluster: false,
-      masters: 1,
-    })
+    const plan = readPlanOf(settings, { announced, agents: [1], cluster: false, masters: 1 })
     for (const name of drivers) {
       for (const [mode, cause] of /** @type {const} */ ([
         ['manual', 'WRONGTYPE'],

@@ -146,9 +146,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     })
 
     test('the marker outlives every key, also of a writer that was killed', async (t) => {
-      const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll`, {
-        env: place.env,
-      })
+      const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll`, { env: place.env })
       await until('keys', () => place.redis.exists('latest-ids-list'))
       writer.kill('SIGKILL')
       await writer.ended

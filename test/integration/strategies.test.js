@@ -24,10 +24,7 @@ strategyContract({ ...common, name: 'a local cluster', cluster: true })
 
 // The rest looks at the wire, or at a time that only a test can make pass.
 
-/**
- * A server that keeps every byte and has one answer for everything.
- * @param {import('node:test').TestContext} t
- */
+/** A server that keeps every byte and has one answer for everything. @param {import('node:test').TestContext} t */
 const recorder = async (t) => {
   let bytes = Buffer.alloc(0)
   let answered = 0
@@ -53,12 +50,7 @@ const recorder = async (t) => {
  * @param {{ address: string, access?: import('../../lib/servers/dial.js').Access, epochMs: number }} where
  */
 const writeAt = async (settings, { address, access = {}, epochMs }) => {
-  const plan = planOf(settings, {
-    agents: [1, 2],
-    masters: 1,
-    cluster: false,
-    variant: 'HSETEX',
-  })
+  const plan = planOf(settings, { agents: [1, 2], masters: 1, cluster: false, variant: 'HSETEX' })
   const topology = { masters: [address], owners: null }
   const ledger = ledgerOf(plan)
   let ticks = 0
