@@ -60,42 +60,48 @@ const workingFolder = () => {
 }
 
 /**
- * Starts a command with the words behind it, and ends with its exit code.
+ * The work of a command with the words behind it: its exit code.
  * @param {string} name as in lib/cli/commands.js
- * @param {{ as?: string, argv?: readonly string[] }} [how] as: what the user typed, where that is no `millrace NAME`
+ * @param {{ as?: string, argv?: readonly string[] }} how as: what the user typed, where that is no `millrace NAME`
+ * @param {Surroundings} surroundings
  */
-export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice(2) } = {}) =>
-  concluded(async ({ env, redact }) => {
-    const { stdout, stderr } = process
-    const {
-      about,
-      options,
-      own = options,
-      passed = [],
-      isPrivate = false,
-      takesWords = false,
-      placed = async (line) => line,
-      work,
-    } = await commandNamed(name)
-    const line = typedLine(argv, [...options, ...passed])
-    if (line.help) {
-      const { helpText } = await import('../options/help.js')
-      const look = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
-      stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
-      return ExitCode.done
-    }
-    if (line.version) {
-      stdout.write(`${millraceVersion()}\n`)
-      return ExitCode.done
-    }
-    const typed = await placed(line)
-    const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
-    redact.learn(...secretsIn([], variablesIn(dotenvText)))
-    const settings = settingsOf(typed, own, { env: isPrivate ? {} : env, dotenvText, takesWords })
-    for (const sentence of settings.cautions)
-      stderr.write(`${terminalText(`warning: ${sentence}`, stderr)}\n`)
-    return work({ settings, typed, env, dotenvText, redact, as })
-  })
+export const worked = async (
+  name,
+  { as = `millrace ${name}`, argv = process.argv.slice(2) },
+  { env, redact },
+) => {
+  const { stdout, stderr } = process
+  const {
+    about,
+    options,
+    own = options,
+    passed = [],
+    isPrivate = false,
+    takesWords = false,
+    placed = async (line) => line,
+    work,
+  } = await commandNamed(name)
+  const line = typedLine(argv, [...options, ...passed])
+  if (line.help) {
+    const { helpText } = await import('../options/help.js')
+    const look = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
+    stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
+    return ExitCode.done
+  }
+  if (line.version) {
+    stdout.write(`${millraceVersion()}\n`)
+    return ExitCode.done
+  }
+  const typed = await placed(line)
+  const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
+  redact.learn(...secretsIn([], variablesIn(dotenvText)))
+  const settings = settingsOf(typed, own, { env: isPrivate ? {} : env, dotenvText, takesWords })
+  for (const sentence of settings.cautions) stderr.write(`${terminalText(`warning: ${sentence}`, stderr)}\n`)
+  return work({ settings, typed, env, dotenvText, redact, as })
+}
+
+/** Starts a command, and ends with its exit code. @param {string} name @param {Parameters<typeof worked>[1]} [how] */
+export const start = (name, how = {}) => concluded((surroundings) => worked(name, how, surroundings))
 
 /** @param {NodeJS.WriteStream} stream @param {Redactor} redact */
 const redacting = (stream, redact) => {

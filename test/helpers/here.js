@@ -3,11 +3,15 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MillraceError } from '../../lib/base/errors.js'
+import { redactor } from '../../lib/base/redact.js'
 import { exitCodeOf } from '../../lib/cli/ending.js'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
+import { worked } from '../../lib/cli/start.js'
 import { run, startLocalServers } from '../../lib/index.js'
 import { refuseWords, typedLine } from '../../lib/options/command-line.js'
 import { runText } from '../../lib/report/text.js'
+import { testEnvironment } from '../../scripts/test.js'
 import { optionsOf } from '../../settings.js'
 import { ownFolder, until } from './programs.js'
 
@@ -134,3 +138,15 @@ export const writeHere = (t, line, where) => startHere(t, 'write', line, where).
 
 /** @param {Scope} t @param {string | readonly string[]} line @param {{ env?: NodeJS.ProcessEnv }} [where] */
 export const readHere = (t, line, where) => startHere(t, 'read', line, where).ended
+
+/** What `millrace` refuses, as the program ends with it. @param {string} line command and options @param {NodeJS.ProcessEnv} [env] */
+export const refusedHere = async (line, env = {}) => {
+  const [name, ...argv] = line.split(' ')
+  const surroundings = { env: { ...testEnvironment(process.env), ...env }, redact: redactor() }
+  try {
+    return { code: await worked(name, { argv }, surroundings), stderr: '' }
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error
+    return { code: error.exitCode, stderr: `${error.message}\n` }
+  }
+}

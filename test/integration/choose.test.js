@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { chooseSchema } from '../../lib/answers/choose/document.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { remoteBench } from '../../lib/cli/calibration.js'
+import { refusedHere } from '../helpers/here.js'
 import { startProgram } from '../helpers/programs.js'
 
 const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
@@ -34,14 +35,10 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
   assert.ok(existsSync(join(program.out, folder, 'choose.html')))
 })
 
-test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async (t) => {
-  const [wrong, short, silent] = await Promise.all(
-    [
-      'choose --rate 1k --popularity often',
-      'choose --rate 1k --time 20s --need newest-n',
-      'choose --rate 1k --strategy list,stream --url redis://127.0.0.1:1',
-    ].map((line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended),
-  )
+test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async () => {
+  const wrong = await refusedHere('choose --rate 1k --popularity often')
+  const short = await refusedHere('choose --rate 1k --time 20s --need newest-n')
+  const silent = await refusedHere('choose --rate 1k --strategy list,stream --url redis://127.0.0.1:1')
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /^--popularity must be/)
   assert.equal(short.code, 2)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
-import { readHere, startHere, writeHere } from '../helpers/here.js'
+import { readHere, refusedHere, startHere, writeHere } from '../helpers/here.js'
 import {
   assertDone,
   at,
@@ -508,7 +508,7 @@ describe('scripts/verify.js', () => {
       refused.stderr,
       /without --once, so nothing can be shown: the same bytes are rewritten every interval/,
     )
-    assert.equal((await verify('')).code, 2)
-    assert.equal((await verify('nowhere')).code, 2)
+    assert.equal((await refusedHere('verify ')).code, 2)
+    assert.equal((await refusedHere('verify nowhere')).code, 2)
   })
 })

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { writeHere } from '../helpers/here.js'
+import { refusedHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, ownFolder, startProgram } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
@@ -79,10 +79,10 @@ describe('a model of shares', { concurrency: 2 }, () => {
     // 890 a second, 72 of 89 of them.
     assert.ok((await callsOf(server, 'get')) - gets > 500)
     assert.equal(await callsOf(server, 'setex'), sets)
-    const odd = await played(`read ${file} --limit 10`)
+    const odd = await refusedHere(`read ${file} --limit 10`)
     assert.equal(odd.code, 2)
     assert.match(odd.stderr, /^--limit does not go with a workload file, .*; see millrace replay --help$/m)
-    const word = await played('read hunter2')
+    const word = await refusedHere('read hunter2')
     assert.deepEqual([word.code, word.stderr.includes('hunter2')], [2, false])
   })
 
@@ -118,14 +118,12 @@ describe('a model of shares', { concurrency: 2 }, () => {
       file,
       'keys: { a: { type: string, keys: 1 } }\nmix: [{ command: SET a 1, share: 1 }]\nrun: { rate: 1000 }\n',
     )
-    const { code, stderr } = await startProgram(t, 'lib/cli/millrace.js', `replay ${file} --only-reads`, {
-      out: false,
-    }).ended
+    const { code, stderr } = await refusedHere(`replay ${file} --only-reads`)
     assert.deepEqual([code, stderr.trim().split('\n').length], [2, 1], stderr)
     assert.match(stderr, /writes\.yaml:2:6: has no command that only reads/)
   })
 
-  test('what a mix has no use for is one line', async (t) => {
+  test('what a mix has no use for is one line', async () => {
     const cells =
       /^--model .*shop\.yaml: has a mix, which is measured by itself; give the file without --model$/
     const reads =
@@ -136,9 +134,7 @@ describe('a model of shares', { concurrency: 2 }, () => {
       ['calibrate', cells],
       ['read', reads],
     ])) {
-      const { code, stderr } = await startProgram(t, 'lib/cli/millrace.js', `${line} --model ${shop}`, {
-        out: false,
-      }).ended
+      const { code, stderr } = await refusedHere(`${line} --model ${shop}`)
       assert.equal(code, 2)
       assert.match(stderr.trim(), said)
     }
