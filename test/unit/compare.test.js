@@ -17,7 +17,7 @@ import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/resul
 import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
-import { valuesOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-compare-'))
 after(() => rm(folder, { recursive: true, force: true }))
@@ -341,37 +341,19 @@ test('cells of an experiment are sides: the runs of their rounds, by the names o
   })
 })
 
-const named = /** @type {[string[][], string[]][]} */ ([
-  [
-    [['r/a'], ['r/b']],
-    ['a', 'b'],
-  ],
-  [
-    [['r/a/x'], ['r/b/x']],
-    ['a', 'b'],
-  ],
-  [
-    [['r/a/x'], ['r/b/x'], ['r/a/y']],
-    ['a/x', 'b/x', 'a/y'],
-  ],
-  [
-    [['r/1/a/x'], ['r/2/a/x'], ['r/1/b/x']],
-    ['1/a', '2/a', '1/b'],
-  ],
-  [
-    [
-      ['r/a/1', 'r/a/2'],
-      ['r/b/1', 'r/b/2'],
-    ],
-    ['a/1 a/2', 'b/1 b/2'],
-  ],
-  [
-    [['r/a'], ['r/a']],
-    ['a', 'a'],
-  ],
-])
+const named = rowsOf(`
+r/a | r/b -> a | b
+r/a/x | r/b/x -> a | b
+r/a/x | r/b/x | r/a/y -> a/x | b/x | a/y
+r/1/a/x | r/2/a/x | r/1/b/x -> 1/a | 2/a | 1/b
+r/a/1 r/a/2 | r/b/1 r/b/2 -> a/1 a/2 | b/1 b/2
+r/a | r/a -> a | a
+`)
 for (const [sides, names] of named)
-  test(`sides ${JSON.stringify(sides)} are called ${names}`, () => assert.deepEqual(sideNames(sides), names))
+  test(`sides ${sides} are called ${names}`, () => {
+    const found = sideNames(sides.split(' | ').map((side) => side.split(' ')))
+    assert.deepEqual(found, names.split(' | '))
+  })
 
 test('three sides of repeated runs are ranked, with wider intervals than two have', async () => {
   const [a, b, c] = await Promise.all(

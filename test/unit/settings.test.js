@@ -309,8 +309,6 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--json', 'json', true],
   ['--json=false', 'json', false],
   ['--quiet', 'quiet', true],
-  ['--verbose', 'verbose', true],
-  ['-v', 'verbose', true],
   ['--log-level silent', 'logLevel', 'silent'],
   ['--cm', 'cluster', true],
   ['--host [::1]', 'host', '::1'],
@@ -354,7 +352,6 @@ const goodOfConsumer = /** @type {[string, string, unknown][]} */ ([
   ['--read-with mget --mode manual --fetch mget', 'mode', 'manual'],
   ['--read-with script', 'mode', 'script'],
   ['--read-with script -s script', 'mode', 'script'],
-  ['--period-in-millis 250', 'periodMs', 250],
   ['', 'values', true],
   ['--no-values', 'values', false],
   ['--values', 'values', true],
@@ -381,7 +378,6 @@ const goodOfConsumer = /** @type {[string, string, unknown][]} */ ([
   ['--reclaim 250ms', 'reclaimMs', 250],
   ['--drain', 'drain', true],
   ['-p 250', 'periodMs', 250],
-  ['-t 8 -a 3', 'agent', [3]],
   ['--slh --limit 5', 'strategy', 'list-hll'],
 ])
 for (const [line, key, value] of goodOfConsumer)
