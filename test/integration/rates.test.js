@@ -35,7 +35,7 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
   for (const [name, line, tick, isOver] of loads)
     test(name, async (t) => {
       const server = await startServer(t)
-      const options = '--warm-up 1 --duration 3 --no-report --guard off --allow memory,foreign-keys'
+      const options = '--warm-up 1 --duration 2 --no-report --guard off --allow memory,foreign-keys'
       const { document, folder, stderr } = await startProducer(t, `${line} ${options}`, { env: at(server) })
         .ended
       assert.ok(document, stderr)
