@@ -1,4 +1,5 @@
-// Every strategy on the other servers: alone with both drivers, and as a cluster of three.
+// Every strategy on the other servers: alone, and as a cluster of three. Over ioredis all of
+// them on the oldest and the newest, and between these two strategies and fields with a lifetime.
 import { peers } from '../../lib/servers/peers.js'
 import { peer } from '../helpers/peers.js'
 import { plainLines, spreadLines, strategyContract } from '../helpers/strategy-contract.js'
@@ -17,6 +18,12 @@ for (const { name, version } of peers) {
     lines: [plainLines, spreadLines],
     hashTtl: [''],
   }
-  strategyContract({ ...common, name, cluster: false, drivers: ['socket', 'ioredis'] })
+  const alone = { ...common, name, cluster: false, drivers: ['socket', 'ioredis'] }
+  if (['redis-6.2', 'valkey-9.1'].includes(name)) strategyContract(alone)
+  else {
+    strategyContract({ ...alone, drivers: ['socket'] })
+    const lines = [() => ['--strategy sorted-set', '--strategy stream -q 300']]
+    strategyContract({ ...alone, name: `${name}, ioredis`, drivers: ['ioredis'], lines })
+  }
   strategyContract({ ...common, name: `a cluster of ${name}`, cluster: true, drivers: ['socket'] })
 }
