@@ -10,6 +10,7 @@ import { calibrate } from '../../lib/cli/calibration.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
+import { refusedHere } from '../helpers/here.js'
 import { at, ownFolder, startProgram } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -150,7 +151,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     assert.match(readFileSync(page, 'utf8'), /Plan for 6,000 operations\/s/)
   })
 
-  test('what cannot be planned of a mix: one line, and what to change', async (t) => {
+  test('what cannot be planned of a mix: one line, and what to change', async () => {
     const other = join(root, 'other.yaml')
     writeFileSync(other, `name: shop\n${shop.replace('keys: 5000', 'keys: 6000')}`)
     for (const [line, words] of /** @type {const} */ ([
@@ -165,7 +166,7 @@ describe('a calibration of a mix, and a plan by it', () => {
       [`calibrate ${file} --strategy list`, /^--strategy does not go with \S+shop\.yaml$/],
       [`plan ${file} hunter2`, /^unexpected word on the command line/],
     ])) {
-      const { code, stderr } = await millrace(t, line)
+      const { code, stderr } = await refusedHere(line)
       assert.deepEqual([code, stderr.trim().split('\n').length], [2, 1], stderr)
       assert.match(stderr.trim(), words)
     }
