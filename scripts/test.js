@@ -112,6 +112,7 @@ const longest = `
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
   integration/fleet peers/strategies integration/fleet-faults integration/consumer
   integration/hostile-server integration/find-fleet integration/find peers/plan seeds/find
+  integration/plan-mix integration/safe-target integration/report seeds/find-engine seeds/socket seeds/clients
   integration/topology-ioredis integration/other-applications integration/queue-limits
   integration/topology-socket integration/advice-limits integration/server-errors integration/experiment
   integration/container peers/libraries integration/find-workloads integration/profile integration/plan
