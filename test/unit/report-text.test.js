@@ -6,6 +6,7 @@ import { runText } from '../../lib/report/text.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { withThresholds } from '../../lib/result/thresholds.js'
 import { sampleParts } from '../helpers/sample-run.js'
+import { rowsOf } from '../helpers/table.js'
 
 /** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
 
@@ -133,45 +134,20 @@ test('the cost of an item leads without the idle cost where that is known, else 
   assert.deepEqual(first(unknown), { label: 'gross server CPU per item', text: '4.81 µs' })
 })
 
-/** @type {[string, Record<string, any>, string][]} */
-const sentences = [
-  [
-    'all writers',
-    {},
-    'sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, as published (-q, -c, -p), by 2 writers, for 65 s on a',
-  ],
-  [
-    'one writer',
-    { totalAgents: 1, agents: [{ agent: 1 }] },
-    'sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, as published (-q, -c, -p), for',
-  ],
-  [
-    'one of many',
-    { totalAgents: 8, agents: [{ agent: 3 }], items: 125, nominalHz: 125 },
-    '125 items/s in bursts of 125 every 1 s, as published (-q, -c, -p), by writer 3 of 8 (125 of 1,000 items), for',
-  ],
-  [
-    'a range',
-    { totalAgents: 8, agents: [{ agent: 2 }, { agent: 3 }], items: 250, nominalHz: 250 },
-    'by writers 2-3 of 8 (250 of 1,000 items)',
-  ],
-  ['scattered', { totalAgents: 8, agents: [{ agent: 2 }, { agent: 5 }] }, 'by writers 2, 5 of 8'],
-  [
-    'another period',
-    { periodMs: 2000, spacingMs: 2000, nominalHz: 500 },
-    '500 items/s in bursts of 1,000 every 2 s',
-  ],
-  ['smooth', { pacing: 'smooth' }, '1,000 items/s at an even rate (--rate)'],
-  [
-    'saturating',
-    { rate: 'max', nominalHz: null },
-    'as many items/s as possible (1,000 over and over), by 2 writers, for',
-  ],
-  ['closed', { pacing: 'closed' }, '1,000 items, then 1 s of rest, by 2 writers, for'],
-]
-for (const [name, change, words] of sentences) {
+const published = 'as published (-q, -c, -p)'
+for (const [name, change, words] of rowsOf(`
+all writers -> {} -> sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, ${published}, by 2 writers, for 65 s on a
+one writer -> {"totalAgents":1,"agents":[{"agent":1}]} -> sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, ${published}, for
+one of many -> {"totalAgents":8,"agents":[{"agent":3}],"items":125,"nominalHz":125} -> 125 items/s in bursts of 125 every 1 s, ${published}, by writer 3 of 8 (125 of 1,000 items), for
+a range -> {"totalAgents":8,"agents":[{"agent":2},{"agent":3}],"items":250,"nominalHz":250} -> by writers 2-3 of 8 (250 of 1,000 items)
+scattered -> {"totalAgents":8,"agents":[{"agent":2},{"agent":5}]} -> by writers 2, 5 of 8
+another period -> {"periodMs":2000,"spacingMs":2000,"nominalHz":500} -> 500 items/s in bursts of 1,000 every 2 s
+smooth -> {"pacing":"smooth"} -> 1,000 items/s at an even rate (--rate)
+saturating -> {"rate":"max","nominalHz":null} -> as many items/s as possible (1,000 over and over), by 2 writers, for
+closed -> {"pacing":"closed"} -> 1,000 items, then 1 s of rest, by 2 writers, for
+`)) {
   test(`the plan and the target in one sentence: ${name}`, () => {
-    const [, sentence] = text({ plan: { ...plan, ...change } }).split('\n')
+    const [, sentence] = text({ plan: { ...plan, ...JSON.parse(change) } }).split('\n')
     assert.ok(sentence.includes(words), sentence)
   })
 }
