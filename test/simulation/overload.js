@@ -8,7 +8,7 @@ import { brokenIn, countExecuted } from './properties.js'
 /** @typedef {import('./faults.js').Fault} Fault */
 
 const serviceMs = 12
-const spanMs = 4000
+const spanMs = 5000
 // The first and the last tick of a short play count.
 const leastShare = 0.9
 const wholeBatchMs = 2000
