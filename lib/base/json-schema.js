@@ -7,7 +7,7 @@ import { plainText } from './units.js'
 const require = createRequire(import.meta.url)
 const longestPath = 60
 
-/** The schemas are the project's own, which a test holds against JSON Schema: neither is worth half the time here. */
+/** The schemas are the project's own: to check them here, and to shorten what is made of them, takes as long as the rest. */
 const how = { allowUnionTypes: true, strictRequired: false, validateSchema: false, code: { optimize: false } }
 
 /** @type {WeakMap<object, ValidateFunction>} */

@@ -7,7 +7,9 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/measures.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
-import { PRODUCER } from '../../lib/result/schemas.js'
+import { EXPERIMENT, PRODUCER, SECOND, VERIFIABLE } from '../../lib/result/schemas.js'
+import { mixSchema } from '../../lib/workloads/own/mix-text.js'
+import { meetsSchema, schema } from '../../lib/workloads/own/schema.js'
 import { typesFile } from '../../scripts/readme/types.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
@@ -20,6 +22,12 @@ test('the shipped files are the schemas of the code, and ajv takes them as they 
     assert.deepEqual(shipped, JSON.parse(JSON.stringify(schema)))
     new Ajv({ allowUnionTypes: true, strictRequired: false }).compile(shipped)
   }
+})
+
+test('ajv takes the schemas that are not shipped as they are', () => {
+  const unshipped = { SECOND, VERIFIABLE, EXPERIMENT, schema, mixSchema, meetsSchema }
+  for (const [name, one] of Object.entries(unshipped))
+    assert.ok(new Ajv({ allowUnionTypes: true, strictRequired: false }).compile(one), name)
 })
 
 test('the report is checked against the types of a result: none of its values has the type any', () => {

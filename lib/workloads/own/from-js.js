@@ -150,15 +150,14 @@ const textsOf = (slot) => {
   return [typeof slot === 'object' ? (slot?.pattern ?? `{${slot?.variable}}`) : String(slot)]
 }
 
+const replySchema = { type: 'object', properties: repliesSchema }
+
 /** @param {Command} command @param {readonly Family[]} families @param {(sentence: string) => never} refuse */
 const checkCommand = (command, families, refuse) => {
   if (typeof command?.name !== 'string' || !Array.isArray(command.args))
     return refuse('an operation is a list of each(), gather() and every()')
   const { name, args, counts, number } = command
-  const fault = firstFault(
-    { ...(counts && { counts }), ...(number && { number }) },
-    { type: 'object', properties: repliesSchema },
-  )
+  const fault = firstFault({ ...(counts && { counts }), ...(number && { number }) }, replySchema)
   if (fault) refuse(`${name}: ${fault.sentence}`)
   const words = args.flatMap((slot) => /** @type {any} */ (slot)?.many ?? [slot])
   const texts = args.flatMap(textsOf)
