@@ -1,4 +1,4 @@
-// What `npm test` runs, in four minutes on two cores, and with --rest what `npm run test:all` runs besides:
+// What `npm test` runs, in three minutes on two cores, and with --rest what `npm run test:all` runs besides:
 // node scripts/test.js [--rest | test file...]
 // stderr has a line for each file that ended; the last lines on stdout are the summary of node's test runner.
 import { spawn } from 'node:child_process'

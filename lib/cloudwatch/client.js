@@ -1,4 +1,4 @@
-// CloudWatch asked politely: whole pages, one question at a time, and slower when it says so, as its SDK does these.
+// CloudWatch asked politely: whole pages, one question at a time, and slower when it is throttled. Its SDK pages and retries.
 
 /**
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
