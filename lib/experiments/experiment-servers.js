@@ -207,7 +207,7 @@ const given = (target, env, restMs) => ({
  * @param {(line: string) => void} needs.log
  * @param {() => number} needs.clock
  */
-export const placesOf = ({ target, env, serverFile, log, clock }) => {
+export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
   /** @type {Map<string, Servers>} */
   const open = new Map()
 
@@ -248,9 +248,9 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       return { servers, give: async () => {} }
     },
 
-    /** Ends the servers that none of these needs. @param {readonly Place[]} places */
-    async keepOnly(places) {
-      const wanted = new Set(places.filter(({ own }) => !own).map(keyOf))
+    /** Ends the servers that none of these needs. @param {readonly Place[]} needed */
+    async keepOnly(needed) {
+      const wanted = new Set(needed.filter(({ own }) => !own).map(keyOf))
       for (const [key, servers] of open) {
         if (wanted.has(key)) continue
         open.delete(key)

@@ -16,13 +16,13 @@ import { experimentDocument } from './summary.js'
 /**
  * @import { ExperimentDocument } from '../result/experiment-document.js'
  * @import { Boxes } from './boxes.js'
- * @import { placesOf } from './experiment-servers.js'
+ * @import { serverPoolOf } from './experiment-servers.js'
  * @import { Cell, Turn } from './matrix.js'
  * @import { openMatrix } from './store.js'
  * @import { Matrix, TurnResult } from './summary.js'
  *
  * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
- * @typedef {ReturnType<typeof placesOf>} Places
+ * @typedef {ReturnType<typeof serverPoolOf>} ServerPool
  */
 
 const slowerBy = 0.6
@@ -45,7 +45,7 @@ export const clientWasTheLimit = ({ client, warnings, rate }) =>
  * @param {object} needs
  * @param {Matrix} needs.matrix
  * @param {Store} needs.store
- * @param {Places} needs.places
+ * @param {ServerPool} needs.serverPool
  * @param {NodeJS.ProcessEnv} needs.env of the programs
  * @param {AbortSignal} needs.signal
  * @param {string} needs.command
@@ -119,7 +119,7 @@ const resultOfLeg = ({ leg, document: run, reader, folder, span }, inFolder) => 
  * @param {number} needs.seconds
  * @param {number} needs.warmUpS
  * @param {Store} needs.store
- * @param {Places} needs.places
+ * @param {ServerPool} needs.serverPool
  * @param {NodeJS.ProcessEnv} needs.env of the programs
  * @param {AbortSignal} needs.signal
  * @param {() => number} needs.clock ms
@@ -136,7 +136,7 @@ export const runTurns = async ({
   seconds,
   warmUpS,
   store,
-  places,
+  serverPool,
   env,
   signal,
   clock,
@@ -161,7 +161,7 @@ export const runTurns = async ({
     const folder = store.folderOf(cell.id, round)
     await store.clear(cell.id, round)
     await madeWithParents(folder)
-    const { servers, give } = await places.take(cell.place, restMs(cell))
+    const { servers, give } = await serverPool.take(cell.place, restMs(cell))
     try {
       await servers.empty()
       const { legs, timeline } = await runCell({
@@ -203,9 +203,9 @@ export const runTurns = async ({
       if (error instanceof NotHere) return { ...nothing, skipped: error.message }
       if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
       // Where no run can come to an end, none is begun any more, and this one is not counted.
-      if (!signal.aborted) await places.check()
+      if (!signal.aborted) await serverPool.check()
       // What a run without an end has left on the servers would weigh on the next one.
-      if (!cell.place.own) await places.drop(cell.place)
+      if (!cell.place.own) await serverPool.drop(cell.place)
       return { ...nothing, failed: error.message }
     }
   }

@@ -23,7 +23,7 @@ import {
 import { roundsOf } from '../../compare/rounds.js'
 import { comparisonText } from '../../compare/text.js'
 import { spanWords } from '../../experiments/duration.js'
-import { placesOf, shownTarget } from '../../experiments/experiment-servers.js'
+import { serverPoolOf, shownTarget } from '../../experiments/experiment-servers.js'
 import { optionWords, typedWords } from '../../experiments/options.js'
 import { seriesProgress } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
@@ -270,17 +270,17 @@ const compare = async ({ settings: values, typed, env }) => {
   const found = () => findingsOf({ request, plan, gate: gating, store })
   const document = () =>
     documentOf(found(), { request, plan, store, command, spentMs: clock() - startMs, earlier })
-  const places = placesOf({ target, env, serverFile: (path) => path, log: say, clock })
+  const serverPool = serverPoolOf({ target, env, serverFile: (path) => path, log: say, clock })
   progress.begin(experiment, store)
   await withUndo(async (undo) => {
     undo(store.close)
-    undo(() => places.keepOnly([]))
+    undo(() => serverPool.keepOnly([]))
     await runTurns({
       cells,
       ...timing,
       seed,
       store,
-      places,
+      serverPool,
       env: programsEnv(env),
       signal,
       clock,

@@ -13,7 +13,7 @@ import { boxesAsked, followBoxes, joinBoxes } from '../../experiments/boxes.js'
 import { experimentIds, experimentNamed, fileOf } from '../../experiments/catalogue.js'
 import { runCell } from '../../experiments/cell-run.js'
 import { spanWords } from '../../experiments/duration.js'
-import { placesOf, shownTarget } from '../../experiments/experiment-servers.js'
+import { serverPoolOf, shownTarget } from '../../experiments/experiment-servers.js'
 import { figureNames } from '../../experiments/figures.js'
 import { cellsOf } from '../../experiments/matrix.js'
 import { typedWords } from '../../experiments/options.js'
@@ -153,14 +153,14 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   )
   const signal = interruptsOfSeries()
   const clock = () => performance.now()
-  const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
+  const serverPool = serverPoolOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   /** @type {Planned[]} */
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = seriesProgress({ plan, terms, onTarget: target !== null, startMs: clock(), say })
   const { out: outDir = 'results/experiments', resume } = values
   return {
-    ...{ plan, words, terms, target: target?.shown ?? [], fleet, places, progress, outDir, resume },
+    ...{ plan, words, terms, target: target?.shown ?? [], fleet, serverPool, progress, outDir, resume },
     ...{ env: programsEnv(env), signal, clock },
   }
 }
@@ -174,11 +174,11 @@ const outline = ({ plan, terms, progress }) => {
 }
 
 /** A box that has no results. @param {Series} series @param {Boxes} boxes */
-const follow = async ({ plan: [{ cells }], terms, places, env, signal }, boxes) => {
+const follow = async ({ plan: [{ cells }], terms, serverPool, env, signal }, boxes) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-box-'))
   const timing = { seconds: terms.seconds, warmUpS: terms.warmUpS }
   const play = async (/** @type {(typeof cells)[number]} */ cell, /** @type {Part} */ part) => {
-    const { servers } = await places.take(cell.place, 0)
+    const { servers } = await serverPool.take(cell.place, 0)
     await runCell({ cell, folder, timing, factor: 1, servers, env, signal, part })
   }
   await followBoxes(boxes, cells, play, say).finally(() => rm(folder, { recursive: true, force: true }))
@@ -202,12 +202,12 @@ const commandOf = ({ words, terms, target }, { id }) =>
  * @returns {Promise<boolean>} whether it has a valid run
  */
 const runOne = async (series, { experiment, cells }, boxes, undo) => {
-  const { terms, places, progress, outDir, resume, env, signal, clock } = series
+  const { terms, serverPool, progress, outDir, resume, env, signal, clock } = series
   const store = await openMatrix({ outDir, terms: { experiment, ...terms }, resume, epochMs: Date.now() })
   undo(store.close)
   progress.begin(experiment, store)
   const command = commandOf(series, experiment)
-  await places.keepOnly(cells.map(({ place }) => place))
+  await serverPool.keepOnly(cells.map(({ place }) => place))
   const document = await runMatrix({
     boxes,
     matrix: {
@@ -216,7 +216,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
       ...terms,
       published: published().experiments[experiment.published ?? ''] ?? null,
     },
-    ...{ store, places, env, signal, command, clock },
+    ...{ store, serverPool, env, signal, command, clock },
     millrace: millraceVersion(),
     onTurn: progress.turn,
   }).catch((error) => {
@@ -237,11 +237,11 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
 /** @param {Asked} asked @param {readonly string[]} words */
 const run = async (asked, words) => {
   const series = seriesOf(asked, words)
-  const { plan, terms, fleet, places, signal } = series
+  const { plan, terms, fleet, serverPool, signal } = series
   if (asked.settings['dry-run']) return outline(series)
   let isMeasured = true
   await withUndo(async (undo) => {
-    undo(() => places.keepOnly([]))
+    undo(() => serverPool.keepOnly([]))
     const experiments = plan.map(({ experiment }) => experiment)
     const boxes =
       fleet &&
