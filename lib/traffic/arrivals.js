@@ -90,7 +90,7 @@ const warped = ({ lengthMs, fromMs, before, intensity }) => {
 
 /**
  * When event i is due, in milliseconds after the start. Unless they are even, events are asked for in order.
- * @param {{ arrivals: string, spacingMs: number, seed: number }} terms spacingMs: on average
+ * @param {{ arrivals: string, spacingMs: number, seed: number }} fields spacingMs: on average
  * @returns {(i: number) => number}
  */
 export const duesOf = ({ arrivals, spacingMs, seed }) => {
@@ -113,7 +113,7 @@ export const duesOf = ({ arrivals, spacingMs, seed }) => {
 
 /**
  * When operations are due, and whether one is due after the end.
- * @param {{ rateHz: number, arrivals: string, seed: number, durationMs: number | null }} terms
+ * @param {{ rateHz: number, arrivals: string, seed: number, durationMs: number | null }} fields
  */
 export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
   const due = duesOf({ arrivals, spacingMs: 1000 / rateHz, seed })

@@ -11,7 +11,7 @@ import { orderOf, popularityOf } from './popularity.js'
 /**
  * @import { Range } from '../base/ranges.js'
  *
- * @typedef {object} ItemTerms
+ * @typedef {object} ItemFields
  * @property {string} order as --popularity has it
  * @property {number} count items at any moment
  * @property {number} seed
@@ -92,7 +92,7 @@ const perMsOf = (pace) => (pace ? Number(paceOf(pace)) : 0)
 
 /**
  * The number of the item in each place, 0..count-1, as time goes by.
- * @param {Omit<ItemTerms, 'order' | 'seed'>} terms
+ * @param {Omit<ItemFields, 'order' | 'seed'>} fields
  * @returns {(place: number, atMs: number) => number}
  */
 const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
@@ -103,13 +103,13 @@ const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
 
 /**
  * The numbers of items as they are drawn, for a client.
- * @param {ItemTerms} terms
+ * @param {ItemFields} fields
  * @returns {(atMs: number, client?: number) => number}
  */
-export const drawsOf = (terms) => {
-  const { order, count, seed, first = 1, quantity = count, shift, churn, clients = 1 } = terms
+export const drawsOf = (fields) => {
+  const { order, count, seed, first = 1, quantity = count, shift, churn, clients = 1 } = fields
   const asked = known(order)
-  const numberOf = numbersOf(terms)
+  const numberOf = numbersOf(fields)
   if (asked.kind === 'split') {
     const placeOf = splitOf(count, clients)
     return (atMs, client = 0) => numberOf(placeOf(client), atMs)
@@ -142,16 +142,16 @@ export const drawsOf = (terms) => {
  * @returns {(range: Range, atMs: number) => Float64Array}
  */
 export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, first, count }) => {
-  const terms = { order, shift, churn, quantity, first, count, seed: mix(mix(seed) ^ agent) }
+  const fields = { order, shift, churn, quantity, first, count, seed: mix(mix(seed) ^ agent) }
   if (order === 'sequential') {
-    const numberOf = numbersOf(terms)
+    const numberOf = numbersOf(fields)
     return (range, atMs) => {
       const items = new Float64Array(range.count)
       for (let i = 0; i < items.length; i++) items[i] = numberOf(range.first - first + i, atMs)
       return items
     }
   }
-  const draw = drawsOf(terms)
+  const draw = drawsOf(fields)
   return (range, atMs) => {
     const items = new Float64Array(range.count)
     for (let i = 0; i < items.length; i++) items[i] = draw(atMs)
@@ -168,7 +168,7 @@ export const eachOnce = (count, after = 0) => {
   return () => (n < after + count ? ++n : -1)
 }
 
-/** Popularity in a few words. @param {{ order: string, shift?: string | null, churn?: string | null }} terms */
+/** Popularity in a few words. @param {{ order: string, shift?: string | null, churn?: string | null }} fields */
 export const itemsWords = ({ order, shift, churn }) => {
   if (order === 'split') return 'each connection its own items in order'
   const words =

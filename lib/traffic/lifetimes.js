@@ -2,17 +2,17 @@
 // seed.
 import { mix } from '../base/random.js'
 
-/** @typedef {{ ttlS: number, ttlLeastS?: number | null, seed: number }} LifetimeTerms ttlLeastS: null: all have ttlS */
+/** @typedef {{ ttlS: number, ttlLeastS?: number | null, seed: number }} LifetimeFields ttlLeastS: null: all have ttlS */
 
 const salt = 0x2c1b3c6d
 
-/** The shortest, in seconds. @param {Omit<LifetimeTerms, 'seed'>} terms */
+/** The shortest, in seconds. @param {Omit<LifetimeFields, 'seed'>} fields */
 export const shortestS = ({ ttlS, ttlLeastS = null }) => ttlLeastS ?? ttlS
 
-/** In seconds. @param {Omit<LifetimeTerms, 'seed'>} terms */
-export const meanLifetimeS = (terms) => (terms.ttlS + shortestS(terms)) / 2
+/** In seconds. @param {Omit<LifetimeFields, 'seed'>} fields */
+export const meanLifetimeS = (fields) => (fields.ttlS + shortestS(fields)) / 2
 
-/** Seconds of item n. @param {LifetimeTerms} terms @returns {(n: number) => number} */
+/** Seconds of item n. @param {LifetimeFields} fields @returns {(n: number) => number} */
 export const lifetimeOf = ({ ttlS, ttlLeastS = null, seed }) => {
   if (ttlLeastS === null) return () => ttlS
   const own = mix(mix(seed) ^ salt)
@@ -20,10 +20,10 @@ export const lifetimeOf = ({ ttlS, ttlLeastS = null, seed }) => {
   return (n) => ttlLeastS + Math.floor((mix(mix(n) ^ own) / 2 ** 32) * span)
 }
 
-/** `3 s`, `60 to 600 s` @param {Omit<LifetimeTerms, 'seed'>} terms */
+/** `3 s`, `60 to 600 s` @param {Omit<LifetimeFields, 'seed'>} fields */
 export const lifetimeWords = ({ ttlS, ttlLeastS = null }) =>
   ttlLeastS === null ? `${ttlS} s` : `${ttlLeastS} to ${ttlS} s`
 
-/** As --ttl has it. @param {Omit<LifetimeTerms, 'seed'>} terms */
+/** As --ttl has it. @param {Omit<LifetimeFields, 'seed'>} fields */
 export const typedLifetime = ({ ttlS, ttlLeastS = null }) =>
   ttlLeastS === null ? `${ttlS}s` : `${ttlLeastS}s-${ttlS}s`

@@ -39,17 +39,17 @@ const randomPool = (seed, length) => {
 export const identityWidth = (payload, valueBytes) =>
   payload === 'zero' ? 0 : Math.min(payload === 'sparse' ? 4 : 8, valueBytes)
 
-/** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, valueSizes?: string | null, seed: number, stamp: boolean }} PayloadTerms */
+/** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, valueSizes?: string | null, seed: number, stamp: boolean }} PayloadFields */
 
 /**
  * What is behind the stamp: letters of identity, then bytes of a pool from a place of the item's own.
- * @param {PayloadTerms} terms
+ * @param {PayloadFields} fields
  */
-const bodyOf = (terms) => {
-  const { payload, seed } = terms
-  const lead = terms.stamp ? stampBytes : 0
-  const most = sizeLimits(terms).most - lead
-  const whole = sizeOf(terms)
+const bodyOf = (fields) => {
+  const { payload, seed } = fields
+  const lead = fields.stamp ? stampBytes : 0
+  const most = sizeLimits(fields).most - lead
+  const whole = sizeOf(fields)
   const letters = identityWidth(payload, most)
   const common = { lead, letters, whole, widthOf: (/** @type {number} */ n) => whole(n) - lead }
   if (payload !== 'random')
@@ -64,12 +64,12 @@ const bodyOf = (terms) => {
 
 /**
  * The bytes of a value behind the stamp: how many each item has, and how they are put in place.
- * @param {PayloadTerms} terms
+ * @param {PayloadFields} fields
  */
-export const payloadBody = (terms) => {
-  const { letters, pool, placeOf, widthOf } = bodyOf(terms)
-  const { least, most } = sizeLimits(terms)
-  const lead = terms.stamp ? stampBytes : 0
+export const payloadBody = (fields) => {
+  const { letters, pool, placeOf, widthOf } = bodyOf(fields)
+  const { least, most } = sizeLimits(fields)
+  const lead = fields.stamp ? stampBytes : 0
   return {
     least: least - lead,
     most: most - lead,
@@ -91,11 +91,11 @@ export const payloadBody = (terms) => {
 
 /**
  * Whether bytes[from, to) are the value of item n; the digits of a stamp are not compared.
- * @param {PayloadTerms} terms
+ * @param {PayloadFields} fields
  * @returns {(n: number, bytes: Buffer, from: number, to: number) => boolean}
  */
-export const payloadMatcher = (terms) => {
-  const { lead, letters, whole, pool, placeOf } = bodyOf(terms)
+export const payloadMatcher = (fields) => {
+  const { lead, letters, whole, pool, placeOf } = bodyOf(fields)
   return (n, bytes, from, to) => {
     if (to - from !== whole(n)) return false
     let rest = n
@@ -112,14 +112,14 @@ export const payloadMatcher = (terms) => {
 
 /**
  * The item whose value would begin like this, -1 where none would.
- * @param {PayloadTerms} terms
+ * @param {PayloadFields} fields
  * @returns {(bytes: Buffer, from: number, to: number) => number}
  */
-export const itemOfValue = (terms) => {
-  const { lead, letters } = bodyOf(terms)
+export const itemOfValue = (fields) => {
+  const { lead, letters } = bodyOf(fields)
   const digits = new Int8Array(256).fill(-1)
   for (const [digit, code] of codes.entries()) digits[code] = digit
-  const { least } = sizeLimits(terms)
+  const { least } = sizeLimits(fields)
   return (bytes, from, to) => {
     if (to - from < least) return -1
     const head = Math.min(letters, to - from - lead)

@@ -15,7 +15,7 @@ import { count, plainText } from '../base/units.js'
  * @property {number} least
  * @property {number} most
  *
- * @typedef {{ valueBytes: number, valueSizes?: string | null, seed: number }} SizeTerms valueSizes: as Sizes.text
+ * @typedef {{ valueBytes: number, valueSizes?: string | null, seed: number }} SizeFields valueSizes: as Sizes.text
  */
 
 const quantiles = 65_536
@@ -166,7 +166,7 @@ export const sizesIn = (text, mayRead = false) => {
   return known.get(name)
 }
 
-/** @param {SizeTerms} terms @returns {Sizes | null} null: all values have one size */
+/** @param {SizeFields} fields @returns {Sizes | null} null: all values have one size */
 const spreadOf = ({ valueSizes }) => {
   if (!valueSizes) return null
   const sizes = sizesIn(valueSizes)
@@ -182,18 +182,18 @@ export const shownSizes = (text) => {
     : plainText(text).slice(0, 80)
 }
 
-/** The smallest and the largest value. @param {SizeTerms} terms */
-export const sizeLimits = (terms) => {
-  const { least, most } = spreadOf(terms) ?? { least: terms.valueBytes, most: terms.valueBytes }
+/** The smallest and the largest value. @param {SizeFields} fields */
+export const sizeLimits = (fields) => {
+  const { least, most } = spreadOf(fields) ?? { least: fields.valueBytes, most: fields.valueBytes }
   return { least, most }
 }
 
-/** The size of item n's value. @param {SizeTerms} terms @returns {(n: number) => number} */
-export const sizeOf = (terms) => {
-  const sizes = spreadOf(terms)
-  if (!sizes) return () => terms.valueBytes
+/** The size of item n's value. @param {SizeFields} fields @returns {(n: number) => number} */
+export const sizeOf = (fields) => {
+  const sizes = spreadOf(fields)
+  if (!sizes) return () => fields.valueBytes
   const { table } = sizes
-  const own = mix(mix(terms.seed) ^ salt)
+  const own = mix(mix(fields.seed) ^ salt)
   return (n) => table[mix(mix(n) ^ own) >>> 16]
 }
 
@@ -203,9 +203,9 @@ export const allocated = (bytes) => {
   return Math.ceil(bytes / step) * step
 }
 
-/** What a value takes of a server's memory on average. @param {SizeTerms} terms */
-export const storedBytes = (terms) => {
-  const sizes = spreadOf(terms)
-  if (!sizes) return allocated(terms.valueBytes + 6)
+/** What a value takes of a server's memory on average. @param {SizeFields} fields */
+export const storedBytes = (fields) => {
+  const sizes = spreadOf(fields)
+  if (!sizes) return allocated(fields.valueBytes + 6)
   return sizes.table.reduce((sum, bytes) => sum + allocated(bytes + 6), 0) / quantiles
 }

@@ -27,8 +27,8 @@ import {
 import { spreadTags } from './plan-fields.js'
 
 /**
- * @import { LifetimeTerms } from '../../traffic/lifetimes.js'
- * @import { PayloadTerms } from '../../traffic/payload.js'
+ * @import { LifetimeFields } from '../../traffic/lifetimes.js'
+ * @import { PayloadFields } from '../../traffic/payload.js'
  * @import { Argument, Ask, Command, Family, Shape, Slot } from '../declare.js'
  * @import { LatestFields as PlanFields } from './plan-fields.js'
  */
@@ -52,10 +52,10 @@ export const roles = Object.freeze({
 /** The shared options that are about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
-/** Seconds that the item lives. @param {LifetimeTerms} t */
+/** Seconds that the item lives. @param {LifetimeFields} t */
 export const ttl = (t) => (t.ttlLeastS ? number('ttl', lifetimeOf(t)) : t.ttlS)
 
-/** @param {PayloadTerms} t */
+/** @param {PayloadFields} t */
 export const valueBody = (t) => {
   const body = payloadBody(t)
   return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)
