@@ -1,11 +1,9 @@
 // The commands of `millrace`. A command's module is loaded when it is used.
 
 /**
- * @import { Settings } from '../../settings.js'
  * @import { Redactor } from '../base/redact.js'
  * @import { Typed } from '../options/command-line.js'
  * @import { About } from '../options/help.js'
- *
  * @import { Option } from '../../settings.js'
  *
  * @typedef {object} Asked
