@@ -10,8 +10,7 @@ import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
 let server
 const scope = suiteScope()
 before(async () => {
-  // Scripts of more than 20 ms are 'slow'.
-  server = await startServer(scope, { config: { 'lua-time-limit': '20' } })
+  server = await startServer(scope)
 })
 
 const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)
@@ -49,10 +48,12 @@ test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
 })
 
 test('a script that blocks: BUSY is an outcome, with its share', async (t) => {
+  // Every script over these documents is 'slow'.
+  const own = await startServer(t, { config: { 'lua-time-limit': '2' } })
   const run = await writeHere(
     t,
     '--strategy query-scan-json --items 8000 --connections 6 --duration 4s --prefix busy:',
-    { env: at(server) },
+    { env: at(own) },
   )
   assert.equal(run.code, 4)
   const { items, queries, measures } = run.document
@@ -68,7 +69,6 @@ test('a script that blocks: BUSY is an outcome, with its share', async (t) => {
 })
 
 test('the CPU of a query is what the kernel counted, however long the server answers no INFO', async (t) => {
-  // Its limit for scripts is the usual one: nothing is refused.
   const own = await startServer(t)
   const kernelUs = () => {
     const stat = readFileSync(`/proc/${own.pid}/stat`, 'latin1')
@@ -93,14 +93,15 @@ test('the CPU of a query is what the kernel counted, however long the server ans
 })
 
 test('nobody waits longer than --query-timeout', async (t) => {
+  // The longest of four that ask at once waits for four scripts, of at least 10 ms each.
   const run = await writeHere(
     t,
-    '--strategy query-scan --items 8000 --connections 4 --requests 12 --query-timeout 15ms --prefix late:',
+    '--strategy query-scan --items 16000 --connections 4 --requests 40 --query-timeout 10ms --prefix late:',
     { env: at(server) },
   )
   assert.equal(run.code, 4)
   const { items, queries } = run.document
-  assert.equal(items.offered, 12)
+  assert.equal(items.offered, 40)
   assert.ok(queries.timeout > 0, JSON.stringify(items))
   assert.equal(items.failed_by.TIMEOUT, queries.timeout)
   assert.equal(queries.checked, items.acked)

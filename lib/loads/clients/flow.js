@@ -70,7 +70,7 @@ import { sendingOf } from './sending.js'
  * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
  */
 
-const lookMs = 50
+const mostLookMs = 50
 
 /** Replies that are not there in time are given up. @param {ReturnType<typeof clientsPool>} pool @param {() => number} clock @param {Timers} timers */
 const answerLimit = (pool, clock, timers) => {
@@ -79,7 +79,7 @@ const answerLimit = (pool, clock, timers) => {
   const look = (/** @type {number} */ limitMs) => {
     const beforeMs = clock() - limitMs
     for (const connection of pool.all()) if (connection.oldestMs() < beforeMs) connection.giveUp()
-    timer = timers.setTimeout(look, lookMs, limitMs)
+    timer = timers.setTimeout(look, Math.min(mostLookMs, limitMs), limitMs)
   }
   return { begin: look, end: () => timers.clearTimeout(timer) }
 }
