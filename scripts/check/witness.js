@@ -93,7 +93,7 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
       await sleep(ms)
     }
   }
-  const counters = every(countersEveryMs, async () => {
+  void every(countersEveryMs, async () => {
     const text = String(await redis.info('stats', 'commandstats'))
     const atMs = Date.now()
     points.net.push({
@@ -107,17 +107,22 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
     /** Bytes of data while nobody writes: a server counts a new connection as a client after up to a second, and until then it passes for data. */
     async data() {
       await dataBytes(redis) // a command takes a histogram when it is run for the first time
-      await sleep(countedMs)
+      let bytes = Number.NaN
+      let sameMs = 0
       // A machine that is busy takes longer.
-      for (let waits = 0; waits < mostWaits && !(await areClientsCounted(redis)); waits++)
+      for (let waits = 0; waits < mostWaits && sameMs < countedMs; waits++) {
         await sleep(countersEveryMs)
-      return dataBytes(redis)
+        const isCounted = await areClientsCounted(redis)
+        const now = await dataBytes(redis)
+        sameMs = isCounted && Math.abs(now - bytes) < clientBytes / 10 ? sameMs + countersEveryMs : 0
+        bytes = now
+      }
+      return bytes
     },
-    async stop() {
+    /** The loop ends by itself: a question to a server that has gone may never be answered once its client is closed. */
+    stop() {
       stopped = true
-      // First: of a server that has gone, a question waits until the client has tried to connect 20 times.
       redis.disconnect()
-      await counters
     },
   }
 }
