@@ -78,11 +78,11 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
  * @param {string} needs.url of it
  * @param {string} needs.run
  * @param {number} needs.boxes
- * @param {object} needs.terms that all boxes must have typed
+ * @param {object} needs.fixed that all boxes must have typed
  * @param {(line: string) => void} needs.say
  * @param {AbortSignal} needs.signal
  */
-export const joinBoxes = async ({ place, url, run, boxes, terms, say, signal }) => {
+export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) => {
   const client = await openControl(place)
   const { head } = fleetKeys(run)
   const numbers = { prefix: head, totalAgents: boxes, readers: 'box' }
@@ -99,8 +99,8 @@ export const joinBoxes = async ({ place, url, run, boxes, terms, say, signal }) 
     await office.release()
     disconnect(client)
   }
-  const digest = createHash('sha1').update(JSON.stringify(terms)).digest('hex')
-  const [termsKey, turnKey] = [`${head}experiment`, `${head}turn`]
+  const digest = createHash('sha1').update(JSON.stringify(fixed)).digest('hex')
+  const [experimentKey, turnKey] = [`${head}experiment`, `${head}turn`]
   let at = 0
   /** @param {object} turn */
   const tell = async (turn) => {
@@ -110,7 +110,7 @@ export const joinBoxes = async ({ place, url, run, boxes, terms, say, signal }) 
   const ask = (key) => client.get(key).catch(() => null)
   const begin = async () => {
     if (number > 1) return
-    if ((await client.set(termsKey, digest, 'PX', keptMs, 'NX')) === null)
+    if ((await client.set(experimentKey, digest, 'PX', keptMs, 'NX')) === null)
       throw new TargetError(`--run ${run} has been played already; take another --run`, { code: 'RUN_ENDED' })
   }
   await begin().catch(async (error) => {
@@ -137,7 +137,7 @@ export const joinBoxes = async ({ place, url, run, boxes, terms, say, signal }) 
     async next() {
       let seenMs = performance.now()
       for (; !signal.aborted; await sleep(lookEveryMs)) {
-        const theirs = await ask(termsKey)
+        const theirs = await ask(experimentKey)
         if (theirs !== null && theirs !== digest)
           throw new OptionError(
             `--run ${run}: box 1 plays another experiment, or other --scale, --seconds, --warm-up, --boxes; type the same on every box`,

@@ -29,22 +29,22 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
 /**
  * @param {object} needs
  * @param {{ experiment: { id: string }, cells: Cell[] }[]} needs.plan
- * @param {{ seconds: number, warmUpS: number, repeat: number }} needs.terms
+ * @param {{ seconds: number, warmUpS: number, repeat: number }} needs.fixed
  * @param {boolean} needs.onTarget servers that are not started here
  * @param {number} needs.startMs that this program took to start
  * @param {(line: string) => void} needs.say
  */
-export const seriesProgress = ({ plan, terms, onTarget, startMs, say }) => {
-  const timing = { ...terms, startMs }
+export const seriesProgress = ({ plan, fixed, onTarget, startMs, say }) => {
+  const timing = { ...fixed, startMs }
   const expectedMs = (/** @type {Cell} */ cell) => turnMs(cell, timing, onTarget)
   const all = plan.flatMap(({ cells }) => cells)
-  const total = all.length * terms.repeat
+  const total = all.length * fixed.repeat
   let done = 0
   let taken = 0
   let overMs = 0
   // Servers are started by an experiment's first turns.
   const startsMs = onTarget ? 0 : plan.reduce((sum, { cells }) => sum + serverStartsMs(cells, timing), 0)
-  let leftMs = all.reduce((sum, cell) => sum + expectedMs(cell), 0) * terms.repeat
+  let leftMs = all.reduce((sum, cell) => sum + expectedMs(cell), 0) * fixed.repeat
   let current = ''
   // What turns took beyond what was expected, those that are left will take too.
   const allLeftMs = () => leftMs + (taken > 0 ? ((total - done) * overMs) / taken : startsMs)
@@ -63,7 +63,7 @@ export const seriesProgress = ({ plan, terms, onTarget, startMs, say }) => {
       }
       const before = several(turns.length, 'run')
       const after = result ? `is done with its ${before}` : `goes on after ${before}`
-      const how = resumed ? after : several(cells.length * terms.repeat, 'run')
+      const how = resumed ? after : several(cells.length * fixed.repeat, 'run')
       say(`${id}: ${question} ${how}, about ${leftWords()} in all; ${folder}`)
     },
     /** @param {Turn} turn @param {TurnResult} result @param {number} tookMs */

@@ -11,7 +11,7 @@ import { linesOf } from './programs.js'
  * @import { Experiment } from './schema.js'
  * @import { TurnResult } from './summary.js'
  *
- * @typedef {object} Terms what must be the same for a matrix to go on
+ * @typedef {object} Fixed what must be the same for a matrix to go on
  * @property {Experiment} experiment
  * @property {number} scale
  * @property {number} seconds
@@ -45,7 +45,7 @@ const stored = (path, work) =>
     throw new ResultsError(path, cause)
   })
 
-/** @param {string} outDir @param {Terms} terms @param {number} epochMs */
+/** @param {string} outDir @param {Fixed} fixed @param {number} epochMs */
 const newFolder = async (outDir, { experiment }, epochMs) => {
   try {
     await madeWithParents(outDir)
@@ -67,29 +67,29 @@ const newFolder = async (outDir, { experiment }, epochMs) => {
   throw new OptionError(`--out ${outDir}: ${attempts} matrices of this second exist`)
 }
 
-/** The first term that is another; null: all the same. @param {Terms} a @param {Terms} b */
+/** The first value that differs; null: all the same. @param {Fixed} a @param {Fixed} b */
 const difference = (a, b) => {
-  const names = /** @type {(keyof Terms)[]} */ (Object.keys(b))
+  const names = /** @type {(keyof Fixed)[]} */ (Object.keys(b))
   return names.find((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name])) ?? null
 }
 
 /**
- * The newest matrix of the same terms, whether it was stopped or came to its end.
+ * The newest matrix with the same fixed values, whether it was stopped or came to its end.
  * @param {string} outDir
- * @param {Terms} terms
+ * @param {Fixed} fixed
  */
-const begun = async (outDir, terms) => {
+const begun = async (outDir, fixed) => {
   const names = await readdir(outDir).catch(() => /** @type {string[]} */ ([]))
   const own = names
-    .filter((name) => name.includes(`-${terms.experiment.id}`))
+    .filter((name) => name.includes(`-${fixed.experiment.id}`))
     .sort()
     .reverse()
   let another = ''
   for (const name of own) {
     const folder = join(outDir, name)
     const found = await jsonIn(join(folder, 'matrix.json'))
-    if (found?.experiment?.id !== terms.experiment.id) continue
-    const other = difference(found, terms)
+    if (found?.experiment?.id !== fixed.experiment.id) continue
+    const other = difference(found, fixed)
     if (!other) return folder
     if (!found.finished && !another)
       another = `${folder} was begun with another ${other === 'experiment' ? 'definition' : other}`
@@ -101,14 +101,14 @@ const begun = async (outDir, terms) => {
 /**
  * @param {object} where
  * @param {string} where.outDir
- * @param {Terms} where.terms
+ * @param {Fixed} where.fixed
  * @param {boolean} where.resume
  * @param {number} where.epochMs
  * @param {string} [where.documentName] of the file that says what the matrix came to
  */
-export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName = 'experiment.json' }) => {
-  const before = resume ? await begun(outDir, terms) : null
-  const folder = before ?? (await newFolder(outDir, terms, epochMs))
+export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName = 'experiment.json' }) => {
+  const before = resume ? await begun(outDir, fixed) : null
+  const folder = before ?? (await newFolder(outDir, fixed, epochMs))
   const lock = join(folder, 'matrix.lock')
   if (!takeOwnership(lock))
     throw new OptionError(
@@ -118,7 +118,7 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName 
   const turnsFile = join(folder, 'turns.ndjson')
   const known = before ? await jsonIn(matrixFile) : null
   const started = known?.started ?? new Date(epochMs).toISOString()
-  if (!before) await write(matrixFile, { ...terms, started, finished: false })
+  if (!before) await write(matrixFile, { ...fixed, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
   const earlier = before ? await jsonIn(join(folder, documentName)) : null
   // A line that was torn must not have another behind it.
@@ -144,7 +144,7 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName 
     },
     /** @param {object} document */
     tell: (document) => write(join(folder, documentName), document),
-    finish: () => write(matrixFile, { ...terms, started, finished: true }),
+    finish: () => write(matrixFile, { ...fixed, started, finished: true }),
     /** Another program may go on with it. */
     close: () => rm(lock, { force: true }),
   }

@@ -56,7 +56,7 @@ const leasesIn = (head, writers, readers) => {
   return [...keysOf(writers, ''), ...keysOf(readers, readersName)]
 }
 
-/** How many readers a run has. @param {string | null | undefined} text of their terms */
+/** How many readers a run has. @param {string | null | undefined} text of what they share */
 export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 0)
 
 /**

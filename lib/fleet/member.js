@@ -30,7 +30,7 @@ import { leadingOf } from './thread.js'
  * @property {number} withinMs
  * @property {boolean} partial
  *
- * @typedef {object} Terms what all boxes of a kind have in common
+ * @typedef {object} SharedPlan what all boxes of a kind have in common
  * @property {string} digest
  * @property {string} text
  * @property {(theirs: string) => string} differing options
@@ -44,7 +44,7 @@ import { leadingOf } from './thread.js'
  * @property {number} writers of readers: unknown before they join
  * @property {number} spacingMs of the ticks
  * @property {boolean} isEven ticks are due at even distances, on all boxes at the same moments
- * @property {Terms} terms
+ * @property {SharedPlan} shared
  * @property {readonly { address: string, runId: string | null }[]} targets
  * @property {Kept} kept
  * @property {boolean} stagger
@@ -101,15 +101,15 @@ const secondsOf = (box, heartbeat) => {
 /**
  * @param {Needs} needs
  * @param {ReturnType<typeof boxOf>} box
- * @param {Terms} terms
+ * @param {SharedPlan} shared
  */
-const join = async ({ run, kind }, box, terms) => {
+const join = async ({ run, kind }, box, shared) => {
   const joined = await box.join()
   if (joined.state === 'done') throw runEnded(run)
   if (joined.state !== 'other') return joined
   const why =
     kind === 'producer'
-      ? `the boxes of this run write another plan, with ${terms.differing(joined.plan)}`
+      ? `the boxes of this run write another plan, with ${shared.differing(joined.plan)}`
       : 'its writers began another plan just now'
   throw new TargetError(`--run ${run}: ${why}; type the same on every box, or take another --run`, {
     code: 'RIVAL_PLAN',
@@ -133,9 +133,9 @@ const boxFor = async (needs, client) => {
   if (refusal) throw new TargetError(`--run ${run}: ${refusal}`, { code: 'CLOCK' })
 
   const facts = sharedFactsOf(control)
-  const { terms, writers } =
+  const { shared, writers } =
     kind === 'producer' ? needs : await readingOfRun(await begunRun(control, needs), needs, control, facts)
-  const joining = { data: randomUUID(), digest: terms.digest, plan: terms.text, writers }
+  const joining = { data: randomUUID(), digest: shared.digest, plan: shared.text, writers }
   const mayLead = kind === 'producer'
   const box = boxOf({ control, id, joining, description: description.text, mayLead, kept: needs.kept })
   const leading = leadingOf({ place, run, id, data: box.data, warn })
@@ -145,7 +145,7 @@ const boxFor = async (needs, client) => {
   const measureClock = () => clock.again().then(description.measured)
   const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
   return {
-    ...{ control, clock, id, description, facts, terms, writers },
+    ...{ control, clock, id, description, facts, shared, writers },
     ...{ box, leading, staggerMs, stopping, heartbeat },
   }
 }
@@ -197,9 +197,9 @@ const begun = async (needs, { control, heartbeat, writers, clock, facts, descrip
 const memberOf = async (needs, client) => {
   const { place, run } = needs
   const parts = await boxFor(needs, client)
-  const { control, clock, id, description, facts, terms, writers } = parts
+  const { control, clock, id, description, facts, shared, writers } = parts
   const { box, leading, staggerMs, stopping, heartbeat } = parts
-  const { begunMs } = await join(needs, box, terms)
+  const { begunMs } = await join(needs, box, shared)
   // A run must be there before all of it can be stopped.
   const signal = signalOf(needs, parts)
   await heartbeat.beat()
@@ -214,9 +214,9 @@ const memberOf = async (needs, client) => {
     clock,
     leads: heartbeat.leads,
     /** The plan of all writers, as JSON. */
-    plan: terms.text,
+    plan: shared.text,
     /** Where its numbers are leased. */
-    leasing: { terms: { prefix: control.keys.head }, token: id, place },
+    leasing: { group: { prefix: control.keys.head }, token: id, place },
     signal,
     /** All boxes were stopped. */
     isStopped: () => stopping.signal.aborted,

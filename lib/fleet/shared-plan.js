@@ -7,7 +7,7 @@ import { differingFields } from '../plan/announced-plan.js'
  * @import { ReaderSettings, Settings } from '../../settings.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Control } from './control.js'
- * @import { Needs, Terms } from './member.js'
+ * @import { Needs, SharedPlan } from './member.js'
  */
 
 /** @type {readonly (readonly [string, string])[]} */
@@ -45,7 +45,7 @@ const optionsBesides = [
   ['limits', '--threshold'],
 ]
 
-/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {Terms} */
+/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {SharedPlan} */
 const sharedBy = (ours, options) => {
   const text = JSON.stringify(ours)
   return {
@@ -61,7 +61,7 @@ const sharedBy = (ours, options) => {
  * @param {Plan} plan of all writers
  * @param {object} announced of the plan
  */
-export const fleetTerms = (settings, plan, announced) => {
+export const sharedByWriters = (settings, plan, announced) => {
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
   const ours = {
     ...announced,
@@ -74,34 +74,34 @@ export const fleetTerms = (settings, plan, announced) => {
 }
 
 /** What all readers have in common. @param {ReaderSettings} settings */
-export const readingTerms = (settings) => {
+export const sharedByReaders = (settings) => {
   const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
   const ours = Object.fromEntries(names.map((name) => [name, /** @type {any} */ (settings)[name] ?? null]))
   return sharedBy(ours, readingOptions)
 }
 
 /**
- * For a reader: the plan is that of the writers, and its own terms those of the other readers.
+ * For a reader: the plan is that of the writers, and what it shares with the other readers is its own.
  * @param {Record<string, string>} fields of the run
  * @param {Needs} needs
  * @param {Control} control
  * @param {{ add: (more: Record<string, string>) => void }} facts
  */
-export const readingOfRun = async (fields, { run, terms }, control, facts) => {
+export const readingOfRun = async (fields, { run, shared }, control, facts) => {
   const { digest, plan } = fields
-  const [theirs, ours] = [plan, terms.text].map((text) => String(JSON.parse(text).prefix))
+  const [theirs, ours] = [plan, shared.text].map((text) => String(JSON.parse(text).prefix))
   if (theirs !== ours)
     throw new TargetError(
       `--run ${run} writes under ${theirs ? `--prefix ${theirs}` : 'no prefix'} (here ${ours || 'none'}); read what it writes`,
       { code: 'RIVAL_PLAN' },
     )
-  await control.set('readers', terms.text)
+  await control.set('readers', shared.text)
   const readers = await control.client.hget(control.keys.run, 'readers')
-  if (readers !== null && readers !== terms.text)
+  if (readers !== null && readers !== shared.text)
     throw new TargetError(
-      `--run ${run}: its readers read otherwise, with ${terms.differing(readers)}; type the same on every box that reads`,
+      `--run ${run}: its readers read otherwise, with ${shared.differing(readers)}; type the same on every box that reads`,
       { code: 'RIVAL_PLAN' },
     )
-  facts.add({ readers: terms.text })
-  return { writers: Number(fields.writers), terms: { digest, text: plan, differing: terms.differing } }
+  facts.add({ readers: shared.text })
+  return { writers: Number(fields.writers), shared: { digest, text: plan, differing: shared.differing } }
 }

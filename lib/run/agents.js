@@ -14,7 +14,7 @@ import { keepsPlans } from '../servers/unsupported-commands.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
  * @import { Warning } from '../measures/warnings.js'
- * @import { Terms } from '../servers/leases.js'
+ * @import { AgentGroup } from '../servers/leases.js'
  * @import { Origin, Target } from '../servers/open.js'
  * @import { Announcement } from '../servers/plan-key.js'
  */
@@ -47,11 +47,11 @@ export const leaseWarnings = (warn) => ({
   onRival: (message) => warn({ code: 'rival-plan', message, invalidates: true }),
 })
 
-/** @param {Omit<Claim, 'settings'>} needs @param {Terms} terms @param {'next' | readonly number[]} wanted */
-export const leased = async ({ signal, ...needs }, terms, wanted) => {
+/** @param {Omit<Claim, 'settings'>} needs @param {AgentGroup} group @param {'next' | readonly number[]} wanted */
+export const leased = async ({ signal, ...needs }, group, wanted) => {
   const clock = () => performance.now()
   const here = needs.target.origin !== 'address'
-  const office = leases({ ...needs, terms, clock, signal, here })
+  const office = leases({ ...needs, group, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
     const { others, earliest, announce, begin, release } = office

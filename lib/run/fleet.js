@@ -7,7 +7,7 @@ import { boxMs, placeOf } from '../fleet/control.js'
 import { readersName } from '../fleet/gather.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { joinFleet } from '../fleet/member.js'
-import { fleetTerms, readingTerms } from '../fleet/shared-plan.js'
+import { sharedByReaders, sharedByWriters } from '../fleet/shared-plan.js'
 import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
 import { tlsOfFiles } from '../servers/access.js'
@@ -73,7 +73,7 @@ export const fleetOf = async (settings, { target, run, whole, announced, ...need
     isEven: namesOfKind(whole).inBatches && isScheduled(whole) && whole.arrivals === 'constant',
     stagger: settings.stagger,
     stopsAll: settings.stopAll,
-    terms: fleetTerms(settings, whole, announced),
+    shared: sharedByWriters(settings, whole, announced),
     targets: await nodesOf(target),
   })
 }
@@ -91,10 +91,10 @@ export const meetingAt = ({ address, access }) =>
  * @param {string} [readers]
  */
 const numbersOnFleet = async ({ leasing, clock, named }, { settings, ...claim }, readers) => {
-  const { place, terms, token } = leasing
+  const { place, group, token } = leasing
   const office = await leased(
     { ...claim, target: meetingAt(place), token, lastMs: boxMs, epochMs: clock.now },
-    { ...terms, totalAgents: settings.totalAgents, ...(readers && { readers }) },
+    { ...group, totalAgents: settings.totalAgents, ...(readers && { readers }) },
     wantedAgents(settings, 'address'),
   )
   await named(office.agents)
@@ -121,7 +121,7 @@ const readingFleetOf = async (settings, { target, run, ...needs }) => {
     isEven: false,
     stagger: false,
     stopsAll: settings.stopAll,
-    terms: readingTerms(settings),
+    shared: sharedByReaders(settings),
     targets: await nodesOf(target),
   })
 }

@@ -22,7 +22,7 @@ import { reasonFor } from './reason.js'
  * @import { Announcement } from './plan-key.js'
  * @import { Sentinels } from './sentinel.js'
  *
- * @typedef {object} Terms
+ * @typedef {object} AgentGroup
  * @property {string} prefix
  * @property {number} totalAgents
  * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
@@ -40,7 +40,7 @@ const readyLimitMs = 10_000
 const leaseText = (isWriting, own) => `{"writing":${isWriting},${own}`
 const writingAt = leaseText(1, '').indexOf('1')
 
-/** A lease belongs to a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
+/** A lease belongs to a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {AgentGroup} group @param {number} agent */
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
@@ -97,7 +97,7 @@ const listed = (list, who) =>
 /**
  * @param {object} options
  * @param {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null }} options.target
- * @param {Terms} options.terms
+ * @param {AgentGroup} options.group
  * @param {string} options.run
  * @param {(line: string) => void} options.say
  * @param {(message: string) => void} options.onLost
@@ -112,7 +112,7 @@ const listed = (list, who) =>
  */
 export const leases = ({
   target,
-  terms,
+  group,
   run,
   say,
   onLost,
@@ -125,7 +125,7 @@ export const leases = ({
   isLast,
   lastMs = leaseMs,
 }) => {
-  const who = terms.readers ? 'reader' : 'writer'
+  const who = group.readers ? 'reader' : 'writer'
   const client = clientFor(target)
   /** @type {Error | undefined} */
   let lastError
@@ -163,7 +163,7 @@ export const leases = ({
   const claim = async (/** @type {number} */ agent) => {
     if (released) throw new InterruptedError()
     asked.add(agent)
-    const key = leaseKey(terms, agent)
+    const key = leaseKey(group, agent)
     const answer = await client.set(key, holder, 'PX', lastMs, 'NX')
     // It may be ours all the same: of a renewal beside this one, or of this very SET, whose first answer was lost.
     const isOurs = answer === 'OK' || (await client.get(key))?.endsWith(own) === true
@@ -176,12 +176,12 @@ export const leases = ({
     held.clear()
     asked.clear()
     await Promise.all(
-      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), own)),
+      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(group, agent), own)),
     )
   }
   const holders = async () => {
-    const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
-    const texts = await Promise.all(all.map((agent) => client.get(leaseKey(terms, agent))))
+    const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
+    const texts = await Promise.all(all.map((agent) => client.get(leaseKey(group, agent))))
     return all.map((agent, i) => ({ agent, taken: texts[i] !== null, holder: holderIn(texts[i]) }))
   }
 
@@ -196,11 +196,11 @@ export const leases = ({
   }
   /** For each agent besides ours '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
   const theirs = async () => {
-    const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+    const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
     const asking = all.filter((agent) => !held.has(agent))
     // GETRANGE: the GETs in commandstats are then those of items alone.
     const found = await Promise.all(
-      asking.map((agent) => client.getrange(leaseKey(terms, agent), writingAt, writingAt)),
+      asking.map((agent) => client.getrange(leaseKey(group, agent), writingAt, writingAt)),
     )
     return found.filter((text) => text !== '')
   }
@@ -212,7 +212,7 @@ export const leases = ({
     if (announced) renewPlan(announced).catch(() => {})
     for (const agent of held) {
       try {
-        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs)
+        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(group, agent), own, lastMs)
         if (kept === 1) continue
         // It may have run out while the server could not be reached.
         if (await claim(agent)) continue
@@ -255,7 +255,7 @@ export const leases = ({
   const refuseWhileAtWork = async (wanted, needed) => {
     const list = (await takenOf(wanted)).filter(({ holder: by }) => isAtWork(by))
     if (wanted.length - list.length >= needed) return
-    const [one, other] = halves(terms.totalAgents)
+    const [one, other] = halves(group.totalAgents)
     throw new TargetError(
       `this load runs on these servers already: ${listed(list, who)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
       { code: 'LEASED' },
@@ -279,10 +279,10 @@ export const leases = ({
       await reachable()
       if (wanted === 'next') {
         const anyFree = async () => {
-          for (let agent = 1; agent <= terms.totalAgents; agent++) if (await claim(agent)) return true
+          for (let agent = 1; agent <= group.totalAgents; agent++) if (await claim(agent)) return true
           return false
         }
-        const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+        const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
         await patiently(anyFree, all, 1)
       } else {
         // All or none: what is not renewed would run out while the others are waited for.
@@ -300,7 +300,7 @@ export const leases = ({
     },
     others,
     /**
-     * Announces what is written under these leases, now and with each renewal. Refused beside a plan of other terms.
+     * Announces what is written under these leases, now and with each renewal. Refused beside another plan.
      * @param {Announcement} plan
      */
     async announce(plan) {
@@ -311,7 +311,7 @@ export const leases = ({
     /** What was there before the first of the others that write began; null: none writes. @returns {Promise<Held | null>} */
     async earliest() {
       if ((await others()) === 0) return null
-      const all = Array.from({ length: terms.totalAgents }, (_, i) => leaseKey(terms, i + 1))
+      const all = Array.from({ length: group.totalAgents }, (_, i) => leaseKey(group, i + 1))
       const texts = await Promise.all(all.map((key) => client.getrange(key, 0, -1)))
       const found = texts.map((text) => holderIn(text || null))
       return found.find((by) => by?.writing === 1 && by.before && by.token !== token)?.before ?? null
@@ -321,7 +321,7 @@ export const leases = ({
       holder = leaseText(1, before ? `"before":${JSON.stringify(before)},${own}` : own)
       await Promise.all(
         [...held].map((agent) =>
-          client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs, holder),
+          client.eval(scriptBody('renew-lease'), 1, leaseKey(group, agent), own, lastMs, holder),
         ),
       )
     },

@@ -57,7 +57,7 @@ export const announcePlan = async (client, announced, phase = 'begin') => {
 }
 
 /**
- * Why nothing is written beside a plan of other terms.
+ * Why nothing is written beside another plan.
  * @param {string} address
  * @param {Announcement} announced ours
  * @param {AnnouncedPlan} rival
@@ -79,7 +79,7 @@ export const rivalRefusal = (address, announced, rival, nowMs) => {
 }
 
 /**
- * Refuses what would be written beside a plan of other terms, before anything is changed.
+ * Refuses what would be written beside another plan, before anything is changed.
  * @param {Pick<Target, 'address' | 'topology' | 'control'>} target
  * @param {Announcement} announced
  */

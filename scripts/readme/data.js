@@ -12,7 +12,7 @@ import { experimentDocument, hardware } from '../../lib/experiments/summary.js'
  * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult
  *
- * @typedef {import('../../lib/experiments/store.js').Terms & {
+ * @typedef {import('../../lib/experiments/store.js').Fixed & {
  *   started: string, duration_s: number, command: string, millrace: string, node: string, hardware: string
  * }} ExperimentTerms
  * @typedef {{ address: string, shard: number, role: string, engine_cpu_pct: number | null, over_ms?: number }} NodeSecond

@@ -32,14 +32,14 @@ test('a lease is given back and renewed by its holder alone, and a release gives
   assert.equal(await ended('release-lease', '"token":"ours"}'), 1)
   assert.equal(await redis.exists('lease'), 0)
 
-  const terms = { prefix: 'p:', totalAgents: 2 }
+  const group = { prefix: 'p:', totalAgents: 2 }
   const own = leases({
     target: {
       kind: 'single',
       topology: { masters: [`${host}:${port}`], owners: null },
       access: { password },
     },
-    terms,
+    group,
     run: 'run',
     say: () => {},
     onLost: () => {},
@@ -47,7 +47,7 @@ test('a lease is given back and renewed by its holder alone, and a release gives
   })
   t.after(own.release)
   assert.deepEqual(await own.claim('next'), [1])
-  assert.equal(await redis.exists(leaseKey(terms, 1)), 1)
+  assert.equal(await redis.exists(leaseKey(group, 1)), 1)
   await own.release()
-  assert.equal(await redis.exists(leaseKey(terms, 1)), 0)
+  assert.equal(await redis.exists(leaseKey(group, 1)), 0)
 })

@@ -34,7 +34,7 @@ describe('leases', { concurrency: 4 }, () => {
       at: { host, port, password } = server,
     },
   ) => {
-    const terms = { prefix, totalAgents, readers }
+    const group = { prefix, totalAgents, readers }
     /** @type {string[]} */
     const said = []
     /** @type {string[]} */
@@ -45,7 +45,7 @@ describe('leases', { concurrency: 4 }, () => {
         topology: { masters: [`${host}:${port}`], owners: null },
         access: { password },
       },
-      terms,
+      group,
       run: `secret-name-${prefix}`,
       say: (line) => said.push(line),
       onLost: (line) => lost.push(line),
@@ -55,7 +55,7 @@ describe('leases', { concurrency: 4 }, () => {
       lastMs,
     })
     t.after(one.release)
-    return { ...one, key: (/** @type {number} */ agent) => leaseKey(terms, agent), said, lost }
+    return { ...one, key: (/** @type {number} */ agent) => leaseKey(group, agent), said, lost }
   }
 
   test('each asker is the next free agent, and gives it back', async (t) => {

@@ -113,7 +113,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
           topology: { masters: [`${host}:${port}`], owners: null },
           access: { password },
         },
-        terms: { prefix: '', totalAgents: 1 },
+        group: { prefix: '', totalAgents: 1 },
         run: 'still',
         say: () => {},
         onLost: assert.fail,

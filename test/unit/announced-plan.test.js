@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fleetTerms } from '../../lib/fleet/shared-plan.js'
+import { sharedByWriters } from '../../lib/fleet/shared-plan.js'
 import {
   announcedHash,
   announcementOf,
@@ -24,7 +24,7 @@ const announced = (settings, change) => ({
 const ours = announcementOf(samplePlan(), 'other version')
 
 describe('plans that are being written under one prefix', () => {
-  test('boxes of one load have the same terms, of whatever version they are', () => {
+  test('boxes of one load share the same plan, of whatever version they are', () => {
     assert.ok(samePlan(announced(), ours))
     assert.equal(announcedHash(announced()), announcedHash(ours))
     assert.deepEqual(rivalsOf(ours, [announced()], nowMs), [])
@@ -34,7 +34,7 @@ describe('plans that are being written under one prefix', () => {
     const plan = samplePlan()
     const settings = /** @type {any} */ ({ stagger: false, thresholds: [] })
     const [older, newer, same] = ['0.1.0', '0.2.0', '0.2.0'].map((version) =>
-      fleetTerms(settings, plan, announcementOf(plan, version)),
+      sharedByWriters(settings, plan, announcementOf(plan, version)),
     )
     assert.equal(newer.digest, same.digest)
     assert.notEqual(newer.digest, older.digest)

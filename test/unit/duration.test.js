@@ -47,16 +47,16 @@ test('phases, readers, own servers and targets take their time', () => {
 test('what turns took more than was expected is expected of the others', () => {
   /** @type {string[]} */
   const said = []
-  const terms = { seconds: 2, warmUpS: 1, repeat: 2 }
+  const fixed = { seconds: 2, warmUpS: 1, repeat: 2 }
   const plan = [{ experiment: { id: 'x' }, cells: [cellOf()] }]
   const progress = seriesProgress({
     plan,
-    terms,
+    fixed,
     onTarget: false,
     startMs: 400,
     say: (line) => said.push(line),
   })
-  const expectedMs = turnMs(cellOf(), { ...terms, startMs: 400 }, false)
+  const expectedMs = turnMs(cellOf(), { ...fixed, startMs: 400 }, false)
   const turn = /** @type {any} */ ({ cell: cellOf(), round: 1 })
   const leg = { figures: {}, valid: true, reasons: [] }
   progress.turn(turn, /** @type {any} */ ({ legs: [leg], factor: 1 }), expectedMs + 5000)

@@ -734,9 +734,9 @@ describe('what a matrix tells', () => {
 })
 
 describe('a matrix on disk', () => {
-  const terms = { experiment, scale: 1, seconds: 2, warmUpS: 0, repeat: 3, seed: 1, target: 'embedded' }
+  const fixed = { experiment, scale: 1, seconds: 2, warmUpS: 0, repeat: 3, seed: 1, target: 'embedded' }
   const open = (/** @type {string} */ outDir, more = {}) =>
-    openMatrix({ outDir, terms, resume: true, epochMs: Date.UTC(2026, 0, 1), ...more })
+    openMatrix({ outDir, fixed, resume: true, epochMs: Date.UTC(2026, 0, 1), ...more })
 
   test('goes on where it was, and forgets a line that was torn', async (t) => {
     const outDir = join(ownFolder(t, 'matrix'), 'out')
@@ -785,15 +785,15 @@ describe('a matrix on disk', () => {
 
   test('what was another matrix is not gone on with, but what is finished is in nobody’s way', async (t) => {
     const outDir = join(ownFolder(t, 'matrix'), 'out')
-    const others = { ...terms, scale: 2 }
+    const others = { ...fixed, scale: 2 }
     const first = await open(outDir)
     await assert.rejects(
-      open(outDir, { terms: others }),
+      open(outDir, { fixed: others }),
       /--resume: .* was begun with another scale; give the same, or leave out --resume/,
     )
     await first.finish()
     await first.close()
-    const next = await open(outDir, { terms: others })
+    const next = await open(outDir, { fixed: others })
     assert.equal(next.resumed, false)
     assert.equal((await open(outDir)).folder, first.folder, 'although a newer one of others was stopped')
   })

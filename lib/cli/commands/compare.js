@@ -238,7 +238,7 @@ const compare = async ({ settings: values, typed, env }) => {
   const clock = () => performance.now()
   const progress = seriesProgress({
     plan: [{ experiment: { id }, cells }],
-    terms: timing,
+    fixed: timing,
     onTarget: target !== null,
     startMs: clock(),
     say,
@@ -257,7 +257,7 @@ const compare = async ({ settings: values, typed, env }) => {
   const experiment = { id, question, cells: given.map((name) => ({ name })), options: common.load }
   const store = await openMatrix({
     outDir,
-    terms: { experiment, scale: 1, ...timing, seed, target: shown?.join(' ') ?? 'local servers' },
+    fixed: { experiment, scale: 1, ...timing, seed, target: shown?.join(' ') ?? 'local servers' },
     resume: values.resume,
     epochMs: Date.now(),
     documentName: 'compare.json',

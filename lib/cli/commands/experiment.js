@@ -137,7 +137,7 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
     throw new OptionError('run needs an id, a path, or --all (list names them)')
   const experiments = (values.all ? experimentIds() : [...new Set(words)]).map(experimentNamed)
   const target = targetOf(typed, env)
-  const terms = {
+  const fixed = {
     scale: values.scale,
     seconds: values.seconds,
     warmUpS: values['warm-up'],
@@ -155,28 +155,28 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   const clock = () => performance.now()
   const serverPool = serverPoolOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   /** @type {Planned[]} */
-  const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
+  const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, fixed) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
-  const progress = seriesProgress({ plan, terms, onTarget: target !== null, startMs: clock(), say })
+  const progress = seriesProgress({ plan, fixed, onTarget: target !== null, startMs: clock(), say })
   const { out: outDir = 'results/experiments', resume } = values
   return {
-    ...{ plan, words, terms, target: target?.shown ?? [], fleet, serverPool, progress, outDir, resume },
+    ...{ plan, words, fixed, target: target?.shown ?? [], fleet, serverPool, progress, outDir, resume },
     ...{ env: programsEnv(env), signal, clock },
   }
 }
 
 /** What would be run, and how long that takes. @param {Series} series */
-const outline = ({ plan, terms, progress }) => {
+const outline = ({ plan, fixed, progress }) => {
   for (const { experiment, cells } of plan)
-    print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
+    print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(fixed.repeat, 'round')}`)
   print(`about ${spanWords(progress.leftMs())} in all`)
   return ExitCode.done
 }
 
 /** A box that has no results. @param {Series} series @param {Boxes} boxes */
-const follow = async ({ plan: [{ cells }], terms, serverPool, env, signal }, boxes) => {
+const follow = async ({ plan: [{ cells }], fixed, serverPool, env, signal }, boxes) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-box-'))
-  const timing = { seconds: terms.seconds, warmUpS: terms.warmUpS }
+  const timing = { seconds: fixed.seconds, warmUpS: fixed.warmUpS }
   const play = async (/** @type {(typeof cells)[number]} */ cell, /** @type {Part} */ part) => {
     const { servers } = await serverPool.take(cell.place, 0)
     await runCell({ cell, folder, timing, factor: 1, servers, env, signal, part })
@@ -185,12 +185,12 @@ const follow = async ({ plan: [{ cells }], terms, serverPool, env, signal }, box
 }
 
 /** The line that runs one of them again. @param {Series} series @param {Experiment} experiment */
-const commandOf = ({ words, terms, target }, { id }) =>
+const commandOf = ({ words, fixed, target }, { id }) =>
   typedWords([
     ...['millrace', 'experiment', 'run'],
     words.find((word) => word.endsWith('.json') && experimentNamed(word).id === id) ?? id,
-    ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
-    ...['--warm-up', String(terms.warmUpS), '--repeat', String(terms.repeat), '--seed', String(terms.seed)],
+    ...['--scale', String(fixed.scale), '--seconds', String(fixed.seconds)],
+    ...['--warm-up', String(fixed.warmUpS), '--repeat', String(fixed.repeat), '--seed', String(fixed.seed)],
     ...target,
   ])
 
@@ -202,8 +202,8 @@ const commandOf = ({ words, terms, target }, { id }) =>
  * @returns {Promise<boolean>} whether it has a valid run
  */
 const runOne = async (series, { experiment, cells }, boxes, undo) => {
-  const { terms, serverPool, progress, outDir, resume, env, signal, clock } = series
-  const store = await openMatrix({ outDir, terms: { experiment, ...terms }, resume, epochMs: Date.now() })
+  const { fixed, serverPool, progress, outDir, resume, env, signal, clock } = series
+  const store = await openMatrix({ outDir, fixed: { experiment, ...fixed }, resume, epochMs: Date.now() })
   undo(store.close)
   progress.begin(experiment, store)
   const command = commandOf(series, experiment)
@@ -213,7 +213,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
     matrix: {
       experiment,
       cells,
-      ...terms,
+      ...fixed,
       published: published().experiments[experiment.published ?? ''] ?? null,
     },
     ...{ store, serverPool, env, signal, command, clock },
@@ -237,7 +237,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
 /** @param {Asked} asked @param {readonly string[]} words */
 const run = async (asked, words) => {
   const series = seriesOf(asked, words)
-  const { plan, terms, fleet, serverPool, signal } = series
+  const { plan, fixed, fleet, serverPool, signal } = series
   if (asked.settings['dry-run']) return outline(series)
   let isMeasured = true
   await withUndo(async (undo) => {
@@ -245,7 +245,7 @@ const run = async (asked, words) => {
     const experiments = plan.map(({ experiment }) => experiment)
     const boxes =
       fleet &&
-      (await joinBoxes({ ...fleet, terms: { ...terms, experiments, boxes: fleet.boxes }, say, signal }))
+      (await joinBoxes({ ...fleet, fixed: { ...fixed, experiments, boxes: fleet.boxes }, say, signal }))
     if (boxes) undo(boxes.close)
     if (boxes && boxes.number > 1) return follow(series, boxes)
     if (boxes) undo(boxes.end)
