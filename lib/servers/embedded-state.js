@@ -9,7 +9,7 @@ const port = { type: 'integer', minimum: 1, maximum: 65_535 }
 const text = { type: 'string' }
 
 /** A state file. */
-const STATE = {
+export const STATE = {
   type: 'object',
   required: ['address', 'endpoints', 'access', 'cluster', 'nodes', 'dir'],
   properties: {
