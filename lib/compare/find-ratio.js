@@ -58,7 +58,7 @@ export const undecidedWords = ({ low, high }) =>
   low === null || high === null ? 'cannot tell' : low <= 1 && high >= 1 ? 'no clear difference' : null
 
 /** One sentence. @param {FindRatio} found @param {Names} names @param {number} played rounds */
-export const ratioSentence = (found, names, played) => {
+const ratioSentence = (found, names, played) => {
   const { rounds, ratio, low, high, a, b, unsteady } = found
   const undecided = undecidedWords(found)
   const counted = `${rounds === played ? several(rounds, 'round') : `${rounds} of ${several(played, 'round')}`}`

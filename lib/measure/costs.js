@@ -99,7 +99,7 @@ export const costedOf = ({ plan, strategy, totals: { carried, commands }, writer
  * @param {{ measured: { failed: number, uncertain: number, unsettled: number }, commands: { repeated: number } }} account
  * @param {number} beyond acknowledged in the window, and not among what was stored
  */
-export const unsureOf = ({ measured, commands }, beyond) =>
+const unsureOf = ({ measured, commands }, beyond) =>
   measured.failed + measured.uncertain + measured.unsettled + commands.repeated + Math.max(0, beyond)
 
 /**

@@ -72,7 +72,7 @@ export const itemWords = ({ items }) => {
 }
 
 /** Whether more is due in some seconds than in others. @param {Plan} plan */
-export const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
+const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
 
 /** A part of the pattern has another rate than the whole. @param {Plan} plan @param {WriteRun['items']} items @param {number} nominal */
 const dueWords = (plan, { acked, offered }, nominal) =>
