@@ -170,6 +170,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
           return answers
         },
       })
+      undo(seconds.cancel)
       seconds.start()
       start()
       return startedEpochMs

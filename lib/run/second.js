@@ -46,16 +46,15 @@ export const onceASecond = (second, elapsed) => {
   const arm = () => {
     const nowMs = elapsed()
     next = Math.max(next + 1, Math.floor((nowMs + lineEarlyMs) / 1000) + 1)
-    timer = setTimeout(
-      () => {
-        arm()
-        underWay = second().catch(() => {})
-      },
-      next * 1000 - lineEarlyMs - nowMs,
-    )
+    timer = setTimeout(due, next * 1000 - lineEarlyMs - nowMs)
+  }
+  const due = () => {
+    arm()
+    underWay = second().catch(() => {})
   }
   return {
     start: arm,
+    cancel: () => clearTimeout(timer),
     /** A server that is silent at the end does not delay the end. */
     async stop() {
       clearTimeout(timer)

@@ -106,3 +106,19 @@ test('an interrupt ends the load, and what measures is stopped once and closed',
   for (const undo of seen.undone.reverse()) await undo()
   assert.deepEqual(steps, ['stop', 'close'])
 })
+
+test('seconds end with a run that fails, whatever failed', async (t) => {
+  const { frame, seen, load } = frameWith()
+  await frame.measure([], {})
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let moments = 0
+  const moment = () => ({ atMs: ++moments, epochMs: 0, overS: 0 })
+  frame.hang(load)
+  frame.begin(/** @type {any} */ ({ time: { look: async () => [] }, moment }), () => {})
+  t.mock.timers.tick(2000)
+  const before = moments
+  assert.ok(before > 1)
+  for (const step of seen.undone.toReversed()) await step()
+  t.mock.timers.tick(5000)
+  assert.equal(moments, before)
+})
