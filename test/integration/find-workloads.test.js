@@ -24,11 +24,13 @@ const rates = [200, 600]
 
 /** @returns {Generator<Step, string, any[]>} */
 function* scripted() {
+  let offered = 0
   // A process that is busy may begin late.
-  for (let offered = 0; offered === 0; ) {
+  for (let tries = 0; offered === 0 && tries < 20; tries++) {
     const limit = yield { rate: Number.POSITIVE_INFINITY, seconds: 1, phase: 'limit', between: null }
     for (const { items } of limit) offered += items.offered
   }
+  assert.ok(offered > 0, 'nothing was offered at any rate')
   for (const rate of rates) yield { rate, seconds: 1, phase: 'recover', between: null }
   yield { rate: rates[0], seconds: 1, phase: 'confirm', between: null }
   return 'played'

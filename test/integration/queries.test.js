@@ -93,7 +93,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
 })
 
 test('nobody waits longer than --query-timeout', async (t) => {
-  // The longest of four that ask at once waits for four scripts, of at least 10 ms each.
+  // The last of four that ask at once waits for four scripts over all documents.
   const run = await writeHere(
     t,
     '--strategy query-scan --items 16000 --connections 4 --requests 40 --query-timeout 10ms --prefix late:',
