@@ -107,17 +107,16 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
   const clock = () => performance.now()
   const elapsed = () => load?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
-  const { note } = journal
   /** Ends the run before its time. @param {string} code @param {string} message @param {string} [text] of the event */
   const end = (code, message, text = message) => {
-    note(code, text)
+    journal.note(code, text)
     warn({ code, message, invalidates: true })
     hasEnded = true
     load?.stop()
   }
   target.confirmed.endWith((reason) => end('unconfirmed', `the run was ended: ${reason}`, reason))
 
-  const data = dataLossOf({ target, removesKeys, created, elapsed, note, warn })
+  const data = dataLossOf({ target, removesKeys, created, elapsed, note: journal.note, warn })
   const sampler = samplerOf(target, {
     elapsed,
     carried,
@@ -166,7 +165,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
         ...{ ...of, instruments, elapsed, show: needs.show },
         async ask(atMs) {
           const [answers, jumps] = await Promise.all([ask?.(atMs), time.look(atMs)])
-          for (const text of jumps) note('clock', text)
+          for (const text of jumps) journal.note('clock', text)
           return answers
         },
       })

@@ -7,7 +7,7 @@ import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/
 import { ownFolder } from '../helpers/programs.js'
 
 const limits = {
-  lines: 76_085,
+  lines: 76_084,
   'functions of more than 100 lines': 9,
   'modules under 60 lines that one other imports': 15,
   'types that are imported where they are used': 16,
