@@ -19,7 +19,10 @@ import { findServerBinary } from '../lib/servers/embedded-binary.js'
 import { linesIn, refuseNumbers, wordsOf } from './bench/arguments.js'
 import { alikeLine, barsLines, ratioOfCosts, workloads } from './bench/choose-workloads.js'
 
-/** @import { Alike, Line, Workload } from './bench/choose-workloads.js' */
+/**
+ * @import { Alike, Line, Workload } from './bench/choose-workloads.js'
+ * @import { StdioOptions } from 'node:child_process'
+ */
 
 const usage = `Usage: npm run bench:choose -- [options]
 

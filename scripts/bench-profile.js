@@ -126,7 +126,7 @@ const replayed = async (server, { file, command, rate, stop }) => {
   }
 }
 
-/** Nothing is there of the load before. @param {TestServer} server */
+/** Removes the data and the counters of the load before. @param {TestServer} server */
 const emptied = async ({ redis }) => {
   await redis.flushall()
   await redis.config('RESETSTAT')

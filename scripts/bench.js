@@ -16,7 +16,7 @@ import { overloadCases } from './bench/overload.js'
 import { verdict } from './bench/room.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
 
-/** @typedef {import('./bench/room.js').Case} Case */
+/** @import { Case } from './bench/room.js' */
 
 const usage = `Usage: npm run bench -- [options] [part of a case's name...]
        npm run bench -- gate [--record] [--rounds N]

@@ -8,7 +8,7 @@ import { packedLibrary } from '../lib/report/draw.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-// Of a component that is missing here echarts says nothing: it draws the chart without it.
+// echarts draws a chart without a component that is missing, and reports no error.
 const parts = `
 export * from 'echarts/core'
 import { use } from 'echarts/core'
@@ -50,7 +50,7 @@ const licences = () =>
     .map((path) => `${path}\n\n${textOf(path)}\n`)
     .join(`\n${'='.repeat(80)}\n\n`)
 
-/** Whole or not at all: another `npm pack` may be reading it. @param {string} file @param {string} text */
+/** Renames a whole file into place, since another `npm pack` may be reading it. @param {string} file @param {string} text */
 const put = (file, text) => {
   const part = `${file}.${process.pid}`
   writeFileSync(part, text)

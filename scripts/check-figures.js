@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Holds what a run reports against the same figures from outside: the CPU of the server and of the client, the network,
+// Compares what a run reports with the same figures from outside: the CPU of the server and of the client, the network,
 // the memory of an item, the bystander, the share. Prints a table and fails nothing: a deviation beyond its limit is
 // marked unless the run itself warns.
 import { spawn } from 'node:child_process'
@@ -178,12 +178,7 @@ const environment = ({ host, port, password }) => ({
   MILLRACE_REPORT: 'false',
 })
 
-/**
- * @param {Case} of
- * @param {any} run
- * @param {any} seen
- * @returns {Row[]}
- */
+/** @param {Case} of @param {any} run @param {any} seen @returns {Row[]} */
 const rowsOf = (of, run, { dataBytes, outside, serverCpu, clientCpu, pings, idleUs }) => {
   const startMs = Date.parse(run.started)
   const fromMs = startMs + warmUpS * 1000 - 20

@@ -10,7 +10,10 @@ import { faultCases, longPace, shortPace } from './faults/cases.js'
 import { playPlain } from './faults/plain.js'
 import { play } from './faults/play.js'
 
-/** @typedef {import('./faults/play.js').Outcome} Outcome */
+/**
+ * @import { Outcome } from './faults/play.js'
+ * @import { Pace } from './faults/cases.js'
+ */
 
 const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
 
@@ -22,7 +25,7 @@ const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
   --list           list the faults
   -h, --help       this text`
 
-/** @param {import('./faults/cases.js').Pace} pace @param {number} scale */
+/** @param {Pace} pace @param {number} scale */
 const scaled = (pace, scale) => ({
   ...pace,
   quantity: {
@@ -73,7 +76,7 @@ const columns = [
 /** @param {string[]} cells */
 const row = (cells) => `| ${cells.join(' | ')} |`
 
-/** What was played, and a table of it, as Markdown. @param {Outcome[]} outcomes @param {import('./faults/cases.js').Pace} pace */
+/** What was played, and a table of it, as Markdown. @param {Outcome[]} outcomes @param {Pace} pace */
 const report = (outcomes, { quantity, outageQuantity, slots }) => [
   `${count(quantity.socket)} items/s (socket; in the outage ${count(outageQuantity)}) and ${count(quantity.ioredis)} (ioredis), ${count(slots)} slots, on ${availableParallelism()} cores; *lost after ack* is what \`scripts/verify.js\` did not find of a \`--once --ttl 600\` run.`,
   '',

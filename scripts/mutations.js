@@ -1,4 +1,4 @@
-// Breaks the transport and the ledger on purpose, one line at a time, and looks whether a fast test notices:
+// Breaks the transport and the ledger on purpose, one line at a time, and reports whether a fast test fails:
 // node scripts/mutations.js [number...]. Ends with 1 when a mutation survives.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -49,7 +49,7 @@ const simulation = (driver, seeds) => [
   ...['--driver', driver, '--first', '--seed', seeds],
 ]
 
-/** What fails without a mutation would find every one. @param {string} folder @param {typeof mutations} played */
+/** Tests that fail without a mutation, and so would find every one. @param {string} folder @param {typeof mutations} played */
 const failingAnyway = (folder, played) => {
   const units = [...new Set(played.flatMap(({ unit }) => unit))]
   const simulated = new Set(played.map((mutation) => mutation.simulated ?? 'socket'))

@@ -16,6 +16,8 @@ import { ourSides } from './bench/queue-ours.js'
 import { median } from './bench/room.js'
 
 /**
+ * @import { Redis } from 'ioredis'
+ *
  * @typedef {{ host: string, port: number, password: string }} At
  * @typedef {{ jobs: number, seconds: number, workers: number, workMs: number, jobBytes: number, rate: number }} Load
  * @typedef {{ done: number, again: number, left: number, overS: number }} Drained left: still in the queue
@@ -44,12 +46,12 @@ const usage = `Usage: node scripts/queue-peers.js [options]
 
 const file = fileURLToPath(new URL('../docs/data/queue-peers.json', import.meta.url))
 const jobBytes = 128
-// What is asked from outside of a queue, and not for a job.
+// Commands from outside of a queue, which are not for a job.
 const beside =
   /^(info|ping|hello|auth|select|client|config|command|cluster|acl|memory|time|script|role|readonly)\b/
 const leastShare = 0.05
 
-/** @param {import('ioredis').Redis} client */
+/** @param {Redis} client */
 const usedBy = async (client) => {
   const { fields, commands } = parseInfo(await client.info('everything'))
   return { us: (Number(fields.used_cpu_user) + Number(fields.used_cpu_sys)) * 1e6, commands }
@@ -58,7 +60,7 @@ const usedBy = async (client) => {
 /**
  * What the server and this process paid for the work.
  * @template T
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {() => Promise<T>} work
  */
 const paid = async (client, work) => {
@@ -78,11 +80,7 @@ const paid = async (client, work) => {
 /** @param {Record<string, number>} calls @param {number} jobs */
 const commandsAJob = (calls, jobs) => Object.values(calls).reduce((sum, n) => sum + n, 0) / jobs
 
-/**
- * On a server of its own.
- * @template T
- * @param {(at: At, client: import('ioredis').Redis) => Promise<T>} work
- */
+/** On a server of its own. @template T @param {(at: At, client: Redis) => Promise<T>} work */
 const onServer = async (work) => {
   const server = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
   const control = controlConnections(server.access)

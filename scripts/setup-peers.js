@@ -22,7 +22,7 @@ import { ExitCode } from '../lib/base/errors.js'
 import { plainText } from '../lib/base/units.js'
 import { modules, otherVersions, peerPath, peers, peersFolder, standIns } from '../lib/servers/peers.js'
 
-/** @typedef {import('../lib/servers/peers.js').Peer} Peer */
+/** @import { Peer } from '../lib/servers/peers.js' */
 
 const all = [...peers, ...modules, ...standIns, ...otherVersions]
 const fetchLimitMs = 300_000

@@ -37,10 +37,7 @@ export function installCommands({ has, isRoot, maySudo }) {
   return maySudo() ? commands.map((command) => ['sudo', '-n', ...command]) : []
 }
 
-/**
- * @param {(command: string) => boolean} has
- * @returns {string[][]}
- */
+/** @param {(command: string) => boolean} has @returns {string[][]} */
 function systemCommands(has) {
   // redis-tools holds the server program too (as redis-check-rdb) and, other than redis-server, starts no service.
   const apt =
@@ -92,28 +89,19 @@ function refuse(error) {
   return ExitCode.target
 }
 
-/**
- * @param {string} path
- * @returns {Lock | undefined}
- */
+/** @param {string} path @returns {Lock | undefined} */
 function lockFile(path) {
   const file = `${projectFolder}/${path}`
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 }
 
-/**
- * The npm that runs this hook, else the one in PATH.
- * @param {...string} args
- */
+/** The npm that runs this hook, else the one in PATH. @param {...string} args */
 function npm(...args) {
   const running = process.env.npm_execpath
   return running?.endsWith('.js') ? [process.execPath, running, ...args] : ['npm', ...args]
 }
 
-/**
- * Runs a command with its words on stderr: stdout belongs to the program that comes next.
- * @param {string[]} command
- */
+/** Runs a command with its words on stderr: stdout belongs to the program that comes next. @param {string[]} command */
 function runs([program, ...args]) {
   return spawnSync(program, args, { cwd: projectFolder, stdio: ['ignore', 2, 2] }).status === 0
 }

@@ -9,7 +9,7 @@ import { repositoryScript } from '../lib/cli/script.js'
 import { refuseNumbers } from './bench/arguments.js'
 import { stageOf } from './faults/stage.js'
 
-/** @typedef {import('./faults/stage.js').Stage} Stage */
+/** @import { Stage } from './faults/stage.js' */
 
 const usage = `Usage: node scripts/soak.js [options]
 
@@ -20,7 +20,7 @@ const usage = `Usage: node scripts/soak.js [options]
 
 const quantity = { socket: 20_000, ioredis: 4000 }
 const settleMs = 15_000
-// Garbage may stand for a while; a leak of a few bytes an item would be many times this.
+// Garbage may stay for a while; a leak of a few bytes an item would be many times this.
 const growthLimitMb = 80
 
 /** A seeded choice (mulberry32). @param {number} seed */

@@ -1,4 +1,4 @@
-// What `npm test` runs, in three minutes on two cores, and with --rest what `npm run test:all` runs besides:
+// What `npm test` runs, in two minutes on two cores, and with --rest what `npm run test:all` runs besides:
 // node scripts/test.js [--rest | test file...]
 // stderr has a line for each file that ended; the last lines on stdout are the summary of node's test runner.
 import { spawn } from 'node:child_process'
@@ -96,17 +96,13 @@ async function stage(name, [program, ...args], env) {
   return { name, text, passed: code === 0, tookMs: performance.now() - started }
 }
 
-/**
- * @param {string} name
- * @param {boolean} passed
- * @param {number} tookMs
- */
+/** @param {string} name @param {boolean} passed @param {number} tookMs */
 function tell(name, passed, tookMs) {
   print(`${passed ? 'passed' : 'FAILED'}: ${name} (${(tookMs / 1000).toFixed(1)} s)`)
 }
 
-// Begun first, since one of these begun last would run alone: what takes half a minute with others beside it, of the quick ones
-// ten seconds; the longest is first.
+// Begun first, since one of these begun last would run alone: what takes 22 s with others beside it, of the quick ones ten
+// seconds. Files that mostly wait are between those that use a core, so that both cores are busy all the time.
 const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents

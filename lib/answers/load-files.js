@@ -1,4 +1,4 @@
-// Measured loads out of files: the export of CloudWatch, or the seconds of a run.
+// Measured loads from files: the export of CloudWatch, or the seconds of a run.
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { OptionError } from '../base/errors.js'
@@ -14,12 +14,12 @@ import { aligned } from './staffing-series.js'
  * @typedef {{ unit: LoadUnit, what: string, nodes: Points[] }} Loads
  */
 
-// Fewer say nothing about a spread.
+// A spread needs this many moments.
 const leastMoments = 10
 
 const unitsOf = /** @type {Record<string, LoadUnit>} */ ({ Percent: 'pct', Bytes: 'bytes' })
 
-/** What a metric's name says of its unit, where the export does not. @param {string} name @returns {LoadUnit} */
+/** The unit by a metric's name, where the export has none. @param {string} name @returns {LoadUnit} */
 const unitNamed = (name) =>
   /Utilization|Percentage/.test(name) ? 'pct' : /Bytes|Memory/.test(name) ? 'bytes' : 'number'
 

@@ -1,4 +1,4 @@
-// The answer of `millrace scale`: finished runs of workers by what they did, a law for each, and how many workers rates need.
+// The answer of `millrace scale`: finished runs by the work of their workers, a law for each, and the workers that rates need.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
@@ -21,7 +21,7 @@ import { fitOf, rateOf, workersFor } from './scaling.js'
  * @property {string[]} left what was left out, and why
  */
 
-// What says nothing about how many workers could do.
+// With this reason a run does not show how many workers are enough.
 const starved = 'starved'
 const fewest = 3
 

@@ -42,10 +42,10 @@ export const needWords = ({ needs }) =>
     })
     .join('; ')
 
-// Below it a law says too little.
+// Below this R² a law explains too little.
 const leastR2 = 0.9
 
-/** Why not to plan by it. @param {Sweep} sweep @returns {string[]} */
+/** Why not to plan with it. @param {Sweep} sweep @returns {string[]} */
 const cautionsOf = ({ points, fit: { r2 } }) => {
   const odd = points.filter(({ valid }) => !valid).length
   return [
@@ -74,7 +74,7 @@ const tableOf = ({ points, fit }, columns) =>
     columns,
   )
 
-/** @param {ScalingAnswer} answer @param {{ columns?: number }} [look] */
+/** @param {ScalingAnswer} answer @param {{ columns?: number }} [layout] */
 export const scalingText = ({ sweeps, left }, { columns = 80 } = {}) =>
   blocksText([
     ...sweeps.map((sweep) => [

@@ -1,7 +1,7 @@
 // How a rate grows with the number of workers: Gunther's universal scalability law, X(N) = l N / (1 + s (N - 1) + k N (N - 1)),
 // and Amdahl's law, which is that without k. l is the rate of one worker, s the share that they wait for each other, k what
-// each pair costs. N / X is linear in 1/l, s/l and k/l, so a fit is a least-squares solution; each measured rate counts by
-// its relative error. Intervals are of a bootstrap. Pure.
+// each pair costs. N / X is linear in 1/l, s/l and k/l, so a fit is a least-squares solution, weighted by relative errors.
+// Intervals come from a bootstrap. Pure.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 /**
@@ -13,8 +13,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {Law} law
  * @property {{ lambda: Interval, sigma: Interval, kappa: Interval, knee: Interval | null }} intervals 95 of 100 bootstraps
  * @property {number} r2 part of the variance of the rates that the law explains
- * @property {number} worst largest relative difference between a measured rate and the law
- * @property {'usl' | 'amdahl' | 'linear'} name of the law that is left
+ * @property {number} worst largest relative error of the law
+ * @property {'usl' | 'amdahl' | 'linear'} name of the law with the parameters that are left
  * @property {number | null} knee workers beyond which the rate falls; null: it does not within the law
  * @property {number | null} limit the highest rate that the law allows; null: there is none
  */
@@ -77,8 +77,8 @@ const leastSquares = (points, used) => {
 }
 
 /**
- * The law whose parameters are not negative and that explains the points best: by Akaike's criterion, so that a parameter must
- * be worth it.
+ * The law without negative parameters that explains the points best by Akaike's criterion, which charges for each
+ * parameter.
  * @param {readonly Point[]} points of three numbers of workers or more
  * @returns {Law}
  */
@@ -115,10 +115,7 @@ const bootstrapped = (points, law, next) => {
   )
 }
 
-/**
- * @param {readonly Point[]} points
- * @returns {Fit}
- */
+/** @param {readonly Point[]} points @returns {Fit} */
 export const fitOf = (points) => {
   const law = lawOf(points)
   const mean = points.reduce((sum, { rate }) => sum + rate, 0) / points.length
@@ -147,7 +144,7 @@ export const fitOf = (points) => {
 }
 
 /**
- * Workers that a rate needs, on boxes of at most so many: the fewest boxes, and on each as few as will do.
+ * Workers that a rate needs, on boxes of at most so many: the fewest boxes, and the fewest workers on each.
  * @param {Law} law of one box
  * @param {number} rate of all
  * @param {number} most workers on a box

@@ -1,4 +1,4 @@
-// What `millrace staff` answers, as plain data: the text, the chart and --json are made of it. Pure.
+// The answer of `millrace staff` as plain data, from which text, chart and --json are made. Pure.
 import { normalTail } from '../base/distributions.js'
 import {
   afterFailure,
@@ -32,14 +32,14 @@ const atMargin = (load, margin) => ({
   any: anyOverflow(load, margin),
 })
 
-/** What a node has, whatever its load is made of: of CPU, a main thread is one core. */
+/** The capacity of a node, whatever the unit: for CPU, a main thread is one core. */
 const wholePct = 100
 
-/** What each node needs where the load is divided. @param {Load} load @param {number} margin */
+/** The capacity of each node if the load is divided. @param {Load} load @param {number} margin */
 const eachOf = ({ mean, sd }, margin) => mean + margin * sd
 
 /**
- * Loads in percent that no node has, and the fewest nodes that have room for them; null: all have room.
+ * Loads above 100 % of a node, and the fewest nodes that have room for them; null: all have room.
  * @param {Load} load
  * @param {number} margin
  * @param {LoadUnit} unit
@@ -65,7 +65,7 @@ const atCount = (load, nodes, margin, replicas, unit) => {
     each,
     separate,
     single,
-    /** Where the load follows the slots, and all shards have the size that the fullest needs. */
+    /** Capacity if load is in proportion to slots and all shards have the size of the fullest. */
     bySlots: separate * factor,
     any: anyOverflow(split, margin),
     sameRisk: capacityOf(split, sameRiskMargin(split, margin)).separate,
@@ -92,7 +92,7 @@ export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulat
     unit,
     replicas,
     ...chosen,
-    /** Part of the separate nodes' capacity that one node does without. */
+    /** The part of the separate nodes' capacity that one node saves. */
     saving: 1 - chosen.single / chosen.separate,
     sameRisk: { margin: safer, separate: capacityOf(load, safer).separate },
     afterFailure: afterFailure(load, margin),
@@ -100,7 +100,7 @@ export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulat
     slots: { ...slotsOver(load.nodes), separate: chosen.separate * slotsOver(load.nodes).factor },
     shardCountProblem: shardCountProblem(load.nodes, replicas),
     beyondNode: beyondNode(load, margin, unit),
-    /** The part of the time for which a normal distribution has loads below 0, which no node has. */
+    /** The share of time in which a normal distribution has negative loads. */
     belowZero: load.sd > 0 ? normalTail(load.mean / load.sd) : 0,
     margins: margins.map((each) => ({
       ...atMargin(load, each),

@@ -1,4 +1,4 @@
-// Loads of nodes as they were measured: their mean and spread, how they rise together, how often they overflow. Pure.
+// Measured loads of nodes: mean, spread, correlation, and how often they overflow. Pure.
 
 /**
  * @typedef {'pct' | 'bytes' | 'number'} LoadUnit
@@ -32,7 +32,7 @@ export const aligned = (all) => {
 const sums = (nodes) => nodes[0].values.map((_, at) => nodes.reduce((sum, { values }) => sum + values[at], 0))
 
 /**
- * The load that the formulas take: the mean node, and the correlation with which they give the sum's measured spread.
+ * The load for the formulas: the mean node, and the correlation that gives the measured spread of the sum.
  * @param {NodeSeries[]} nodes
  */
 export const typedLoadOf = (nodes) => {
@@ -59,7 +59,7 @@ export const typedLoadOf = (nodes) => {
 }
 
 /**
- * How often the measured loads were above a margin of their own means and deviations, and what was needed in fact.
+ * How often measured loads exceeded a margin above their mean, and the capacity that none would have exceeded.
  * @param {NodeSeries[]} nodes
  * @param {number} margin
  */
@@ -77,7 +77,7 @@ export const measuredOverflow = (nodes, margin) => {
   }
   return {
     separate: limits.reduce((sum, limit) => sum + limit, 0),
-    /** Nodes are bought in one size: that of the busiest. */
+    /** All nodes in the size that the busiest needs. */
     sameSize: nodes.length * Math.max(...limits),
     single,
     node: node / (moments * nodes.length),

@@ -48,7 +48,7 @@ const marginTable = ({ margins, nodes, unit }, columns) => {
   )
 }
 
-/** Why some of the counts may not be had. @param {StaffingAnswer} answer */
+/** Why some of the node counts may not be possible. @param {StaffingAnswer} answer */
 const problemsOf = ({ counts }) => [...new Set(counts.flatMap(({ problem }) => problem ?? []))]
 
 /** @param {StaffingAnswer} answer @param {number} columns */
@@ -94,10 +94,10 @@ const sentences = (answer) => {
   ]
 }
 
-// Above this part of the time, a normal distribution is not that of a load.
+// Above this share of time a normal distribution does not fit a load.
 const mostBelowZero = 0.01
 
-/** What speaks against the numbers above. @param {StaffingAnswer} answer */
+/** Reasons to doubt the numbers above. @param {StaffingAnswer} answer */
 const warnings = ({ beyondNode, belowZero, mean, sd, unit, measured }) => {
   const amount = (/** @type {number} */ value) => formatted(unit, value)
   const texts = /** @type {string[]} */ ([])
@@ -138,7 +138,7 @@ const simulatedSentences = ({ simulated, node, any, nodes, unit }) => {
   ]
 }
 
-/** @param {StaffingAnswer} answer @param {{ columns?: number }} [look] @returns {string} */
+/** @param {StaffingAnswer} answer @param {{ columns?: number }} [layout] @returns {string} */
 export const staffingText = (answer, { columns = 110 } = {}) => {
   const whole = (/** @type {string[]} */ lines) => lines.flatMap((text) => wrapped(text, columns))
   const { measured } = answer

@@ -54,16 +54,16 @@ export const simulated = (load, margin, { draws, seed }) => {
  * @property {number} rho correlation of the loads of any two nodes; 0: independent
  */
 
-/** The least correlation that n loads can all have with each other. @param {number} nodes */
+/** The lowest correlation that n loads can all have with each other. @param {number} nodes */
 export const leastRho = (nodes) => (nodes > 1 ? -1 / (nodes - 1) : -1)
 
-/** The standard deviation of the sum, in those of a node. @param {Pick<Load, 'nodes' | 'rho'>} load */
+/** The standard deviation of the sum, as a multiple of a node's. @param {Pick<Load, 'nodes' | 'rho'>} load */
 const spreadOfSum = ({ nodes, rho }) => Math.sqrt(Math.max(0, nodes * (1 + (nodes - 1) * rho)))
 
 /** @param {Load} load */
 export const sumOf = (load) => ({ mean: load.nodes * load.mean, sd: load.sd * spreadOfSum(load) })
 
-/** What all separate nodes need together, and what one node for the sum needs. @param {Load} load @param {number} margin */
+/** The capacity of all separate nodes together, and of one node for the sum. @param {Load} load @param {number} margin */
 export const capacityOf = (load, margin) => {
   const sum = sumOf(load)
   return { separate: load.nodes * (load.mean + margin * load.sd), single: sum.mean + margin * sum.sd }
@@ -79,7 +79,7 @@ const integralEnd = 9
  * @param {number} margin
  */
 export const anyOverflow = ({ nodes, rho }, margin) => {
-  // Of 1 - (1 - p)^n nothing is left where p is small.
+  // 1 - (1 - p)^n loses its digits to rounding where p is small.
   const among = (/** @type {number} */ tail) => -Math.expm1(nodes * Math.log1p(-tail))
   if (rho <= 0 || nodes === 1) return among(normalTail(margin))
   if (rho >= 1) return normalTail(margin)
@@ -112,8 +112,8 @@ export const splitOver = (load, nodes) => {
 }
 
 /**
- * What each node needs so that one of them may fail and the others share its load equally, as caches behind a client
- * that spreads keys over them do. One node has none beside it: a second one of its size takes over.
+ * The capacity of each node if one may fail and the others share its load equally, as caches do behind a client that
+ * spreads keys over them. A single node needs a second one of its size.
  * @param {Load} load
  * @param {number} margin
  */
@@ -125,9 +125,7 @@ export const afterFailure = ({ nodes, mean, sd, rho }, margin) => {
   return { each, all: nodes * each }
 }
 
-/**
- * How 16,384 slots divide over n shards, and how far the fullest is above an equal share. @param {number} shards
- */
+/** How 16,384 slots divide over n shards, and how far the fullest is above an equal share. @param {number} shards */
 export const slotsOver = (shards) => {
   const fewest = Math.floor(slotCount / shards)
   const withMost = slotCount - fewest * shards
@@ -143,7 +141,7 @@ export const slotsOver = (shards) => {
 export const clusterLimits = Object.freeze({ usual: 90, most: 500, replicas: 5, selfManagedLeast: 3 })
 
 /**
- * Why a cluster of so many shards may not be had; null: nothing is against it.
+ * Why a cluster of so many shards may not be possible; null: no reason.
  * @param {number} shards
  * @param {number} replicas of each
  */

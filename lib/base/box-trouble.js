@@ -1,4 +1,4 @@
-// What has become of the boxes of a fleet, in the same words in a terminal, on the page and in `fleet status`.
+// The state of the boxes of a fleet, in the same words in a terminal, on the page and in `fleet status`.
 import { clockTime } from './units.js'
 
 /**

@@ -1,5 +1,5 @@
-// A program of Millrace that another one starts. A pipe joins them: its first line hands over what an environment would
-// show to every process of the user, and its end, which comes however the parent ends, ends the child.
+// A program of Millrace that another one starts. A pipe connects them: its first line passes what an environment would show
+// to every process of the user, and its end, which comes however the parent ends, ends the child.
 import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { OptionError } from './errors.js'
@@ -69,7 +69,7 @@ export const fromParent = ({ [variable]: fd, ...env }, onGone) =>
     })
   })
 
-/** No target and no option of the caller. @param {NodeJS.ProcessEnv} env @returns {NodeJS.ProcessEnv} */
+/** A program without target and options of the caller. @param {NodeJS.ProcessEnv} env @returns {NodeJS.ProcessEnv} */
 export const programsEnv = (env) => ({
   ...Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(REDIS|REDISCLI|VALKEY|MILLRACE)_|^SORTED_SET_/.test(name)),

@@ -27,7 +27,7 @@ export const normalTail = (z) => {
 }
 
 /**
- * Where a function that only rises reaches a value.
+ * Where an increasing function reaches a value.
  * @param {(x: number) => number} rising
  * @param {number} value
  * @param {number} low

@@ -1,4 +1,4 @@
-// One class a cause; lib/cli turns them into a line and an exit code.
+// One class for each cause; lib/cli turns them into a line and an exit code.
 
 export const ExitCode = Object.freeze({
   done: 0,
@@ -28,10 +28,7 @@ export class MillraceError extends Error {
 
 /** The options are wrong. */
 export class OptionError extends MillraceError {
-  /**
-   * @param {string} message
-   * @param {{ cause?: unknown }} [more]
-   */
+  /** @param {string} message @param {{ cause?: unknown }} [more] */
   constructor(message, { cause } = {}) {
     super('OPTION', message, { cause, exitCode: ExitCode.options })
   }
@@ -39,16 +36,13 @@ export class OptionError extends MillraceError {
 
 /** The target cannot be used: unreachable, closed, too small, taken, or without a needed command. */
 export class TargetError extends MillraceError {
-  /**
-   * @param {string} message
-   * @param {{ cause?: unknown, code?: string }} [more]
-   */
+  /** @param {string} message @param {{ cause?: unknown, code?: string }} [more] */
   constructor(message, { cause, code = 'TARGET' } = {}) {
     super(code, message, { cause, exitCode: ExitCode.target })
   }
 }
 
-/** Stopped by hand before anything was sent. */
+/** Interrupted by the user before anything was sent. */
 export class InterruptedError extends MillraceError {
   constructor() {
     super('INTERRUPTED', 'interrupted before anything was sent', { exitCode: ExitCode.interrupted })

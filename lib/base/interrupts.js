@@ -1,4 +1,4 @@
-// What comes before and after the load can be interrupted at any moment, whatever a server keeps us waiting for.
+// Work before and after the load can be interrupted at any moment, even while a server does not answer.
 import { InterruptedError } from './errors.js'
 
 /**
@@ -17,7 +17,7 @@ export const unlessInterrupted = (signal, promise) =>
   })
 
 /**
- * As unlessInterrupted; what is open later all the same is closed then.
+ * Like unlessInterrupted; a resource that opens after the interrupt is closed.
  * @template T
  * @param {AbortSignal} signal
  * @param {Promise<T>} opening
@@ -30,11 +30,11 @@ export const openedUnless = (signal, opening, close) =>
     throw error
   })
 
-// For what a server that answers has answered by then.
+// Time in which a server that works has answered.
 const graceMs = 100
 
 /**
- * The promise's value; or another one, a moment after the signal says that nothing is waited for any more.
+ * The promise's value; or the other value, a moment after stopNow.
  * @template T
  * @param {AbortSignal} signal
  * @param {Promise<T>} promise

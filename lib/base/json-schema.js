@@ -7,7 +7,7 @@ import { plainText } from './units.js'
 const require = createRequire(import.meta.url)
 const longestPath = 60
 
-/** The schemas are the project's own: to check them here, and to shorten what is made of them, takes as long as the rest. */
+/** The project's own schemas need no checks, and checking them would take as long as the rest. */
 const how = { allowUnionTypes: true, strictRequired: false, validateSchema: false, code: { optimize: false } }
 
 /** @type {WeakMap<object, ValidateFunction>} */
@@ -17,7 +17,7 @@ const compiled = new WeakMap()
 const checkOf = (schema) => {
   const known = compiled.get(schema)
   if (known) return known
-  // Only what reads files back pays for it.
+  // Compiled only when a file is read.
   const { Ajv } = /** @type {typeof import('ajv')} */ (require('ajv'))
   const check = new Ajv(how).compile(schema)
   compiled.set(schema, check)

@@ -1,4 +1,4 @@
-// Text in a given number of columns: pure, and free of colour until asked for.
+// Text in a given number of columns. Pure, without colour unless asked for.
 
 /** @param {boolean} on */
 export const painter = (on) => {
@@ -14,7 +14,7 @@ export const shortened = (text, width) => {
   return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`
 }
 
-// A number keeps its unit.
+// Keeps a number with its unit.
 const spaces = / (?!(?:%|[µm]?s|[kMGT]?B)(?!\p{L}))/u
 
 /**

@@ -1,5 +1,5 @@
-// The client libraries that are drivers: their packages, the options of --driver-option with what they are without it,
-// and what a library has not. What is here is printed with each run, so that a figure can be judged by its settings.
+// The client libraries that are drivers: packages, options of --driver-option with their defaults, and what a library
+// lacks. It is printed with each run, so that results can be judged by these settings.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -79,7 +79,7 @@ const versionOf = (name) => {
       const found = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
       if (found.name === name) return String(found.version)
     } catch {
-      // Further up.
+      // The package may be in a folder above.
     }
   }
   return 'unknown'

@@ -1,5 +1,5 @@
-// A file that one living process owns. Its owner is named by pid and start time, so that a crash leaves nothing that
-// locks: a file whose owner has ended counts for nothing.
+// A file that one living process owns, named by pid and start time, so that a crash leaves no lock: a file whose owner has
+// ended does not count.
 import { execFileSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -15,7 +15,7 @@ export function processStart(pid) {
   try {
     if (existsSync('/proc/self/stat')) {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // Field 22, counted behind the name in brackets, which may hold spaces. A zombie owns nothing.
+      // Field 22, counted after the name in brackets, which may contain spaces. A zombie owns nothing.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return fields[0] === 'Z' ? undefined : fields[19]
     }
@@ -28,7 +28,7 @@ export function processStart(pid) {
   }
 }
 
-/** A process on another host counts as alive, since nothing is known of it. @param {any} owner */
+/** A process on another host counts as alive, as nothing is known of it. @param {any} owner */
 const isAlive = (owner) => {
   const { ownerPid, ownerStarted, ownerHost = hostname() } = owner ?? {}
   if (ownerHost !== hostname()) return typeof ownerHost === 'string'
@@ -88,7 +88,7 @@ export const takeOwnership = (file, content = {}) => {
 }
 
 /**
- * Only what was judged goes: another process may have put its own there since it was read.
+ * Removes only the file that was read: another process may have put its own there since.
  * @param {string} file
  * @param {string} text
  */
@@ -98,12 +98,12 @@ const removeStale = (file, text) => {
     renameSync(file, aside)
     if (readFileSync(aside, 'utf8') !== text) linkSync(aside, file)
   } catch {
-    // Another process was faster.
+    // Another process was first.
   }
   rmSync(aside, { force: true })
 }
 
-/** Who owns it, in words. @param {string} file */
+/** The owner in words. @param {string} file */
 export const ownerWords = (file) => {
   const { ownerPid, ownerHost } = ownedContent(file) ?? {}
   if (ownerHost === undefined || ownerHost === hostname()) return `process ${ownerPid}`

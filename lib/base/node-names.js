@@ -1,6 +1,6 @@
-// What tells nodes apart, without what they all have in common.
+// Short names of nodes, without what all have in common.
 
-/** What all names end in, from a dot on: '.cache.example.com:6379'. @param {string[]} names */
+/** The common ending of all names, from a dot on: '.cache.example.com:6379'. @param {string[]} names */
 const sharedEnding = ([first, ...others]) => {
   const endings = [...first.matchAll(/\./g)].map(({ index }) => first.slice(index))
   const named = endings.filter((ending) => /^\.[a-z]/i.test(ending))

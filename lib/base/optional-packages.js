@@ -33,11 +33,7 @@ const wanted = (name) => {
   return `${name}@${/\d+/.exec(peerDependencies[name])}`
 }
 
-/**
- * What to say where packages are not installed.
- * @param {readonly string[]} names
- * @param {string} as what the user typed
- */
+/** What to install where packages are missing. @param {readonly string[]} names @param {string} as what the user typed */
 export const wordsForMissing = (names, as) =>
   names.some(isMissing) &&
   `${as} needs optional packages: npm install ${names.map(wanted).join(' ')} (with -g if Millrace has it)`

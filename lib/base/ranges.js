@@ -1,4 +1,4 @@
-// Who owns which items, and which of them go together.
+// Which agent has which items, and how they are divided into parts.
 
 /**
  * @typedef {{ first: number, count: number, items?: Float64Array | null }} Range consecutive items; or places, and the

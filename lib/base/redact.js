@@ -1,10 +1,10 @@
-// Takes secrets out of text and data, in every spelling in which a server, a library or JSON may give them back.
+// Removes secrets from text and data, in every spelling in which a server, a library or JSON may return them.
 import { plainText } from './units.js'
 
 const instead = '***'
-// Shorter ones cannot be told apart from words and numbers of our own.
+// Shorter secrets cannot be distinguished from words and numbers of our own.
 const shortest = 4
-// From here on a secret is found anywhere, below only as a word of its own.
+// A secret of at least this length is found anywhere, a shorter one only as a whole word.
 const safeLength = 8
 // What is cut off in the middle of a secret leaves at most one less of it.
 const shortestCut = 6
@@ -21,11 +21,11 @@ const spellings = (secret) =>
     encodeURIComponent(secret),
     encodeURI(secret),
     plainText(secret),
-    // As a line of a server is decoded.
+    // As a server's line is decoded.
     Buffer.from(secret).toString('latin1'),
   ])
 
-/** A spelling, and its beginning where the text was cut. @param {string} spelling */
+/** A spelling, and its beginning at the end of a cut text. @param {string} spelling */
 const patternOf = (spelling) => {
   if (spelling.length < safeLength) return `(?<![\\p{L}\\p{N}_.])${escaped(spelling)}(?![\\p{L}\\p{N}_])`
   const signs = [...spelling]

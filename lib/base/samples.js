@@ -2,7 +2,7 @@
 
 import { count, several } from '../base/units.js'
 
-// With fewer samples beyond it, a percentile is the luck of a few of them.
+// With fewer samples beyond it, a percentile depends on a few of them.
 const fewestBeyond = 10
 
 const parts = /** @type {const} */ ({ p90: 0.9, p99: 0.99, p999: 0.999 })

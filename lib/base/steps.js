@@ -1,4 +1,4 @@
-// Going through places in a step that reaches each of them once.
+// A step through places that reaches each of them once.
 
 const golden = (Math.sqrt(5) - 1) / 2
 

@@ -1,4 +1,4 @@
-// Timers as an argument: the system's, or those of a simulated clock.
+// Timers as an argument: those of the system or of a simulated clock.
 
 /**
  * @typedef {object} Timers
@@ -11,7 +11,7 @@
 /** @type {Timers} */
 export const systemTimers = Object.freeze({ setTimeout, clearTimeout, setImmediate, clearImmediate })
 
-/** Timers take 2^31 ms at most; what is further away is waited for in parts. */
+/** Timers take 2^31 ms at most; longer waits are divided. */
 export const longestTimerMs = 2 ** 30
 
 /** A promise and what resolves it. */
@@ -24,7 +24,7 @@ export const deferred = () => {
 }
 
 /**
- * Calls at a moment, however far away; at once when it has passed. Returns what cancels that.
+ * Calls at a given time, however far away; at once if it has passed. Returns a function that cancels it.
  * @param {number} atMs
  * @param {() => number} elapsed
  * @param {() => void} then

@@ -1,4 +1,4 @@
-// How a change between two sides is written, in charts, tables and sentences alike. Pure.
+// A change between two sides as text, for charts, tables and sentences. Pure.
 import { count, dash } from '../base/units.js'
 import { formatted } from './theme.js'
 
@@ -16,7 +16,7 @@ export const changeWords = (part) => {
   return `${Number(shown) === 0 ? '' : pct < 0 ? '−' : '+'}${shown} %`
 }
 
-/** What reads as 0 has no sign. @param {string} shown @param {number} value */
+/** Values shown as 0 have no sign. @param {string} shown @param {number} value */
 const signed = (shown, value) => (/[1-9]/.test(shown) ? `${value < 0 ? '−' : '+'}${shown}` : shown)
 
 /** @param {Row} row @param {number | null} value */

@@ -14,13 +14,13 @@ import { axisStyle, chart, colour, legendOf, lyingAxis, marksAlone } from './par
  * @typedef {(number | null)[]} Point
  */
 
-// A screen shows no more; a day of seconds would make a page of megabytes.
+// A screen shows no more points; a day of seconds would make a page of megabytes.
 const maxPoints = 1200
 
 // Width of a node's name in a legend.
 const nameWidth = 40
 
-// Counters of the system step by some ms: over a shorter while they make rates of nothing.
+// Counters of the system are updated every few ms: over a shorter time, rates are meaningless.
 const shortestMs = 400
 
 /**
@@ -61,7 +61,7 @@ export const whereLong = (figure) => (second, at) =>
   second.over_ms < shortestMs ? undefined : figure(second, at)
 
 /**
- * What is measured after the warm-up: of the second in which that ends, a moment at most.
+ * The figure from the end of the warm-up on: a second that ends within 0.4 s after it has none.
  * @param {RunRecord} record
  * @param {(second: Second) => number | null | undefined} figure
  * @returns {typeof figure}
@@ -72,7 +72,7 @@ export const sinceWarmUp =
     second.at_ms - (run.warm_up_s ?? 0) * 1000 < shortestMs ? undefined : figure(second)
 
 /**
- * A percentile of a second, null where too few samples are beyond it. The median and the highest of few are what they are.
+ * A percentile of a second, null where too few samples are beyond it. The median and the maximum need no such number.
  * @param {SecondLatency | null | undefined} found
  * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} key
  */
@@ -82,7 +82,7 @@ export const supported = (found, key) =>
 /** @param {Point[]} points */
 const hasFigures = (points) => points.some(([, value]) => value !== null)
 
-/** A point between two gaps has no line: it is a dot. @param {Point[]} points @returns {(Point | { value: Point, symbol: string })[]} */
+/** A point between two gaps has no line, so it is drawn as a dot. @param {Point[]} points @returns {(Point | { value: Point, symbol: string })[]} */
 const withDots = (points) =>
   points.map((point, at) => {
     const isGap = (/** @type {number} */ other) => (points[other]?.[1] ?? null) === null
@@ -92,7 +92,7 @@ const withDots = (points) =>
 /**
  * @param {string} name
  * @param {Point[]} data
- * @param {{ color: string, dashed?: boolean, width?: number, step?: boolean, unit: string }} look
+ * @param {{ color: string, dashed?: boolean, width?: number, step?: boolean, unit: string }} style
  * @returns {Option[]} none without a figure
  */
 export const line = (name, data, { color, dashed = false, width = 2, step = false, unit }) =>
@@ -105,7 +105,7 @@ export const line = (name, data, { color, dashed = false, width = 2, step = fals
           showSymbol: true,
           symbol: 'none',
           symbolSize: 5,
-          // A figure holds for the time before its point.
+          // A value holds for the time before its point.
           ...(step && { step: 'start' }),
           color,
           lineStyle: { color, width, type: dashed ? [6, 4] : 'solid' },
@@ -130,7 +130,7 @@ export const nodePoints = (seconds, isIt, figure) =>
   })
 
 /**
- * A line for each node and role: a node that changes its role goes on as another line.
+ * A line for each node and role: a node that changes its role continues as another line.
  * @param {Second[]} seconds
  * @param {(row: NodeRow) => number | null | undefined} figure
  * @param {string} unit
@@ -157,15 +157,15 @@ export const nodeLines = (seconds, figure, unit) => {
 /** @param {{ shard: number }[]} rows */
 const shardCount = (rows) => new Set(rows.map(({ shard }) => shard)).size
 
-/** The node that an event is about. @param {string} text @param {(address: string) => string} shortName @param {readonly string[]} addresses */
+/** The node of an event. @param {string} text @param {(address: string) => string} shortName @param {readonly string[]} addresses */
 const nodeIn = (text, shortName, addresses) => {
   const address = addresses.find((one) => text.startsWith(one))
   return address ? ` ${shortName(address)}` : ''
 }
 
 /**
- * Events as upright lines, each with the name of its node. Those that lie too close to be read are one mark, and those
- * before the first item are in the table alone.
+ * Events as vertical lines, each with the name of its node. Events too close to be read are one mark, and those before the
+ * first item are in the table only.
  * @param {RunRecord} record
  */
 const eventMarks = ({ run, seconds }) => {
@@ -175,7 +175,7 @@ const eventMarks = ({ run, seconds }) => {
   /** @type {{ fromMs: number, toMs: number, kinds: string[], node: string }[]} */
   const marks = []
   for (const { at_ms: atMs, kind, text } of run.events) {
-    // Phases have areas of their own.
+    // Phases have their own areas.
     if (kind === 'phase' || atMs < 0) continue
     const last = marks.at(-1)
     const again = last?.kinds.every((one) => one === kind) && atMs - last.toMs < endMs * 0.15
@@ -191,7 +191,7 @@ const eventMarks = ({ run, seconds }) => {
   })
 }
 
-/** Phases by what tells them apart: not the case, and not the variant that all of them have. @param {string[]} labels */
+/** Names of phases, without the case and without a variant that all of them have. @param {string[]} labels */
 const phaseNames = (labels) => {
   const group = labels[0]?.split(' / ').slice(0, -1).join(' / ') ?? ''
   const shared = labels.every((label) => label.startsWith(`${group} / `)) ? group.length + 3 : 0
@@ -265,7 +265,7 @@ export const timeAxis = (record) =>
     ...timeSpan(record),
   })
 
-/** The whole run, in steps that people count time in. @param {RunRecord} record */
+/** An axis of the whole run, in steps of usual units of time. @param {RunRecord} record */
 const timeSpan = ({ seconds }) => {
   const wholeS = (seconds.at(-1)?.at_ms ?? 1000) / 1000
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200]

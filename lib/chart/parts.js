@@ -2,7 +2,7 @@
 import { colourCount } from './theme.js'
 
 /**
- * @typedef {Record<string, any>} Option an echarts option; colours and formats as look.js names them
+ * @typedef {Record<string, any>} Option an echarts option; colours and formats as theme.js names them
  */
 
 /**
@@ -11,11 +11,11 @@ import { colourCount } from './theme.js'
  * @property {string} name of its file
  * @property {string} title
  * @property {string} note how to read it
- * @property {'latency' | 'cost' | 'nodes'} [fold] what it is folded away with on a page; without it is always seen
- * @property {(record: From) => Option | null} option null: nothing of the kind was measured
+ * @property {'latency' | 'cost' | 'nodes'} [fold] group of charts that a page shows on request; without it the chart is always shown
+ * @property {(record: From) => Option | null} option null: it was not measured
  */
 
-/** Carries marks: a line without points, which no legend names. */
+/** A series for marks: a line without points, which no legend shows. */
 export const marksAlone = { type: 'line', name: '', data: [], silent: true }
 
 /** The colour that belongs to a number, from 0 on. @param {number} n */
@@ -29,12 +29,7 @@ export const axisStyle = {
   splitLine: { lineStyle: { color: '@grid' } },
 }
 
-/**
- * An axis of figures.
- * @param {string} name with its unit
- * @param {string} format of look.js
- * @param {Option} [more]
- */
+/** An axis of figures. @param {string} name with its unit @param {string} format of theme.js @param {Option} [more] */
 const figureAxis = (name, format, more = {}) => ({
   type: 'value',
   name,
@@ -44,7 +39,7 @@ const figureAxis = (name, format, more = {}) => ({
   ...more,
 })
 
-/** The upright axis: its name lies above it, where it needs no room. @param {string} name @param {string} format @param {Option} [more] */
+/** The vertical axis: its name is above it, where it needs no room. @param {string} name @param {string} format @param {Option} [more] */
 export const uprightAxis = (name, format, more = {}) =>
   figureAxis(name, format, {
     nameLocation: 'end',
@@ -57,7 +52,7 @@ export const uprightAxis = (name, format, more = {}) =>
 export const lyingAxis = (name, format, more = {}) =>
   figureAxis(name, format, { nameLocation: 'middle', nameGap: 28, ...more })
 
-/** About what a text takes in the charts' font. @param {string} text */
+/** The approximate width of a text in the charts' font. @param {string} text */
 const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 8.4 + 8
 
 /** Names of rows, the first on top. @param {string[]} names */
@@ -72,13 +67,13 @@ export const namesAxis = (names) => ({
     hideOverlap: false,
     lineHeight: 16,
     width: Math.min(190, Math.max(...names.map(widthOf))),
-    // Names that begin alike differ at their ends.
+    // Names with a common beginning differ at their ends.
     overflow: 'break',
   },
   splitLine: { show: false },
 })
 
-/** What every chart has. @param {Option} option */
+/** An option with the settings of all charts. @param {Option} option */
 export const chart = (option) => ({
   animation: false,
   textStyle: { fontFamily: 'sans-serif', color: '@ink' },
@@ -103,7 +98,7 @@ export const legendOf = (series) => ({
   lineStyle: { width: 'inherit' },
 })
 
-/** An axis for latencies: what matters lies decades apart. @param {string} name */
+/** An axis for latencies, which differ by orders of magnitude. @param {string} name */
 export const latencyAxis = (name) =>
   uprightAxis(`${name}, log scale`, 'us', {
     type: 'log',
@@ -119,7 +114,7 @@ export const latencyAxis = (name) =>
 export const whiskers = (intervals, color) => ({
   silent: true,
   symbol: ['rect', 'rect'],
-  // Turned with the line.
+  // Turned like the line.
   symbolSize: [10, 2],
   label: { show: false },
   lineStyle: { color, type: 'solid', width: 1.5 },
@@ -178,7 +173,7 @@ export const roundDots = (data, color, style) =>
       ]
 
 /**
- * The values beside the picture, and the line of no difference.
+ * The values to the right of the picture, and the line of no difference.
  * @param {number} at the right end of the axis
  * @param {readonly (string | null | undefined)[][]} texts lines of each row
  */
@@ -196,7 +191,7 @@ export const valuesBeside = (at, texts) => ({
       color: '@ink',
       fontSize: 12,
       lineHeight: 15,
-      // A page that is too narrow leaves the second line out.
+      // A narrow page leaves out the second line.
       formatter: lines.filter(Boolean).join('\n'),
     },
   })),

@@ -40,7 +40,7 @@ const palettes = {
 
 export const colourCount = 6
 
-/** Marks on an axis need no digits that say nothing: 5 ms, not 5.00 ms. @param {string} text */
+/** Labels of an axis without trailing zeros: 5 ms, not 5.00 ms. @param {string} text */
 const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?=\s|$)/, '')
 
 /** @param {number} beyond one in so many */
@@ -73,35 +73,31 @@ const formats = {
   percentile: percentileName,
 }
 
-/**
- * A figure in the unit of its column, as charts and their tooltips show it.
- * @param {string} unit
- * @param {unknown} value
- */
+/** A figure in the unit of its column, as charts and their tooltips show it. @param {string} unit @param {unknown} value */
 export const formatted = (unit, value) =>
   value === null || value === undefined ? dash : formats[unit](value)
 
 // About the width of a letter of the charts' small labels, in the widest of the usual fonts.
 const signPx = 7.4
 const labelGapPx = 10
-// A label in the middle of a mark this near to the edge would lie over the axis.
+// The label of a mark this near to the edge would cover the axis.
 const edge = 0.12
 
 /** @param {string} text */
 const longestWord = (text) => Math.max(...text.split(/\s+/).map((word) => word.length))
 
 /**
- * The labels of marks and areas over time where they have room: within the picture, and never within a word. The cells
- * of a heat map get their sizes.
+ * Shows labels of marks and areas over time only where they have room, and never breaks a word. Sets the sizes of the cells
+ * of a heat map.
  * @param {any} option of any chart; marks over time are the series of that id
- * @param {number} plotPx what the picture has between its axis and its edge
+ * @param {number} plotPx width of the picture between its axis and its edge
  * @returns {any}
  */
 export const placedLabels = (option, plotPx) => {
   const wholeS = [option.xAxis].flat()[0].max
   if (typeof wholeS !== 'number') return option
   const align = (/** @type {number} */ at) => (at < edge ? 'left' : at > 1 - edge ? 'right' : 'center')
-  /** Marks whose labels neither reach another nor the edges of the picture. @param {any[]} marks @param {number} shorter by how many steps */
+  /** Marks whose labels overlap neither each other nor the edges of the picture. @param {any[]} marks @param {number} shorter by how many steps */
   const labelled = (marks, shorter) => {
     let takenPx = -labelGapPx
     return marks.map(({ names = [], ...mark }) => {
@@ -115,7 +111,7 @@ export const placedLabels = (option, plotPx) => {
       return { ...mark, name, label: { ...mark.label, show, align: side } }
     })
   }
-  /** With the longest names of which all have room. @param {any[]} marks */
+  /** Marks with the longest names for which all have room. @param {any[]} marks */
   const markedIn = (marks) => {
     const steps = Math.max(1, ...marks.map(({ names = [] }) => names.length))
     const all = Array.from({ length: steps }, (_, shorter) => labelled(marks, shorter))
@@ -124,7 +120,7 @@ export const placedLabels = (option, plotPx) => {
   const area = (/** @type {[any, any]} */ [from, to]) => {
     const px = (plotPx * (to.xAxis - from.xAxis)) / wholeS - labelGapPx
     const wordPx = longestWord(from.name) * signPx
-    // The first may reach beyond its area, where nothing else is written.
+    // The first label may extend beyond its area, where nothing else is written.
     const show = px >= wordPx || from.xAxis === 0
     const width = Math.ceil(Math.max(px, wordPx))
     return [{ ...from, label: { ...from.label, show, width, overflow: 'break' } }, to]

@@ -1,4 +1,4 @@
-// How an answer that was computed is given: as text or JSON, and as a picture in a file.
+// Prints a computed answer as text or JSON, and writes its picture to a file.
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { OptionError } from '../base/errors.js'
@@ -10,7 +10,7 @@ import { plainData } from '../base/units.js'
 export const printData = (json, data, text) =>
   process.stdout.write(json ? `${JSON.stringify(data, null, 2)}\n` : text())
 
-/** @param {object} answer @param {boolean} json @param {(answer: any, look: { columns?: number }) => string} text */
+/** @param {object} answer @param {boolean} json @param {(answer: any, layout: { columns?: number }) => string} text */
 export const printAnswer = (answer, json, text) =>
   printData(json, plainData(answer), () => text(answer, { columns: process.stdout.columns }))
 

@@ -34,7 +34,7 @@ const nowhere = '127.0.0.1'
 export const usualStrategies = 'sorted-set,list,stream'
 
 /**
- * A plan that is never run.
+ * A plan for computations, which is never run.
  * @param {object} options of a run
  * @param {string | null} variant
  * @param {Partial<Settings>} [more]
@@ -74,7 +74,7 @@ export const strategiesIn = (text, files) => {
   return [...new Set([...named, ...own])]
 }
 
-/** Servers of a cell that are new: nothing of another cell is in their tables. @param {string} [serverBin] */
+/** New servers for a cell, so that their tables have nothing of other cells. @param {string} [serverBin] */
 export const localBench = async (serverBin) => {
   const servers = await startLocalServers({ serverBin })
   return {
@@ -88,7 +88,7 @@ export const localBench = async (serverBin) => {
 const looks = 25
 const lookMs = 200
 
-/** Waits until memory that was freed in the background is free. @param {Target} target */
+/** Waits until memory freed in the background is free. @param {Target} target */
 const untilSteady = async (target) => {
   let before = Number.NaN
   for (let look = 0; look < looks; look++) {
@@ -100,7 +100,7 @@ const untilSteady = async (target) => {
   }
 }
 
-/** A target that others may use: what a cell wrote is removed. @param {any} where @param {string} [own] prefix of its keys */
+/** A target with other users: what a cell wrote is removed. @param {any} where @param {string} [own] prefix of its keys */
 export const remoteBench = async (where, own = prefix) => ({
   where,
   run: (/** @type {any} */ options, /** @type {any} */ hooks) => {
@@ -177,7 +177,7 @@ export const calibrate = async (asked, say, stop) => {
   const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most, out } = asked
   const startedMs = Date.now()
   const open = () => (where === null ? localBench(serverBin) : remoteBench(where))
-  // Nothing is written there yet, so nothing is removed.
+  // Nothing has been written yet, so nothing is removed.
   const first = where === null ? await localBench(serverBin) : { where, close: async () => {} }
   const server = await serverFacts(first.where)
   await first.close()
@@ -242,7 +242,7 @@ export const calibrate = async (asked, say, stop) => {
     if (!stop.aborted) throw error
   })
   if (document === undefined) throw new InterruptedError()
-  // Held-out cells that were measured before it was stopped are in it.
+  // Held-out cells measured before a stop are included.
   if (stop.aborted) await written()
   return { folder, document }
 }

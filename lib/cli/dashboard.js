@@ -23,7 +23,7 @@ import { listenReasons } from './listen-reasons.js'
  * @property {readonly Warning[]} warnings all so far
  */
 
-/** Where a browser finds it; a machine that listens on all of its addresses is known by its name. @param {string} host */
+/** The host for a browser; a machine that listens on all addresses is shown by its name. @param {string} host */
 const shownHost = (host) => {
   if (host === '0.0.0.0' || host === '::') return hostname()
   return host.includes(':') ? `[${host}]` : host
@@ -65,7 +65,7 @@ const dashboardThread = async (needs) => {
     name: 'dashboard',
   })
   const ended = new Promise((resolve) => worker.once('exit', resolve))
-  // A page that fails is no reason to end the run.
+  // A page that fails does not end the run.
   worker.on('error', () => {})
   const begun = await Promise.race([
     new Promise((/** @type {(given: any) => void} */ resolve) => worker.once('message', resolve)),
@@ -86,11 +86,7 @@ const dashboardThread = async (needs) => {
   }
 }
 
-/**
- * A page and its address.
- * @param {Listener} listener
- * @param {{ place: Place, run: string }} [fleet]
- */
+/** A page and its address. @param {Listener} listener @param {{ place: Place, run: string }} [fleet] */
 export const openPage = async (listener, fleet) => {
   const page = await dashboardThread({ listener, fleet })
   if ('failed' in page) {

@@ -1,4 +1,4 @@
-// --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
+// --dry-run: what a run would do, from the options and the target's answers. It sends only reads.
 
 import { ExitCode, TargetError } from '../base/errors.js'
 import { unlessInterrupted } from '../base/interrupts.js'
@@ -68,19 +68,14 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
-/** What a multi-step operation begins with. @param {ReturnType<typeof multiStepsOf>} multiStep @param {number} n */
+/** The first command of a multi-step operation. @param {ReturnType<typeof multiStepsOf>} multiStep @param {number} n */
 const firstOf = (multiStep, n) =>
   multiStep
     .begin(n)
     .next()
     ?.map(({ args }) => args.map(shortened).join(' ')) ?? []
 
-/**
- * What is sent for the first item of this process.
- * @param {Plan} plan
- * @param {number} nowMs
- * @returns {string[]}
- */
+/** What is sent for the first item of this process. @param {Plan} plan @param {number} nowMs @returns {string[]} */
 const firstCommands = (plan, nowMs) => {
   const strategy = strategyOf(plan)
   const [{ first }] = plan.agents
@@ -181,10 +176,7 @@ const shareWords = ({ totalAgents, quantity, control }, plan, leases, isNext) =>
     : agentWords(plan, isFleet)
 }
 
-/**
- * @param {Settings} settings
- * @param {Guidance} guidance
- */
+/** @param {Settings} settings @param {Guidance} guidance */
 export const dryRunOfWriter = async (settings, { stop }) => {
   const { facts, lines, warnings, refusal, found, leases, nowMs, target } = await lookedAt(settings, { stop })
   const plan = planOf(settings, { ...facts, agents: ownAgents(settings, target.origin) })
@@ -225,10 +217,7 @@ const workerCommands = (plan) => {
   })
 }
 
-/**
- * @param {Settings} given
- * @param {Guidance} guidance
- */
+/** @param {Settings} given @param {Guidance} guidance */
 export const dryRunOfReader = (given, { stop }) =>
   withUndo(async (undo) => {
     const settings = /** @type {ReaderSettings} */ (given)

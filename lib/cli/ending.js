@@ -85,7 +85,7 @@ export const concludeRun = async (measured, { settings, results, screen, stop, s
   const { folder } = results
   const judged = results.redact(measured)
   await results.finish(judged)
-  // The first interrupt of a run that came to its end by itself ends what follows it, not the run.
+  // If the run ended by itself, the first interrupt ends what follows it.
   const signal = stop.aborted ? stopNow : stop
   const document = results.fault()
     ? judged

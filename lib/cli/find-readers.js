@@ -74,11 +74,7 @@ export const settingsOfFetches = (text, typed, from) => {
   }
 }
 
-/**
- * The servers of the search, as variables.
- * @param {Settings} settings
- * @param {Target} target
- */
+/** The servers of the search, as variables. @param {Settings} settings @param {Target} target */
 const serversOf = (settings, { address, access, kind }) => {
   const at = address.lastIndexOf(':')
   const { sentinel, host = address.slice(0, at), port = address.slice(at + 1), username, db } = settings

@@ -32,10 +32,10 @@ export const terminalText = (text, { isTTY, columns }) =>
  * @param {DestinationStream} options.stream
  */
 export const logTo = ({ level, isTTY, stream }) => {
-  // What has no log, as help and reports, starts 50 ms sooner.
+  // Commands without a log, such as help and reports, start 50 ms sooner.
   const { pino } = /** @type {typeof import('pino')} */ (require('pino'))
   if (!isTTY) return pino({ level, base: undefined }, stream)
-  // Loaded for a terminal only: a run without one starts 10 ms sooner.
+  // Loaded only for a terminal: a run without one starts 10 ms sooner.
   const { build } = /** @type {typeof import('pino-pretty')} */ (require('pino-pretty'))
   const destination = new Writable({
     write(chunk, _, done) {

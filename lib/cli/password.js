@@ -1,4 +1,4 @@
-// A password that is typed on the terminal, unseen.
+// A password typed on the terminal, without echo.
 import { InterruptedError, OptionError } from '../base/errors.js'
 
 /**
@@ -9,10 +9,7 @@ import { InterruptedError, OptionError } from '../base/errors.js'
 const interrupt = '\u0003'
 const endOfInput = '\u0004'
 
-/**
- * @param {{ stdin: NodeJS.ReadStream, stderr: NodeJS.WritableStream }} streams
- * @returns {Promise<string>}
- */
+/** @param {{ stdin: NodeJS.ReadStream, stderr: NodeJS.WritableStream }} streams @returns {Promise<string>} */
 const askedPassword = ({ stdin, stderr }) =>
   new Promise((resolve, reject) => {
     if (!stdin.isTTY) {
@@ -42,7 +39,7 @@ const askedPassword = ({ stdin, stderr }) =>
     stdin.setEncoding('utf8')
     stdin.on('data', take)
     stdin.resume()
-    // Asked last: who answers at once is not echoed.
+    // Printed after echo is off: the user may answer at once.
     stderr.write('password: ')
   })
 

@@ -30,10 +30,7 @@ const typed = ([key, value]) => {
   return [`--${name}=${Array.isArray(value) ? value.join(',') : value}`]
 }
 
-/**
- * @param {RunOptions} options
- * @returns {{ program: 'producer' | 'consumer', settings: Settings }}
- */
+/** @param {RunOptions} options @returns {{ program: 'producer' | 'consumer', settings: Settings }} */
 export const settingsOfRun = ({ command = 'write', ...options }) => {
   if (!Object.hasOwn(programs, command)) throw new OptionError("command must be 'write' or 'read'")
   const program = programs[command]

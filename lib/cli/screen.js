@@ -1,4 +1,4 @@
-// What a person sees of a run: the log and the live line on stderr, the result on stdout.
+// The screen of a run: the log and the live line on stderr, the result on stdout.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ import { logLine, logTo } from './log.js'
  * @import { Warning } from '../measures/warnings.js'
  */
 
-// Encoding that takes longer than this is shown as it goes.
+// Encoding that takes longer than this is shown while it runs.
 const patienceMs = 1000
-// For a second look at a command that was probably not meant so.
+// Time for the user to notice a command that was probably not intended.
 const stopMs = 5000
 
 /** Why there is no run.json, and how to have one; undefined: there is. @param {Error | null} fault @param {string} folder */
@@ -38,7 +38,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
   const log = logTo({
     level: logLevel,
     isTTY,
-    // A log line goes above the live line, never through it.
+    // A log line is printed above the live line.
     stream: {
       write(text) {
         if (view) view.above(() => stderr.write(text))
@@ -65,7 +65,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
   return {
     warnings,
     warn,
-    /** What is found at the end of a run, whose result is about to say it. @param {Warning} warning */
+    /** Found at the end of a run: the result reports it. @param {Warning} warning */
     remark: (warning) => (isText ? void warnings.push(warning) : warn(warning)),
     say: (/** @type {string} */ line) => log.info(shown(line)),
     /** Without a terminal the user cannot stop it. */
@@ -87,14 +87,11 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       },
       onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },
-    /**
-     * @param {RunDocument} document
-     * @param {Pick<Results, 'folder' | 'fault'>} results
-     */
+    /** @param {RunDocument} document @param {Pick<Results, 'folder' | 'fault'>} results */
     result(document, { folder, fault }) {
       view?.done()
       view = null
-      // What is stored nowhere is printed, even if nothing was asked to be.
+      // A result that is not stored is always printed.
       if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')

@@ -1,4 +1,4 @@
-// What must never be printed: the passwords that a program was given, also where they were typed in the wrong place.
+// The passwords that a program was given, also those typed in the wrong place: they must never be printed.
 import { readFileSync } from 'node:fs'
 import { OPTIONS } from '../../settings.js'
 import { namesOf } from '../options/command-line.js'
@@ -9,7 +9,7 @@ const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url' 
 const urls = OPTIONS.filter(({ type }) => type === 'url' || type === 'server')
 const files = OPTIONS.filter(({ key }) => key === 'passwordFile')
 
-/** What is before the @ of an address may be a password alone. @param {string} text */
+/** Text before the @ of an address may be a password alone. @param {string} text */
 const inUrl = (text) => spelled(/^(?:[a-z]+:\/\/)?(?:[^:@]*:)?(.*)@/i.exec(text)?.[1] ?? '')
 
 /** `user:password@host` in a word that may as well be a path. @param {string} word */
@@ -52,11 +52,7 @@ const mistaken = (argv) =>
     return attached === undefined || /^(ll|uto|all|auto)$/.test(attached) ? [] : [attached]
   })
 
-/**
- * @param {string[]} argv
- * @param {NodeJS.ProcessEnv} env
- * @returns {string[]}
- */
+/** @param {string[]} argv @param {NodeJS.ProcessEnv} env @returns {string[]} */
 export const secretsIn = (argv, env) => {
   const valuesOf = (/** @type {readonly Option[]} */ options) => [
     ...options.flatMap(({ env: own, alsoEnv }) =>

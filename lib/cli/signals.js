@@ -6,7 +6,7 @@
  */
 /** @typedef {Signals & { redact: Redactor }} Guidance */
 
-/** The first interrupt lets the run settle, the second does not. */
+/** At the first interrupt the run settles, at the second it ends at once. */
 export const interruptsOfRun = () => {
   const stop = new AbortController()
   const stopNow = new AbortController()

@@ -1,4 +1,4 @@
-// CloudWatch's figures join a result that is complete already: whatever goes wrong costs a line, never the result.
+// Adds CloudWatch's numbers to a complete result. A failure is reported in one line and leaves the result as it is.
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,14 +10,14 @@ import { fetchCloudWatch } from './fetch.js'
 
 /** @import { Wanted } from './caches.js' */
 
-/** Whole or not at all. @param {string} path @param {object} data */
+/** Leaves the old file or a whole new one. @param {string} path @param {object} data */
 export const storeJson = async (path, data) => {
   await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`, { flush: true })
   await rename(`${path}.part`, path)
 }
 
 /**
- * The run with its section, stored; null where there is none, after a warning.
+ * Stores the run with its section and returns it; null after a warning.
  * @param {object} needs
  * @param {string} needs.folder of the run
  * @param {Wanted} needs.wanted

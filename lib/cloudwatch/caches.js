@@ -1,4 +1,4 @@
-// Which caches of CloudWatch the nodes of a run are: by ids that were given, or by the names of their endpoints.
+// Finds the caches in CloudWatch that are the nodes of a run, by given ids or by the names of their endpoints.
 import { MillraceError } from '../base/errors.js'
 import { endpointOf } from '../servers/address.js'
 import { endpointIn, groupOf } from './endpoint.js'
@@ -23,7 +23,7 @@ import { endpointIn, groupOf } from './endpoint.js'
  * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: Endpoint[] }} Names
  */
 
-/** Why there is nothing from CloudWatch, in a line. The run's own result is valid all the same. */
+/** CloudWatch's numbers are missing. The message is one line; the run's own result stays valid. */
 export class CloudWatchError extends MillraceError {
   /** @param {string} message @param {{ cause?: unknown }} [more] */
   constructor(message, { cause } = {}) {
@@ -31,11 +31,7 @@ export class CloudWatchError extends MillraceError {
   }
 }
 
-/**
- * What the addresses say by themselves.
- * @param {readonly string[]} addresses host:port
- * @returns {Names}
- */
+/** Regions, groups and nodes in the names of the addresses. @param {readonly string[]} addresses host:port @returns {Names} */
 export const namesIn = (addresses) => {
   const hosts = addresses.map((address) => endpointOf(address).host)
   const named = hosts.flatMap((host) => endpointIn(host) ?? [])
@@ -68,7 +64,7 @@ const membersOf = async (api, group) => {
   return own
 }
 
-/** The name of a serverless cache has a dimension of its own: that which is published is believed. @param {CloudWatch} api @param {string} name */
+/** The name of a serverless cache has its own dimension: the published one is used. @param {CloudWatch} api @param {string} name */
 const serverlessCache = async (api, name) => {
   const all = await api.published('ElastiCacheProcessingUnits')
   const found = all.find((dimensions) => dimensions.some(({ Value }) => Value === name))
@@ -77,12 +73,7 @@ const serverlessCache = async (api, name) => {
   return found
 }
 
-/**
- * @param {CloudWatch} api
- * @param {Wanted} wanted
- * @param {Names} names
- * @returns {Promise<Cache[]>}
- */
+/** @param {CloudWatch} api @param {Wanted} wanted @param {Names} names @returns {Promise<Cache[]>} */
 export const cachesOf = async (
   api,
   { cacheClusters = [], replicationGroup },
@@ -103,7 +94,7 @@ export const cachesOf = async (
     return [{ id: serverless.id, kind: 'serverless', dimensions, address: null }]
   }
   const own = [...new Set(named.filter(({ kind }) => kind === 'node').map(({ id }) => id))]
-  // The name of a group may stand for its primary alone: all its nodes have names of their own.
+  // The name of a group may reach its primary only: nodes have names of their own.
   const group = named.find(({ kind }) => kind === 'group')
   if (group) return nodes([...new Set([...own, ...(await membersOf(api, group.id))])])
   if (own.length > 0) return nodes(own)

@@ -1,4 +1,4 @@
-// CloudWatch asked politely: whole pages, one question at a time, and slower when it is throttled. Its SDK pages and retries.
+// Reads CloudWatch: whole pages, one question at a time, and slower when it is throttled. Its SDK does paging and retries.
 
 /**
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
@@ -18,12 +18,12 @@ const namespace = 'AWS/ElastiCache'
 export const periodS = 60
 // GetMetricData takes 500 queries at most.
 const queriesPerCall = 500
-// The first, and eight more when it is throttled or gets no answer.
+// The first try, and eight more when it is throttled or gets no answer.
 const maxAttempts = 9
 
 /** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
 export const openClient = async (region) => {
-  // Its warning about a coming Node version is nothing that who measures a cache can act on: the version is pinned.
+  // Users cannot act on its warning about a future Node version, as the version is pinned.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-cloudwatch')
   const options = { ...(region && { region }), maxAttempts, retryMode: 'adaptive' }
@@ -38,11 +38,7 @@ export const openClient = async (region) => {
  */
 export const cloudWatch = ({ client, sdk, signal: abortSignal }) => {
   return {
-    /**
-     * Dimensions under which a metric is published.
-     * @param {string} metric
-     * @returns {Promise<Dimensions[]>}
-     */
+    /** Dimensions under which a metric is published. @param {string} metric @returns {Promise<Dimensions[]>} */
     async published(metric) {
       /** @type {Dimensions[]} */
       const found = []

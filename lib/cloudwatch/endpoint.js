@@ -1,4 +1,4 @@
-// What the name of an ElastiCache endpoint says: region, group, node. Pure.
+// The region, group and node in the name of an ElastiCache endpoint. Pure.
 
 /**
  * @typedef {object} Endpoint
@@ -19,10 +19,7 @@ const directions = {
   sw: 'southwest',
 }
 
-/**
- * us-east-1 of use1, ap-southeast-2 of apse2; null where it is no such code.
- * @param {string} code
- */
+/** us-east-1 of use1, ap-southeast-2 of apse2; null where it is no such code. @param {string} code */
 export const regionOf = (code) => {
   const found = /^(us|eu|ap|ca|sa|me|af|il|mx|cn)(ne|nw|se|sw|n|s|e|w|c)(\d)$/.exec(code)
   return found
@@ -30,10 +27,10 @@ export const regionOf = (code) => {
     : null
 }
 
-/** A node's name ends in its number, with the number of its shard in front in cluster mode. */
+/** A node's name ends in its number; in cluster mode the shard's number comes before it. */
 const member = /^(.+?)-(?:\d{4}-)?\d{3}$/
 
-/** The group that a node belongs to; null: it has none. @param {string} id */
+/** The group of a node; null: it has none. @param {string} id */
 export const groupOf = (id) => member.exec(id)?.[1] ?? null
 
 /**

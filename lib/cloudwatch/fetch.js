@@ -1,4 +1,4 @@
-// What CloudWatch knows of a run, read until it has settled.
+// CloudWatch's numbers of a run, read until they have settled.
 import { mean } from '../base/sums.js'
 import { CloudWatchError, cachesOf, namesIn } from './caches.js'
 import { cloudWatch, openClient, periodS } from './client.js'
@@ -31,7 +31,7 @@ import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
 const minuteMs = 60_000
 
 /**
- * Whole minutes that lie within the measured time: the edge minutes hold something else besides.
+ * Whole minutes within the measured time: the minutes at its ends include other time.
  * @param {{ started: string, duration_s: number, warm_up_s?: number | null }} run
  * @returns {{ fromMs: number, toMs: number, minutes: number[] } | null} null: there is none
  */
@@ -47,14 +47,14 @@ export const wholeMinutes = ({ started, duration_s: durationS, warm_up_s: warmUp
   }
 }
 
-// A point comes a few minutes late; what is older than this comes no more.
+// A point arrives a few minutes late; a point older than this will not arrive.
 const finalAfterMs = 15 * 60_000
 const settling = Object.freeze({ everyMs: 30_000, limitMs: 10 * 60_000 })
 
 const serverlessNote =
   'a serverless cache has no nodes and publishes no CPU: what it used are its ElastiCacheProcessingUnits, and ThrottledCmds says whether it held the load back'
 
-/** Why the SDK could not answer, in a line that says what to change. @param {unknown} error @param {string | undefined} region */
+/** Why the SDK failed, in one line that says what to change. @param {unknown} error @param {string | undefined} region */
 const reasonFor = (error, region) => {
   if (error instanceof CloudWatchError) return error
   const { name = '', message = String(error) } = /** @type {Error} */ (error)
@@ -112,7 +112,7 @@ const unlessAborted = (signal, promise) =>
   })
 
 /**
- * Reads until every minute is there and two readings are alike.
+ * Reads until every minute has its points and two readings are equal.
  * @param {object} needs
  * @param {() => Promise<Points>} needs.read
  * @param {Cache[]} needs.caches

@@ -1,4 +1,4 @@
-// What is fetched of every node, and with which statistic.
+// The metrics of every node, and their statistics.
 
 /** @typedef {{ name: string, statistic: 'Average' | 'Sum' | 'Maximum' | 'Minimum' }} Metric */
 
@@ -40,7 +40,7 @@ export const SERVERLESS_METRICS = Object.freeze([
   ...all('Average', ['CurrConnections', 'BytesUsedForCache', 'CurrItems']),
 ])
 
-/** Without these the points have not settled; others are published only where something happened. */
+/** Until these have points, the numbers have not settled; other metrics are published only where something happened. */
 export const EXPECTED = Object.freeze({
   node: ['CPUUtilization', 'EngineCPUUtilization'],
   serverless: ['ElastiCacheProcessingUnits'],

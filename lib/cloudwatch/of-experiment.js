@@ -1,4 +1,4 @@
-// The table of an experiment with what CloudWatch said of its runs, in the rows of these.
+// Adds CloudWatch's numbers of runs to the rows of an experiment's table.
 import { join } from 'node:path'
 import { METRICS } from '../result/measures.js'
 import { readRunDocument } from '../result/record.js'
@@ -12,7 +12,7 @@ import { figureOfRow, quotable } from '../result/statistics.js'
 const ours = METRICS.filter(({ name }) => name.startsWith('cloudwatch.'))
 
 /**
- * What CloudWatch says of the runs of an experiment, as figures of its rows.
+ * The experiment with CloudWatch's numbers of its runs as figures of rows.
  * @param {ExperimentDocument} experiment
  * @param {ReadonlyMap<string, Document>} documents run.json by the names that rows have for runs
  * @returns {ExperimentDocument}
@@ -31,10 +31,7 @@ export const withCloudWatchRows = (experiment, documents) => {
   return { ...experiment, rows, columns: [...experiment.columns, ...added.map(({ name }) => ({ name }))] }
 }
 
-/**
- * @param {string} folder of the experiment
- * @param {ExperimentDocument} experiment
- */
+/** @param {string} folder of the experiment @param {ExperimentDocument} experiment */
 export const withCloudWatchOfRuns = async (folder, experiment) => {
   const names = experiment.rows.flatMap(({ runs }) => runs)
   const documents = await Promise.all(names.map((name) => readRunDocument(join(folder, name))))

@@ -12,7 +12,7 @@ import { conclusionOf, rulingWords } from './text.js'
  * @import { Gate, Ruling } from './gates.js'
  */
 
-/** Characters that XML 1.0 does not allow are gone already: plainText leaves none. @param {string} text */
+/** plainText also removes the characters that XML 1.0 does not allow. @param {string} text */
 const attribute = (text) => escaped(plainText(text))
 
 /** @param {Ruling} ruling @param {Gate} gate */

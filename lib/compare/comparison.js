@@ -1,4 +1,4 @@
-// Two sides, metric by metric, and what thresholds make of them. Pure.
+// Two sides, metric by metric, and the outcome of thresholds. Pure.
 import { OptionError } from '../base/errors.js'
 import { comparedMetrics } from '../result/chief-metrics.js'
 import { METRICS, measureNamed } from '../result/measures.js'
@@ -46,7 +46,7 @@ import { settingsThatDiffer } from './sides.js'
 const clock = (epochMs) => new Date(epochMs).toISOString().slice(11, 19)
 
 /**
- * Runs of both sides that alternate share what changes over time; blocks do not.
+ * Runs of both sides that alternate are changed alike by a drift over time; blocks are not.
  * @param {string} nameA
  * @param {readonly number[]} startsA epoch ms
  * @param {string} nameB
@@ -75,7 +75,7 @@ export const orderWarnings = (nameA, startsA, nameB, startsB) => {
 }
 
 /**
- * What Millrace is for, and what a threshold names.
+ * Metrics with a verdict: those that Millrace is for, and those of thresholds.
  * @param {Record<string, readonly number[]>} a
  * @param {Record<string, readonly number[]>} b
  * @param {readonly Threshold[]} thresholds
@@ -117,7 +117,7 @@ const rowsOf = (label, { a, b }, thresholds, differenceOf) => {
     const { name } = figure
     const [ofA, ofB] = [a[name] ?? [], b[name] ?? []]
     if (ofA.length === 0 || ofB.length === 0) return []
-    // Counts of what went wrong are 0 on both sides of a good comparison, and say nothing.
+    // Counts of failures that are 0 on both sides are left out.
     if (figure.unit === 'count' && [...ofA, ...ofB].every((value) => value === 0)) return []
     return [
       {
@@ -146,7 +146,7 @@ const rulingsOf = (thresholds, label, rows, other) =>
     return rulingOf(threshold, label, row?.difference ?? null, samples)
   })
 
-/** A writer and a reader have no metric in common that means the same. @param {readonly Series[]} all */
+/** Writers and readers have no metric of the same meaning. @param {readonly Series[]} all */
 const refuseKinds = (all) => {
   const kinds = [...new Set(all.flatMap(({ settings }) => settings.kind ?? []))]
   if (kinds.length > 1)
@@ -169,7 +169,7 @@ export const comparisonOf = (
 ) => {
   refuseKinds([...baseline.series, ...other.series])
   const pairs = other.series.flatMap((b) => {
-    // Runs have no label: whatever was varied, they are set against each other.
+    // Runs have no label, so they are compared whatever differs between them.
     const a = baseline.series.find(({ label }) => label === b.label)
     return a ? [{ label: b.label, a, b }] : []
   })
@@ -204,7 +204,7 @@ export const comparisonOf = (
     rows,
     rulings: [
       ...pairs.flatMap(({ label, b }) => rulingsOf(thresholds, label, rows, b.samples)),
-      // A threshold on what one side does not have fails.
+      // A threshold on a row that one side lacks fails.
       ...unmatched.flatMap((label) => rulingsOf(thresholds, label, [], {})),
     ],
     unmatched,

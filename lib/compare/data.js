@@ -4,9 +4,7 @@ import { conclusionOf } from './text.js'
 
 /** @import { Comparison } from './comparison.js' */
 
-/**
- * @param {Comparison} comparison
- */
+/** @param {Comparison} comparison */
 export const comparisonData = (comparison) => {
   const { design, baseline, other, effect, rows, rulings, unmatched, settings, warnings, ranks } = comparison
   const labels = [...new Set(rows.map(({ label }) => label))]

@@ -1,4 +1,4 @@
-// What makes rounds less than repeats of one thing: a slow first one, outliers, a trend, the order. Pure.
+// Signs that rounds are not repeats of one thing: a slow first one, outliers, a trend, the order. Pure.
 import { mean, median, sampleVariance } from 'simple-statistics'
 import { studentTail } from '../base/distributions.js'
 import { smallestEffect } from '../result/verdict.js'
@@ -43,7 +43,7 @@ const roundsWords = (/** @type {number[]} */ places) =>
   `${places.length === 1 ? 'round' : 'rounds'} ${places.map((at) => at + 1).join(', ')}`
 
 /**
- * What makes the rounds less than repeats of one thing, with advice.
+ * Signs that the rounds are not repeats of one thing, with advice.
  * @param {readonly Pair[]} pairs in the order in which they ran
  * @param {{ title: string, effect?: number }} about
  * @returns {{ code: string, message: string }[]}

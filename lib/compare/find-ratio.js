@@ -7,7 +7,7 @@ import { pairedOf } from '../result/paired.js'
 /**
  * @import { State } from '../answers/find/answer.js'
  *
- * @typedef {object} Searched what a search of a side came to
+ * @typedef {object} Searched the answer of a side's search
  * @property {State} state
  * @property {{ low: number | null, middle: number | null, high: number | null }} find
  * @property {string} sentence
@@ -18,15 +18,15 @@ import { pairedOf } from '../result/paired.js'
  * @typedef {{ a: string, b: string }} Names
  */
 
-/** A search that was not steady has a most likely rate too: how it varies is what the interval over the rounds is of. @param {Searched} search */
+/** A search that was not steady has a most likely rate too; the interval over the rounds shows how much it varies. @param {Searched} search */
 const hasRate = ({ state, find }) =>
   state === 'found' || (state === 'unsteady' && find.low !== null && find.middle !== null)
 
-/** Rates that the client limited, or that no search found, have no ratio. @param {FindRound} round */
+/** Rates limited by the client, and rounds without a rate, have no ratio. @param {FindRound} round */
 const counts = ({ a, b }) => hasRate(a) && hasRate(b)
 
 /**
- * For the most likely rates: the ends of an interval lie the further apart the noisier its search was.
+ * Of the most likely rates, as the ends of intervals also depend on the noise of a search.
  * @param {readonly FindRound[]} rounds
  */
 export const ratioOfSearches = (rounds) => {
@@ -53,7 +53,7 @@ export const ratioOfSearches = (rounds) => {
 
 const shown = (/** @type {number | null} */ ratio) => Number(ratio).toFixed(3)
 
-/** What its sentence begins with, unless the rates differ. @param {Pick<FindRatio, 'low' | 'high'>} found */
+/** How its sentence begins, unless the rates differ. @param {Pick<FindRatio, 'low' | 'high'>} found */
 export const undecidedWords = ({ low, high }) =>
   low === null || high === null ? 'cannot tell' : low <= 1 && high >= 1 ? 'no clear difference' : null
 

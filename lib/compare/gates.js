@@ -1,4 +1,4 @@
-// What thresholds make of a comparison. A gate fails only when the whole interval lies beyond its limit. Pure.
+// The outcome of thresholds in a comparison. A threshold fails only if the whole interval is beyond its limit. Pure.
 import { ExitCode } from '../base/errors.js'
 import { meanWithin } from '../result/statistics.js'
 import { keeps } from '../result/thresholds.js'
@@ -18,7 +18,7 @@ import { keeps } from '../result/thresholds.js'
  * @property {number | null} value null: not measured
  * @property {number | null} low ends of the interval of that value; null: one run has none
  * @property {number | null} high
- * @property {'passed' | 'failed' | 'unclear'} outcome unclear: the interval holds the limit
+ * @property {'passed' | 'failed' | 'unclear'} outcome unclear: the interval includes the limit
  */
 
 /** @param {readonly number[]} samples at least one */

@@ -20,15 +20,12 @@ import { separateOf } from './separate.js'
  * @property {Figure} figure
  * @property {boolean} primary
  * @property {{ name: string, centre: number }[]} order the best value first
- * @property {string[]} best sides than which no other is better beyond the smallest effect; the best one is among them in
+ * @property {string[]} best sides that no other side beats by more than the smallest effect; the best one is among them in
  *   at least 95 % of comparisons. Empty: the metric has no verdict
  * @property {boolean} alike no two of those differ by more than the smallest effect
  */
 
-/**
- * The rounds of each side with each other one.
- * @param {readonly TurnResult[]} turns
- */
+/** The rounds of each side with each other one. @param {readonly TurnResult[]} turns */
 const pairsOf = (turns) => {
   /** @type {Map<string, ReturnType<typeof roundsOf>>} */
   const known = new Map()
@@ -189,7 +186,7 @@ const joined = ({ design, baseline, compared, effect, settings, lost, ...ranking
     rulings: labelled.flatMap((each) => each.rulings),
     unmatched: [],
     settings,
-    // A round that was lost by the baseline was lost by all.
+    // A round lost by the baseline is lost for all.
     warnings: [
       ...new Map(
         [...lost, ...labelled.flatMap((each) => each.warnings)].map((each) => [each.message, each]),

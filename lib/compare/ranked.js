@@ -97,7 +97,7 @@ const headline = (comparison, rank) => {
     : `The best of ${order.length} by ${figure.title} is ${names}: ${values}; these runs cannot tell which. ${more}`
 }
 
-/** What more than two sides end in. @param {Comparison} comparison */
+/** The conclusion of more than two sides. @param {Comparison} comparison */
 export const rankConclusion = (comparison) => {
   const [first, ...others] = (comparison.ranks ?? []).filter(({ best }) => best.length > 0)
   if (!first) return 'No metric with a verdict was measured on all sides.'

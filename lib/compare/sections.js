@@ -1,4 +1,4 @@
-// What the page and the summary of a comparison say. Pure.
+// The contents of the page and the summary of a comparison. Pure.
 import { forest, runsInOrder } from '../../charts/comparison.js'
 import { dash, plainData, several } from '../base/units.js'
 import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/change-words.js'

@@ -6,9 +6,8 @@ import { judged, levelsOf, missed, smallestEffect, unjudged } from '../result/ve
 /** @import { Difference } from '../result/verdict.js' */
 
 /**
- * On logarithms the interval is one of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of
- * three is far too narrow; Welch's assumes no equal spread, and costs and latencies are near enough to log-normal from run
- * to run.
+ * On logarithms the interval is that of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of
+ * three is far too narrow. Welch's test allows unequal spreads, and costs and latencies of runs are nearly log-normal.
  * @param {readonly number[]} a samples of the baseline, at least one
  * @param {readonly number[]} b
  * @param {{ better?: 'less' | 'more' | 'neither', effect?: number, sides?: number }} [asked] sides: of the comparison

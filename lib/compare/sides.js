@@ -11,17 +11,17 @@ import { readExperiment, readRunDocument } from '../result/record.js'
  * @import { ExperimentDocument } from '../result/experiment-document.js'
  *
  * @typedef {object} Series the repeats of one thing
- * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
+ * @property {string} label name of a row of an experiment, which both sides must have; '' for runs
  * @property {Record<string, number[]>} samples by name of a figure
  * @property {number} repeats
  * @property {string[]} invalid names of runs that are not valid, each with its state
  * @property {number[]} starts of the runs, epoch ms; none of the rows of an experiment
- * @property {Record<string, string[]>} settings what was asked of whom: one value, or as many as the repeats had
+ * @property {Record<string, string[]>} settings by name: all values that the repeats had
  *
  * @typedef {{ name: string, series: Series[] }} Side
  */
 
-/** `*` and `?` in the last part of a path. @param {string} pattern */
+/** Matches `*` and `?` in the last part of a path. @param {string} pattern */
 const matching = async (pattern) => {
   const name = basename(pattern)
   if (!/[*?]/.test(name)) return [pattern]
@@ -42,7 +42,7 @@ const matching = async (pattern) => {
 /** The folder of a result, given as itself or as a file in it. @param {string} path */
 const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? dirname(path) : path)
 
-// cells/CELL of an experiment: its rounds hold the runs.
+// For cells/CELL of an experiment the runs are in its rounds.
 const deepest = 2
 
 /** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<RunDocument[]>} */
@@ -59,7 +59,7 @@ const runsIn = async (folder, depth = 0) => {
     )
   const documents = await Promise.all(inner.map((name) => readRunDocument(join(folder, name))))
   const runs = documents.filter((run) => run !== null)
-  // When several writers ran side by side, `run` has the whole, beside its parts.
+  // When several writers ran side by side, `run` has the whole, besides its parts.
   const whole = inner.some((name) => /^writer-\d+$/.test(name)) ? documents[inner.indexOf('run')] : null
   if (whole) return [whole]
   if (runs.length > 0 || depth === deepest) return runs
@@ -68,7 +68,7 @@ const runsIn = async (folder, depth = 0) => {
   return (await Promise.all(inner.map((name) => runsIn(join(folder, name), depth + 1)))).flat()
 }
 
-// What follows from other settings, or changes nothing that is measured.
+// Settings that follow from others, or do not change what is measured.
 const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
 
 /** @param {RunDocument} run @returns {Record<string, string>} */
@@ -96,11 +96,7 @@ const settingsAmong = (runs) => {
   return Object.fromEntries(names.map((name) => [name, [...new Set(all.map((one) => one[name] ?? 'none'))]]))
 }
 
-/**
- * The settings in which two series are not the same, or one of them is not the same throughout.
- * @param {Series} a
- * @param {Series} b
- */
+/** The settings that differ between two series, or within one. @param {Series} a @param {Series} b */
 export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
   [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])].flatMap((name) => {
     const [baseline, other] = [ofA[name] ?? ['none'], ofB[name] ?? ['none']]
@@ -137,10 +133,7 @@ const rowsOf = ({ rows }) =>
 /** @param {string[]} patterns */
 const nameOf = (patterns) => patterns.map((pattern) => basename(resolve(folderOf(pattern)))).join(' ')
 
-/**
- * @param {string[]} patterns folders of runs, of an experiment, or folders that hold runs
- * @returns {Promise<Side>}
- */
+/** @param {string[]} patterns folders of runs, of an experiment, or folders that hold runs @returns {Promise<Side>} */
 export const sideOf = async (patterns) => {
   const folders = (await Promise.all(patterns.map(folderOf).map(matching))).flat()
   const name = nameOf(patterns)
@@ -154,7 +147,7 @@ export const sideOf = async (patterns) => {
 }
 
 /**
- * Names that tell the sides apart: those of their folders, or of the folders above in which the paths differ.
+ * Different names for the sides: those of their folders, or of the first folders above in which the paths differ.
  * @param {string[][]} sides patterns of each
  * @returns {string[]}
  */

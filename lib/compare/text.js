@@ -46,7 +46,7 @@ const metricWords = (row) => `${row.figure.title} ${differenceWords(row, row.dif
 /** @param {Row} row */
 const intervalIn = (row) => (row.difference.low === null ? '' : ` (95 % interval ${intervalWords(row)})`)
 
-/** What the headline metric says. @param {Comparison} comparison @param {Row} row */
+/** The headline metric in a sentence. @param {Comparison} comparison @param {Row} row */
 const headline = ({ baseline, other, effect }, row) => {
   const [a, b] = [plainText(baseline.name), plainText(other.name)]
   const { verdict, low, detectable } = row.difference
@@ -60,7 +60,7 @@ const headline = ({ baseline, other, effect }, row) => {
 }
 
 /**
- * The plain sentences in which a comparison ends, by the metrics that Millrace is for.
+ * The conclusion of a comparison in sentences, by the metrics that Millrace is for.
  * @param {Comparison} comparison
  * @param {string} label
  */
@@ -170,7 +170,7 @@ const detectableWords = (lines) =>
 
 /**
  * @param {Comparison} comparison
- * @param {{ columns?: number, all?: boolean }} [look] all: metrics without a verdict too
+ * @param {{ columns?: number, all?: boolean }} [layout] all: metrics without a verdict too
  * @returns {string}
  */
 export const comparisonText = (comparison, { columns = 110, all = false } = {}) => {

@@ -1,4 +1,4 @@
-// What the live page says of a run before its first second.
+// The facts that the live page has about a run before its first second.
 import { hostname } from 'node:os'
 import { loadOf } from '../loads/index.js'
 import { loadWords } from '../report/words.js'
@@ -6,7 +6,7 @@ import { lengthMs } from '../run/second.js'
 
 /** @import { About } from './state.js' */
 
-/** What the charts read of a plan. */
+/** Fields of a plan that charts read. */
 const drawnOf = [
   'strategy',
   'flow',
@@ -20,12 +20,7 @@ const drawnOf = [
   'periodMs',
 ]
 
-/**
- * @param {'producer' | 'consumer'} kind
- * @param {string} run
- * @param {any} plan of a writer or a reader
- * @returns {About}
- */
+/** @param {'producer' | 'consumer'} kind @param {string} run @param {any} plan of a writer or a reader @returns {About} */
 export const aboutOf = (kind, run, plan) => {
   const isReader = kind === 'consumer'
   const { does } = loadOf({ kind, plan }).words

@@ -1,5 +1,5 @@
-// The files of the live page, read once: the page itself, and every module that its script imports, directly or not, so
-// that nothing else of this machine can be asked for.
+// The files of the live page, read once: the page, and every module that its script imports, directly or not. No other file
+// of this machine is served.
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'

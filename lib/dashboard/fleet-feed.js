@@ -1,5 +1,5 @@
-// The live page of a fleet: what the control server has of a run, as messages for the page. It reads only, and costs the
-// control a few commands a second.
+// The live page of a fleet: reads a run from the control server and makes messages for the page of it, with a few commands
+// a second.
 
 import { atMost } from '../base/timers.js'
 import { plainData, several } from '../base/units.js'
@@ -36,7 +36,7 @@ const boxRow = ({ state, silent_s: silentS, ...box }) => ({
   clock_ms: box.offset_ms,
 })
 
-/** What happens to boxes is what the page's events are. */
+/** Events of boxes, for the page. */
 const boxEvents = () => {
   /** @type {Map<string, string>} */
   const states = new Map()
@@ -52,7 +52,7 @@ const boxEvents = () => {
     })
 }
 
-/** How it ended. @param {Control} control */
+/** The end of the run, with its verdict. @param {Control} control */
 const verdictOf = async (control) => {
   const { sharedIn } = await import('../run/fleet-result.js')
   const { runSections } = await import('../report/run-sections.js')
@@ -68,7 +68,7 @@ const titleOf = ({ run, writers, readers, strategy }) => {
   return `Writes ${strategy} · ${[run, ...whose.filter(Boolean)].join(', ')}`
 }
 
-/** What a page needs to know before the first second. @param {Record<string, string>} fields @param {Status} status */
+/** The facts that a page needs before the first second. @param {Record<string, string>} fields @param {Status} status */
 const aboutFleet = (fields, status) => {
   const about = fields.about === undefined ? null : JSON.parse(fields.about)
   return about && { ...aboutOf('producer', status.run, about.plan), title: titleOf(status), box: '' }
@@ -98,7 +98,7 @@ const follower = ({ control, run, tell }) => {
   return async () => {
     const status = await statusOf(control, run)
     if (!status) return false
-    // Readers may come later than the first look.
+    // Readers may join later.
     if (title !== titleOf(status)) {
       const about = aboutFleet(await control.run(), status)
       if (about) tell({ about: plainData(about) })

@@ -42,7 +42,7 @@ const timesOf = (found) => {
 /** @param {any} found of a line */
 const samplesOf = (found) => found && { samples: found.samples ?? found.count }
 
-/** What is drawn of a node. @param {NodeRow} row */
+/** The fields of a node that charts read. @param {NodeRow} row */
 const nodeOf = ({ address, shard, role, gap, over_ms, engine_cpu_pct, memory_bytes }) => ({
   ...{ address, shard, role, gap, over_ms },
   engine_cpu_pct: engine_cpu_pct === null ? null : engine_cpu_pct && +engine_cpu_pct.toFixed(2),
@@ -114,7 +114,7 @@ const nodeIn = ({ gap, over_ms, cpu, ...row }) =>
     ? { ...row, gap }
     : { ...row, over_ms, engine_cpu_pct: cpu === null ? null : cpu / over_ms }
 
-/** What was measured in the later of two. @param {Point} later @param {Folded} sum @returns {Point} */
+/** The sum of two points, with the state of the later one. @param {Point} later @param {Folded} sum @returns {Point} */
 const pointIn = ({ at_ms, phase, ...later }, { achieved, items_per_s, nodes, ...sum }) => {
   const rateOf = (/** @type {any} */ found) => found && found.n / (found.ms || sum.over_ms)
   const rates = { achieved: rateOf(achieved), items_per_s: rateOf(items_per_s) }
@@ -127,19 +127,17 @@ const pointIn = ({ at_ms, phase, ...later }, { achieved, items_per_s, nodes, ...
 /** Two neighbours as one. @param {Point} a @param {Point} b */
 export const mergedPoints = (a, b) => pointIn(b, folded(fields, [amountsIn(a), amountsIn(b)]))
 
-/** A point with what other boxes did in the same time. @param {Point} a @param {Point} late @returns {Point} */
+/** A point with the numbers of other boxes in the same time. @param {Point} a @param {Point} late @returns {Point} */
 const withLate = (a, late) => {
   const { at_ms, nodes } = a
   return { ...pointIn({ ...late, ...a }, folded(fields, [amountsIn(a), amountsIn(late, 0)])), at_ms, nodes }
 }
 
-/**
- * @param {{ limit?: number, recent?: number }} [size] recent: the last so many points stay as they came
- */
+/** @param {{ limit?: number, recent?: number }} [size] recent: this many last points are never merged */
 export const historyOf = ({ limit = 600, recent = 120 } = {}) => {
   /** @type {Point[]} */
   const points = []
-  /** The two neighbours that are shortest together, the oldest such. */
+  /** The oldest of the pairs of neighbours with the shortest time together. */
   const shortestPair = () => {
     let found = 0
     let leastMs = Number.POSITIVE_INFINITY
@@ -157,7 +155,7 @@ export const historyOf = ({ limit = 600, recent = 120 } = {}) => {
     points,
     /**
      * @param {Point} point
-     * @returns {{ at: number, count: number, point: Point } | null} the point that replaces so many points that were there
+     * @returns {{ at: number, count: number, point: Point } | null} the merged point, and how many it replaces
      */
     add(point) {
       points.push(point)
@@ -167,10 +165,7 @@ export const historyOf = ({ limit = 600, recent = 120 } = {}) => {
       points.splice(at, 2, merged)
       return { at, count: 2, point: merged }
     },
-    /**
-     * What came later of a time that has its point.
-     * @param {Point} point
-     */
+    /** Adds numbers that arrive after the point of their time. @param {Point} point */
     addLate(point) {
       const found = points.findIndex(({ at_ms: atMs }) => atMs >= point.at_ms - 500)
       const at = found < 0 ? points.length - 1 : found

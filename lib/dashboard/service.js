@@ -1,5 +1,5 @@
-// The live page over HTTP: the page, its modules, and a stream of server-sent events. It can be read only, and only by
-// those who have the token of its address. A reader that stops reading is cut off.
+// The live page over HTTP: the page, its modules, and a stream of server-sent events. It is read-only, and needs the token
+// in its address. A reader that stops reading is disconnected.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { isIP } from 'node:net'
@@ -14,14 +14,14 @@ import { dashboardFiles } from './files.js'
  *
  * @typedef {object} Limits
  * @property {number} viewers pages that are open at the same time
- * @property {number} stalledMs a reader that takes nothing for so long is cut off
+ * @property {number} stalledMs a reader that takes nothing for this time is disconnected
  */
 
 /** @type {Limits} */
 const usualLimits = { viewers: 32, stalledMs: 10_000 }
 const lastAnswerMs = 300
 
-// Nothing of another origin, nothing inline, and no page of others around this one.
+// Nothing from other origins, nothing inline, and no embedding in other pages.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,8 +45,8 @@ const headers = {
 const digest = (/** @type {string} */ text) => createHash('sha256').update(text).digest()
 
 /**
- * Whether a request was made to this machine by its own name: a page elsewhere whose name is made to lead here (DNS
- * rebinding) has another. It never has an address instead of a name.
+ * Whether a request names this machine itself, or has an address. A foreign page whose name was made to resolve to this
+ * machine (DNS rebinding) has another name.
  * @param {string | undefined} header Host
  * @param {string} listening
  */
@@ -104,7 +104,7 @@ const frameOf = (/** @type {object} */ message) => `data: ${JSON.stringify(messa
 /**
  * @param {object} needs
  * @param {Listener} needs.listener
- * @param {() => object} needs.whole all that a page needs that is opened now
+ * @param {() => object} needs.whole the state that a new page needs
  * @param {Partial<Limits>} [needs.limits]
  */
 export const dashboardService = async ({ listener, whole, limits }) => {
@@ -147,7 +147,7 @@ export const dashboardService = async ({ listener, whole, limits }) => {
     cut: viewers.cut,
     /** @param {object} message for all pages */
     send: (message) => viewers.send(frameOf(message)),
-    /** What was sent is given a moment to arrive. */
+    /** Waits a moment for sent messages to arrive. */
     async close() {
       viewers.end()
       await new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// All that the live page shows, kept up to date second by second: lines of intervals.ndjson and events in, messages for
-// the page out. Its size does not depend on how long the run lasts.
+// The state that the live page shows: lines of intervals.ndjson and events in, messages for the page out. Its size does not
+// depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
 import { bucketsIn } from '../measure/latency.js'
@@ -19,8 +19,8 @@ import { historyOf, pointOf } from './history.js'
  * @property {string} run
  * @property {'producer' | 'consumer'} kind
  * @property {string} title
- * @property {string} question what was asked, in a sentence
- * @property {Record<string, any>} plan what the charts need of it
+ * @property {string} question of the run, in a sentence
+ * @property {Record<string, any>} plan the fields that charts need
  * @property {number | null} nominal items or operations a second
  * @property {number | null} totalMs null: until it is stopped
  * @property {number} warmUpS
@@ -35,18 +35,18 @@ import { historyOf, pointOf } from './history.js'
  *   achieved?: number | null, p99_us?: number | null, loop_delay_ms_p99?: number | null, clock_ms?: number,
  *   waiting_bytes?: number, rss_mb?: number, stopped_ms?: number }} BoxRow a box, or this process
  *
- * @typedef {ReturnType<ReturnType<typeof stateOf>['all']>} Whole what a page needs that is opened now
+ * @typedef {ReturnType<ReturnType<typeof stateOf>['all']>} Whole the state that a new page needs
  * @typedef {Omit<Whole, 'kind'>} Shown
  * @typedef {Whole | ReturnType<ReturnType<typeof stateOf>['about' | 'second' | 'boxes' | 'event' | 'warning' | 'end']>} Message
  */
 
 const mostEvents = 200
 const lateMs = 500
-// One in 1, 1.3, 1.8 ... 1,000,000: as the report draws a distribution, with fewer points.
+// One in 1, 1.3, 1.8 ... 1,000,000: fewer points than a distribution has in the report.
 const depths = Array.from({ length: 49 }, (_, at) => 10 ** (at / 8))
 const fewestBeyond = 10
 
-/** Sums of a whole run. */
+/** Sums over the whole run. */
 const distributionOf = () => {
   /** @type {Buckets} */
   let buckets = []
@@ -71,7 +71,7 @@ const distributionOf = () => {
   }
 }
 
-/** A latency without what only merging needs. @param {any} found */
+/** A latency without the fields that only merging needs. @param {any} found */
 const bare = (found) => {
   if (!found) return found
   const { buckets, hdr, ...rest } = found
@@ -82,7 +82,7 @@ const withoutBuckets = /** @type {readonly ('bystander_us' | 'ids_us')[]} */ (
   TIMES.filter((path) => path !== 'duration_us')
 )
 
-/** A point as the page gets it: buckets are for the heat map alone. @param {Point} point */
+/** A point as the page gets it: buckets are only for the heat map. @param {Point} point */
 const shownPoint = (point) => ({
   ...point,
   ...Object.fromEntries(
@@ -132,7 +132,7 @@ export const stateOf = (size) => {
     whole: { ...intended.times(), rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null },
   })
   return {
-    /** What a page needs that is opened now. */
+    /** The state that a new page needs. */
     all: () => ({
       kind: /** @type {const} */ ('whole'),
       ...{ about, events, earlierEvents, warnings, verdict },
@@ -146,7 +146,7 @@ export const stateOf = (size) => {
     },
     /** @param {any} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
     second(line) {
-      // A box that could not reach the control sends its seconds later.
+      // A box that could not reach the control sends old seconds.
       const late = line.at_ms < atMs - lateMs
       const point = pointOf(line, late ? line.at_ms - 1000 : atMs)
       atMs = Math.max(atMs, line.at_ms)
@@ -159,7 +159,7 @@ export const stateOf = (size) => {
       service.add(line.latency_us?.service)
       const { [readsName]: reads } = line
       sums = total([sums, line.items ?? reads ?? {}])
-      // In a fleet that reads too, the outcomes of its reads are beside those of its items.
+      // In a fleet that also reads, the page shows the outcomes of reads separately.
       if (line.items && reads) beside = total([beside, reading.lost(reads)])
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]

@@ -1,4 +1,4 @@
-// The thread of the live page: whatever browsers do, the sender's event loop has one message a second.
+// The thread of the live page: with any number of browsers, the sender's event loop handles one message a second.
 import { parentPort, workerData } from 'node:worker_threads'
 import { dashboardService } from './service.js'
 import { stateOf } from './state.js'
@@ -28,10 +28,10 @@ const follow = (service, order) => {
   else service.send(state.end(order.end))
 }
 
-/** In a fleet the control says how it ended; this is for a page whose run left before. @type {RunState | null} */
+/** The end of a fleet's run if the control does not report it before this process ends. @type {RunState | null} */
 let otherwise = null
 
-/** In a fleet, this thread itself asks the control server. @param {DashboardService} service */
+/** In a fleet, this thread asks the control server. @param {DashboardService} service */
 const feeding = async (service) => {
   if (!fleet) return async () => {}
   const { fleetFeed } = await import('./fleet-feed.js')

@@ -31,7 +31,7 @@ const lookEveryMs = 300
 const keptMs = 24 * 3600 * 1000
 const goneMs = 3 * boxMs
 
-/** Why a cell is for one box; null: it is not. @param {Cell} cell @param {string} strategy */
+/** Why a cell needs a single box; null: it does not. @param {Cell} cell @param {string} strategy */
 const refusal = ({ legs }, strategy) => {
   if (legs.length > 1 || legs[0].action) return 'its phases follow each other on one box'
   if (legs[0].consumer) return 'its readers are started by one box'
@@ -106,7 +106,7 @@ export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) 
   const tell = async (turn) => {
     await client.set(turnKey, JSON.stringify(turn), 'PX', keptMs)
   }
-  /** A control that is away for a while is asked again. @param {string} key @returns {Promise<string | null>} */
+  /** null also while the control server does not answer: the caller asks again. @param {string} key @returns {Promise<string | null>} */
   const ask = (key) => client.get(key).catch(() => null)
   const begin = async () => {
     if (number > 1) return
@@ -175,7 +175,7 @@ export const followBoxes = async (boxes, cells, play, say) => {
     const cell = cells.find((one) => one.id === id)
     if (!cell) throw new OptionError(`box 1 plays ${id}, which is not of this experiment`)
     await play(cell, part).catch((error) => {
-      // What a turn came to is in the results of box 1.
+      // The result of a turn is stored by box 1.
       if (!(error instanceof NoResult || error instanceof NotHere || error instanceof MillraceError))
         throw error
       say(`${run}: ${error.message}`)

@@ -32,11 +32,7 @@ export const experimentById = (id) => {
   return known
 }
 
-/**
- * An id, or the path of a file.
- * @param {string} word
- * @returns {Experiment}
- */
+/** An id, or the path of a file. @param {string} word @returns {Experiment} */
 export const experimentNamed = (word) => {
   const known = experimentIds()
   if (known.includes(word)) return experimentById(word)

@@ -44,12 +44,12 @@ import { linesOf, NoResult, startProgram } from './programs.js'
  * @property {Part | null} [part] of many boxes
  */
 
-// Processes are not ready in the same moment: each writes on until the last one has had its time.
+// Processes start at different moments: each writes this much longer, so that all write at once for the whole time.
 const startSlackS = 1.5
 const firstLineLimitMs = 60_000
 const openLimitMs = 600_000
 const pollMs = 50
-// The second in which something changes belongs to neither side.
+// The second in which something changes counts for neither phase.
 const settleMs = 250
 
 /** @param {Leg} leg @param {number} factor */
@@ -109,13 +109,13 @@ const steady = async (needs) => {
   const durationS = warmUpS + seconds + slackS
   const strategy = strategyOfOptions(options)
   const { passes } = strategyNamed(strategy)
-  // Passes end by themselves, and their CPU is gross.
+  // Passes end by themselves; their CPU includes what idle servers use.
   const times = passes
     ? ['--idle-cost', 'never']
     : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
   // How long a fill or a snapshot takes is unknown.
   const isOpen = passes || options.fill || options.snapshot
-  // Boxes wait for each other before, and for the result of all after it.
+  // Boxes wait for each other before a run, and for its common result after it.
   const limitMs = durationS * 1000 + (isOpen || part ? openLimitMs : 0)
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
@@ -166,7 +166,7 @@ const steady = async (needs) => {
 }
 
 /**
- * The seconds of writers that ran side by side, as of one. The nodes and the count of writers are the first one's view.
+ * The seconds of writers that ran side by side, as one run. Nodes and the count of writers are those of the first.
  * @param {readonly (readonly any[])[]} byRun lines of each
  * @returns {Record<string, any>[]}
  */
@@ -206,7 +206,7 @@ const sameWriter = (a, b) => b !== undefined && JSON.stringify(a.options) === JS
 
 /** Phases of one continuous run. @param {Needs} needs @returns {Promise<CellRun>} */
 const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, servers, env, signal }) => {
-  // Its end comes by a signal; the bound is for a runner that was killed and cannot send one.
+  // A signal ends the writer; the bound ends it where the runner was killed and sends none.
   const boundS = cell.legs.length * (warmUpS + seconds + 10) + 300
   /** @type {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} */
   const spans = []
@@ -242,7 +242,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal }).catch(() => {})
 
   const linesSoFar = () => linesOf(join(writers[writers.length - 1].folder, 'intervals.ndjson'))
-  /** Until the writer has told a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
+  /** Waits until the writer has recorded a whole second of the phase, which takes longer on a busy machine. @param {number} before lines */
   const wholeSecond = async (before) => {
     const writer = writers[writers.length - 1]
     const limit = Date.now() + firstLineLimitMs
@@ -300,8 +300,8 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
 }
 
 /**
- * The lines of writers that followed each other, in the time of the first. Where one begins, a line without figures
- * stands: what was not measured between two of them is a gap and no straight line.
+ * The lines of consecutive writers, in milliseconds since the first began. An empty line before each further writer makes
+ * a gap in charts, where nothing was measured.
  * @param {Pick<Finished, 'document' | 'lines'>[]} runs
  * @returns {any[]} lines of intervals.ndjson
  */
@@ -356,10 +356,7 @@ const tell = async ({ folder, spans, runs, marks }) => {
   return { legs, timeline }
 }
 
-/**
- * @param {Needs} needs
- * @returns {Promise<CellRun>}
- */
+/** @param {Needs} needs @returns {Promise<CellRun>} */
 export const runCell = (needs) => {
   const [first, ...more] = needs.cell.legs
   if (needs.part) refuseOneBox(needs.cell, strategyOfOptions(first.options))

@@ -8,19 +8,19 @@ import { strategyOfOptions } from './options.js'
  * @typedef {object} Timing
  * @property {number} seconds measured, of every leg
  * @property {number} warmUpS
- * @property {number} startMs that a program took to start here: what a turn takes beside its load goes with it
+ * @property {number} startMs that a program took to start on this machine: a turn's overhead is in proportion to it
  */
 
-// The servers are measured for 3 to 6 s before the first write of a run of 10 s or more; busy ones agree later.
+// The servers are measured for 3 to 6 s before the first write of a run of 10 s or more; busy servers take longer.
 const idleFromMs = 10_000
 const idleMs = { least: 3500, most: 6000 }
 // A phase begins behind the first line of its writer and ends with a whole line.
 const lineMs = 1000
-// What a server of one core answers, where passes go as fast as it does.
+// Operations a millisecond of a server on one core: passes run as fast as it answers.
 const passesPerMs = 300
-// Documents that are loaded, indexed or read back a millisecond; of an index made by hand, whose script is the slowest.
+// Documents loaded, indexed or read back a millisecond, by the slowest kind: an index that a script makes.
 const documentsPerMs = 40
-// One of several processes begins last.
+// Several processes do not start at the same moment.
 const slackMs = 1500
 
 /** From the start of a program to its first tick, and from its last to its end. @param {Timing} timing */

@@ -18,12 +18,12 @@ import { optionWords } from './options.js'
  *
  * @typedef {object} Servers
  * @property {readonly string[]} args of the programs
- * @property {readonly string[]} writerArgs what only the writers are told
+ * @property {readonly string[]} writerArgs arguments of writers only
  * @property {NodeJS.ProcessEnv} env
  * @property {NodeJS.ProcessEnv} secrets variables that no process list may show
  * @property {() => Promise<void>} empty
- * @property {() => Promise<string>} removeShard says in words what was done
- * @property {boolean} mayFlush only we have data there
+ * @property {() => Promise<string>} removeShard returns a sentence about what was done
+ * @property {boolean} mayFlush no other program has data on them
  * @property {() => Promise<void>} close
  */
 
@@ -33,7 +33,7 @@ const emptiedPollMs = 20
 const steadyBytes = 64 * 1024
 const steadyMs = 100
 
-/** The servers that a cell needs are not there. */
+/** The servers that a cell needs are not available. */
 export class NotHere extends Error {}
 
 /** @param {Place} place */
@@ -54,13 +54,13 @@ const holder = (nodes, /** @type {string} */ key) => {
   )
 }
 
-/** Several are named with commas. @param {Pick<Place, 'module'>} place */
+/** Several are separated by commas. @param {Pick<Place, 'module'>} place */
 const modulesIn = ({ module = null }) => module?.split(',') ?? []
 
 /**
- * Ten million keys take longer to remove than a question may take, and memory may go on falling when no object is left to be
- * freed: a run that began then would take what was still to be freed for its own. The Lua engine keeps its garbage, which
- * later Redis counts as memory in use, until its scripts are flushed.
+ * Empties a server. Removing ten million keys takes longer than the limit of one command, and memory may fall on after the
+ * last object is freed: a run that began meanwhile would measure it as its own. The Lua engine keeps garbage, which newer
+ * Redis counts as memory in use, until its scripts are flushed.
  * @param {{ call: (...words: string[]) => Promise<unknown> }} server
  * @param {() => number} clock ms
  */
@@ -150,7 +150,7 @@ const passwordsIn = (env) =>
  */
 const secretsOf = ({ url }, env) => {
   const { REDIS_PASSWORD, ...rest } = passwordsIn(env)
-  // What was typed counts.
+  // The password of a typed address counts, not that of the environment.
   const own = url !== undefined && new URL(String(url)).password !== ''
   return {
     ...rest,
@@ -159,11 +159,7 @@ const secretsOf = ({ url }, env) => {
   }
 }
 
-/**
- * Throws when the target as a whole cannot be used: what holds for one run of it would hold for every other.
- * @param {Options} target
- * @param {NodeJS.ProcessEnv} env
- */
+/** Throws if no run can use the target. @param {Options} target @param {NodeJS.ProcessEnv} env */
 const checkTarget = async (target, env) => {
   const settings = settingsFor(target, env)
   const opened = await openTarget(settings, { say: () => {}, mayStart: false })
@@ -176,7 +172,7 @@ const settingsFor = (target, env) => {
 }
 
 /**
- * Servers of others, which are neither emptied nor changed: items expire by themselves.
+ * A given target, which is neither emptied nor changed: its items expire.
  * @param {Options} target options as typed
  * @param {NodeJS.ProcessEnv} env
  * @param {number} restMs
@@ -226,7 +222,7 @@ export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
   return {
     refusal,
 
-    /** The cell's servers, and what to do when it is over. @param {Place} place @param {number} restMs */
+    /** The servers of a cell, and `give`, which is called after it. @param {Place} place @param {number} restMs */
     async take(place, restMs) {
       const why = refusal(place)
       if (why) throw new NotHere(why)
@@ -263,7 +259,7 @@ export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
       if (target) await checkTarget(target, env)
     },
 
-    /** A cell has left them in an unknown state. @param {Place} place */
+    /** Ends servers that a cell left in an unknown state. @param {Place} place */
     async drop(place) {
       const servers = open.get(keyOf(place))
       open.delete(keyOf(place))

@@ -1,5 +1,5 @@
-// JSON with the lines of its keys, so that a complaint can name them. JSON.parse decides what JSON is; where it is one, yaml,
-// whose flow style JSON is, knows the places.
+// JSON with the lines of its keys, for error messages. JSON.parse decides whether a text is JSON; the parser of YAML finds the
+// lines, since JSON is YAML too.
 import { isMap, isSeq, LineCounter, parseDocument } from 'yaml'
 
 /** @typedef {readonly (string | number)[]} Path */
@@ -18,7 +18,7 @@ const childOf = (node, part) => {
 /**
  * @param {string} text
  * @returns {{ value: any, fault: null, line: (path: Path) => number, twice: string[] } | { value: null, fault: string, faultLine: number }}
- *   twice: keys that are more than once in one object, of which JSON.parse keeps the last without a warning
+ *   twice: keys that an object has more than once, of which JSON.parse keeps the last without a warning
  */
 export const readJson = (text) => {
   let value

@@ -40,11 +40,7 @@ import { slug, targetOf } from './schema.js'
  * @typedef {{ cell: Cell, round: number }} Turn
  */
 
-/**
- * @param {Experiment} experiment
- * @param {{ scale: number }} options
- * @returns {Cell[]}
- */
+/** @param {Experiment} experiment @param {{ scale: number }} options @returns {Cell[]} */
 export const cellsOf = (experiment, { scale }) => {
   const variants = experiment.variants ?? [{ name: '' }]
   return variants.flatMap((variant) =>
@@ -105,7 +101,7 @@ export const cellsOf = (experiment, { scale }) => {
 
 /** @template T @param {readonly T[]} list @param {number} seed @param {number} round @returns {T[]} */
 const shuffled = (list, seed, round) => {
-  // Seeds beside each other give like first numbers; a long jump apart they do not.
+  // Neighbouring seeds give similar first numbers; distant ones do not.
   const random = xoroshiro128plus(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(round + 1, 0x85ebca6b))
   const order = [...list]
   for (let i = order.length - 1; i > 0; i--) {
@@ -118,7 +114,7 @@ const shuffled = (list, seed, round) => {
 }
 
 /**
- * Rounds in shuffled, then mirrored order: what drifts over the time of two rounds weighs on all cells alike.
+ * Rounds in shuffled, then mirrored order: a drift over two rounds changes all cells alike.
  * @param {readonly Cell[]} cells
  * @param {{ repeat: number, seed: number }} options
  * @returns {Turn[]}

@@ -1,4 +1,4 @@
-// Options as an experiment holds them, and as a program takes them.
+// Options in the form of experiments, and in that of programs.
 import { optionsOf } from '../../settings.js'
 import { isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
@@ -10,10 +10,10 @@ import { defaultStrategy, strategyNamed } from '../workloads/index.js'
  * @import { Options } from './schema.js'
  */
 
-// What the runner decides for every run, and where it is.
+// Options that the runner sets for every run.
 const runnersGroups = /^(Target|Output|Duration|Permissions|CloudWatch)/
 const runnersOwn = ['agent']
-// Net costs of runs that are too short to measure the idle servers of their own accord.
+// For net costs of runs that are too short to measure the idle servers by default.
 const ofShortRuns = ['idle-cost']
 
 /** Long names that an experiment may set. @param {Program} program */
@@ -42,7 +42,7 @@ export const strategyOfOptions = ({ strategy = defaultStrategy, model, command }
         : String(strategy)
   )
 
-/** How to install the library of these options' driver; false: it is here, or is part of the program. @param {Options | null} options */
+/** How to install the library of these options' driver; false: it is installed, or part of the program. @param {Options | null} options */
 export const missingDriver = (options) => {
   const driver = String(options?.driver)
   return isLibrary(driver) && wordsForMissing([libraries[driver].package], `--driver ${driver}`)
@@ -65,7 +65,7 @@ export const scaledLoad = (options, factor) => {
   const quantity = Number(options[name] ?? (rate > 0 ? rate : 10_000))
   return {
     ...options,
-    // The keys of a mix are in its file.
+    // The file of a mix has its numbers of keys.
     ...(!strategyNamed(strategyOfOptions(options)).picks && {
       [name]: Math.max(least, Math.round(quantity * factor)),
     }),

@@ -12,7 +12,7 @@ import { ExitCode } from '../base/errors.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const withResult = new Set([ExitCode.done, ExitCode.invalid, ExitCode.interrupted])
-// A program settles within 10 s, and a server that has stopped answering holds it up no longer.
+// A program settles within 10 s, even if a server has stopped answering.
 const overtimeMs = 60_000
 const killAfterMs = 20_000
 const shownWords = 300
@@ -21,7 +21,7 @@ const shownWords = 300
 export class NoResult extends Error {}
 
 /**
- * The lines of an ndjson file; a last one that was torn is left out.
+ * The lines of an ndjson file, without an incomplete last one.
  * @param {string} path
  * @returns {Promise<Record<string, any>[]>}
  */
@@ -43,7 +43,7 @@ export const linesOf = async (path) => {
  * @param {NodeJS.ProcessEnv} run.env
  * @param {NodeJS.ProcessEnv} run.secrets variables that no process list may show
  * @param {string | null} [run.home] folder of another version of Millrace; null: this one
- * @param {number | null} run.limitMs it is ended when it has not come to an end by then; null: its user ends it
+ * @param {number | null} run.limitMs it is ended after this time; null: the caller ends it
  */
 export const startProgram = (program, { args, outDir, name, env, secrets, home = null, limitMs }) => {
   const folder = join(outDir, name)
@@ -91,7 +91,7 @@ export const startProgram = (program, { args, outDir, name, env, secrets, home =
   return { folder, ended, interrupt, isOver: () => child.exitCode !== null || child.signalCode !== null }
 }
 
-/** What it said last, in a line; of a fault not where it happened. @param {string} words */
+/** The last line that it printed, but none of a stack. @param {string} words */
 const lastWords = (words) =>
   words
     .trim()

@@ -1,4 +1,4 @@
-// How far a matrix is, and how long it will go on.
+// Progress of a matrix, and the time that it still takes.
 import { count, micros, percent, several } from '../base/units.js'
 import { stateBy, stateWords } from '../measures/warnings.js'
 import { turnMetrics } from '../result/chief-metrics.js'
@@ -50,7 +50,6 @@ export const seriesProgress = ({ plan, fixed, onTarget, startMs, say }) => {
   const allLeftMs = () => leftMs + (taken > 0 ? ((total - done) * overMs) / taken : startsMs)
   const leftWords = () => spanWords(allLeftMs())
   return {
-    /** What is left, in ms. */
     leftMs: allLeftMs,
     /** @param {{ id: string, question: string }} experiment @param {{ folder: string, resumed: boolean, result: object | null, turns: TurnResult[] }} store */
     begin({ id, question }, { folder, resumed, result, turns }) {

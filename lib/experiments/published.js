@@ -9,15 +9,15 @@ import { readsName } from '../measures/index.js'
  * @typedef {{ instance?: string, shards?: number, note?: string, rows: PublishedRow[] }} PublishedExperiment
  */
 
-// What a published writer spent on an item: with it, its rule to wait for the batch and then sleep explains most
-// of the published CPU.
+// Time of a published writer per item: with it, a loop that waits for the batch and then sleeps explains most of the
+// published CPU.
 const clientUsPerItem = 16
 
 /** @returns {{ about: string, setup: string, experiments: Record<string, PublishedExperiment> }} */
 export const published = () => JSON.parse(readFileSync(new URL('./published.json', import.meta.url), 'utf8'))
 
 /**
- * What a writer that sleeps the whole interval after its batch really sent, items a second.
+ * Items a second of a writer that sleeps the whole interval after each batch.
  * @param {{ writers: number, perWriter: number, intervalMs: number, usPerItem?: number }} row
  */
 export const trueRate = ({ writers, perWriter, intervalMs, usPerItem = clientUsPerItem }) =>
@@ -39,7 +39,7 @@ export const publishedFigures = (row) => {
     ['coldest_master.cpu_pct', masters.length > 1 ? Math.min(...masters) : undefined],
     ['passes.memory_bytes_per_item', row.memory_bytes_per_id],
     ['passes.increments.rate', row.increments && row.increments / row.time_s],
-    // A part of the increments says nothing of the time of all.
+    // Only where all increments were made is this the time of the whole.
     ['chunks.time_ms.whole', row.round_trips < row.increments ? row.time_s * 1000 : undefined],
     ['chunks.time_ms.waiting', row.round_trips < row.increments ? row.waiting_s * 1000 : undefined],
     ['queries.min', micros(row.min_s)],

@@ -17,8 +17,8 @@ import { publishedFigures } from './published.js'
 const cpuFigure = /(^|_)(master|replica)\.(engine_)?cpu_pct$/
 
 /**
- * The rule of rows and of ratios: only runs at the lowest rate that any round had count, and nothing is scaled to another
- * rate, since CPU per item varies with it.
+ * As in rows, only runs at the lowest rate of any round count. Nothing is scaled to another rate, since CPU per item
+ * varies with it.
  * @param {ReturnType<typeof legsOf>} of @param {string} figure @param {ReturnType<typeof legsOf>} to @param {string} toFigure
  */
 const pairsOf = (of, figure, to, toFigure) => {
@@ -31,7 +31,7 @@ const pairsOf = (of, figure, to, toFigure) => {
   })
 }
 
-/** Where one row's published figures are read as the ratio's. @param {Ratio} ratio @param {Leg} of @param {Leg} to @param {Matrix} matrix */
+/** The ratio of two published rows; null: unknown. @param {Ratio} ratio @param {Leg} of @param {Leg} to @param {Matrix} matrix */
 const publishedRatio = (
   { published: said, figure = 'master.cpu_pct', toFigure = figure },
   of,
@@ -45,7 +45,7 @@ const publishedRatio = (
   return above === undefined || below === undefined ? null : above / below
 }
 
-/** Phases of one case need not name it twice. @param {Ratio} ratio */
+/** A ratio of two phases of one case names the phases only. @param {Ratio} ratio */
 const pairName = ({ of, to }) => {
   const [cell, phase] = of.split(' / ')
   return phase && to.startsWith(`${cell} / `) ? `${phase} / ${to.slice(cell.length + 3)}` : `${of} / ${to}`
@@ -72,8 +72,7 @@ const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { pub
 }
 
 /**
- * What is divided. The idle cost of the servers would draw a ratio of costs towards 1, so it is left out where every
- * turn knows it.
+ * The metrics that are divided. Idle cost draws a ratio of costs towards 1, so net costs are used if every turn has them.
  * @param {Ratio} ratio
  * @param {readonly LegTurn[]} legs
  */

@@ -28,12 +28,13 @@ import { experimentDocument } from './summary.js'
 const slowerBy = 0.6
 const slowerAttempts = 3
 
-/** A client that waits for its batch is the limit by what it is. @param {Cell} cell */
+/** Whether a lower rate may help: in a closed loop and at the highest rate the client always is the limit. @param {Cell} cell */
 const mayBeSlower = ({ legs }) =>
   legs.every(({ options }) => options.pacing !== 'closed' && options.rate !== 'max')
 
 /**
- * A lower rate helps where its own work was too much, not where other processes took the CPU, and not where none was asked for.
+ * Whether the client's own work was too much for a rate that was asked for. A lower rate does not help where other
+ * processes took the CPU.
  * @param {Record<string, any>} document
  */
 export const clientWasTheLimit = ({ client, warnings, rate }) =>
@@ -74,7 +75,7 @@ export const runMatrix = async ({ matrix, store, command, millrace, clock, ...ne
     isEnough: () => false,
     tell: () => store.tell(document()),
   })
-  // What CloudWatch said of runs before the matrix was stopped is in their results.
+  // The runs of earlier sittings have CloudWatch's numbers in their results.
   const final = await withCloudWatchOfRuns(store.folder, document())
   await store.tell(final)
   if (!needs.signal.aborted) await store.finish()
@@ -82,7 +83,7 @@ export const runMatrix = async ({ matrix, store, command, millrace, clock, ...ne
 }
 
 /**
- * Cells of one ratio run at one rate: CPU per item varies with the rate, so a ratio of two rates is one of two things.
+ * Cells of one ratio run at one rate, since CPU per item varies with the rate.
  * @param {Matrix} matrix
  * @returns {(cell: Cell) => readonly Cell[]}
  */
@@ -124,8 +125,8 @@ const resultOfLeg = ({ leg, document: run, reader, folder, span }, inFolder) => 
  * @param {AbortSignal} needs.signal
  * @param {() => number} needs.clock ms
  * @param {(cell: Cell) => readonly Cell[]} needs.linked cells that run at the same rate as this one, itself among them
- * @param {(rounds: number) => boolean} needs.isEnough asked after every round that is whole
- * @param {() => Promise<void>} needs.tell writes what there is
+ * @param {(rounds: number) => boolean} needs.isEnough asked after every complete round
+ * @param {() => Promise<void>} needs.tell writes the document so far
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
  * @param {Boxes | null} [needs.boxes] of which this is the first
  */
@@ -202,9 +203,9 @@ export const runTurns = async ({
     } catch (error) {
       if (error instanceof NotHere) return { ...nothing, skipped: error.message }
       if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
-      // Where no run can come to an end, none is begun any more, and this one is not counted.
+      // Throws if no run can succeed: none is begun any more, and this one is not counted.
       if (!signal.aborted) await serverPool.check()
-      // What a run without an end has left on the servers would weigh on the next one.
+      // Data of a failed run on the servers would change the next one.
       if (!cell.place.own) await serverPool.drop(cell.place)
       return { ...nothing, failed: error.message }
     }
@@ -218,7 +219,7 @@ export const runTurns = async ({
       break
     const turnMs = clock()
     const result = await take(turn)
-    // Half a turn says nothing.
+    // An interrupted turn is not kept.
     if (signal.aborted && !result.skipped) {
       await store.clear(turn.cell.id, turn.round)
       break

@@ -34,7 +34,7 @@ import { missingDriver, optionWords, settableOptions } from './options.js'
  * @property {string} [server] another server, by its name among the peers
  * @property {string} [module] that its servers load, by its name among the peers
  * @property {Readonly<Record<string, string | number>>} [config] lines of the configuration of its servers
- * @property {Target} [target] in place of what the experiment says of it
+ * @property {Target} [target] in place of that of the experiment
  * @property {boolean} [ownTarget] servers that no other case uses
  * @property {string[]} [variants] only these
  * @property {number} [published]
@@ -48,7 +48,7 @@ import { missingDriver, optionWords, settableOptions } from './options.js'
  * @property {string} [figure] default: master.cpu_pct
  * @property {string} [toFigure] default: the same
  * @property {number} [published] where it does not follow from the published rows
- * @property {string} [claim] what was concluded from it
+ * @property {string} [claim] the published conclusion
  * @property {string} [why] what explains it when ours differs
  *
  * @typedef {object} Experiment
@@ -65,7 +65,7 @@ import { missingDriver, optionWords, settableOptions } from './options.js'
  * @property {string[]} [columns] figures beside those that every table has
  */
 
-/** A name as a part of a folder's. @param {string} text */
+/** A name as part of a folder's name. @param {string} text */
 export const slug = (text) =>
   text
     .toLowerCase()
@@ -237,7 +237,7 @@ const distinctFolders = (list, path, tell) => {
   })
 }
 
-/** The rows by which a ratio may name them. @param {Case} cell */
+/** The names of a case's rows in ratios. @param {Case} cell */
 const rowNames = (cell) =>
   cell.phases ? cell.phases.map((phase) => `${cell.name} / ${phase.name}`) : [cell.name]
 
@@ -250,7 +250,7 @@ const checkShards = (target, path, tell) => {
     tell([...path, 'shards'], 'above 1 needs a cluster: "cluster": true')
 }
 
-/** What its parts must be to each other. @param {Experiment} it @param {Tell} tell */
+/** Checks the parts that refer to each other. @param {Experiment} it @param {Tell} tell */
 const checkTogether = (it, tell) => {
   distinctFolders(it.cells, ['cells'], tell)
   if (it.variants) distinctFolders(it.variants, ['variants'], tell)
@@ -287,11 +287,7 @@ const mastersOf = ({ cluster, shards = 3 }) => (cluster ? shards : 1)
 const runsOn = ({ strategy, placement }, masters) =>
   masters === 1 || placement === 'spread' || !strategyNamed(strategy).oneSlot
 
-/**
- * The programs' own rules, asked of the options as each run will have them.
- * @param {Experiment} it
- * @param {Tell} tell
- */
+/** Checks the options of each run by the rules of the programs. @param {Experiment} it @param {Tell} tell */
 const checkOptions = (it, tell) => {
   /** @type {(program: 'producer' | 'consumer', target: Target, places: [Path, Options | undefined][]) => void} */
   const ask = (program, target, places) => {
@@ -310,7 +306,7 @@ const checkOptions = (it, tell) => {
         tellOf('a script needs "spread": true on several masters', ['strategy', 'ws', 'sk'])
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
-      // Its runs are left out; those of the other drivers are not.
+      // Only the runs of a driver that is not installed are skipped.
       if (error.message === missingDriver(options)) return
       tellOf(error.message, [/--([a-z-]+)/.exec(error.message)?.[1] ?? ''])
     }
@@ -345,12 +341,7 @@ const shown = (path) =>
     return text ? `${text}.${part}` : part
   }, '') || 'the experiment'
 
-/**
- * The experiment that a text holds.
- * @param {string} text
- * @param {string} source for the complaints
- * @returns {Experiment}
- */
+/** The experiment that a text holds. @param {string} text @param {string} source for the complaints @returns {Experiment} */
 export const experimentIn = (text, source) => {
   const read = readJson(text)
   if (read.fault !== null) throw new OptionError(`${source}, line ${read.faultLine}: ${read.fault}`)

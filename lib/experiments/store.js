@@ -1,4 +1,4 @@
-// A matrix on disk: what is fixed, a line a turn as it ends, and experiment.json of what there is.
+// A matrix on disk: what is fixed, a line for each turn as it ends, and experiment.json with the results so far.
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
@@ -23,7 +23,7 @@ import { linesOf } from './programs.js'
 
 const attempts = 1000
 
-/** @param {string} path @returns {Promise<any>} null: not there, or torn */
+/** @param {string} path @returns {Promise<any>} null: missing or incomplete */
 const jsonIn = async (path) => {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
@@ -32,7 +32,7 @@ const jsonIn = async (path) => {
   }
 }
 
-/** Whole or not at all. @param {string} path @param {object} data */
+/** Leaves the old file or a whole new one. @param {string} path @param {object} data */
 const write = (path, data) =>
   stored(path, async () => {
     await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`)
@@ -104,7 +104,7 @@ const begun = async (outDir, fixed) => {
  * @param {Fixed} where.fixed
  * @param {boolean} where.resume
  * @param {number} where.epochMs
- * @param {string} [where.documentName] of the file that says what the matrix came to
+ * @param {string} [where.documentName] of the file with the results
  */
 export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName = 'experiment.json' }) => {
   const before = resume ? await begun(outDir, fixed) : null
@@ -121,7 +121,7 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
   if (!before) await write(matrixFile, { ...fixed, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
   const earlier = before ? await jsonIn(join(folder, documentName)) : null
-  // A line that was torn must not have another behind it.
+  // An incomplete last line is removed, since others follow it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
   return {
     folder,
@@ -134,7 +134,7 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
     turns,
     /** @param {string} cell @param {number} round */
     folderOf: (cell, round) => join(folder, 'cells', cell, `round-${round}`),
-    /** What an attempt has left. @param {string} cell @param {number} round */
+    /** Deletes the files of an earlier attempt. @param {string} cell @param {number} round */
     clear: (cell, round) =>
       rm(join(folder, 'cells', cell, `round-${round}`), { recursive: true, force: true }),
     /** @param {TurnResult} turn */
@@ -145,7 +145,7 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
     /** @param {object} document */
     tell: (document) => write(join(folder, documentName), document),
     finish: () => write(matrixFile, { ...fixed, started, finished: true }),
-    /** Another program may go on with it. */
+    /** Lets another program continue. */
     close: () => rm(lock, { force: true }),
   }
 }

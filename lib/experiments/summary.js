@@ -89,7 +89,7 @@ const rowsOf = ({ cells, published }, turns) => {
   return cells.flatMap((cell) =>
     cell.legs.map((leg) => {
       const all = legsOf(turns, leg.row)
-      // Where the client was the limit in a later round only, the earlier ones are at another rate.
+      // If the client was the limit in a later round only, earlier rounds ran at another rate.
       const slowest = Math.min(...all.map(({ turn }) => turn.factor))
       const counted = quotable(all.filter(({ turn }) => turn.factor === slowest))
       const names = [...new Set(counted.flatMap(({ figures }) => Object.keys(figures)))]
@@ -123,7 +123,7 @@ const columnsOf = ({ experiment }, rows) => {
   )
   const wanted = [...new Set([...commonColumns, ...ratios, ...(experiment.columns ?? [])])]
   const measured = wanted.filter((name) => rows.some(({ figures }) => name in figures))
-  // What is in the table for completeness would be one chart too many.
+  // Other columns are in the table only.
   const charted = new Set([
     ...drawnOfAll.filter((name) => name !== (measured.includes(netCost) ? grossCost : netCost)),
     ...drawnBeside,
@@ -150,7 +150,7 @@ const verdictOf = (ratios, rows) => {
   return `${publishedRatioSentence(main)}${against}`
 }
 
-/** What the published rows were in truth, where their writers' rule explains them. @param {Matrix} matrix @returns {string[]} */
+/** The rates that the published writers can have sustained by their own rule. @param {Matrix} matrix @returns {string[]} */
 const trueRates = ({ published, experiment }) => {
   if (!published || !experiment.cells.some(({ published: row }) => row !== undefined)) return []
   const rows = published.rows.filter(({ writers, per_writer: perWriter }) => writers && perWriter)
@@ -167,12 +167,7 @@ const trueRates = ({ published, experiment }) => {
 
 const serious = ['unfinished', 'nothing', 'none-valid', 'rows-not-valid']
 
-/**
- * @param {Matrix} matrix
- * @param {ExperimentRow[]} rows
- * @param {ExperimentRatio[]} ratios
- * @param {TurnResult[]} turns
- */
+/** @param {Matrix} matrix @param {ExperimentRow[]} rows @param {ExperimentRatio[]} ratios @param {TurnResult[]} turns */
 const warningsOf = (matrix, rows, ratios, turns) => {
   const { experiment, published } = matrix
   const done = new Set(turns.map(({ cell, round }) => `${cell}/${round}`)).size
@@ -250,7 +245,7 @@ export const hardware = () =>
 
 /**
  * @param {Matrix} matrix
- * @param {TurnResult[]} turns as far as they went
+ * @param {TurnResult[]} turns those that have ended
  * @param {{ started: string, durationS: number, command: string, millrace: string }} known
  * @returns {ExperimentDocument}
  */

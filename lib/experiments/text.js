@@ -19,15 +19,12 @@ const cellText = (row, name) => {
   return theirs === undefined ? ours : `${ours} [${shownFigure(measureNamed(name), theirs)}]`
 }
 
-/**
- * @param {ExperimentDocument} document
- * @param {{ columns?: number }} [look]
- */
+/** @param {ExperimentDocument} document @param {{ columns?: number }} [layout] */
 export const experimentText = (document, { columns = 120 } = {}) => {
   const it = /** @type {ExperimentDocument} */ (plainData(document))
   const width = Math.max(60, Math.min(columns, 200))
   const ofRatios = new Set(it.ratios.map(({ figure }) => figure))
-  // What the experiment is about stays where the width is short; then what is drawn.
+  // Where the width is short, columns of ratios stay, then those with a chart.
   const rankOf = (/** @type {string} */ name, /** @type {boolean | undefined} */ chart) => {
     if (ofRatios.has(name)) return 1
     if (chart === false) return 4

@@ -1,10 +1,10 @@
-// The control's clock as a box sees it: by its monotonic clock, so that nothing jumps when the box's own clock is set.
+// The control server's clock on a box: by the box's monotonic clock, so that nothing jumps when the box's own clock is set.
 
 const firstSamples = 16
 const laterSamples = 4
-// Oscillators drift by 0.1 s an hour, so what was measured a while ago is less certain.
+// Oscillators drift by 0.1 s an hour, so older measurements are less certain.
 const driftMs = 0.3
-// Behind this many milliseconds a clock is not known well enough for ticks that are close together.
+// A clock with a larger uncertainty, in ms, cannot align ticks that are close together.
 const uncertainMs = 5
 
 /** The box's own clock. `Date.now()` is cut to the millisecond; what the process began with is not, until the clock is set. */
@@ -28,14 +28,14 @@ export const fleetClock = ({ time, clock, wall = ownClock }) => {
       const sentMs = clock()
       const theirsMs = await time()
       const rttMs = clock() - sentMs
-      // The answer was written in the middle, give or take half the way.
+      // The answer was written in the middle of the round trip, plus or minus half of it.
       if (!best || rttMs < best.rttMs) best = { zeroMs: theirsMs - sentMs - rttMs / 2, rttMs }
     }
   }
   const zeroMs = () => best?.zeroMs ?? wall() - clock()
   return {
     first: () => measure(firstSamples),
-    /** Measured anew each ten seconds; where answers are slow just then, what was known is still the better. */
+    /** Measured again each ten seconds; if answers are slow just then, the old measurement is kept. */
     again: async () => {
       const before = best && { ...best, rttMs: best.rttMs + 2 * driftMs }
       best = null
@@ -43,9 +43,9 @@ export const fleetClock = ({ time, clock, wall = ownClock }) => {
       const found = /** @type {{ rttMs: number } | null} */ (best)
       if (before && (!found || found.rttMs > before.rttMs)) best = before
     },
-    /** Epoch by the control. */
+    /** Epoch milliseconds by the control server. */
     now: () => clock() + zeroMs(),
-    /** When it is that time by our monotonic clock. @param {number} epochMs */
+    /** When it is that time, by our monotonic clock. @param {number} epochMs */
     clockAt: (epochMs) => epochMs - zeroMs(),
     /** How far the control's clock is ahead of this box's. */
     offsetMs: () => clock() + zeroMs() - wall(),

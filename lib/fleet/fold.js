@@ -34,7 +34,7 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
  * @property {number} closed_to the last second that was given out
  */
 
-// A second is given out once this many later ones have begun, even if boxes are missing in it.
+// A second is completed once this many later ones have begun, even if boxes are missing in it.
 const patienceSeconds = 3
 
 /** What is known of the last interval of a writer, or of a reader. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
@@ -66,8 +66,7 @@ const boxAfter = (interval, before) => {
   })
 }
 
-// The rest of a second at the end of a box is of a box that is there already; its rate and its CPU, of a few
-// milliseconds, are those of no second.
+// The rest of a second at the end of a box has only a few milliseconds: its rate and its CPU are not those of a second.
 const ofNoSecond = { writers: 0, boxes: 0, achieved: null, client: {} }
 
 /** @param {Interval | ReadInterval} rest @param {BoxFold} before @returns {BoxFold} */
@@ -95,7 +94,7 @@ export const fleetFoldOf = (from = null) => {
     const merged = open.get(second)
     open.delete(second)
     closedTo = Math.max(closedTo, second)
-    // Decoding is what a fold costs: each histogram is decoded once, into its second.
+    // Decoding is most of the cost of a fold: each histogram is decoded once, into its second.
     merged?.addTo(sums)
     const line = merged?.line()
     merged?.close()
@@ -120,7 +119,7 @@ export const fleetFoldOf = (from = null) => {
       if (!interval) return false
       const before = boxes[interval.box]
       if (before && interval.seq <= before.seq) return false
-      // A box that led before may send later what it sampled then.
+      // A box that led before may send samples of that time later.
       if ('sampler' in interval && interval.sampler && interval.at_ms >= (sampler?.at_ms ?? 0))
         sampler = { at_ms: interval.at_ms, state: interval.sampler }
       const second = secondOf(interval.at_ms)
@@ -142,7 +141,7 @@ export const fleetFoldOf = (from = null) => {
         const isWhole = (open.get(second)?.boxes() ?? 0) >= expected && newest > second
         return second <= closedTo || isWhole || newest - second >= patienceSeconds
       }),
-    /** All that are left, at the end of the run. */
+    /** All remaining seconds, at the end of the run. */
     rest: () => linesOf(() => true),
     boxes: () => boxes,
     /** The id of the last entry folded. */

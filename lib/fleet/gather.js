@@ -1,4 +1,5 @@
-// Who is there before a run begins, and who is missing: one decision, which the leader makes from what the boxes say.
+// Which boxes are there before a run begins, and which are missing: one decision, which the leader makes from the boxes'
+// descriptions.
 import { rangesText } from '../base/ranges.js'
 import { period, several } from '../base/units.js'
 import { leaseKey } from '../servers/leases.js'
@@ -21,7 +22,7 @@ import { leaseKey } from '../servers/leases.js'
  * @typedef {Readonly<{ start: true, missing: readonly number[] } | { refused: string } | { wait: true }>} Decision
  */
 
-/** Texts of other programs are left out. @param {Record<string, string>} texts @returns {BoxDescription[]} */
+/** Leaves out texts of other programs. @param {Record<string, string>} texts @returns {BoxDescription[]} */
 export const descriptionsIn = (texts) =>
   Object.values(texts).flatMap((text) => {
     try {
@@ -32,7 +33,7 @@ export const descriptionsIn = (texts) =>
     }
   })
 
-/** The boxes whose leases are theirs. @param {readonly BoxDescription[]} descriptions @param {readonly (string | null)[]} holders texts of leases */
+/** The boxes that hold the leases of their numbers. @param {readonly BoxDescription[]} descriptions @param {readonly (string | null)[]} holders texts of leases */
 const liveBoxes = (descriptions, holders) => {
   const tokens = holders.flatMap((text) => {
     try {
@@ -59,11 +60,7 @@ const leasesIn = (head, writers, readers) => {
 /** How many readers a run has. @param {string | null | undefined} text of what they share */
 export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 0)
 
-/**
- * Who has said what of itself, and who holds the numbers now.
- * @param {Control} control
- * @param {number} writers
- */
+/** The boxes' descriptions, and the boxes that hold the numbers now. @param {Control} control @param {number} writers */
 export const liveNow = async ({ keys, client, boxes, holders }, writers) => {
   const readers = readersIn(await client.hget(keys.run, 'readers'))
   const [texts, held] = await Promise.all([boxes(), holders(leasesIn(keys.head, writers, readers))])

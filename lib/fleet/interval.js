@@ -76,7 +76,7 @@ const nothing = () => ({
   ...{ writers: 0, boxes: 0, nodes: [] },
 })
 
-/** Histograms from what was stored of them. @param {Readonly<Record<string, any>>} stored */
+/** Histograms from their stored form. @param {Readonly<Record<string, any>>} stored */
 export const timesIn = (stored) =>
   Object.fromEntries(Object.entries(stored).map(([path, one]) => [path, timesOf(one)]))
 

@@ -1,5 +1,5 @@
-// The leader's part: reads the stream, folds it, and commits the fold with the last entry folded. Whatever goes wrong,
-// it begins again at the checkpoint that the control has, as the next leader would.
+// The leader's task: it reads the stream, folds it, and commits the fold with the last entry folded. After any failure it
+// starts again from the checkpoint on the control server, as the next leader would.
 import { randomUUID } from 'node:crypto'
 import { fleetFoldOf } from './fold.js'
 import { decodeInterval, secondOf } from './interval.js'
@@ -9,9 +9,9 @@ import { decodeInterval, secondOf } from './interval.js'
  * @import { Checkpoint } from './fold.js'
  */
 
-// So many entries are read at once: 200 boxes give as many a second.
+// At most this many entries are read at once: 200 boxes write as many a second.
 const entriesARead = 400
-// A box that is this many seconds behind the others is not waited for in a second.
+// A second does not wait for a box that is this far behind the others.
 const silentSeconds = 3
 
 /**
@@ -79,7 +79,7 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
           if (!checkpoint || !more) return checkpoint
         }
       } catch (error) {
-        // Whether it was committed is known only from the control.
+        // Only the control server knows whether it was committed.
         drop()
         throw error
       }

@@ -58,7 +58,7 @@ export const ledSource = (source, { leads, control }) => {
     isStarted = true
     isLed = true
   }
-  /** Whether it measures now. */
+  /** Whether this box measures now. */
   const isLeading = () => {
     isLed &&= leads()
     if (!isLed && !isStopped && leads())

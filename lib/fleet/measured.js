@@ -15,7 +15,7 @@ import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measu
 
 const nothing = { window: {}, whole: {}, facts: {} }
 
-/** What a box said at its end; of one that was lost, what its seconds come to. @param {Box} box @returns {Measured} */
+/** The sums that a box reported at its end; for a lost box, the sums of its seconds. @param {Box} box @returns {Measured} */
 const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measured, facts: {} } : nothing)
 
 /** What one box measured. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
@@ -48,7 +48,7 @@ export const boxRow = (
   ...{ intervals: folded?.seq ?? 0, intervals_lost: folded?.skipped ?? 0 },
 })
 
-/** What the boxes added up by themselves, as of one. @param {readonly Box[]} boxes */
+/** The boxes' own sums, added up. @param {readonly Box[]} boxes */
 export const sumOfSeconds = (boxes) => {
   const all = boxes.map(sumsOf)
   const of = (/** @type {'window' | 'whole'} */ name) =>
@@ -60,7 +60,7 @@ export const sumOfSeconds = (boxes) => {
 }
 
 /**
- * For all boxes: histograms are added up second by second, everything else box by box.
+ * The sections for all boxes: histograms are added second by second, everything else box by box.
  * @param {{ boxes: readonly Box[], checkpoint: Checkpoint, own?: ReturnType<typeof sumOfSeconds> } & Pick<Summing, 'stored' | 'plan' | 'overS' | 'costed'>} known
  * @param {readonly Measure[]} measures
  */

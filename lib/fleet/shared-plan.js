@@ -56,11 +56,7 @@ const sharedBy = (ours, options) => {
   }
 }
 
-/**
- * @param {Settings} settings
- * @param {Plan} plan of all writers
- * @param {object} announced of the plan
- */
+/** @param {Settings} settings @param {Plan} plan of all writers @param {object} announced of the plan */
 export const sharedByWriters = (settings, plan, announced) => {
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
   const ours = {

@@ -118,10 +118,7 @@ const boxStatus = (description, { isLive, hasEnded, folded, quietMs, state }) =>
 /** Writers first. @param {{ writers: readonly number[], readers: readonly number[] }} box */
 const orderOf = ({ writers, readers }) => writers[0] ?? 1e6 + readers[0]
 
-/**
- * @param {Control} control
- * @param {string} run
- */
+/** @param {Control} control @param {string} run */
 export const statusOf = async (control, run) => {
   const fields = await control.run()
   if (fields.data === undefined) return null

@@ -1,6 +1,6 @@
 // What the causes of errors mean, and what to do about them.
 
-/** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
+/** Advice by cause: causes in capitals are the first words of a server's error line, those in small letters are ours. */
 export const adviceByCause = new Map(
   Object.entries({
     OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten lifetimes or write less',
@@ -31,7 +31,7 @@ export const adviceByCause = new Map(
       'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
   }),
 )
-// A redirect that was followed needs no advice: the events say what moved.
+// Redirects that were followed need no advice: the events name the slots that moved.
 export const namedByEvents = new Set(['MOVED', 'ASK'])
 const unknownCause = 'look the word up in the documentation and the log of the server'
 

@@ -9,7 +9,7 @@ import { duesOfCourse } from '../plan/course.js'
  * @typedef {{ next: () => boolean, giveUp: () => void }} Begun next: goes on with it, and whether it is whole
  */
 
-// A stretch that is added later is seen so soon.
+// How soon a stretch that is added later is seen.
 const lookMs = 4
 
 /**
@@ -46,7 +46,7 @@ export const coursePacing = ({
   const portion = () => {
     if (current?.next()) current = null
   }
-  /** Goes on with the tick that was begun. */
+  /** Continues the tick that was begun. */
   const goOn = () => {
     while (current && hasRoom()) portion()
   }

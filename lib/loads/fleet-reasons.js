@@ -1,4 +1,4 @@
-// What a fleet's run may be short of: boxes that were lost or came late, clocks, and what the control lost.
+// Why a fleet's run may be incomplete: boxes that were lost or late, clocks, and seconds that the control server lost.
 import { count, several } from '../base/units.js'
 import { reading } from '../measures/index.js'
 import { absentCode, absentReadersCode } from '../measures/warnings.js'
@@ -115,7 +115,7 @@ const absentReaders = ({ boxes, plan }) => {
   ]
 }
 
-/** Readers are judged as those of one process, and a run counts only if both parts do. @param {Record<string, any>} run @returns {Warning[]} */
+/** Readers are judged as those of one process; a run counts only if both its writers and its readers do. @param {Record<string, any>} run @returns {Warning[]} */
 export const fleetReaders = ({ readers, duration_s }) => {
   if (!readers) return []
   const evidence = { ...readers, ...{ nodes: [], clocks: [], interrupted: false, duration_s } }

@@ -1,4 +1,4 @@
-// What the writers of a strategy are called, and which strategies have some in batches.
+// The names that a strategy's writers have, and which strategies have writers in batches.
 import { strategyNamed, strategyNames } from '../workloads/index.js'
 import { names } from './names.js'
 

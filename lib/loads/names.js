@@ -8,7 +8,7 @@
  * @property {string} sends what its sends are called in a report
  * @property {boolean} inBatches batches of items are due at deadlines
  * @property {boolean} isShared by writers with numbers of their own (-t, -a)
- * @property {boolean} isAsked what each operation is about is drawn, so that its draws are reported
+ * @property {boolean} isAsked each operation draws its item, and the distribution is reported
  * @property {boolean} keepsInFlight each connection has up to so many operations in flight, whatever they are about
  * @property {boolean} expires every item has a lifetime
  * @property {number | null} defaultItems null: as many as the rate says

@@ -66,10 +66,7 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
   return ms === null ? 'until Ctrl-C' : `for ${period(ms)}`
 }
 
-/**
- * What all writers do and for how long, as far as the options say it: the first line of a run.
- * @param {Settings} settings
- */
+/** What all writers do and for how long, by the options: the first line of a run. @param {Settings} settings */
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
     settings
@@ -89,7 +86,7 @@ export const beginningWords = (settings) => {
   return `writes ${strategy}: ${rhythm}, ${length}`
 }
 
-/** How often is fetched. @param {{ pacing: string, periodMs: number, fetchHz?: number | 'max', rates?: Rates }} plan or settings */
+/** How often items are fetched. @param {{ pacing: string, periodMs: number, fetchHz?: number | 'max', rates?: Rates }} plan or settings */
 export const fetchTimesWords = ({ pacing, periodMs, fetchHz, rates }) => {
   const hz = (/** @type {number} */ rateHz) => perSecond(rateHz)
   if (rates)

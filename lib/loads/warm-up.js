@@ -2,9 +2,9 @@
 
 /** @import { Settings } from '../../settings.js' */
 
-// A run that is not steady by then is measured as it is.
+// A run that is not steady by then is measured nevertheless.
 const settlesByMs = 10_000
-// A short run keeps half of its time and, if possible, a p99, which takes this long where a tick takes 5 ms.
+// A short run measures half of its time or, if possible, long enough for a p99 at 5 ms a tick.
 const keptMs = 5000
 const leastMs = 1000
 

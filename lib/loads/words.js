@@ -1,14 +1,14 @@
-// Words that several kinds of load have in common.
+// Words that several kinds of load share.
 import { bytes, count, facts, period, plainText, several } from '../base/units.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { namesOfKind } from './names.js'
 
 /** @import { AnyPlan as Plan, WriteRun } from '../result/document.js' */
 
-/** What is counted: an item that is stored, or an operation of a client. @param {Plan} plan */
+/** @param {Plan} plan */
 export const unitOf = (plan) => namesOfKind(plan).unit
 
-/** What takes memory: an item, a key that operations are about, or a job. @param {Plan} plan */
+/** What takes memory: an item, a key, or a job. @param {Plan} plan */
 export const storedUnitOf = (plan) => namesOfKind(plan).stored
 
 /** @param {Plan} plan */
@@ -24,7 +24,7 @@ export const setsWords = ({ sets = [], extraSets = [], placement }) => {
   ])
 }
 
-/** The driver, and a library's settings, by which its figures are to be read. @param {Plan} plan */
+/** The driver and a library's settings. @param {Plan} plan */
 export const driverWords = ({ driver, library }) => {
   if (!library) return `driver ${driver}`
   const { version, options, lacks } = library

@@ -1,4 +1,4 @@
-// What a writing run counts and times as it goes.
+// Counts and latencies of a writing run.
 
 import { latencyOf, series } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
@@ -10,10 +10,10 @@ import { writingOf } from './index.js'
  * @import { Tick } from '../transport/connection.js'
  */
 
-// A first byte later than this counts as a late tick.
+// A first byte later than this makes its tick late.
 const lateMs = 10
 
-/** Counts ticks, each of which every agent reports: about the same time, so that a few are remembered. */
+/** Counts ticks. Every agent reports each one at about the same time, so only the last few are remembered. */
 const tickCounter = () => {
   /** @type {Set<number>} */
   const recent = new Set()
@@ -58,7 +58,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
   return {
     ledger,
     latency,
-    /** A tick's first byte was sent. @param {Tick} tick */
+    /** Call when the first byte of a tick was sent. @param {Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
       if (firstMs !== null) firstBehindMs ??= firstMs - dueMs
       if (!account.measured || firstMs === null) return
@@ -66,15 +66,14 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
       lateness.record(behindMs * 1000)
       if (behindMs > lateMs) late.add(index)
     },
-    /** An operation of a schedule was sent. @param {number} behindMs */
+    /** Call when an operation of a schedule was sent. @param {number} behindMs */
     sent(behindMs) {
       lateness.record(behindMs * 1000)
     },
-    /** How late the very first byte was. */
     firstBehindMs: () => firstBehindMs,
     lateTurn: lateness.turn,
     lateTicks: late.count,
-    /** The measured window begins anew, while nothing is under way. */
+    /** Begins the measured window anew; call while nothing is under way. */
     restart() {
       Object.assign(ledger.measured, noCounts())
       for (const one of [latency.intended, latency.service, lateness]) one.restart()
@@ -89,7 +88,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
 /** @typedef {ReturnType<typeof recordsOf>} Records */
 
 /**
- * What was counted so far, for a fleet to add up.
+ * The counts so far, which a fleet adds up.
  * @param {Records} records
  * @param {{ acked: () => number }} window
  * @param {{ measuredTicks: () => number, nextTick?: () => number }} writing

@@ -16,7 +16,7 @@ import { namesOfKind } from './names.js'
  * @typedef {(run: Evidence) => string} Behind advice for a run that fell behind its rate; empty: none of its own
  */
 
-/** Refusals of a queue, or the memory of its server, that is full. */
+/** Refusals for a full queue or full memory. */
 const noRoom = ['FULL', 'OOM']
 
 /** @param {number} ms */
@@ -55,7 +55,7 @@ const wasRefused = ({ items, commands }) =>
   [items.failed_by, commands.errors_by, commands.repeated_by ?? {}].some((by) => Object.keys(by).length > 0)
 
 /**
- * Advice for a writer that fell behind; a saturated client or server and a refusal have their own.
+ * Advice for a writer that fell behind; a saturated client or server and refusals have their own.
  * @param {Evidence} run
  * @param {Behind} behind
  */
@@ -74,7 +74,7 @@ const behindAdvice = (run, behind) => {
 /** @param {Behind} behind @returns {Reason} */
 const lostItems = (behind) => (run) => {
   const { offered, uncertain, dropped, unsettled } = run.items
-  // What a queue had no room for was refused, as it should be.
+  // Refusals of a full queue are as they should be.
   const failed = run.items.failed - refusedIn(run)
   const of = `of ${count(offered)} items`
   return [
@@ -118,8 +118,8 @@ const causes = ({ items, commands, queue }) => {
 }
 
 /**
- * A master that died comes before all that its slots refused meanwhile; one that only gave its slots away was not
- * disconnected.
+ * The failover of a master that died, and the refusals of its slots until then. A master that only gave its slots away was
+ * not disconnected.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
@@ -143,8 +143,8 @@ const failovers = ({ events = [], items }) => {
 }
 
 /**
- * What was refused or lost, and then done after all, cost time, and says something about the servers. Where items came
- * too late for it, it is the reason; a connection that broke is the least of them, since a refusal says why.
+ * Commands that were refused or lost and then succeeded took time, and show a problem of the servers. Where items were
+ * late, they are the reason. A broken connection is the last to be named, since a refusal says why.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
@@ -172,12 +172,12 @@ const rateSustained = (behind) => (run) => {
           'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
       },
     ]
-  // What does not come evenly comes more or less often in any part of the run: all that came was served.
+  // Arrivals that are not even come more or less often in any part of the run: all that arrived was served.
   if ((run.plan.arrivals ?? 'constant') !== 'constant' && run.items.acked === run.items.offered) return []
-  // What absent boxes did not write is named as such.
+  // Items of absent boxes have their own reason.
   const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
   if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []
-  // All that there was room for was stored.
+  // All that the queue had room for was stored.
   if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return []
   const did = namesOfKind(run.plan).inBatches
     ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
@@ -187,7 +187,7 @@ const rateSustained = (behind) => (run) => {
 }
 
 /**
- * Writers of the plan that were not there: what was measured is a part of its load.
+ * Why only a part of the plan's load was measured: writers that were not there.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
@@ -197,7 +197,7 @@ export const absentWriters = ({ writers, plan, fleet }) => {
   const unit = plan.periodMs === 1000 ? 'items/s' : 'items an interval'
   const mine = `this box writes ${count(plan.items)} of ${count(plan.quantity)} ${unit}`
   const who = `${count(fewest)} of ${several(total, 'writer')} ${fewest === 1 ? 'is' : 'are'} here`
-  // A second or less may be the edge of a box's time.
+  // A second or less may be the start or end of a box.
   const times =
     absentS < measuredS ? `in ${absentS.toFixed(1)} of ${measuredS.toFixed(1)} measured seconds only ` : ''
   const all = own === fewest ? 'add -a all to be all of them' : 'start the others'
@@ -216,7 +216,7 @@ const clientBusy = (run) => {
       },
     ]
   const limit = clientLimit(run.client)
-  // The client's own time is a part of what a run in chunks asks for.
+  // The client's own work is part of what a run in chunks measures.
   if (limit === null || run.plan.clients?.clientWorks) return []
   if (limit === 'contended')
     return [
@@ -226,7 +226,7 @@ const clientBusy = (run) => {
       },
     ]
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
-  // Clients have no writers' numbers: a second run has keys of its own.
+  // Clients have no writers' numbers: a second run needs its own keys.
   const more = namesOfKind(run.plan).isShared
     ? 'add boxes: writers on another machine (-t, -a auto)'
     : 'start a second one on another machine, under a --prefix of its own'
@@ -251,11 +251,11 @@ const serverBusy = (run) => {
   ]
 }
 
-/** Operations that a closed loop of clients has in flight. @param {Evidence} run */
+/** Operations in flight in a closed loop of clients. @param {Evidence} run */
 const inFlightOf = ({ plan, rate: { nominal } }) =>
   nominal === null && namesOfKind(plan).keepsInFlight ? plan.clients.connections * plan.clients.pipeline : 0
 
-/** The part of the time that a node's figures leave out. @param {NodeFigures} node @param {number} measuredS */
+/** The share of the time in which a node has no numbers. @param {NodeFigures} node @param {number} measuredS */
 const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
   gaps && sampledS !== undefined && measuredS > 0 ? 1 - sampledS / measuredS : 0
 
@@ -273,7 +273,7 @@ const observations = (run) => {
       evicted > 0,
       'evictions',
       `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten lifetimes or write less`,
-      // A --guard that allows evictions only lets the run go on.
+      // A --guard that allows evictions only lets the run continue.
       true,
     ],
     [
@@ -319,11 +319,7 @@ const observations = (run) => {
 const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled, absent = 0 }) =>
   acked + failed + uncertain + dropped + unsettled + absent
 
-/**
- * The identity that every run checks: what was offered is what was counted under the outcomes.
- * @param {Evidence} run
- * @returns {Warning[]}
- */
+/** The check of every run: the outcomes add up to what was offered. @param {Evidence} run @returns {Warning[]} */
 const accountingFaults = ({ items, agents = [] }) => {
   const { offered, failed, uncertain, failed_by: failedBy } = items
   const outcomes = outcomesOf(items)
@@ -349,8 +345,8 @@ const accountingFaults = ({ items, agents = [] }) => {
 }
 
 /**
- * The reasons of a kind with writers. The first one named should be the cause: what happened to the client, then what servers
- * said, then what came of it.
+ * The reasons of a kind with writers. The first should be the cause: first the client, then refusals of servers, then what
+ * followed.
  * @param {{ behind: Behind, own?: Reason[], refused?: Reason[] }} of the kind: why it fell behind, what it found itself, and why servers
  *   refused
  */

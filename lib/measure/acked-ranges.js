@@ -1,5 +1,5 @@
-// Which items of a --once run were acknowledged, so that a later check can find out whether they are still there. Nearly all
-// are, so what is kept is how many ticks each agent offered, and the ranges that were not acknowledged.
+// Which items of a --once run were acknowledged, so that a later check can find out whether they are still there. Nearly
+// all are, so it stores how many ticks each agent offered, and the ranges that were not acknowledged.
 
 /**
  * @import { Account } from './ledger.js'
@@ -22,7 +22,7 @@ export const ackedRanges = () => {
   let missing = []
   let complete = true
 
-  /** Ranges that touch become one. */
+  /** Adjacent ranges are merged. */
   const merge = () => {
     missing.sort(([a], [b]) => a - b)
     /** @type {typeof missing} */
@@ -51,7 +51,7 @@ export const ackedRanges = () => {
     opened({ agent }) {
       ticks.set(agent, (ticks.get(agent) ?? 0) + 1)
     },
-    /** None of its items was sent. @param {Pick<Account, 'first' | 'count'>} account */
+    /** Call when none of its items was sent. @param {Pick<Account, 'first' | 'count'>} account */
     skipped: ({ first, count }) => put(first, first + count - 1),
     /** @param {Pick<Account, 'first' | 'count' | 'worst'>} account */
     closed({ first, count, worst }) {

@@ -1,4 +1,4 @@
-// What the masters hold at a moment: before the first write, and after the last.
+// The keys and bytes of the masters before the first write and after the last.
 
 import { parseInfo } from '../wire/info.js'
 import { reading } from './node-figures.js'
@@ -8,7 +8,7 @@ import { reading } from './node-figures.js'
  * @import { Info } from '../wire/info.js'
  */
 
-// A list of more clients than these is long, and few of them are ours.
+// With more clients than these the list is long, and few of them are ours.
 const mostClients = 2000
 
 /**
@@ -49,13 +49,13 @@ const atOneMoment = async ({ control, info }, address) => {
     })
     return { info: parseInfo(text), clientBytes: bytesOf(lists.join('')) }
   } catch {
-    // Without the right to list clients the server's count is all there is.
+    // Without the right to list clients, only the server's count is available.
     return { info: before, clientBytes: null }
   }
 }
 
 /**
- * What all masters hold, of each master by one answer; null where one does not say.
+ * The data of all masters, each from one answer; null: one did not answer.
  * @param {Pick<Target, 'topology' | 'control' | 'info' | 'refused'>} target
  * @returns {Promise<{ dataBytes: number, keys: number } | null>} bytes of keys, values and their tables
  */
@@ -66,7 +66,7 @@ export const dataIn = async (target) => {
       const { info, clientBytes } = await atOneMoment(target, address)
       const { mem_clients_normal: counted } = info.fields
       const now = clientBytes === null || counted === undefined ? counted : String(clientBytes)
-      // Data is never less than nothing: with an old count beside it that would cut off what the new one adds.
+      // Data is never negative: an old count beside it would hide the growth of the new one.
       return reading({ ...info, fields: { ...info.fields, mem_clients_normal: now } }, 0).gauges
     }),
   )

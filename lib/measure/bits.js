@@ -1,5 +1,5 @@
-// A growing set of numbers from 1 on, a bit each, in the order of Redis' own bitmaps: bit n is what GETBIT n reads. What has
-// changed since it was last stored is known as a range of bytes.
+// A growing set of numbers from 1 on, one bit each, in the order of Redis' own bitmaps: bit n is what GETBIT n reads. The
+// bytes that changed since the set was last stored are known as a range.
 
 const pop = Uint8Array.from({ length: 256 }, (_, byte) => {
   let ones = 0
@@ -29,10 +29,10 @@ export const unionOf = (sets) => {
   return whole
 }
 
-/** What is in the first and not in the second. @param {Uint8Array} one @param {Uint8Array} other */
+/** The numbers of the first set that are not in the second. @param {Uint8Array} one @param {Uint8Array} other */
 export const without = (one, other) => one.map((byte, i) => byte & ~(other[i] ?? 0))
 
-/** What is in both. @param {Uint8Array} one @param {Uint8Array} other */
+/** The numbers in both sets. @param {Uint8Array} one @param {Uint8Array} other */
 export const commonNumbers = (one, other) => one.map((byte, i) => byte & (other[i] ?? 0))
 
 export const bitsOf = () => {
@@ -61,7 +61,7 @@ export const bitsOf = () => {
     },
     count: () => ones,
     bytes: () => bytes.subarray(0, end),
-    /** What has changed since the last call. @returns {{ from: number, bytes: Buffer } | null} */
+    /** The bytes changed since the last call. @returns {{ from: number, bytes: Buffer } | null} */
     changed() {
       if (to === 0) return null
       const change = { from, bytes: Buffer.from(bytes.subarray(from, to)) }

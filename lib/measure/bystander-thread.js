@@ -1,5 +1,5 @@
-// The bystander on a thread of its own, the only one beside the sender: on the sender's event loop it would measure
-// how long that loop was busy.
+// The bystander on its own thread, the only one besides the sender: on the sender's event loop it would measure how long
+// that loop was busy.
 
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { atMost } from '../base/timers.js'
@@ -50,14 +50,14 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
   }
 
   return {
-    /** Resolves when the thread is at work, so that its start is no part of what is measured. */
+    /** Resolves when the thread has started, so that its start is not measured. */
     async start() {
       const list = masters()
       known = namesOf(list)
       worker = new Worker(program, {
         workerData: { port: theirs, access, masters: plain(list) },
         transferList: [theirs],
-        // Neither is any business of its; the defaults hand over copies.
+        // The thread needs neither arguments nor environment; by default it would get copies.
         env: {},
         argv: [],
         execArgv: [],
@@ -69,7 +69,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
       await Promise.race([started, ended])
       worker.unref()
     },
-    /** Hands over what was answered since, and follows the masters. */
+    /** Records what was answered since the last call, and follows changes of the masters. */
     collect() {
       drain()
       const list = masters()
@@ -80,7 +80,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
     },
     /** Part of the PINGs that were sent late by more than a quarter of their latency, once it has ended; NaN: not known. */
     lateShare: () => lateShare,
-    /** What waits at its end has been waited for, and counts. */
+    /** PINGs without an answer at the end count with the time that they have waited. */
     async stop() {
       if (!worker) return
       port.postMessage('stop')

@@ -1,6 +1,5 @@
-// The bystander's own thread: it sends and times the PINGs, and posts their latencies to the port that the sender
-// reads, and at its end the part of PINGs that were sent late. What it connects with came as workerData,
-// which is in no argument and no environment.
+// The thread of the bystander: it sends and times PINGs, and posts their latencies to a port that the sender reads; at its
+// end also the part of PINGs sent late. Its access data comes as workerData, so it is in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
 import { dial } from '../servers/dial.js'
 import { bystanderProbe } from './bystander.js'
@@ -19,9 +18,9 @@ import { monotonicMs } from './monotonic.js'
 const { port, access, masters: first } = workerData
 // A message for each answer would cost as much as the PING.
 const postEveryMs = 250
-// More of a latency than this may not be our own.
+// A larger part of a latency may not be our own delay.
 const ownShare = 0.25
-// One of fewer PINGs is more than a p99 knows.
+// With fewer PINGs, one late PING affects the p99.
 const fewest = 50
 
 let masters = first

@@ -1,5 +1,5 @@
-// What another application gets: a PING on every master at a random moment of each 20 ms, so that a burst is met as often
-// as it lasts, timed from the moment it was due.
+// The latency of another application: one PING on every master at a random moment of each 20 ms, so that a burst is hit in
+// proportion to its length, timed from its due time.
 import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
@@ -14,7 +14,7 @@ import { replyCounter } from '../wire/decode.js'
 
 const ping = Buffer.from('*1\r\n$4\r\nPING\r\n')
 const followMs = 1000
-// A timer wakes up to 1.3 ms beside its moment on an idle machine (measured): that is of the clock, and no latency.
+// A timer fires up to 1.3 ms off its time on an idle machine (measured): this belongs to the clock, and is no latency.
 export const grainMs = 1.5
 const maxWaiting = 15_000 // 5 minutes of outage at 20 ms; what is due later adds nothing to the picture
 const firstBackOffMs = 50
@@ -107,7 +107,7 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
     tend: (/** @type {number} */ nowMs) => {
       if (!current && nowMs >= retryAtMs) connect()
     },
-    /** A PING that waited longer than until the next was due counts; one that was merely under way does not. */
+    /** A PING without an answer counts if it waited until the next was due. */
     close: () => {
       const nowMs = clock()
       for (const ping of waiting.splice(0)) if (nowMs - ping.dueMs >= everyMs) tell(ping, nowMs)

@@ -1,4 +1,4 @@
-// What the run costs this process, and whether its sending thread was the limit.
+// The CPU and memory of this process in a run, and whether its sending thread was the limit.
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { known } from './node-figures.js'
@@ -28,7 +28,7 @@ const ofThread = (name) => {
 }
 const ticksASecond = 100 // of /proc, on every Linux
 
-/** CPU of the calling thread as Linux counts it: to the nanosecond, or where that is not counted to 10 ms. */
+/** CPU of the calling thread by Linux: in nanoseconds or, where these are not counted, in steps of 10 ms. */
 export const linuxThreadCpuS = () => {
   const ns = Number(ofThread('schedstat')?.split(' ', 1)[0] ?? 0)
   if (ns > 0) return ns / 1e9
@@ -43,20 +43,20 @@ export const linuxThreadCpuS = () => {
 const { threadCpuUsage } = /** @type {any} */ (process)
 const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThreadCpuS
 
-// A pause of a second that nearly no CPU was used in is none of this program's own work.
+// In a pause with less CPU than this the program was stopped, and not busy.
 const stoppedFromMs = 1000
 const stoppedShare = 0.25
 const wakeMs = 250
 
 /**
- * How long this thread stood still, or 0 when it was at work or did not stand still for long.
+ * How long this thread did not run, or 0 when it was busy or ran again soon.
  * @param {number} pauseMs the longest time between two turns of the loop
  * @param {number} cpuMs of this thread since before it
  */
 export const stoppedMs = (pauseMs, cpuMs) =>
   pauseMs >= stoppedFromMs && cpuMs < pauseMs * stoppedShare ? Math.round(pauseMs) : 0
 
-/** Use of the processor since the last restart. @param {() => number} clock */
+/** CPU use since the last restart. @param {() => number} clock */
 const meter = (clock) => {
   const read = () => ({
     atMs: clock(),
@@ -85,7 +85,7 @@ const meter = (clock) => {
   }
 }
 
-/** Both monitors wake together, so the second costs next to nothing; they count from wake to wake. @param {number} resolutionMs */
+/** Both monitors fire together, so the second costs next to nothing; they count from one firing to the next. @param {number} resolutionMs */
 const delays = (resolutionMs) => {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
   histogram.enable()
@@ -123,7 +123,7 @@ const pauses = (clock) => {
   }
 }
 
-/** Resident memory: where the process reached its highest one since the call before, that, else what it has now. */
+/** Resident memory: the process's highest, if it was reached since the last call; otherwise the current one. */
 const memory = () => {
   // On other systems its unit depends on the version of Node.
   const highest = () => (process.platform === 'linux' ? process.resourceUsage().maxRSS * 1024 : 0)
@@ -136,7 +136,7 @@ const memory = () => {
   }
 }
 
-/** Percent of a core that all threads take in seconds without any load; null: there was none. @param {() => number} clock */
+/** Percent of a core that all threads use in seconds without load; null: there were none. @param {() => number} clock */
 const idling = (clock) => {
   const use = meter(clock)
   let isFree = false
@@ -167,7 +167,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
   const rss = memory()
 
   return {
-    /** What came before is no part of the first second. */
+    /** What happened before does not count in the first second. */
     startRun: () => {
       second.use.restart()
       second.delay.reset()
@@ -180,7 +180,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     /** The least of the seconds: what was made ready before still keeps threads of V8 busy. */
     idlePct: idle.pct,
 
-    /** Since the sample before. @returns {ClientRow} */
+    /** Since the last sample. @returns {ClientRow} */
     sample: () => {
       const use = second.use.read()
       const stopped = stoppedMs(second.pause.longestMs(), (use.thread.cpu_s ?? use.cpu_s) * 1000)

@@ -1,4 +1,4 @@
-// The servers' clocks beside ours, by their TIME: scores, cut-offs and ages are by the servers' time, so that boxes whose
+// The servers' clocks compared with ours, by TIME: scores, cut-offs and ages use the servers' time, so that boxes whose
 // clocks differ write and read one load. Milliseconds; an offset is how far a server is ahead of us.
 import { epochIn } from '../wire/time.js'
 
@@ -7,17 +7,17 @@ import { epochIn } from '../wire/time.js'
  * @typedef {{ offsetMs: number, rttMs: number }} Measured the offset is known to half of the way there and back
  */
 
-/** From here on a clock is wrong, and what is computed with it too. */
+/** A larger offset makes a clock wrong, and all that is computed with it. */
 export const clockLimitMs = 1000
 
 const samples = 3
 
 /**
- * This box's time, that does not jump when its clock is set.
+ * This box's time, which does not jump when its clock is set.
  * @param {{ wall?: () => number, monotonic?: () => number }} [clocks]
  */
 export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now() } = {}) => {
-  // The process may be stopped between two readings: of several pairs the closest is believed.
+  // The process may be paused between two readings: the closest of several pairs counts.
   const apartMs = () => {
     let best = { apartMs: 0, tookMs: Number.POSITIVE_INFINITY }
     for (let i = 0; i < samples && best.tookMs > 0; i++) {
@@ -31,12 +31,12 @@ export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now
   const startMs = apartMs()
   return {
     epochMs: () => startMs + monotonic(),
-    /** How far the box's clock was set since. */
+    /** How far the box's clock was set since the last call. */
     jumpMs: () => apartMs() - startMs,
   }
 }
 
-/** How far two measurements differ for certain. @param {Measured} a @param {Measured} b */
+/** The least by which two measurements differ. @param {Measured} a @param {Measured} b */
 const differenceMs = (a, b) => {
   const sureMs = Math.abs(b.offsetMs - a.offsetMs) - (a.rttMs + b.rttMs) / 2
   return sureMs > 0 ? Math.sign(b.offsetMs - a.offsetMs) * sureMs : 0
@@ -55,7 +55,7 @@ export const clocksOf = ({ time, epochMs }) => {
     const sentMs = epochMs()
     const theirsMs = epochIn(address, await time(address))
     const rttMs = epochMs() - sentMs
-    // The answer was written in the middle, give or take half the way.
+    // The answer was written in the middle of the round trip, plus or minus half of it.
     return { offsetMs: theirsMs - (sentMs + rttMs / 2), rttMs }
   }
   const measure = async (/** @type {string} */ address, /** @type {number} */ times) => {
@@ -71,7 +71,7 @@ export const clocksOf = ({ time, epochMs }) => {
   }
 
   return {
-    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
+    /** A node that does not answer keeps its last offset. @param {readonly string[]} addresses @param {number} [times] */
     measure: async (addresses, times = samples) => {
       await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },
@@ -83,12 +83,12 @@ export const clocksOf = ({ time, epochMs }) => {
       offsets.sort((a, b) => a - b)
       return offsets.length > 0 ? offsets[Math.floor((offsets.length - 1) / 2)] : 0
     },
-    /** Those that are further from ours than is allowed, for certain. */
+    /** The nodes whose offset is certainly above the limit. */
     wrong: () =>
       [...known].flatMap(([address, { best }]) =>
         Math.abs(best.offsetMs) - best.rttMs / 2 > clockLimitMs ? [{ address, offsetMs: best.offsetMs }] : [],
       ),
-    /** Those that have moved against ours since they were first measured. */
+    /** The nodes whose clock has certainly moved since it was first measured. */
     moved: () =>
       [...known].flatMap(([address, { first, best }]) => {
         const byMs = differenceMs(first, best)
@@ -119,6 +119,6 @@ export const serversAheadMs = async ({ servers, ...needs }) => {
   const clocks = clocksOf(needs)
   await clocks.measure(servers)
   const offsets = clocks.figures().map(({ offset_ms: offsetMs }) => offsetMs)
-  // If two differ, the later one counts: an item may have expired by it.
+  // If two differ, the later one counts: by that clock an item may have expired.
   return offsets.length > 0 ? Math.max(...offsets) : null
 }

@@ -28,10 +28,7 @@ const agreement = 2 * moves
 const floorPct = 0.05
 const ours = ['ping', 'info']
 
-/**
- * @param {readonly NodeRow[]} rows
- * @returns {number | null} null: a node gave no figures, or only an upper bound
- */
+/** @param {readonly NodeRow[]} rows @returns {number | null} null: a node gave no figures, or only an upper bound */
 const totalPct = (rows) =>
   rows.some((row) => typeof row.cpu_pct !== 'number' || row.cpu_upper_bound)
     ? null
@@ -40,7 +37,7 @@ const totalPct = (rows) =>
 const bytesOf = (/** @type {NodeRow} */ { net_in_bytes: read, net_out_bytes: sent }) =>
   Number(read ?? Number.NaN) + Number(sent ?? Number.NaN)
 
-/** Bytes a second of the masters. @param {readonly NodeRow[][]} seconds */
+/** Bytes a second of the masters, each over the time between its own answers. @param {readonly NodeRow[][]} seconds */
 const netBytesOf = (seconds) => {
   const masters = seconds.flat().filter(({ role }) => role === 'master')
   const bytes = masters.reduce((sum, row) => sum + bytesOf(row) - (row.info_bytes ?? 0), 0)
@@ -48,11 +45,7 @@ const netBytesOf = (seconds) => {
   return known((bytes / overMs) * 1000)
 }
 
-/**
- * The mean of samples that agree.
- * @param {readonly NodeRow[][]} seconds
- * @returns {Idle | null} null: they do not
- */
+/** The mean of samples that agree. @param {readonly NodeRow[][]} seconds @returns {Idle | null} null: they do not */
 export const agreed = (seconds) => {
   const totals = seconds.map(totalPct)
   if (totals.includes(null)) return null
@@ -83,7 +76,7 @@ export const agreed = (seconds) => {
 }
 
 /**
- * One-second samples until three in turn agree, six at most. Once another writes there is nothing to wait for.
+ * One-second samples until three in a row agree, six at most. It stops when another program writes.
  * @param {object} needs
  * @param {() => Promise<NodeRow[]>} needs.sample
  * @param {(ms: number) => Promise<void>} needs.sleep

@@ -78,7 +78,7 @@ const settleInOrder = (begunBy, start, end, write, completed, writes) => {
 export const itemTimesOf = ({ steps, latency }) => {
   const carriers = steps.filter(({ kind }) => kind !== 'once').length
   const commandTimes = new Map(steps.map((step) => [step, latency.command?.(String(step.name))]))
-  // For the answer at hand.
+  // For the current answer.
   let completed = new Uint32Array(64)
   /** @type {number[]} */
   const writes = []
@@ -119,7 +119,7 @@ export const itemTimesOf = ({ steps, latency }) => {
         settleInOrder(begunBy, start + shift, end + shift, write, completed, writes)
       else settle(tick.progress, carriers, encoded.members, shift, start, end, write, completed, writes)
       let stored = 0
-      // Not writes.length = 0, which is a call into the engine.
+      // Not writes.length = 0, which calls into the engine.
       for (let by = writes.shift(); by !== undefined; by = writes.shift()) {
         stored += completed[by]
         if (account.measured) latency.record(dueMs, sends[by - 1], nowMs, completed[by])

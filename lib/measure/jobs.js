@@ -68,7 +68,7 @@ export const jobsOf = () => {
         const own = done.get(maker)?.bytes() ?? none
         const elsewhere = others.map((sets) => sets[maker] ?? none)
         const all = unionOf([own, ...elsewhere])
-        // Each box counts a job once: what several have done was done again.
+        // Each box counts a job once: jobs counted by several boxes were done again.
         account.duplicates += [own, ...elsewhere].reduce((sum, set) => sum + onesIn(set), 0) - onesIn(all)
         const [waits, held] = [queued[maker] ?? none, taken[maker] ?? none]
         const known = acked[maker] ?? none

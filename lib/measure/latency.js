@@ -30,7 +30,7 @@ const histogram = () =>
 const percentiles = (h) => {
   if (h.totalCount === 0) return null
   const max = h.maxValue
-  // A percentile is the upper end of its bucket, which may lie above everything that was recorded.
+  // A percentile is the upper end of its bucket, which may be above all recorded values.
   const at = (/** @type {number} */ percent) => Math.min(max, h.getValueAtPercentile(percent))
   return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max, mean: Math.round(10 * h.mean) / 10 }
 }
@@ -64,7 +64,7 @@ export const series = ({ isFolded = false } = {}) => {
         samples: recorded - folded,
         hdr: library().encodeIntoCompressedBase64(current),
       }
-      // Until the next turn: to add it takes 0.05 ms, to decode it 0.3 ms. It is not in JSON.
+      // Until the next second ends: to add it takes 0.05 ms, to decode it 0.3 ms. It is not in JSON.
       Object.defineProperty(second, 'buckets', { value: { total: current } })
       fold()
       return second
@@ -74,14 +74,14 @@ export const series = ({ isFolded = false } = {}) => {
       const found = total && percentiles(total)
       return found && { ...found, count: recorded }
     },
-    /** Nothing was recorded so far. */
+    /** Clears what was recorded so far. */
     restart() {
       total?.reset()
       current.reset()
       recorded = 0
       folded = 0
     },
-    /** WASM memory is not collected by itself. */
+    /** WASM memory is not garbage-collected. */
     close() {
       total?.destroy()
       current.destroy()
@@ -90,7 +90,7 @@ export const series = ({ isFolded = false } = {}) => {
   }
 }
 
-/** Both histograms of a run's items, and one of each of its commands. @param {Parameters<typeof series>[0]} [how] */
+/** Histograms of a run's items, and one of each of its commands. @param {Parameters<typeof series>[0]} [how] */
 export const latencyOf = (how) => {
   const intended = series(how)
   const service = series(how)
@@ -109,14 +109,14 @@ export const latencyOf = (how) => {
       intended.record((nowMs - dueMs) * 1000, items)
       service.record((nowMs - sentMs) * 1000, items)
     },
-    /** What records the commands of a name, from their last send. @param {string} name */
+    /** A recorder for the commands of a name, from their last send. @param {string} name */
     command(name) {
       const own = commands.get(name) ?? histogram()
       commands.set(name, own)
       return (/** @type {number} */ tookMs, /** @type {number} */ count) =>
         own.recordValueWithCount(Math.max(1, Math.round(tookMs * 1000)), count)
     },
-    /** Histograms of those that were sent, by name. */
+    /** Histograms of the commands that were sent, by name. */
     commands: () =>
       Object.fromEntries(
         [...commands].flatMap(([name, own]) =>
@@ -180,10 +180,7 @@ export const isHistogram = (encoded) => {
   }
 }
 
-/**
- * The percentiles of histograms that a run, or several, wrote a second at a time.
- * @param {string[]} encoded
- */
+/** The percentiles of histograms that a run, or several, wrote a second at a time. @param {string[]} encoded */
 export const mergedPercentiles = (encoded) => {
   const total = merged(encoded)
   const found = percentiles(total)

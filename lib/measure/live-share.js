@@ -1,4 +1,4 @@
-// Whether fetches find what must be alive by the writers' plan while they are at work.
+// Whether fetches find the items that must be alive by the writers' plan, while the writers are at work.
 
 import { shortestS } from '../traffic/lifetimes.js'
 import { hasDead, leastAlive } from '../traffic/live-items.js'
@@ -14,7 +14,7 @@ import { hasDead, leastAlive } from '../traffic/live-items.js'
  * @typedef {{ fetches: number, expected: number, share: number }} LiveShare
  */
 
-// Fewer say nothing: a writer that has just ended is not known to have.
+// Fewer fetches show nothing: a writer may just have ended.
 const leastFetches = 3
 
 /**
@@ -25,11 +25,11 @@ const leastFetches = 3
  * @param {() => number} needs.now epoch, by the clock of the server that holds the announcement
  */
 export const liveShareOf = ({ announced, limit, dated, now }) => {
-  // An id lives as long as any item, a value as long as its own.
+  // An id lives as long as the longest lifetime of items, a value as long as its own.
   const plan = announced && { ...announced, ttlS: dated ? announced.ttlS : shortestS(announced) }
   const alive = plan ? leastAlive(plan) : 0
   const expected = limit > 0 ? Math.min(limit, alive) : alive
-  // Without a schedule their number is unknown.
+  // Without a schedule the number of live items is unknown.
   const isKnown = announced?.paced === true && expected > 0 && (dated || limit === 0)
   const fullMs = announced
     ? announced.startedMs +
@@ -44,7 +44,7 @@ export const liveShareOf = ({ announced, limit, dated, now }) => {
     /** @param {Pick<Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
     fetched({ ids, values, durationMs, failedBy }) {
       if (!isKnown || !announced || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
-      // Some die while they are read.
+      // Some expire while they are read.
       const died = plan && hasDead(plan) ? (announced.quantity * durationMs) / announced.periodMs : 0
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))
     },

@@ -1,4 +1,4 @@
-// What one INFO reports of a node, and what happened between two of them. Pure.
+// The values of one INFO of a node, and the differences between two. Pure.
 import { addressOf } from '../servers/address.js'
 
 /** @import { CommandUse, Info } from '../wire/info.js' */
@@ -109,11 +109,7 @@ const ioThreadsLoop = (fields) =>
 /** A figure that JSON can hold. @param {number} n */
 export const known = (n) => (Number.isFinite(n) ? n : null)
 
-/**
- * @param {Info} info
- * @param {number} atMs
- * @returns {Reading}
- */
+/** @param {Info} info @param {number} atMs @returns {Reading} */
 export const reading = ({ fields, commands, databases, replicas }, atMs) => {
   const number = (/** @type {string} */ name) => Number(fields[name] ?? Number.NaN)
   const role = fields.role === 'slave' ? 'replica' : fields.role === 'master' ? 'master' : undefined
@@ -134,7 +130,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
     link: fields.master_link_status,
     replId: fields.master_replid,
     offset: role === 'replica' ? number('slave_repl_offset') : written,
-    // One that is being sent the whole data set has no offset yet.
+    // A replica that is being sent the whole data set has no offset yet.
     replicas: replicas
       .filter(({ state }) => state === 'online')
       .map(({ ip, port, offset, lag }) => ({
@@ -167,7 +163,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
 }
 
 /**
- * Whether its process began anew in between. A managed server may hide its run id, but not its uptime.
+ * Whether the process restarted in between. A managed server may hide its run id, but not its uptime.
  * @param {Reading} before
  * @param {Reading} after
  */
@@ -261,11 +257,7 @@ const commandsBetween = (before, after) => {
   return ran
 }
 
-/**
- * Adds the uses of one to the other.
- * @param {Record<string, CommandUse>} sum
- * @param {Record<string, CommandUse>} more
- */
+/** Adds the calls and times of one to the other. @param {Record<string, CommandUse>} sum @param {Record<string, CommandUse>} more */
 export const addCommands = (sum, more) => {
   for (const name in more) {
     sum[name] ??= { calls: 0, usec: 0 }

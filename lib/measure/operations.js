@@ -1,5 +1,5 @@
-// What became of every operation of a run of clients. Exact, and without a clock: the same counts as a ledger of
-// items, where each operation is one.
+// Counts the outcome of every operation of a run of clients. Exact, and without a clock: the same counts as in a ledger of
+// items.
 
 import { noCounts } from './ledger.js'
 
@@ -25,7 +25,7 @@ export const operationsOf = ({ isMeasured }) => {
     written: () => null,
 
     isMeasured,
-    /** Operations begin; those that were dropped before they were sent too. @param {number} n @param {boolean} inWindow */
+    /** Counts operations that begin, and those dropped before they were sent. @param {number} n @param {boolean} inWindow */
     offered(n, inWindow) {
       whole.offered += n
       if (inWindow) measured.offered += n

@@ -1,4 +1,4 @@
-// The time of a run: that of its servers, whose clocks are watched while it runs.
+// The time of a run by its servers, whose clocks are checked during the run.
 
 import { TargetError } from '../base/errors.js'
 import { atMost } from '../base/timers.js'
@@ -27,7 +27,7 @@ const aheadWords = (ms) => {
 const stepWords = (ms) => `by ${ms > 0 ? '+' : '−'}${(Math.abs(ms) / 1000).toFixed(1)} s`
 
 /**
- * The clocks of the servers that a run goes by. A jump of one is reported once, and makes the run not valid.
+ * The clocks of the servers of a run. A jump of one is reported once, and makes the run not valid.
  * @param {object} needs
  * @param {Pick<Target, 'time'>} needs.target
  * @param {() => readonly string[]} needs.servers
@@ -71,7 +71,7 @@ export const watchedClocks = async ({
     wrong: clocks.wrong,
     figures: clocks.figures,
     /**
-     * Once a second. Returns what jumped since the last look.
+     * Call once a second. Returns the jumps since the last call.
      * @param {number} atMs since the start
      * @returns {Promise<string[]>}
      */
@@ -92,7 +92,7 @@ export const watchedClocks = async ({
 }
 
 /**
- * For a writing run, which is refused where this box's clock is wrong.
+ * For a writing run, which is refused if this box's clock is wrong.
  * @param {object} needs
  * @param {Pick<Target, 'topology' | 'time'>} needs.target
  * @param {readonly string[]} needs.allow

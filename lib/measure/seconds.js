@@ -37,7 +37,7 @@
  * @property {(snapshot: Snapshot) => void} show
  */
 
-/** When it is, and how long after the call before. @param {() => number} elapsed */
+/** The time, and how long it is since the last call. @param {() => number} elapsed */
 export const momentsOf = (elapsed) => {
   let beforeMs = 0
   return () => {
@@ -49,7 +49,7 @@ export const momentsOf = (elapsed) => {
 }
 
 /**
- * What was counted since the call before.
+ * The changes of counts since the last call.
  * @template {Record<string, number>} Counts
  * @param {() => Counts} totals
  * @param {keyof Counts & string} main whose change a second is the rate

@@ -1,5 +1,5 @@
-// How many unique items each structure counts, side by side: exact or not, fresh or up to a minute old, and how far
-// from the truth that the plan knows.
+// How many unique items each structure counts, side by side: exact or not, current or up to a minute old, and the error
+// against the number known from the plan.
 
 import { structuresOf } from '../workloads/strategy-of-plan.js'
 
@@ -25,11 +25,7 @@ import { structuresOf } from '../workloads/strategy-of-plan.js'
  * @property {number | null} error_pct_worst
  */
 
-/**
- * Every structure of the workload's strategies, whichever of them fills it.
- * @param {AnyPlan} plan
- * @returns {Counter[]}
- */
+/** Every structure of the workload's strategies, whichever of them fills it. @param {AnyPlan} plan @returns {Counter[]} */
 export const countersOf = (plan) => {
   const declared = structuresOf(plan)
   return declared.map(({ structure, nature, commands, strategies, minuteBefore }) => ({
@@ -42,7 +38,7 @@ export const countersOf = (plan) => {
 }
 
 /**
- * Whether the writer of a plan has had the time to fill a structure, and has not left it to expire.
+ * Whether the writer of a plan has had the time to fill a structure, which has not expired since.
  * @param {AnnouncedPlan} announced
  * @param {boolean} minuteBefore
  * @param {number} nowMs
@@ -63,7 +59,7 @@ const isFilled = ({ startedMs, renewedMs, periodMs, ttlS, ended }, minuteBefore,
 export const uniquenessOf = ({ counters, announcements, ask, now }) => {
   const rows = counters.map((counter) => {
     const announced = announcements.find((one) => counter.truthOf(one))
-    // Items that are written only once are not the plan's quantity at any moment.
+    // Of items that are written only once, the number at a moment is not that of the plan.
     const truth = announced && !announced.once ? announced.quantity : null
     return { counter, announced, truth, samples: 0, empty: 0, last: 0, errors: 0, worst: 0 }
   })
@@ -78,7 +74,7 @@ export const uniquenessOf = ({ counters, announcements, ask, now }) => {
           n += part
         }
         const { announced, truth, counter } = row
-        // Nothing says that it must be there, or not yet; once it was there, it has been emptied.
+        // A structure may be missing until it was seen once; after that it has been emptied.
         const isOwed = truth !== null && announced && isFilled(announced, counter.minuteBefore, nowMs)
         if (n === 0 && row.samples === 0 && !isOwed) return
         if (n === 0) row.empty++

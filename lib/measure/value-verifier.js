@@ -1,5 +1,5 @@
-// Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
-// it is kept; an id without its value is asked for again before anything is said against it.
+// Checks what was read. Every value is compared with the bytes that the plan defines, and not kept; an id without its value
+// is asked for again before it counts as missing.
 
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
@@ -55,11 +55,7 @@ const noCounts = () => ({
   unjudged: 0,
 })
 
-/**
- * What a plan owes its readers.
- * @param {ReadPlan} plan
- * @param {Declaration} reader
- */
+/** What a plan promises its readers. @param {ReadPlan} plan @param {Declaration} reader */
 const owedBy = (plan, reader) => {
   const { quantity, once, startedMs, writePeriodMs } = plan
   const { itemNumberOf: numberOf } = strategyOf(plan)
@@ -67,7 +63,7 @@ const owedBy = (plan, reader) => {
   const itemIn = itemOfValue(plan)
   const lifetimeS = lifetimeOf(plan)
   const ttlMs = (/** @type {number} */ n) => lifetimeS(n) * 1000
-  // Undated, it may be dead: written only once, not surely again, or not again before its ttl is over.
+  // Undated items may have expired: written only once, not surely again, or not again before the end of their ttl.
   const mayBeOver =
     once || isDrawn(plan) || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
   // Undated items may be of the plan before this one until they have been written anew.
@@ -84,7 +80,7 @@ const owedBy = (plan, reader) => {
 }
 
 /**
- * Asks again for what may be wrong, until it is clear what it is.
+ * Asks again for suspects until their state is known.
  * @param {Parameters<typeof valueVerifierOf>[0]} needs
  * @param {ReturnType<typeof owedBy>} owed
  * @param {{ counts: VerifyCounts, example: (text: string) => void }} found
@@ -117,7 +113,7 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
     return settled
   }
 
-  /** Overdue, and not there for a while. @param {Suspect} suspect */
+  /** Whether it is overdue and was missing for a while. @param {Suspect} suspect */
   const wasAway = ({ n, score, absentFromMs, absentToMs }) =>
     absentToMs - absentFromMs >= absentMs[place] &&
     absentToMs - score >= Math.min(overdueMs[place], ttlMs(n) / 2) &&
@@ -128,7 +124,7 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
     example(`${id}: ${words}`)
   }
 
-  /** Without a date only a writer that lives owes a value. @param {Suspect[]} list */
+  /** An undated value must be there only while its writer is at work. @param {Suspect[]} list */
   const undated = async (list) => {
     if (list.length === 0) return
     const sinceMs = Math.max(...list.map(({ seenMs }) => seenMs))
@@ -174,7 +170,7 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
 }
 
 /**
- * Ids to be asked for again, each time those of a fetch together.
+ * Ids to be asked for again, those of a fetch together.
  * @param {ReturnType<typeof recheckOf>} recheck
  * @param {(ms: number) => Promise<void>} sleep
  * @param {VerifyCounts} counts
@@ -209,7 +205,7 @@ const suspectsOf = (recheck, sleep, counts) => {
           absentToMs: Number.NaN,
         })
         if (found.length > 1) return
-        // After the reads that are under way: one round of questions for all of them.
+        // After the reads under way: one round of questions for all of them.
         const all = sleep(20).then(() => {
           const asked = found
           found = []
@@ -225,7 +221,7 @@ const suspectsOf = (recheck, sleep, counts) => {
         all.finally(() => open.delete(all))
       }
     },
-    /** Everything that was to be asked again has its answer. */
+    /** Resolves when everything that is asked again has its answer. */
     settle: async () => {
       while (open.size > 0) await Promise.all(open)
     },

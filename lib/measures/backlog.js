@@ -1,4 +1,4 @@
-// Jobs that wait: for workers, and of two stages between them; and the memory of the queue. Asked for once a second.
+// Jobs that wait for workers, and with two stages between them; and the memory of the queue. Sampled once a second.
 import { bytes, count } from '../base/units.js'
 import { level } from './fields.js'
 import { figure, metric } from './measure.js'

@@ -7,7 +7,7 @@ import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } f
 
 /** @import { Measure } from './measure.js' */
 
-// From here on its p99 is that of this machine.
+// A p99 above this comes from this machine.
 const lateLimit = 0.01
 const contendedCode = 'bystander-contended'
 
@@ -55,7 +55,7 @@ export const bystander = {
     beside({ bystander_us: found, warnings = [] }) {
       const text = timesText(found)
       if (!text) return []
-      // More than 1 % that were late may be the p99.
+      // More than 1 % late PINGs may decide the p99.
       const late =
         percentileOf(found, 'p99') === null
           ? []

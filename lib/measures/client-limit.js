@@ -8,8 +8,8 @@ const busyLimitPct = 90
 const ownShare = 0.8
 
 /**
- * A loop that was never idle, and why: it had work for a whole core; or others took the core from it, and its CPU is
- * far below the time it was busy.
+ * Why a loop was never idle: it had work for a whole core; or other processes took the core, so its CPU is far below its
+ * busy time.
  * @param {ClientUse} client
  * @returns {'saturated' | 'contended' | null}
  */
@@ -23,7 +23,7 @@ export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_
 export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
   `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
 
-/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
+/** The process did not run for a while: everything due then was late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
 export const clientStopped = ({ stopped_ms: stoppedMs }) =>
   stoppedMs
     ? [

@@ -1,4 +1,4 @@
-// All measures, and what is made of their list.
+// All measures, and what is derived from their list.
 import { backlog, waitingIn } from './backlog.js'
 import { bystander } from './bystander.js'
 import { client } from './client.js'
@@ -28,7 +28,7 @@ export const MEASURES = Object.freeze([
   ...[fetches, replication, verify, ticks, jobs, backlog, nodes, costs, jobCosts],
 ])
 
-/** For the writing kinds of load and for consumers: what a kind names as its own. */
+/** The measures that a kind of load names as its own, for writers and consumers. */
 export const ofWriters = Object.freeze([
   ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
 ])
@@ -41,15 +41,15 @@ const namesOfWorkers = new Set(
 export const isOfWorkers = (name) =>
   namesOfWorkers.has(name) ||
   /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
-/** For a process of workers that was started by another, which counts their jobs. */
+/** For a process of workers, whose jobs the starting process counts. */
 export const ofProcesses = Object.freeze([client, collection])
 /** What consumers alone have. */
 export const ofReading = Object.freeze([fetches, replication, verify])
-/** The one that counts what they do. */
+/** The measure that counts what consumers do. */
 export const { name: readsName, reading } = /** @type {Measure & { reading: Reading }} */ (ofReading[0])
 export const ofReaders = Object.freeze([client, collection, ...ofReading, nodes])
 
-/** Those that a plan has. @param {readonly Measure[]} measures @param {any} plan */
+/** The measures of a plan. @param {readonly Measure[]} measures @param {any} plan */
 export const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
 
 /** @template T @param {readonly Measure[]} measures @param {(measure: Measure) => T | undefined} of @returns {T} */
@@ -66,10 +66,10 @@ export const TIMES = Object.freeze(
   Object.entries(recordOf()).flatMap(([path, { kind }]) => (kind === 'times' ? [path] : [])),
 )
 
-// What a search takes for each second of what was due in it.
+// Latencies that a search takes for each second.
 const byDue = [latency, bystander]
 export const TIMES_BY_DUE = Object.freeze(Object.keys(recordOf(byDue)))
-/** How the names of their metrics begin. */
+/** The prefixes of their metrics' names. */
 export const SECTIONS_BY_DUE = Object.freeze([
   ...new Set(byDue.flatMap(({ metrics }) => Object.keys(metrics).map((name) => `${name.split('.')[0]}.`))),
 ])
@@ -150,7 +150,7 @@ export const sumsWith = ({ stored, overS, costed, facts, own }, times, plan, mea
   return { window, whole, facts, stored, overS, costed, plan }
 }
 
-/** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
+/** The sums of several sources as one, with their facts. @param {readonly Folded[]} sources */
 export const factsBeside = (sources) => sumOfSources(factsOf(), sources)
 
 /** @param {Readonly<Record<string, object>>} flat schemas by paths; of each section one @param {string | string[]} type */
@@ -172,7 +172,7 @@ const isFigure = new Set(['amount', 'length', 'level', 'worst'])
 
 /** The schemas' properties, for a line and for run.json. @param {{ times: object, number: object }} shapes */
 export const schemasOf = ({ times, number }) => ({
-  // Earlier versions wrote null for a section that was not taken.
+  // Earlier versions wrote null for a section without measurements.
   second: nested(
     {
       ...Object.fromEntries(
@@ -203,7 +203,7 @@ export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).
 /** The names of those that a run has. @param {any} run */
 export const metricsNamedIn = (run) => MEASURES.flatMap(({ namesIn }) => namesIn?.(run) ?? [])
 
-/** The sections of run.json where nothing was measured. @param {readonly Measure[]} measures */
+/** The sections of run.json without measurements. @param {readonly Measure[]} measures */
 export const unmeasured = (measures) => {
   /** @type {Record<string, any>} */
   const shape = {}
@@ -251,7 +251,7 @@ export const instrumentsOf = async (measures, needs) => {
   return {
     start: () => each('start'),
     startRun: () => each('startRun'),
-    /** Also anew: what was measured before is a warm-up then. */
+    /** Called again, it discards what was measured before as warm-up. */
     startWindow: () => {
       fromMs = needs.elapsed?.() ?? 0
       window.close()
@@ -259,7 +259,7 @@ export const instrumentsOf = async (measures, needs) => {
       return each('startWindow')
     },
     stop: () => each('stop'),
-    /** Something happened that sources count. @param {string} event @param {unknown} what */
+    /** Passes an event to the sources that count it. @param {string} event @param {unknown} what */
     count(event, what) {
       for (const { source } of all) /** @type {any} */ (source)[event]?.(what)
     },
@@ -276,12 +276,12 @@ export const instrumentsOf = async (measures, needs) => {
       for (const sum of sums) sum.add(sampled)
       return { ...line, ...sampled }
     },
-    /** The load is over: what is known once. */
+    /** The load is over: reads the facts known only now. */
     end() {
       facts = Object.assign({}, ...all.map(({ source }) => source.facts?.() ?? {}))
     },
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
-    /** What its seconds come to so far. */
+    /** The sums of its seconds so far. */
     sofar: whole.sum,
     /** For the live line. @param {any} line @returns {Record<string, any>} */
     live: (line) => Object.assign({}, ...wanted.map(({ live }) => live?.(line, whole.sum))),

@@ -95,7 +95,7 @@ import { micros } from '../base/units.js'
  * @property {string} [of] what of each
  */
 
-/** What has no record of its own. */
+/** For measures without a record of their own. */
 export const derived = {
   record: {},
   by: /** @type {const} */ ('one'),
@@ -106,7 +106,7 @@ export const derived = {
 
 export const figure = { type: ['number', 'null'] }
 const names = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
-/** Percentiles of times, where there are some. */
+/** Percentiles of times, if there are any. */
 export const someTimes = {
   type: 'object',
   properties: Object.fromEntries(names.map((name) => [name, figure])),

@@ -1,4 +1,4 @@
-// What reasons come to: a run is valid without any, partial where only writers were absent, else not valid.
+// The state of a run by its reasons: valid without any, partial if only writers were absent, otherwise not valid.
 import { plainText, several } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
 
@@ -11,7 +11,7 @@ import { clockLimitMs } from '../measure/clocks.js'
  */
 /** @typedef {'valid' | 'partial' | 'not-valid'} State */
 
-/** The reasons that leave a run partial where there are no others. */
+/** The reasons that make a run partial if there are no others. */
 export const absentCode = 'absent-writers'
 export const absentReadersCode = 'absent-readers'
 
@@ -35,7 +35,7 @@ export const stateBy = (codes) => {
 
 /** @typedef {[applies: boolean, code: string, message: string, invalidates?: boolean, more?: object]} Note */
 
-/** @param {{ address: string, offset_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
+/** An offset is known to half a round trip. @param {{ address: string, offset_ms: number, rtt_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
 export const clockNote = (clocks, words) => {
   const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
   const names = ahead.map(({ address }) => plainText(address)).join(', ')
@@ -54,7 +54,7 @@ export const gapsNote = (nodes) => {
 }
 
 /**
- * What is worth knowing of a run, reason or not.
+ * What the user should know of a run: reasons and notes.
  * @param {Note[]} rows
  * @param {{ interrupted: boolean, duration_s: number }} run
  * @returns {Warning[]}

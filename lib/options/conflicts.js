@@ -1,4 +1,4 @@
-// What excludes each other: one function a rule, which returns the sentence to say, or nothing.
+// Options that exclude each other: each rule is a function that returns an error sentence, or nothing.
 
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
@@ -28,7 +28,7 @@ const highestAgent = (s) => (Array.isArray(s.agent) ? s.agent[s.agent.length - 1
 
 /**
  * @param {'placement' | 'sortedSets' | 'extraSortedSets'} key
- * @param {string | number} plain the value that asks for nothing
+ * @param {string | number} plain the value without an effect
  * @returns {Rule}
  */
 const needsSortedSet = (key, plain) => (s, named) =>
@@ -38,7 +38,7 @@ const needsSortedSet = (key, plain) => (s, named) =>
     ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
     : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
-// What only writers in ticks have, and what only clients have.
+// Settings of writers in ticks only, and of clients only.
 // biome-ignore format: a list of names
 const ofTicks = /** @type {const} */ ([
   'periodMs', 'chunks', 'totalAgents', 'agent', 'pacing', 'intervals', 'once', 'stamp', 'ttlS',
@@ -52,10 +52,10 @@ const ofClients = /** @type {const} */ ([
   'searchTimeoutMs', 'requests', 'queryTimeoutMs', 'updateWriters', 'updateRateHz',
 ])
 
-// Clients have these only where numbers are drawn.
+// Clients have these only if numbers are drawn.
 const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
 
-// These, writers in ticks have as well.
+// Writers in ticks have these as well.
 const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline', 'reconnectHz'])
 
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
@@ -67,8 +67,8 @@ const firstOf = (rules, s, named) => {
 }
 
 /**
- * Whether this run was given it: variables of the environment are for many, and what a run has no use for is none of
- * its own.
+ * Whether a setting was given for this run. Variables of the environment are for many runs, and a run ignores those that it
+ * does not use.
  * @param {Settings} s
  * @param {SettingKey} key
  */
@@ -96,7 +96,7 @@ const settlesAlone = (s, named) =>
   s.once &&
   `${named('warmUpMs')} auto does not go with ${named('once')}: give a time`
 
-// Where their items go is theirs to decide: nothing checks it.
+// These libraries choose the servers that they connect to, so these cannot be checked.
 const unguided = ['node-redis', 'valkey-glide']
 const isLoopback = (/** @type {string} */ host) => /^(localhost|127\.|\[?::1\]?$)/.test(host)
 
@@ -245,11 +245,7 @@ const readerRules = [
   needsSortedSet('sortedSets', 1),
 ]
 
-/**
- * The same rule for several settings.
- * @param {SettingKey[]} keys
- * @param {(key: SettingKey) => Rule} rule
- */
+/** The same rule for several settings. @param {SettingKey[]} keys @param {(key: SettingKey) => Rule} rule */
 const each = (keys, rule) => keys.map(rule)
 
 /** @type {readonly Rule[]} */
@@ -257,7 +253,7 @@ const targetRules = [
   ...each(
     ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
     (key) => (s, named) =>
-      // That of another tool is there for other servers.
+      // Variables of another tool may be for other servers.
       s[key] && !s.host && !named(key).startsWith('REDISCLI_')
         ? `${named(key)} needs an address: --host or --url`
         : false,
@@ -270,7 +266,7 @@ const targetRules = [
   (s, named) =>
     s.sentinelPassword && !s.sentinel && `${named('sentinelPassword')} needs ${named('sentinel')}`,
 
-  // Without one the connection would be the default user's.
+  // Without a user name the connection would use the default user.
   (s, named) =>
     s.username &&
     !(s.password ?? s.passwordFile) &&
@@ -311,7 +307,7 @@ const targetRules = [
       s.given[key] === 'command line' && s.cloudwatch === false && `${named(key)} needs --cloudwatch`,
   ),
 
-  // A variable describes the embedded servers of whichever run has some; a typed option means this run.
+  // A variable describes the local servers of any run; a typed option means this run.
   ...each(
     ['serverBin', 'serverConfig', 'shards', 'replicas'],
     (key) => (s, named) =>

@@ -17,10 +17,7 @@ const variables = `The command line overrides a file (-f), which overrides the e
 Variables are named MILLRACE_ and the option, as in MILLRACE_TTL; those of the target are REDIS_HOST and the like. MILLRACE_NO_DOTENV=1 ignores .env.
 Numbers may end in k or M, sizes in kB, MB, KiB or MiB. --no-json and so on switch a flag off.`
 
-/**
- * The value of an option that is not given.
- * @param {Option} option
- */
+/** The value of an option that is not given. @param {Option} option */
 export const defaultText = ({ otherwise, default: value, type }) =>
   otherwise ?? (type === 'flag' ? (value === 'true' ? 'on' : 'off') : (value ?? 'none'))
 
@@ -62,6 +59,7 @@ const placeholderOf = (type) =>
 
 /**
  * The names of an option as yargs prints them: the last long one has the placeholder of its value behind it.
+  // What is indented is a table, or an example to paste.
  * @param {Option} option
  */
 const printed = ({ name, aliases, type, place }) => {
@@ -74,7 +72,7 @@ const printed = ({ name, aliases, type, place }) => {
 /**
  * @param {About} about
  * @param {readonly Option[]} options
- * @param {{ columns: number, whole: boolean }} look whole: every option, in groups
+ * @param {{ columns: number, whole: boolean }} layout whole: every option, in groups
  */
 export const helpText = ({ as, words, does, examples, more }, options, { columns, whole }) => {
   const width = Math.max(60, Math.min(columns, 110))

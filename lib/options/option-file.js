@@ -28,9 +28,9 @@ const textOf = (path) => {
   }
 }
 
-/** @param {string} text @param {string} path @returns {unknown} scalars as the texts that they are in the file */
+/** @param {string} text @param {string} path @returns {unknown} with scalars as they are written in the file */
 const documentIn = (text, path) => {
-  // Loaded where there is a file: yaml has no dependencies, and its 'failsafe' schema leaves 5m and 300k as typed.
+  // Loaded only if a file is given. Its 'failsafe' schema leaves 5m and 300k as typed.
   const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
   try {
     return parse(text, { schema: 'failsafe', logLevel: 'error' })
@@ -151,10 +151,7 @@ const settingsIn = (plan) => {
   }
 }
 
-/**
- * What a consumer read by is the writer's plan, and stays in the target.
- * @param {any} plan
- */
+/** A consumer's plan without the writer's settings, which it reads from the target. @param {any} plan */
 const withoutWriters = ({
   strategy,
   quantity,
@@ -193,7 +190,7 @@ const ofRun = (document, path, options) => {
   /** @type {Texts} */
   const texts = {}
   const seen = new Set()
-  // A model of the user's own is given by an option of its own.
+  // A user's model is given by its own option.
   if (plan.model) seen.add('strategy')
   for (const name of ['model', 'command']) {
     const text = plan.model?.source?.[name]

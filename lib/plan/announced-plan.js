@@ -60,7 +60,7 @@ export const markerS = (plan) => {
   return stays ? foreverS : Math.max(lingerS(plan), lifetimeS) + 60
 }
 
-/** What must be equal for two writers to be parts of one load. @param {Partial<AnnouncedPlan>} announced */
+/** The fields that two writers of one load must have in common. @param {Partial<AnnouncedPlan>} announced */
 const withoutTimes = ({ startedMs, renewedMs, ended, version, ...plan }) => plan
 
 /** @param {Partial<AnnouncedPlan>} a @param {Partial<AnnouncedPlan>} b */
@@ -79,7 +79,7 @@ export const leaseMs = 30_000
 export const renewalMs = leaseMs / 6
 
 /**
- * Plans of other terms that are being written: items, ids and purges of two would destroy each other.
+ * Plans with other fields that are being written: items, ids and purges of two would destroy each other.
  * @param {Partial<AnnouncedPlan>} announced
  * @param {readonly AnnouncedPlan[]} announcements of the same prefix
  * @param {number} nowMs by the server's clock
@@ -116,7 +116,7 @@ const optionsOfTerms = [
  * In which options two plans differ: `--ttl 600 (here 3), --once`.
  * @param {Partial<AnnouncedPlan>} theirs
  * @param {Partial<AnnouncedPlan>} ours
- * @param {readonly (readonly [string, string])[]} [besides] further terms of both, and their options
+ * @param {readonly (readonly [string, string])[]} [besides] further fields of both, and their options
  */
 export const differingFields = (theirs, ours, besides = []) => {
   const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
@@ -135,11 +135,7 @@ export const differingFields = (theirs, ours, besides = []) => {
 /** @param {PlanModel} model */
 const announcedModel = ({ title, source, replies, ...model }) => model
 
-/**
- * @param {Plan} plan
- * @param {string} version
- * @returns {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>}
- */
+/** @param {Plan} plan @param {string} version @returns {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>} */
 export const announcementOf = (plan, version) => ({
   strategy: plan.strategy,
   quantity: plan.quantity,
@@ -240,7 +236,7 @@ const objectIn = (text) => {
 }
 
 /**
- * Why an announcement cannot be read by; null: it can. A text that is no announcement at all is no reason.
+ * Why an announcement cannot be used for reading; null: it can. A text that is no announcement gives no reason.
  * @param {string} text
  * @returns {string | null}
  */
@@ -257,8 +253,8 @@ export const announcedFault = (text) => {
 }
 
 /**
- * The announcement that a text holds; null where it is none, as another program's key of that name would be, or one that this
- * version cannot read.
+ * The announcement in a text; null where there is none, as in another program's key of that name, or one that this version
+ * cannot read.
  * @param {string} text
  * @returns {AnnouncedPlan | null}
  */

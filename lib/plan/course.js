@@ -1,4 +1,4 @@
-// A rate that changes within one run: stretches of time, each at a rate of its own. Pure; time goes on.
+// A rate that changes within one run: stretches of time with a rate each. Pure; time only increases.
 
 /**
  * @typedef {object} Stretch
@@ -41,7 +41,7 @@ export const courseOf = (first = [], isWhole = false, graceMs = isWhole ? pauseM
   }
 }
 
-// A sum of two times may be later than it was before it was taken apart.
+// The sum of two times may be later than before they were separated.
 const roundingMs = 1e-6
 
 /**
@@ -53,9 +53,7 @@ export const duesOfCourse = (course, spacingOf) => {
   let at = 0
   let k = 0
   const dues = {
-    /**
-     * When the next event is due, and whether its stretch is over; null: not known yet.
-     */
+    /** When the next event is due, and whether its stretch is over; null: not known yet. */
     next: (/** @type {number} */ elapsedMs) => {
       // The last stretch may become longer.
       for (; at < course.stretches.length; at++, k = 0) {
@@ -79,10 +77,7 @@ export const duesOfCourse = (course, spacingOf) => {
   return dues
 }
 
-/**
- * Operations of a course, asked for in their order. One that has no room is asked for again.
- * @param {Course} course
- */
+/** Operations of a course, asked for in order. One that does not fit is asked for again. @param {Course} course */
 export const scheduleOfCourse = (course) => {
   const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
   let taken = 0

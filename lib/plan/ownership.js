@@ -1,4 +1,4 @@
-// Whose a key is: the names, ranges and types that an announcement covers, and nothing beside them.
+// Which keys are ours: the names, ranges and types that an announcement covers, and no others.
 import { anyPlan } from '../workloads/any-plan.js'
 import { familiesOf, headOf } from '../workloads/derive.js'
 import { allStrategies } from '../workloads/index.js'
@@ -23,7 +23,7 @@ export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -pla
 
 /** The names of our keys without a variable, and the texts before the first variable of the others. */
 const keyPrefixesOf = () => {
-  // Those of a user's model may be any text: its keys are known by their plan alone.
+  // Keys of a user's model may have any name: they are known by their plan only.
   const ours = allStrategies().filter(({ model }) => model === null)
   const families = ours.flatMap((declared) =>
     familiesOf(declared.keys(planFieldsOf({ ...anyPlan, strategy: declared.name }))),
@@ -54,7 +54,7 @@ export const prefixReader = () => {
   }
 }
 
-/** A lease is known by its name: it comes before the plan. @param {string} key */
+/** A lease is known by its name, as it is written before the plan. @param {string} key */
 export const isLease = (key) => leaseShape.test(key)
 
 /**
@@ -63,7 +63,7 @@ export const isLease = (key) => leaseShape.test(key)
  */
 export const typesOfPlan = (announced) => {
   const { prefix, quantity, once, churn = null } = announced
-  // The writers' clocks may be a little off.
+  // The writers' clocks may differ slightly.
   const fromMinute = announced.startedMs / 60_000 - dayMinutes
   const toMinute = announced.renewedMs / 60_000 + dayMinutes
   const covers = {
@@ -77,7 +77,7 @@ export const typesOfPlan = (announced) => {
 }
 
 /**
- * An announcement speaks for its own prefix and for the names that a plan of its kind has, whatever it says.
+ * An announcement covers its own prefix and the names of a plan of its kind, whatever it claims.
  * @param {AnnouncedPlan} announced
  * @param {string} prefix under which it was found
  */

@@ -2,10 +2,10 @@
 
 import { duesOf } from '../traffic/arrivals.js'
 
-// So many ticks of the past are remembered: more than are ever due at once, but after a pause of minutes.
+// How many past ticks are remembered: more than are ever due at once, except after a pause of minutes.
 const remembered = 2 ** 16
 
-/** Ticks at even distances. @param {number} spacingMs @param {number} last */
+/** Ticks at equal intervals. @param {number} spacingMs @param {number} last */
 const evenly = (spacingMs, last) => ({
   dueMs: (/** @type {number} */ i) => i * spacingMs,
   ticksDue: (/** @type {number} */ elapsedMs) =>
@@ -31,9 +31,7 @@ const unevenly = (terms, last) => {
   }
 }
 
-/**
- * @param {{ periodMs: number, chunks: number, ticks: number | null, arrivals?: string, seed?: number }} plan
- */
+/** @param {{ periodMs: number, chunks: number, ticks: number | null, arrivals?: string, seed?: number }} plan */
 export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed = 0 }) => {
   const spacingMs = periodMs / chunks
   const last = ticks ?? Number.POSITIVE_INFINITY
@@ -53,7 +51,7 @@ export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed =
 }
 
 /**
- * Only a schedule can be missed: without one nothing is dropped for being late.
+ * Only a schedule can be missed: without one, nothing is dropped for being late.
  * @param {{ rate: 'max' | null, pacing: string }} plan
  */
 export const isScheduled = ({ rate, pacing }) => rate !== 'max' && pacing !== 'closed'

@@ -1,12 +1,8 @@
-// What the holes of a tick's commands are filled with.
+// The values for the variable parts of a tick's commands.
 
 /** @import { TickValues } from '../wire/encode.js' */
 
-/**
- * @param {number} epochMs
- * @param {number} ttlS
- * @returns {TickValues}
- */
+/** @param {number} epochMs @param {number} ttlS @returns {TickValues} */
 export const tickValues = (epochMs, ttlS) => ({
   score: String(epochMs),
   stamp: String(epochMs),

@@ -23,9 +23,9 @@ import * as words from './words.js'
  * @typedef {{ label: string, text: string }} Row
  */
 
-// A node that does this much more than the others of its role is worth a reason.
+// A node that does this much more than others of its role needs a reason.
 const unevenBy = 1.2
-// A wait for the rest of a burst that is shorter needs no advice.
+// A shorter wait for the rest of a burst needs no advice.
 const burstUs = 1000
 
 /** @param {WriteRun} run @returns {Row[]} */
@@ -99,7 +99,7 @@ const burstWords = ({ plan, latency_us: latency }) => {
   const burst = items / chunks
   if (!namesOfKind(plan).inBatches || pacing !== 'open' || plan.rate === 'max' || !(burst > 1) || !spacingMs)
     return ''
-  // A longer wait than that for the next burst has another cause.
+  // A longer wait for the next burst has another cause.
   const p50 = latency.intended?.p50 ?? 0
   if (p50 < burstUs || p50 > spacingMs * 1000) return ''
   return `${count(burst)} items are due at once every ${period(spacingMs)}, so most of it is the wait for the rest of the burst: --pacing smooth spaces them evenly`

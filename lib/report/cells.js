@@ -5,11 +5,7 @@ import { measureNamed } from '../result/measures.js'
 
 /** @import { Cell } from './sections.js' */
 
-/**
- * A value with its unit.
- * @param {{ unit: string }} figure
- * @param {number | null | undefined} value
- */
+/** A value with its unit. @param {{ unit: string }} figure @param {number | null | undefined} value */
 export const shownFigure = ({ unit }, value) => formatted(unit, value)
 
 /** @param {string} text @param {Cell['sort']} [sort] @returns {Cell} */

@@ -14,11 +14,7 @@ import { FOLDS } from './folds.js'
 
 /** @typedef {Picture & { name: string }} NamedPicture */
 
-/**
- * The charts of a run that have something to show.
- * @param {RunRecord} record
- * @returns {NamedPicture[]}
- */
+/** The charts of a run that have something to show. @param {RunRecord} record @returns {NamedPicture[]} */
 export const runPictures = (record) => {
   const found = [...RUN_CHARTS, ...cloudWatchCharts(record)].flatMap((one) => {
     const { option, fold, ...named } = one

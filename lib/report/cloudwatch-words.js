@@ -1,4 +1,4 @@
-// What CloudWatch says of the nodes of a run.
+// Words for CloudWatch's numbers of the nodes of a run.
 import { count, facts, percent } from '../base/units.js'
 
 /** @import { RunDocument as Run } from '../result/document.js' */

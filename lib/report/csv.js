@@ -7,10 +7,7 @@ import { measuresIn } from '../result/measures.js'
  */
 /** @typedef {string | number | boolean | null | undefined} Value */
 
-/**
- * A text that a spreadsheet would take for a formula gets a quotation mark in front.
- * @param {Value} value
- */
+/** A text that a spreadsheet would take for a formula gets a quotation mark in front. @param {Value} value */
 const field = (value) => {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'string') return String(value)

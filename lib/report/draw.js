@@ -14,7 +14,8 @@ const require = createRequire(import.meta.url)
 const file = (path) => fileURLToPath(new URL(path, import.meta.url))
 /** The part of echarts that charts use, which `npm pack` makes. */
 export const packedLibrary = file('echarts.min.cjs')
-// The whole, of a clone alone: another version may be installed beside the package. One bundle loads in 50 ms, its modules in 430.
+// Only in a clone, the whole library: another version may be installed beside the package. One bundle loads in 50 ms, its
+// modules in 430.
 const wholeLibrary = file('../../node_modules/echarts/dist/echarts.common.min.js')
 const library = () => [wholeLibrary, packedLibrary].find((path) => existsSync(path))
 
@@ -57,7 +58,7 @@ const measureText = (text = '', font = '12px') => {
   return { width: em * size }
 }
 
-/** Where the library that draws is; the page takes it in. */
+/** The path of the drawing library, which pages include. */
 export const libraryPath = () => /** @type {string} */ (library())
 
 /**
@@ -87,7 +88,7 @@ const legendRows = ({ data = [], itemWidth, itemGap }, width) => {
 
 const leastRowPx = 60
 
-/** What the longest name takes, broken into lines. @param {{ data: string[], axisLabel: Option['yAxis'] }} axis */
+/** The height of the longest name, broken into lines. @param {{ data: string[], axisLabel: Option['yAxis'] }} axis */
 const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
   // A word that does not fit leaves a part of its line empty.
   const linesOf = (/** @type {string} */ text) => Math.ceil((1.15 * measureText(text).width) / width)
@@ -98,7 +99,7 @@ const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
 const titlePx = 30
 const edgesPx = 90
 
-/** Bars need what their rows need; panels say what they need. @param {Option} option @param {number} below */
+/** The height of bars depends on their rows, that of panels on their number. @param {Option} option @param {number} below */
 const heightOf = ({ yAxis, height }, below) => {
   if (height) return height + below
   return yAxis.type === 'category' ? 150 + yAxis.data.length * rowPx(yAxis) : 420
@@ -147,14 +148,10 @@ export const svgOf = (
   }
 }
 
-// Whatever of these the machine has; resvg takes the first that is there.
+// Any of these that the machine has; resvg takes the first.
 const fonts = ['DejaVu Sans', 'Liberation Sans', 'Noto Sans', 'Arial', 'Helvetica']
 
-/**
- * @param {string} svg
- * @param {number} [scale]
- * @returns {Promise<Buffer>}
- */
+/** @param {string} svg @param {number} [scale] @returns {Promise<Buffer>} */
 export const pngOf = async (svg, scale = 2) => {
   const { Resvg } = await import('@resvg/resvg-js')
   const image = new Resvg(svg, {

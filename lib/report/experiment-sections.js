@@ -93,11 +93,7 @@ const ratiosTable = ({ ratios }) => {
   ]
 }
 
-/**
- * @param {ExperimentDocument} document
- * @param {readonly string[]} [pages] of its runs
- * @returns {Sections}
- */
+/** @param {ExperimentDocument} document @param {readonly string[]} [pages] of its runs @returns {Sections} */
 export const experimentSections = (document, pages = []) => {
   /** @type {ExperimentDocument} */
   const experiment = plainData(document)

@@ -1,4 +1,4 @@
-// A fleet as it runs, in a terminal: one screen of at most `columns` and `rows`. Pure.
+// A running fleet in a terminal: one screen of at most `columns` and `rows`. Pure.
 
 import { boxTrouble } from '../base/box-trouble.js'
 import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
@@ -11,7 +11,7 @@ import { aheadText, whoIs } from './fleet-words.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
  */
 
-// The boxes that need a look come first.
+// Boxes in trouble come first.
 const order = ['silent', 'lost', 'joining', 'ready', 'writing', 'reading', 'done']
 
 /** @param {Status} status */
@@ -24,7 +24,7 @@ const stateWords = ({ state, refused, stopped_by: by, boxes, writers }) => {
   return by ? `${state}, stopped by ${plainText(by)}` : state
 }
 
-/** The hardest-worked node of a role. @param {readonly Pick<NodeRow, 'role' | 'engine_cpu_pct'>[]} nodes @param {string} role */
+/** The busiest node of a role. @param {readonly Pick<NodeRow, 'role' | 'engine_cpu_pct'>[]} nodes @param {string} role */
 const busiestOf = (nodes, role) => {
   const all = nodes.flatMap((node) => (node.role === role ? (node.engine_cpu_pct ?? []) : []))
   return all.length === 0 ? null : Math.max(...all)
@@ -36,7 +36,7 @@ const readLines = (status) => {
   if (readers === 0) return []
   const numbersOf = (/** @type {string} */ state) =>
     boxes.filter((box) => box.state === state).flatMap((box) => box.readers).length
-  // The last second still belongs to a box when all boxes have ended.
+  // In the last second, boxes may have ended already.
   const there = numbersOf('reading') || numbersOf('done')
   return reading.screen(status, `${there} of ${several(readers, 'reader')}`)
 }
@@ -66,7 +66,7 @@ const headLines = (status) => {
 /** @param {number} ms */
 const silence = (ms) => `the control has not answered for ${Math.round(ms / 1000)} s`
 
-/** @param {Status} status @param {{ columns?: number, rows?: number, color?: boolean, silentMs?: number }} [look] silentMs: how old the status is */
+/** @param {Status} status @param {{ columns?: number, rows?: number, color?: boolean, silentMs?: number }} [layout] silentMs: how old the status is */
 export const fleetScreen = (
   status,
   { columns = 80, rows = Number.POSITIVE_INFINITY, color = false, silentMs = 0 } = {},

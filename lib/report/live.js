@@ -12,7 +12,7 @@ import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
 
 const logEveryMs = 10_000
 
-/** What went wrong so far, in full and in short; empty while nothing did. @param {Snapshot} snapshot */
+/** Failures so far, in full and in short; empty if there are none. @param {Snapshot} snapshot */
 const troubleWords = ({ lost: { errors = 0, ...outcomes }, reading }) => {
   const kinds = Object.entries(outcomes).filter(([, n]) => n !== 0)
   const sum = kinds.reduce((total, [, n]) => total + n, 0)
@@ -26,7 +26,7 @@ const timeWords = ({ elapsedMs, totalMs }) => {
   if (totalMs === null) return clockTime(elapsedMs)
   const { length } = clockTime(totalMs)
   const padded = (/** @type {number} */ ms) => clockTime(ms).padStart(length)
-  // Both together are the whole: what is left is never less than it says.
+  // Both add up to the whole: the remaining time is never less than shown.
   const leftMs = Math.ceil((totalMs - elapsedMs) / 1000) * 1000
   return `${padded(elapsedMs)}, ${padded(leftMs)} left`
 }
@@ -138,11 +138,7 @@ const loggedView = (log) => {
   }
 }
 
-/**
- * @param {NodeJS.WriteStream} stream
- * @param {boolean} color
- * @returns {LiveView}
- */
+/** @param {NodeJS.WriteStream} stream @param {boolean} color @returns {LiveView} */
 const terminalView = (stream, color) => {
   /** @type {Snapshot | null} */
   let latest = null

@@ -2,7 +2,7 @@
 
 /** @import { Cell, Sections, Table } from './sections.js' */
 
-/** Nothing in it is markup: names of hosts and texts of errors are other people's. @param {string} text */
+/** Escapes all markup: names of hosts and texts of errors come from others. @param {string} text */
 export const markdownText = (text) => text.replace(/[\\`*_[\]<>|#~!&]/g, '\\$&')
 
 /** @param {Cell} cell */
@@ -22,10 +22,7 @@ const tableText = ({ title, note, columns, rows }) => [
   '',
 ]
 
-/**
- * @param {Sections} sections
- * @param {{ title: string, file: string }[]} [pictures] that lie beside it
- */
+/** @param {Sections} sections @param {{ title: string, file: string }[]} [pictures] that lie beside it */
 export const markdownReport = (
   { title, question, verdict, highlights, facts, tables, warnings },
   pictures = [],

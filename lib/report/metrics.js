@@ -103,10 +103,7 @@ const measureMetrics = (registry, ofKind) => {
   }
 }
 
-/**
- * Gauges of every node; one that is gone has no figures.
- * @param {Registry} registry
- */
+/** Gauges of every node; those of a node that left are removed. @param {Registry} registry */
 const nodeGauges = (registry) => {
   const labelNames = ['node', 'shard', 'role']
   const of = (/** @type {string} */ name, /** @type {string} */ help) =>
@@ -138,9 +135,7 @@ const nodeGauges = (registry) => {
 
 const outcomes = ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']
 
-/**
- * @param {{ run: string, kind: 'producer' | 'consumer', nominal: number | null }} about
- */
+/** @param {{ run: string, kind: 'producer' | 'consumer', nominal: number | null }} about */
 export const metricsOf = ({ run, kind, nominal }) => {
   const registry = new Registry()
   registry.setDefaultLabels({ run })
@@ -148,7 +143,7 @@ export const metricsOf = ({ run, kind, nominal }) => {
     new Gauge({ name: `millrace_${name}`, help, registers: [registry] })
   const counter = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Counter({ name: `millrace_${name}`, help, labelNames: ['outcome'], registers: [registry] })
-  // Without a schedule there is no such rate, and 0 would be one.
+  // Without a schedule there is no such rate, and 0 would look like one.
   if (nominal !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominal)
   const achieved = gauge('rate_achieved', 'items a second in the last second')
   const items = counter('items_total', 'items by outcome')

@@ -1,4 +1,4 @@
-// The metrics of a run for OpenTelemetry, as OTLP over HTTP: the registry that Prometheus reads, in the words of OTLP.
+// The metrics of a run for OpenTelemetry, as OTLP over HTTP: converted from the registry that Prometheus reads.
 
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -31,7 +31,7 @@ const unitOf = (name) => units.find(([ending]) => name.replace(/_total$/, '').en
 const attributesOf = ({ run: _, le: __, ...labels }) =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]))
 
-/** Buckets of Prometheus count all that is below them, those of OTLP their own. @param {Value[]} values */
+/** Prometheus' buckets are cumulative, those of OTLP are not. @param {Value[]} values */
 const histogramsOf = (values) => {
   /** @type {Map<string, { attributes: Record<string, string>, bounds: number[], below: number[], sum: number, count: number }>} */
   const series = new Map()
@@ -57,10 +57,7 @@ const histogramsOf = (values) => {
   }))
 }
 
-/**
- * @param {Metric} metric
- * @param {{ startTime: HrTime, endTime: HrTime }} span
- */
+/** @param {Metric} metric @param {{ startTime: HrTime, endTime: HrTime }} span */
 const metricData = ({ name, help, type, values }, span) => {
   const points =
     type === 'histogram'

@@ -25,7 +25,7 @@ import * as words from './words.js'
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 
-/** The cost of an item without the idle cost, where that is known. @param {string} name @param {RunDocument} run */
+/** The cost of an item without the idle cost, if it is known. @param {string} name @param {RunDocument} run */
 const leading = (name, run) => {
   const net = name === grossCost ? measureNamed(netCost) : null
   return net && net.value(run) !== null ? net : measureNamed(name)
@@ -263,7 +263,7 @@ const verdictOf = (run) => {
   }
 }
 
-/** What became of the limits. @param {RunDocument} run */
+/** The outcome of the thresholds. @param {RunDocument} run */
 const limitsOf = (run) =>
   (run.thresholds ?? []).map(({ threshold, name, value, passed }) => {
     const found =
@@ -273,7 +273,7 @@ const limitsOf = (run) =>
     return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
   })
 
-/** The first reason is in the verdict. @param {RunDocument} run */
+/** Without the first reason, which is in the verdict. @param {RunDocument} run */
 const warningsOf = ({ warnings, valid }) => {
   const first = valid ? -1 : warnings.findIndex(({ invalidates }) => invalidates)
   return warnings
@@ -281,10 +281,7 @@ const warningsOf = ({ warnings, valid }) => {
     .map(({ message, invalidates }) => ({ text: message, serious: invalidates === true }))
 }
 
-/**
- * @param {RunDocument} document
- * @returns {Sections}
- */
+/** @param {RunDocument} document @returns {Sections} */
 export const runSections = (document) => {
   const run = plainData(document)
   const { document: kind, words: own } = loadOf(run)

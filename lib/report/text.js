@@ -81,7 +81,7 @@ const verdictLines = ({ columns, paint }, { verdict, warnings, limits = [] }) =>
   ]
 }
 
-/** @param {Sections} sections @param {TextSize} look */
+/** @param {Sections} sections @param {TextSize} layout */
 export const sectionsText = (
   sections,
   { columns = 80, color = false, verbose = false, report, notStored } = {},
@@ -105,8 +105,5 @@ export const sectionsText = (
   ])
 }
 
-/**
- * @param {RunDocument} document
- * @param {TextSize} [size]
- */
+/** @param {RunDocument} document @param {TextSize} [size] */
 export const runText = (document, size = {}) => sectionsText(runSections(document), size)

@@ -19,7 +19,7 @@ export const loadWords = (run) => loadOf(run).words.load(run)
 
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {RunDocument} run */
 const serversWords = ({ target, nodes, versions }) => {
-  // One that died in the run was a master, as its successor is: a shard has one.
+  // A master that died in the run and its successor count as one, as a shard has one master.
   const masters = new Set(nodes.flatMap(({ role, shard }) => (role === 'master' ? [shard] : []))).size
   const replicas = nodes.length - masters
   const local = target && target.origin !== 'address' ? 'local ' : ''
@@ -111,7 +111,7 @@ export const tickWords = ({ ticks, commands, plan }) => {
   ])
 }
 
-/** Idle servers use less than a percent, and its second digit counts. @param {number} pct */
+/** Idle servers use less than a percent, of which the second digit matters. @param {number} pct */
 const smallPercent = (pct) => `${Number(pct.toPrecision(2))} %`
 
 /** What the servers used before the first write, or why that is not known. @param {WriteRun} run */

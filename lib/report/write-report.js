@@ -23,7 +23,7 @@ import { sectionsText } from './text.js'
 
 const darkName = (/** @type {string} */ name) => `${name}-dark`
 
-/** The answer before what was asked. @param {Sections} sections */
+/** All rows in one list, those of the answer first. @param {Sections} sections */
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
 
 /**
@@ -34,7 +34,7 @@ const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? [
  * @returns {Promise<Record<string, string>>} contents by path
  */
 export const pageAndCharts = async (name, sections, pictures) => {
-  // What the page holds is packed by another thread while this one draws.
+  // Another thread compresses the page while this one draws.
   const page = pageOf(sections, pictures, millraceVersion())
   const charts = Object.fromEntries(
     (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
@@ -60,10 +60,7 @@ export const writeRunPages = async (folder, runs) => {
   }
 }
 
-/**
- * The page and charts of a run or an experiment that has just ended, from its own files.
- * @param {string} folder
- */
+/** The page and charts of a run or an experiment that has just ended, from its own files. @param {string} folder */
 export const reportRun = async (folder) => {
   const experiment = await readExperiment(folder)
   if (experiment)
@@ -74,11 +71,7 @@ export const reportRun = async (folder) => {
   await writeFiles(folder, await pageFiles(await readRecord(folder)))
 }
 
-/**
- * Everything that can be made of a result.
- * @param {ResultRecord} record
- * @returns {Promise<Files>}
- */
+/** Everything that can be made of a result. @param {ResultRecord} record @returns {Promise<Files>} */
 export const allFiles = async (record) => {
   const sections = sectionsOf(record)
   const files = await pageFiles(record)

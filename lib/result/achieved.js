@@ -1,5 +1,5 @@
-// The rate of every second of a run. Batches of a schedule count for the time until the next one is due, so a batch
-// whose answers come just behind the end of a second makes neither a dip there nor a spike in the next.
+// The rate of every second of a run. Batches of a schedule count for the time until the next one is due, so a batch whose
+// answers arrive just after the end of a second makes neither a dip there nor a spike in the next.
 import { namesOfKind } from '../loads/names.js'
 
 /**
@@ -7,7 +7,7 @@ import { namesOfKind } from '../loads/names.js'
  * @import { RunRecord, Second } from './record.js'
  */
 
-// A tick that fell due this shortly before the end of a second may have begun behind it.
+// A tick due this shortly before the end of a second may have begun after it.
 const boundaryMs = 50
 
 /** @param {WriteRun} run */
@@ -38,7 +38,7 @@ export const achievedRates = (record) => {
   let before = { done: 0, due: 0 }
   return seconds.map(({ items, at_ms: atMs, phase, achieved }) => {
     if (!items) {
-      // Behind a gap another writer begins.
+      // After a gap another writer begins.
       startMs = atMs
       offered = 0
       ended = 0

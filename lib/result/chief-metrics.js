@@ -29,7 +29,7 @@ export const comparedMetrics = Object.freeze([
   ...ofReading.flatMap(({ compared = [] }) => compared.map((name) => [name])),
 ])
 
-// What another application feels is what averages over a minute cannot show.
+// The latency of another application, which averages over a minute cannot show.
 const ofOthers = 'bystander.p99'
 
 /** Columns of every experiment's table. */

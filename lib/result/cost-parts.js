@@ -1,4 +1,4 @@
-// Where the cost of an item lies: the figures of run.json, taken apart.
+// The parts of the cost of an item, from the numbers of run.json.
 
 /** @import { RunDocument, WriteRun } from './document.js' */
 
@@ -21,10 +21,7 @@ const idleSeconds = (run, role) => {
     .reduce((sum, { address }) => sum + ((idle.by_node[address] ?? 0) / 100) * (measuredS ?? 0), 0)
 }
 
-/**
- * Microseconds of CPU per item. Executing and the idle cost are parts of the masters'.
- * @param {RunDocument} run
- */
+/** Microseconds of CPU per item. Executing and the idle cost are parts of the masters'. @param {RunDocument} run */
 export const costParts = (run) => {
   const all = serverOf(run).cpu_us_per_item ?? null
   const masters = cpuSeconds(run, 'master')

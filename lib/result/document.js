@@ -182,7 +182,7 @@ export const resultDocument = (/** @type {RunParts | ReadParts} */ parts) => {
       events,
     }),
   )
-  // The plan is what was asked, to its last digit.
+  // The plan is stored with all its digits.
   const document = { ...measured, plan: plainData(plan) }
   const judged = { ...document, ...validityOf(document, plainData(warnings ?? [])) }
   return { ...judged, measures: measuresOf(judged) }

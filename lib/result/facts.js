@@ -22,7 +22,7 @@ import { windowOf } from './window.js'
  * @typedef {any[]} Lines of intervals.ndjson
  */
 
-/** What measures make may be part of a section of the run. @param {any} own @param {any} made @returns {any} */
+/** A section may have parts by measures and parts by the run. @param {any} own @param {any} made @returns {any} */
 const joined = (own, made) => {
   if (own === undefined || typeof made !== 'object' || made === null || Array.isArray(made)) return made
   if (typeof own !== 'object' || own === null) return own
@@ -60,7 +60,7 @@ export const documentOf = (facts, lines, events) => {
   return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
 }
 
-/** What was answered to writers, or done by workers. @param {Record<string, any>} parts @param {Lines} lines */
+/** Items answered to writers, or jobs done by workers. @param {Record<string, any>} parts @param {Lines} lines */
 const storedIn = (parts, lines) => {
   const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
   const costed = { items: acked, idle: { why: 'not measured' } }
@@ -74,7 +74,7 @@ const cutOff = (/** @type {number} */ lastMs) => ({
   invalidates: true,
 })
 
-/** For a run that did not come to its end. @param {Record<string, any>} parts @param {Lines} lines */
+/** For a run that was killed. @param {Record<string, any>} parts @param {Lines} lines */
 const partsOfLines = (parts, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
   const [first] = lines
@@ -125,7 +125,7 @@ const writtenIn = ({ plan }, lines) => {
 /** @param {Record<string, any>} parts */
 const readIn = ({ plan }) => ({ commands: {}, reads: {}, consumers: plan.agents.length * plan.consumers })
 
-// What each worker did is known at the end.
+// Only a run that ends knows what each worker did.
 const workersShape = (/** @type {number} */ count) => ({
   count,
   busy_share: null,

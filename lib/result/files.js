@@ -19,14 +19,14 @@ const lockName = 'run.lock'
 const unfinishedName = 'run.json.part'
 const factsName = 'facts.json'
 const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
-// What a start leaves that comes to nothing; killed while it locks, it leaves a draft of the lock as well.
+// The files that a start without a run leaves; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, factsName, ...lineNames]
 const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
 
 /** @param {unknown} error */
 export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
 
-/** The result could not be stored as it should. */
+/** The error for a result that could not be stored completely. */
 export class ResultsError extends MillraceError {
   /** @param {string} where @param {unknown} cause */
   constructor(where, cause) {
@@ -63,7 +63,7 @@ export const madeWithParents = async (folder) => {
   })
 }
 
-/** Whether a run has left something in the folder, or only its start. @param {string} folder */
+/** Whether a run has left a result in the folder, or only its start. @param {string} folder */
 const holdsResults = async (folder) => {
   const names = await readdir(folder)
   if (names.some((name) => !isOfStart(name))) return true
@@ -101,7 +101,7 @@ const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
       '--run: letters, digits, dots, dashes and underscores, beginning with a letter or digit',
     )
   await madeWithParents(outDir)
-  // A file system that does not report its free space is taken to have room.
+  // A file system that does not report its free space is taken to have enough.
   const { bavail, bsize } = await statfs(outDir).catch(() => ({ bavail: 1, bsize: leastFreeBytes }))
   if (bavail * bsize < leastFreeBytes)
     throw new OptionError(
@@ -124,11 +124,7 @@ const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
   throw new OptionError(`--run: ${attempts} runs of this second exist in ${outDir}; name this one`)
 }
 
-/**
- * Lines of JSON behind each other; no write is waited for.
- * @param {FileHandle} file
- * @param {(error: unknown) => void} onFailure
- */
+/** Appends lines of JSON; no write is waited for. @param {FileHandle} file @param {(error: unknown) => void} onFailure */
 const lineFile = (file, onFailure) => {
   const stream = file.createWriteStream().on('error', onFailure)
   let lines = 0
@@ -218,13 +214,10 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
     },
     /** Settles the line files, so that what they missed can be in the document. */
     end,
-    /** Why the stored result is not complete. */
+    /** Why the stored result is incomplete. */
     fault: () => fault,
     redact,
-    /**
-     * Writes run.json whole or not at all.
-     * @param {object} document without secrets
-     */
+    /** Writes run.json whole or not at all. @param {object} document without secrets */
     async finish(document) {
       await end()
       const path = join(folder, 'run.json')
@@ -238,7 +231,7 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
         failed(error, path)
       }
     },
-    /** Takes away what is not of a result: of an early failure the whole folder, if no line was written. */
+    /** Removes files that are not part of a result: after an early failure the whole folder, if no line was written. */
     async discard() {
       await end()
       await unfinished.close().catch(() => {})

@@ -68,7 +68,7 @@ const ofPass = (name, value) => (/** @type {Document} */ document) => {
   return pass ? value(pass) : null
 }
 
-/** What CloudWatch says of the nodes of a role, as itself or their addresses tell it. @param {string} role @param {string} metric */
+/** CloudWatch's numbers for the nodes of a role, by their role or addresses. @param {string} role @param {string} metric */
 const cloudWatch =
   (role, metric) =>
   (/** @type {Document} */ { cloudwatch, nodes: known = [] }) => {
@@ -79,7 +79,7 @@ const cloudWatch =
     return mean(caches.map((/** @type {any} */ { means }) => means[metric]).filter(isNumber))
   }
 
-/** A name without the units of its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
+/** A name without the units in its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
 const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
 
 /** What a document has under a name. @param {string} name @param {Document} document @returns {any} */
@@ -332,11 +332,7 @@ export const measuresIn = (document) => [
 
 const byName = new Map(METRICS.map((figure) => [bare(figure.name), figure]))
 
-/**
- * The figure of that name, with or without the units of its sections.
- * @param {string} name
- * @returns {MeasureRow}
- */
+/** The figure of that name, with or without the units of its sections. @param {string} name @returns {MeasureRow} */
 export const measureNamed = (name) => {
   const figure = byName.get(bare(name)) ?? ownMeasure(name)
   if (figure) return figure
@@ -366,7 +362,7 @@ export const shownValue = ({ name, value: read }, document) => {
   return isSupported(samples, last) ? read(document) : null
 }
 
-/** Why a measure that was taken is not shown. @param {string} name @param {Document} document */
+/** Why a measured value is not shown. @param {string} name @param {Document} document */
 export const leftOutWords = (name, document) => {
   const { samples, last } = percentileIn(name, document)
   return measureNamed(name).value(document) === null ? undefined : tooFewWords(samples, last)

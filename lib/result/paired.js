@@ -1,4 +1,4 @@
-// What pairs of runs show: one A and one B a round, in ABBA order. Pure.
+// The result of paired runs: one A and one B in each round, in ABBA order. Pure.
 import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
 import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'

@@ -1,4 +1,4 @@
-// What the published figures of an experiment are, beside which ours are shown.
+// Words for the published numbers of an experiment, next to which ours are shown.
 
 /** @import { ExperimentDocument, ExperimentRow } from './experiment-document.js' */
 

@@ -21,9 +21,9 @@ export const ratioOf = (pairs) => {
   }
 }
 
-// A published figure has two digits; a smaller difference is not visible in it.
+// A published number has two digits; a smaller difference is not visible in it.
 const sameWithin = 0.1
-// A ratio this near to 1 concludes nothing.
+// A ratio this near to 1 shows no difference.
 const oneWithin = 0.05
 // The smallest difference that was concluded from: an interval that reaches further does not show that there is none.
 const noneWithin = 0.25
@@ -58,7 +58,7 @@ const tellsNothing = (low, high, theirs) => {
 export const standing = ({ ratio, low, high }, theirs) => {
   if (low === null || high === null || tellsNothing(low, high, theirs)) return 'undecided'
   if (near(ratio, theirs, sameWithin)) return 'agrees'
-  // A wide interval holds many figures: that the published one is among them is no agreement.
+  // A wide interval includes many numbers: that the published one is among them is no agreement.
   if (low <= theirs && theirs <= high) return near(ratio, theirs, noneWithin) ? 'agrees' : 'undecided'
   const mine = low <= 1 && 1 <= high ? 0 : side(ratio)
   return mine === side(theirs) ? 'differs' : 'contradicts'

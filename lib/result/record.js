@@ -155,13 +155,9 @@ const heatOf = (seconds) =>
     return [{ fromS: (atMs - overMs) / 1000, toS: atMs / 1000, buckets: bucketsIn(found.hdr) }]
   })
 
-/**
- * @param {RunDocument} run
- * @param {Omit<OwnSecond, 'over_ms'>[]} lines
- * @returns {RunRecord}
- */
+/** @param {RunDocument} run @param {Omit<OwnSecond, 'over_ms'>[]} lines @returns {RunRecord} */
 export const runRecord = (run, lines) => {
-  // The first line of a window is of a second, though it ends later than one after the window's begin.
+  // The first line of a window is one second, although it ends later than a second after the window's begin.
   const seconds = lines.map((line, at) => ({ over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0), ...line }))
   return {
     kind: 'run',
@@ -173,11 +169,7 @@ export const runRecord = (run, lines) => {
   }
 }
 
-/**
- * run.json alone.
- * @param {string} folder
- * @returns {Promise<RunDocument | null>} null: the folder holds no run
- */
+/** run.json alone. @param {string} folder @returns {Promise<RunDocument | null>} null: the folder holds no run */
 export const readRunDocument = (folder) => readRunFile(join(folder, 'run.json'))
 
 /** @param {string} path @returns {Promise<RunDocument | null>} null: there is no such file */

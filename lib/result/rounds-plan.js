@@ -19,7 +19,7 @@ export const fixedRounds = (rounds, sides = 2) => ({
   criticals: (counted) => pairedCriticals(Math.max(2, counted), sides),
 })
 
-/** Looks again and again, and still errs in 5 % at most. @param {number} least @param {number} most @param {number} [sides] @returns {RoundsPlan} */
+/** Looks repeatedly, and is still wrong in at most 5 %. @param {number} least @param {number} most @param {number} [sides] @returns {RoundsPlan} */
 export const untilSure = (least, most, sides = 2) => {
   const looks = looksBetween(least, most)
   const criticals = criticalsOf(looks, sides)
@@ -27,7 +27,7 @@ export const untilSure = (least, most, sides = 2) => {
     rounds: most,
     looks,
     criticals: (counted) => {
-      // Rounds that do not count leave fewer than the look has: its boundary, and never less than one look alone asks.
+      // Rounds that do not count leave fewer than planned: the boundary of the look, but never less than for a single look.
       const look = Math.max(
         0,
         looks.findLastIndex((rounds) => rounds <= counted),

@@ -39,10 +39,7 @@ const form = /^\s*([\w.]+)\s*(<=|>=|<|>)\s*([+-]?)(\d[\d_]*(?:\.\d+)?)\s*([a-zµ
 /** @param {string} text @param {string} why */
 const refused = (text, why) => new OptionError(`--threshold ${text.slice(0, 80)}: ${why}`)
 
-/**
- * @param {string} text
- * @returns {Threshold}
- */
+/** @param {string} text @returns {Threshold} */
 export const thresholdOf = (text) => {
   const [, name, relation, sign, digits, unit] = form.exec(text) ?? []
   if (name === undefined)
@@ -77,10 +74,7 @@ const namedIn = (text, name) => {
   }
 }
 
-/**
- * One that a single run can be held to.
- * @param {string} text
- */
+/** One that a single run can be held to. @param {string} text */
 export const absoluteThreshold = (text) => {
   const threshold = thresholdOf(text)
   if (threshold.relative)
@@ -102,11 +96,7 @@ const holds = {
 /** What was not measured keeps no limit. @param {Threshold} threshold @param {number | null} value */
 export const keeps = ({ relation, limit }, value) => value !== null && holds[relation](value, limit)
 
-/**
- * @param {readonly string[]} thresholds absolute ones
- * @param {Document} document
- * @returns {Judged[]}
- */
+/** @param {readonly string[]} thresholds absolute ones @param {Document} document @returns {Judged[]} */
 export const judgedBy = (thresholds, document) =>
   thresholds.map(absoluteThreshold).map((threshold) => {
     const value = shownValue(threshold.figure, document)

@@ -30,7 +30,7 @@ const opensslReason = (error) => {
 }
 
 /**
- * What OpenSSL makes of a file, so that a bad one is refused by the name of its option, not by a failing connection.
+ * Checks a file with OpenSSL, so that a bad one is refused by the name of its option and not by a failing connection.
  * @param {SecureContextOptions} parts
  * @param {string} option
  * @param {string} what
@@ -50,7 +50,7 @@ export const tlsOfFiles = ({ caFile, certFile, keyFile, tlsInsecure }) => {
   const ca = fileFor(caFile, '--ca')
   const cert = fileFor(certFile, '--cert')
   const key = fileFor(keyFile, '--key')
-  // OpenSSL takes an empty list of authorities for none.
+  // OpenSSL reads an empty list of authorities as none.
   if (ca && !certificate.test(ca.toString('latin1')))
     throw new OptionError(`--ca: no certificate in ${caFile}`)
   if (ca) checkFile({ ca }, '--ca', `no certificate that can be read in ${caFile}`)
@@ -60,10 +60,7 @@ export const tlsOfFiles = ({ caFile, certFile, keyFile, tlsInsecure }) => {
   return { ca, cert, key, ...(tlsInsecure && { rejectUnauthorized: false }) }
 }
 
-/**
- * The first line of the file.
- * @param {string} path
- */
+/** The first line of the file. @param {string} path */
 const passwordIn = (path) => {
   const [line] = String(fileFor(path, '--password-file')).split(/\r?\n/, 1)
   if (line === '') throw new OptionError(`--password-file: the first line of ${path} is empty`)
@@ -78,11 +75,7 @@ export const accessOf = (settings) => ({
   tls: settings.tls ? tlsOfFiles(settings) : null,
 })
 
-/**
- * What must be said loudly of it.
- * @param {Pick<Settings, 'tlsInsecure'>} settings
- * @returns {Warning[]}
- */
+/** Warnings about how the target is accessed. @param {Pick<Settings, 'tlsInsecure'>} settings @returns {Warning[]} */
 export const accessWarnings = ({ tlsInsecure }) =>
   tlsInsecure
     ? [

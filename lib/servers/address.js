@@ -16,6 +16,6 @@ export const endpointOf = (address) => {
   return { host: address.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(at + 1)) }
 }
 
-/** What may be dialled: whatever a server says besides is not a name of a node. @param {Endpoint} endpoint */
+/** What may be connected to: any other text of a server is not an address of a node. @param {Endpoint} endpoint */
 export const isDialable = ({ host, port }) =>
   (isIP(host) !== 0 || /^[\w.-]{1,253}$/.test(host)) && Number.isInteger(port) && port > 0 && port < 65_536

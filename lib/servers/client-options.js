@@ -2,11 +2,11 @@
 
 /** @import { Access } from './dial.js' */
 
-/** A server has as long to take a connection, and to let us in. */
+/** How long a server may take to accept a connection, and to authenticate it. */
 export const connectLimitMs = 5000
 
 /**
- * Without the database, which a client of a cluster must not be given.
+ * Without the database, which a client of a cluster must not have.
  * @param {Access} access
  * @param {string} connectionName as the server lists it
  */
@@ -18,6 +18,6 @@ export const clientOptions = ({ username, password, tls }, connectionName) => ({
   connectTimeout: connectLimitMs,
 })
 
-/** Waits that double, each by chance up to half shorter. @param {number} mostMs */
+/** Waits that double, each shortened at random by up to half. @param {number} mostMs */
 export const retryAfter = (mostMs) => (/** @type {number} */ times) =>
   Math.min(mostMs, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2)

@@ -1,4 +1,4 @@
-// CLUSTER NODES as data: who is who, who claims which slot, and how new that claim is.
+// CLUSTER NODES as data: the nodes, the slots that each claims, and the epoch of that claim.
 import { addressOf, endpointOf } from './address.js'
 
 /**
@@ -36,7 +36,7 @@ export const clusterNodes = (text, asked) =>
     .flatMap((line) => {
       const [id, place, flagText, master, , , epoch, link, ...slots] = line.trim().split(' ')
       const flags = flagText?.split(',') ?? []
-      // A line that is none says nothing of a node.
+      // A line that does not parse describes no node.
       if (link === undefined || flags.includes('handshake') || flags.includes('noaddr')) return []
       // ip:port@bus,hostname: the address before the bus is what the others connect to.
       const { host, port } = endpointOf(place.split(/[@,]/, 1)[0])

@@ -17,7 +17,7 @@ export const strayLimitMs = 5000
 // Without one for so long, the next is counted from anew.
 const forgottenMs = 1000
 
-/** What ends a run: it would have to go on with a server that was not checked. */
+/** The error that ends a run which would have to use a server that was not checked. */
 export class UnconfirmedError extends TargetError {
   /** @param {string} message @param {unknown} [cause] */
   constructor(message, cause) {
@@ -30,8 +30,8 @@ const isSameHost = (/** @type {string} */ a, /** @type {string} */ b) =>
   a === b || (isLoopback(a) && isLoopback(b))
 
 /**
- * The replicas that a single server names in INFO say themselves what they are called: without TLS that proves their
- * name, one on another host would be sent the password unseen.
+ * Replicas that a single server names in INFO chose that name themselves: without TLS nothing proves it, and one on another
+ * host would be sent the password.
  * @param {Access} access
  * @param {boolean} mayBeNamed `--allow named-hosts`
  */
@@ -41,7 +41,7 @@ export const replicaRule = ({ password, tls }, mayBeNamed) => {
     isSafe || isSameHost(endpointOf(replica).host, endpointOf(master).host)
 }
 
-/** A certificate that does not hold will not hold later either. @param {unknown} error */
+/** A certificate that is not accepted now will not be later either. @param {unknown} error */
 const isFinal = (error) => {
   if (!(error instanceof TargetError)) return false
   if (error.code === 'FOREIGN' || error instanceof UnconfirmedError) return true
@@ -83,7 +83,7 @@ export const confirmedServersOf = ({ clock }) => {
     /** The user, a sentinel or a confirmed server's map gives this address. @param {string} address */
     name: (address) => named.add(address),
 
-    /** Servers there were before the run: preflight looks at them by itself. @param {Layout} layout */
+    /** The servers at the start of the run, which preflight checks itself. @param {Layout} layout */
     begin({ nodes }) {
       for (const { address } of nodes) {
         named.add(address)
@@ -92,7 +92,7 @@ export const confirmedServersOf = ({ clock }) => {
     },
 
     /**
-     * From now on every master that is new is checked.
+     * Checks every new master from now on.
      * @param {(address: string, layout: Layout) => Promise<void>} newcomer rejects when nothing may be written there
      */
     checkWith(newcomer) {
@@ -116,7 +116,7 @@ export const confirmedServersOf = ({ clock }) => {
         named.add(address)
         admitted.add(address)
       }
-      // A shard that is being added owns no slot yet, and slots on their way are redirected to it.
+      // A new shard owns no slots yet, but slots that move to it are redirected there.
       for (const address of layout.others ?? []) {
         await admit(address, layout).then(
           () => faults.delete(address),
@@ -125,7 +125,7 @@ export const confirmedServersOf = ({ clock }) => {
       }
     },
 
-    /** What the servers said cannot be followed. @param {unknown} error */
+    /** Call when the servers' answers about the topology could not be used. @param {unknown} error */
     failed(error) {
       if (isFinal(error)) refuse(/** @type {Error} */ (error).message)
     },

@@ -10,11 +10,11 @@ import { reasonFor } from './reason.js'
  * @import { Access } from './dial.js'
  */
 
-// A server that executes for longer than this is not one to ask.
+// A server that executes commands for longer than this is not asked.
 const answerLimitMs = 10_000
 
 /**
- * The library waits for ever for a server that takes the connection and says nothing.
+ * ioredis waits for ever for a server that accepts the connection and is silent.
  * @template T
  * @param {number} limitMs
  * @param {Promise<T>} promise
@@ -45,10 +45,7 @@ export const answerOf = (address, access, answer) =>
     throw new TargetError(reasonFor(address, error, access), { cause: error })
   })
 
-/**
- * @param {Access} access
- * @param {(address: string) => boolean} [mayConnect] a connection carries the password
- */
+/** @param {Access} access @param {(address: string) => boolean} [mayConnect] a connection carries the password */
 export const controlConnections = (access, mayConnect = () => true) => {
   /** @type {Map<string, Redis>} */
   const clients = new Map()
@@ -63,7 +60,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
     const name = db === ownDb ? address : `${address}/${db}`
     const known = clients.get(name)
     if (known) return known
-    // What is still asking at the end of a run opens no connection that nothing closes.
+    // A question that comes at the end of a run must not open a connection that nothing closes.
     if (isClosed) throw new TargetError(`${address}: its connections are closed`, { code: 'CLOSED' })
     if (!mayConnect(address))
       throw new TargetError(`${address}: no confirmed server names it`, { code: 'UNCONFIRMED' })
@@ -74,7 +71,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
       commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,
       autoResendUnfulfilledCommands: false,
-      // Its check holds everything back while a server loads, and writes to stderr where INFO is refused.
+      // ioredis' ready check delays everything while a server loads, and writes to stderr where INFO is refused.
       enableReadyCheck: false,
       retryStrategy: retryAfter(2000),
       lazyConnect: true,
@@ -95,7 +92,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
       const client = of(endpoint)
       try {
         await within(connectLimitMs, client.connect())
-        // The library would go on in database 0.
+        // ioredis would continue in database 0.
         if (ownDb > 0) await client.select(ownDb)
         return client
       } catch (error) {
@@ -113,13 +110,13 @@ export const controlConnections = (access, mayConnect = () => true) => {
           if (error.name === 'ReplyError') throw error
           throw faults.get(addressOf(endpoint)) ?? error
         }),
-    /** Ends the connection to a database that is not the target's own. @param {Endpoint} endpoint @param {number} db */
+    /** Closes the connection to a database other than the target's. @param {Endpoint} endpoint @param {number} db */
     leave(endpoint, db) {
       const name = `${addressOf(endpoint)}/${db}`
       clients.get(name)?.disconnect()
       clients.delete(name)
     },
-    /** Servers that have left are not connected to any more. @param {string[]} addresses that stay */
+    /** Closes connections to all other servers. @param {string[]} addresses that stay */
     keep(addresses) {
       for (const [name, client] of clients) {
         if (addresses.includes(name.split('/', 1)[0])) continue

@@ -1,5 +1,5 @@
-// The thread of the delay proxy: keeps what it reads for half of a round trip in each direction, then passes it on in
-// order. Timers of Node wake to the millisecond, so the last 2 ms of each wait are spent looking at the clock.
+// The thread of the delay proxy: delays what it reads by half of a round trip in each direction, then passes it on in
+// order. Timers of Node are accurate to a millisecond, so the last 2 ms of each wait are a busy loop.
 import net from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
@@ -64,7 +64,7 @@ const join = (inner, endpoint) => {
     send(outer, bytes)
   })
   outer.on('data', (bytes) => {
-    // The first exchange signs in: without it there is no connection.
+    // The first exchange authenticates the connection, so its reply is never lost.
     const isReply = asked && greeted
     if (asked) greeted = true
     asked = false

@@ -1,5 +1,5 @@
-// A proxy of ours between this program and its servers that adds to the round trip, half of it in each direction, and
-// loses replies when it is asked to. It is measured before it is used.
+// A proxy between this program and its servers that adds to the round trip, half of it in each direction, and can lose
+// replies. It is measured before it is used.
 import { Worker } from 'node:worker_threads'
 import { addressOf, endpointOf } from './address.js'
 import { dial } from './dial.js'
@@ -78,7 +78,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
   await message((given) => given === 'ready')
   worker.unref()
 
-  /** Where the server of an endpoint is reached through the proxy. @param {Endpoint} endpoint */
+  /** The address of the proxy for an endpoint. @param {Endpoint} endpoint */
   const placeOf = (endpoint) => {
     const { host, port } = endpoint
     const known = places.get(addressOf(endpoint))
@@ -96,14 +96,14 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
   return {
     placeOf,
     /**
-     * Measures the proxy without a delay, sets the delay so that both together add what was asked, and measures again.
+     * Measures the proxy without a delay, sets the delay so that both add what was asked, and measures again.
      * @param {Endpoint} endpoint
      */
     async measure(endpoint) {
       const place = await placeOf(endpoint)
       const pings = Math.max(5, Math.min(mostPings, Math.floor(pingsMs / Math.max(1, delayMs))))
       const direct = await roundTrip(endpoint, access, mostPings)
-      // What a busy machine adds now is no part of the proxy's own way.
+      // The shortest time, so that a busy machine does not count as the proxy.
       const proxy = Math.max(0, (await roundTrip(place, access, mostPings)).least - direct.least)
       worker.postMessage({ holdMs: Math.max(0, (delayMs - proxy) / 2) })
       const added = (await roundTrip(place, access, pings)).median - direct.median
@@ -123,7 +123,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
 /** @typedef {Awaited<ReturnType<typeof delayProxy>>} DelayProxy */
 
 /**
- * The same target, dialled through the proxy; what watches the servers goes there directly.
+ * The same target through the proxy; measurements of the servers do not use the proxy.
  * @template {Pick<Target, 'dial' | 'access' | 'confirmed'>} T
  * @param {T} target
  * @param {DelayProxy} proxy

@@ -1,4 +1,4 @@
-// A plain connection to a server: connected, signed in, ready to carry commands.
+// A plain connection to a server: connected, authenticated, ready for commands.
 import net from 'node:net'
 import tls from 'node:tls'
 import { TargetError } from '../base/errors.js'
@@ -15,13 +15,11 @@ import { reasonFor } from './reason.js'
  * @typedef {net.Socket} Socket
  */
 
-// One for all sockets: what a read brings is taken apart before the next read. A buffer each takes the cache of many.
+// One buffer for all sockets: what a read returns is decoded before the next read. A buffer each would use the cache of
+// many.
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
-/**
- * @param {Access} access
- * @param {string} clientName
- */
+/** @param {Access} access @param {string} clientName */
 const greetings = ({ username, password, db }, clientName) => {
   const commands = []
   if (password) commands.push(username ? ['AUTH', username, password] : ['AUTH', password])
@@ -43,8 +41,8 @@ const openSocket = ({ host, port }, access, onread) => {
 }
 
 /**
- * Resolves with the socket when the server has let us in; rejects with one line that names the address.
- * A chunk is a view of a buffer that is used again after the call.
+ * Resolves with the socket when the server has accepted us; rejects with one line that names the address. A chunk is a view
+ * of a buffer that is reused after the call.
  * @param {Endpoint} endpoint
  * @param {Access} access
  * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options

@@ -1,8 +1,8 @@
 /** @import { Cluster, Redis } from 'ioredis' */
 
 /**
- * Ends a client of the library. Its cluster client, when it is just asking for the slots, starts the timer for the
- * next time after its own end, and would go on for ever: ioredis 6.0.0.
+ * Closes an ioredis client. Its cluster client, if it is just fetching the slots, starts the timer for the next fetch after
+ * its own end, and would go on for ever (ioredis 6.0.0).
  * @param {Redis | Cluster} client
  */
 export const disconnect = (client) => {

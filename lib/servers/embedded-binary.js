@@ -38,10 +38,7 @@ export function findServerBinary(serverBin, env = process.env) {
   throw new TargetError(`no redis-server or valkey-server in PATH: ${installHint}`)
 }
 
-/**
- * @param {string} name
- * @param {NodeJS.ProcessEnv} env
- */
+/** @param {string} name @param {NodeJS.ProcessEnv} env */
 function inPath(name, env) {
   for (const folder of (env.PATH ?? '').split(delimiter)) {
     const file = folder && executable(join(folder, name))
@@ -59,11 +56,7 @@ function executable(file) {
   }
 }
 
-/**
- * @param {string} file
- * @param {string} label how the user knows it
- * @returns {ServerBinary}
- */
+/** @param {string} file @param {string} label how the user knows it @returns {ServerBinary} */
 function inspected(file, label) {
   // The program looks at its own name to decide whether it is the server or the check tool.
   const argv0 = basename(file).includes('check-rdb') ? 'redis-server' : file
@@ -79,10 +72,7 @@ function inspected(file, label) {
   return { file, argv0, name: product.toLowerCase(), version, major: Number(major) }
 }
 
-/**
- * @param {string} file
- * @param {string} argv0
- */
+/** @param {string} file @param {string} argv0 */
 function versionLine(file, argv0) {
   const { stdout } = spawnSync(file, ['--version'], { argv0, encoding: 'utf8', timeout: 5000 })
   return stdout ?? ''

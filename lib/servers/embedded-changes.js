@@ -1,5 +1,5 @@
-// Servers that join an embedded cluster later, or come back after a crash. They end with the others: the watchdog
-// finds their numbers in a file of the folder, whichever program has started them.
+// Servers that join a local cluster later, or restart after a crash. They end with the others: the watchdog finds their
+// process ids in a file of the folder, whichever program started them.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TargetError } from '../base/errors.js'
@@ -53,7 +53,7 @@ export const addServers = async (embedded, { count, serverBin }) => {
 }
 
 /**
- * A server that has ended starts again on its port: empty, but with what it knew of the cluster.
+ * Starts a server that has ended again on its port: empty, but with what it knew of the cluster.
  * @param {Embedded} embedded
  * @param {number} port
  * @param {string} [serverBin]
@@ -64,7 +64,7 @@ export const restartServer = async (embedded, port, serverBin) => {
     .map(({ name }) => join(embedded.dir, name))
     .find((folder) => readFileSync(join(folder, 'server.conf'), 'utf8').includes(`port "${port}"\n`))
   if (!home) throw new TargetError(`no local server had port ${port}`)
-  // Its file is of the time when the cluster formed.
+  // Its file is from when the cluster was formed.
   const isNode = readFileSync(join(home, 'server.conf'), 'utf8').includes('cluster-enabled "yes"')
   const words = isNode ? ['--cluster-replica-no-failover', 'no'] : []
   return running(embedded, port, spawnAgain(findServerBinary(serverBin), home, words))

@@ -100,10 +100,7 @@ function slotsOf(shard, shards) {
   return [Math.floor(((shard - 1) * slotCount) / shards), Math.floor((shard * slotCount) / shards) - 1]
 }
 
-/**
- * Every pair is introduced: waiting for gossip would take seconds.
- * @param {Member[]} members
- */
+/** Every pair is introduced: waiting for gossip would take seconds. @param {Member[]} members */
 async function meet(members) {
   const introductions = members.flatMap((from, i) =>
     members.slice(0, i).map((to) => from.redis.call('CLUSTER', 'MEET', to.host, to.port, to.busPort)),
@@ -111,10 +108,7 @@ async function meet(members) {
   await Promise.all(introductions)
 }
 
-/**
- * @param {string} nodes the answer to CLUSTER NODES
- * @param {number} count
- */
+/** @param {string} nodes the answer to CLUSTER NODES @param {number} count */
 function knowsAll(nodes, count) {
   const lines = nodes.trim().split('\n')
   return lines.length === count && lines.every((line) => !/handshake|noaddr|\bfail/.test(line.split(' ')[2]))
@@ -135,10 +129,7 @@ function seenSlots(rows) {
   return lines.sort().join('\n')
 }
 
-/**
- * @param {Member[]} members
- * @param {Member[]} masters
- */
+/** @param {Member[]} members @param {Member[]} masters */
 function wantedSlots(members, masters) {
   const lines = masters.map(({ port, shard }) => {
     const replicas = members.filter((member) => member.role === 'replica' && member.shard === shard)
@@ -151,30 +142,17 @@ function wantedSlots(members, masters) {
   return lines.sort().join('\n')
 }
 
-/**
- * @param {number} from
- * @param {number} to
- * @param {number} masterPort
- * @param {number[]} replicaPorts
- */
+/** @param {number} from @param {number} to @param {number} masterPort @param {number[]} replicaPorts */
 function slotLine(from, to, masterPort, replicaPorts) {
   return `${from}-${to} ${masterPort} ${replicaPorts.sort((a, b) => a - b).join(' ')}`
 }
 
-/**
- * @template T
- * @param {T[]} members
- * @param {(member: T) => Promise<boolean>} holds
- */
+/** @template T @param {T[]} members @param {(member: T) => Promise<boolean>} holds */
 async function every(members, holds) {
   return (await Promise.all(members.map(holds))).every(Boolean)
 }
 
-/**
- * @param {AbortSignal} signal
- * @param {string} complaint
- * @param {() => Promise<boolean>} holds
- */
+/** @param {AbortSignal} signal @param {string} complaint @param {() => Promise<boolean>} holds */
 async function until(signal, complaint, holds) {
   while (!(await holds())) {
     if (signal.aborted) throw new TargetError(complaint)

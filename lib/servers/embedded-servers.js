@@ -20,7 +20,7 @@ import { parseInfo } from '../wire/info.js'
 
 /**
  * @import { ChildProcess } from 'node:child_process'
- * @import { AddressInfo } from 'node:net'
+ * @import { AddressInfo, Server as NetServer } from 'node:net'
  * @import { ServerBinary } from './embedded-binary.js'
  */
 
@@ -66,8 +66,8 @@ const ownFolder = () => {
 }
 
 /**
- * A group without servers. Sessions of their own keep them out of reach of the terminal's Ctrl-C, so that
- * they serve until the run has drained; a watchdog on a pipe ends them if `close` is never called.
+ * A group without servers. Each has its own session, out of reach of the terminal's Ctrl-C, so that it serves until the run
+ * has drained; a watchdog on a pipe ends them if `close` is never called.
  * @param {ServerBinary} binary
  * @returns {ServerGroup}
  */
@@ -115,8 +115,8 @@ export function serverGroup(binary) {
 }
 
 /**
- * A group and what `start` made in it. Between choosing a port and using it another program may take it: then
- * all is done again, with other ports.
+ * A group and what `start` created in it. Another program may take a port before it is used: then everything is started
+ * again with other ports.
  * @template T
  * @param {ServerBinary} binary
  * @param {(group: ServerGroup) => Promise<T>} start
@@ -151,11 +151,7 @@ export function spawnServer(binary, home, config, words) {
   return spawnAgain(binary, home, words)
 }
 
-/**
- * @param {ServerBinary} binary
- * @param {string} home with its configuration
- * @param {string[]} [words]
- */
+/** @param {ServerBinary} binary @param {string} home with its configuration @param {string[]} [words] */
 export function spawnAgain(binary, home, words = []) {
   const log = openSync(join(home, logFile), 'a', 0o600)
   try {
@@ -172,11 +168,7 @@ export function spawnAgain(binary, home, words = []) {
   }
 }
 
-/**
- * @param {ChildProcess} child
- * @param {string} file its log
- * @returns {Promise<string>}
- */
+/** @param {ChildProcess} child @param {string} file its log @returns {Promise<string>} */
 function lastWords(child, file) {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
@@ -197,11 +189,7 @@ function lastLogLine(file) {
   }
 }
 
-/**
- * The configuration of every server of ours.
- * @param {{ port: number, password: string }} server
- * @returns {ConfigLine[]}
- */
+/** The configuration of every local server. @param {{ port: number, password: string }} server @returns {ConfigLine[]} */
 export function baseConfig({ port, password }) {
   return [
     ['port', port],
@@ -225,7 +213,7 @@ export function baseConfig({ port, password }) {
  * @returns {Promise<{ port: number, busPort: number }[]>}
  */
 export async function freePorts(count, bus) {
-  /** @type {import('node:net').Server[]} */
+  /** @type {NetServer[]} */
   const held = []
   /** @param {number} port */
   const hold = async (port) => {
@@ -248,10 +236,7 @@ export async function freePorts(count, bus) {
   }
 }
 
-/**
- * @param {number} port
- * @returns {Promise<import('node:net').Server | undefined>}
- */
+/** @param {number} port @returns {Promise<NetServer | undefined>} */
 function listening(port) {
   return new Promise((resolve) => {
     const listener = createServer()
@@ -260,10 +245,10 @@ function listening(port) {
   })
 }
 
-/** Rejects where another server than this one has its port. @param {Redis} redis @param {Server} server */
+/** Rejects where another server has the port. @param {Redis} redis @param {Server} server */
 const answers = async (redis, { host, port, home }) => {
   await redis.ping()
-  // One that refuses INFO is taken for what it is.
+  // A server that refuses INFO is taken to be ours.
   const { fields } = parseInfo(String(await redis.info('server').catch(() => '')))
   const { config_file: file = join(home, configFile) } = fields
   if (file !== join(home, configFile)) throw new TargetError(`another server answers on ${host}:${port}`)
@@ -289,7 +274,7 @@ export async function answering(server, password, signal) {
   const ended = server.ended.then((words) => {
     throw new TargetError(`local server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
   })
-  // What refuses us may be another program that was quicker to take the port: then ours ends.
+  // If we are refused, another program may have taken the port first: then our server ends.
   const answered = answers(redis, server).catch((error) =>
     Promise.race([ended, sleep(endLimitMs, undefined, { ref: false }).then(() => Promise.reject(error))]),
   )
@@ -302,11 +287,7 @@ export async function answering(server, password, signal) {
   }
 }
 
-/**
- * @param {AbortSignal} signal
- * @param {string} message
- * @returns {Promise<never>}
- */
+/** @param {AbortSignal} signal @param {string} message @returns {Promise<never>} */
 function aborted(signal, message) {
   return new Promise((_, reject) => {
     const fail = () => reject(new TargetError(message))

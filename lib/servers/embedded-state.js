@@ -48,10 +48,7 @@ export const STATE = {
  * @property {string} dir
  */
 
-/**
- * The user's private folder of state files.
- * @param {NodeJS.ProcessEnv} [env]
- */
+/** The user's private folder of state files. @param {NodeJS.ProcessEnv} [env] */
 export function stateFolder(env = process.env) {
   const runtimeDir = env.XDG_RUNTIME_DIR
   if (runtimeDir && existsSync(runtimeDir)) return join(runtimeDir, 'millrace')
@@ -90,18 +87,12 @@ export function readState(folder, cluster) {
   return embedded
 }
 
-/**
- * @param {string} folder
- * @param {boolean} cluster
- */
+/** @param {string} folder @param {boolean} cluster */
 function stateFile(folder, cluster) {
   return join(folder, `${cluster ? 'cluster' : 'single'}.json`)
 }
 
-/**
- * A folder (no link) of this user that no other user can read.
- * @param {string} folder
- */
+/** A folder (no link) of this user that no other user can read. @param {string} folder */
 function isPrivate(folder) {
   const stats = lstatSync(folder, { throwIfNoEntry: false })
   if (!stats?.isDirectory()) return false

@@ -76,11 +76,7 @@ export function findEmbedded({ cluster, stateDir = stateFolder() } = {}) {
   return null
 }
 
-/**
- * @param {number} shards
- * @param {number} replicas
- * @returns {Place[]}
- */
+/** @param {number} shards @param {number} replicas @returns {Place[]} */
 function placesOf(shards, replicas) {
   const numbers = Array.from({ length: shards }, (_, i) => i + 1)
   return [
@@ -105,7 +101,7 @@ async function started(group, binary, cluster, places, more) {
   const servers = places.map((place, i) => {
     const { port, busPort } = ports[i]
     const config = [...baseConfig({ port, password }), ...more]
-    // DEBUG fills and reloads them; before 7.0 it needs no permission.
+    // DEBUG fills and reloads the servers; before 7.0 it needs no permission.
     if (!oldBus) config.push(['enable-debug-command', 'local'])
     if (cluster) {
       config.push(['cluster-enabled', 'yes'], ['cluster-config-file', 'nodes.conf'])
@@ -139,10 +135,7 @@ async function started(group, binary, cluster, places, more) {
   return { address, endpoints, access: { password }, cluster, nodes, dir: group.dir }
 }
 
-/**
- * @param {boolean} cluster
- * @param {Place[]} places
- */
+/** @param {boolean} cluster @param {Place[]} places */
 function described(cluster, places) {
   const masters = places.filter(({ role }) => role === 'master').length
   const replicas = places.length - masters

@@ -1,4 +1,4 @@
-// Ids that an earlier run left in our sorted sets: dead by the ttl, and no window of a purge reaches them.
+// Ids that an earlier run left in our sorted sets: older than the ttl, and not in a window of any purge.
 import { ownerOf } from './topology.js'
 
 /** @import { Target } from './open.js' */
@@ -6,7 +6,7 @@ import { ownerOf } from './topology.js'
 const atOnce = 1000
 
 /**
- * Takes them out a thousand at a time, so that no other client waits long. Returns how many.
+ * Removes them a thousand at a time, so that no other client waits long. Returns how many.
  * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {readonly string[]} sets
  * @param {number} deadBeforeMs epoch
@@ -19,7 +19,7 @@ export const removeExpiredIds = async ({ topology, control }, sets, deadBeforeMs
       const dead = await client.zrangebyscoreBuffer(set, '-inf', `(${deadBeforeMs}`, 'LIMIT', 0, atOnce)
       if (!Array.isArray(dead) || dead.length === 0) break
       const gone = Number(await client.zrem(set, ...dead))
-      // Another client removes them too, or the answers are not usable.
+      // Another client removes them as well, or the answers are not usable.
       if (!(gone > 0)) break
       removed += gone
     }

@@ -1,4 +1,4 @@
-// What lies in a target, by SCAN and the plans that are there: our keys or those of others. Reads only.
+// The keys in a target, by SCAN and the plans that are there: ours or those of others. Only reads.
 import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOfPlan } from '../plan/ownership.js'
 import { planKey, plansIn } from './plan-key.js'
 import { ownerOf } from './topology.js'
@@ -18,17 +18,13 @@ import { ownerOf } from './topology.js'
 
 const scanCount = 1000
 const typesAtOnce = 500
-// What a look may cost: about a quarter of a second of the client, and half of that of a server.
+// The limit of a search: about a quarter of a second of the client, and half of that of a server.
 const mostNames = 100_000
 const mostTypes = 2000
 const mostStrange = 100
 const mostPrefixes = 100
 
-/**
- * Names from a SCAN, in batches.
- * @param {Redis} client
- * @param {{ match?: string }} [options]
- */
+/** Names from a SCAN, in batches. @param {Redis} client @param {{ match?: string }} [options] */
 export async function* scan(client, { match } = {}) {
   let cursor = '0'
   do {
@@ -40,11 +36,7 @@ export async function* scan(client, { match } = {}) {
   } while (cursor !== '0')
 }
 
-/**
- * @template T
- * @param {T} instead
- * @returns {(error: Error) => T}
- */
+/** @template T @param {T} instead @returns {(error: Error) => T} */
 const unlessRefused = (instead) => (error) => {
   if (error.message.startsWith('NOPERM')) return instead
   throw error
@@ -61,7 +53,7 @@ export const typedKeys = async (client, keys) => {
   const found = []
   for (let from = 0; from < keys.length; from += typesAtOnce) {
     const some = keys.slice(from, from + typesAtOnce)
-    // A user of limited rights may not look at keys of others: then they are that.
+    // A user with limited rights may not read keys of others: then they count as others'.
     const types = await Promise.all(some.map((key) => client.type(key).catch(unlessRefused('hidden'))))
     some.forEach((key, i) => {
       if (types[i] !== 'none') found.push({ key, type: types[i] })
@@ -98,7 +90,7 @@ export const plannedPrefixes = async (
 }
 
 /**
- * Whose a key is, by the plans in its database. A plan is looked up once a prefix.
+ * Whose a key is, by the plans in its database. A plan is looked up once for each prefix.
  * @param {Target} target
  * @param {number} nowMs by the server's clock
  * @param {{ db?: number, prefixes: readonly string[] }} options prefixes: where plans may be, for keys of users' models
@@ -150,7 +142,7 @@ export const findKeys = async (target, master, { nowMs, clock, untilMs, db, pref
     for (const key of keys) names.add(key)
     if (names.size >= mostNames || clock() > untilMs) break
   }
-  // Read behind the names: a plan is written before its first key.
+  // Plans are read after the names, since a plan is written before its first key.
   const here = [...names].flatMap((name) => prefixOfPlan(name) ?? [])
   const typesFor = ownersBook(target, nowMs, { db, prefixes: [...new Set([...prefixes, ...here])] })
   /** @type {string[]} */

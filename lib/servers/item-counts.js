@@ -7,7 +7,7 @@ import { ownerOf } from './topology.js'
  */
 /** @typedef {ReturnType<typeof strategyOf>} Strategy */
 
-// Answers that are waited for at once.
+// How many answers are waited for at once.
 const askedAtOnce = 1000
 const samples = 1000
 

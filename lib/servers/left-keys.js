@@ -1,4 +1,4 @@
-// What runs have left under a prefix: counted, and taken away by name and type.
+// The keys that runs have left under a prefix: counted, and removed by name and type.
 import { TargetError } from '../base/errors.js'
 import { isLease } from '../plan/ownership.js'
 import { escapedPattern, ownersBook, plannedPrefixes, scan, typedKeys } from './found-keys.js'
@@ -16,7 +16,7 @@ import { ownerOf } from './topology.js'
  * @property {number} removed
  */
 
-/** There is none, or none that this version can read. @param {Target} target @param {string} holder @param {string} prefix */
+/** Why no plan was read: there is none, or none that this version can read. @param {Target} target @param {string} holder @param {string} prefix */
 const noPlan = async (target, holder, prefix) => {
   const under = prefix ? `under the prefix '${prefix}'` : 'without a prefix'
   const type = await target.control(holder).type(planKey(prefix))
@@ -76,7 +76,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
       onProgress(looked, removed)
     }
   }
-  // Last: as long as it is there, what is left is known to be ours.
+  // The plan is removed last: while it is there, the keys are known to be ours.
   if (remove && !signal.aborted) {
     const last = /** @type {LeftKeys} */ (results.find(({ master }) => master === holder))
     last.removed += await unlink(target.control(holder), [marker])
@@ -94,11 +94,7 @@ const unlink = async (client, keys) => {
   return gone.reduce((sum, n) => sum + n, 0)
 }
 
-/**
- * Agents that hold a lease under the prefix.
- * @param {Target} target
- * @param {string} prefix
- */
+/** Agents that hold a lease under the prefix. @param {Target} target @param {string} prefix */
 export const leasesUnder = async (target, prefix) => {
   let leases = 0
   for (const master of target.topology.masters)

@@ -1,4 +1,4 @@
-// A server that reads its data from a disk answers INFO and little else: it is waited for.
+// Waits for a server that is loading its data: it answers INFO and little else.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { period } from '../base/units.js'
@@ -7,10 +7,10 @@ import { parseInfo } from '../wire/info.js'
 /** @import { Redis } from 'ioredis' */
 
 const pollMs = 200
-// Who reads nothing for so long will not end.
+// A server whose progress stops for this long will not finish.
 const stillLimitMs = 60_000
 
-/** The progress that INFO reports, where that makes sense. @param {Record<string, string>} fields */
+/** The progress in INFO, where it is plausible. @param {Record<string, string>} fields */
 const progressWords = ({ loading_loaded_perc: percent, loading_eta_seconds: etaS }) => {
   const words = []
   if (Number(percent) >= 0) words.push(`${Math.round(Number(percent))} %`)

@@ -1,4 +1,4 @@
-// A command of a connection of its own.
+// A command on its own connection.
 import { TargetError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { commandBytes } from '../wire/encode.js'

@@ -1,4 +1,4 @@
-// Services that change a cluster only by their own commands: how to see that a change has been made.
+// Services that change a cluster only by their own commands: how to see that a change is complete.
 
 import { TargetError } from '../base/errors.js'
 import { several } from '../base/units.js'
@@ -32,12 +32,7 @@ export const slotsChanged = (before, now) => {
   )
 }
 
-/**
- * Whether what was asked for has come about.
- * @param {Change} change
- * @param {Topology} before
- * @param {Topology} now
- */
+/** Whether the requested change has happened. @param {Change} change @param {Topology} before @param {Topology} now */
 export const isDone = (change, before, now) => {
   if (change === 'add-shard') return now.masters.length > before.masters.length
   if (change === 'remove-shard') return now.masters.length < before.masters.length
@@ -45,12 +40,7 @@ export const isDone = (change, before, now) => {
   return slotsChanged(before, now) > 0
 }
 
-/**
- * What is seen of it, in words.
- * @param {Change} change
- * @param {Topology} before
- * @param {Topology} now
- */
+/** The visible changes in words. @param {Change} change @param {Topology} before @param {Topology} now */
 export const seenWords = (change, before, now) => {
   const slots = `${several(slotsChanged(before, now), 'slot')} have new owners`
   if (change === 'move') return slots

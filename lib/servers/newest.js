@@ -1,5 +1,5 @@
-// What several nodes say of the topology, put together: for every slot the newest claim counts, as in the cluster
-// itself. A node that was away, or has not heard yet, cannot bring back an old owner.
+// Combines what several nodes report of the topology: for each slot the newest claim counts, as in the cluster itself. A
+// node that was away or has old data cannot bring back an old owner.
 import { TargetError } from '../base/errors.js'
 import { slotCount } from '../wire/slot.js'
 import { clusterNodes } from './cluster-nodes.js'
@@ -24,11 +24,11 @@ const limitMs = 2000
  * @returns {View}
  */
 export const viewOf = (slots, nodesText, asked) => {
-  // Who does not know his own name was asked by it.
+  // A node that does not know its own address was asked at it.
   const named = (/** @type {any[]} */ [host, ...rest]) => [host || asked, ...rest]
   const nodes = clusterNodes(nodesText, asked)
   return {
-    // Checked before anything counts up to the end of a range.
+    // Checked before any loop runs to the end of a range.
     rows: slotRanges(slots, asked).map(
       ([from, to, ...nodes]) => /** @type {any} */ ([from, to, ...nodes.map(/** @type {any} */ (named))]),
     ),
@@ -111,7 +111,7 @@ const whyNot = (addresses, fault) => {
 }
 
 /**
- * Asks all at once and takes what has come shortly after the first answer; a node that is away delays nothing, and
+ * Asks all nodes at once and takes what has arrived shortly after the first answer; a node that is away delays nothing, and
  * is not asked again before it has answered.
  * @template T
  * @param {(address: string) => Promise<T>} ask

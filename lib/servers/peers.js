@@ -1,4 +1,4 @@
-// Servers beside that of PATH, which `npm run setup:peers` puts into a cache outside the tree.
+// Servers besides that of PATH, which `npm run setup:peers` puts into a cache outside the tree.
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 
@@ -119,7 +119,7 @@ export const modules = Object.freeze([
   stackModule('rejson', '2.8.3', 'rejson.so'),
 ])
 
-/** A package that is installed with all it needs. @param {'venv' | 'npm'} from @param {string} program @param {string} name @param {string} [named] */
+/** A package that is installed with its dependencies. @param {'venv' | 'npm'} from @param {string} program @param {string} name @param {string} [named] */
 const tool = (from, program, name, named = name) => {
   const [word, version] = [named.replace(/[@=]+[\d.]+$/, ''), /[\d.]+$/.exec(name)?.[0] ?? '']
   return { name: word, version, from, package: name, suite: '', sha256: '', program }

@@ -1,5 +1,5 @@
-// millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and a program that finds
-// the keys knows whose they are.
+// millrace:plan: the plan being written under a prefix, so that a reader needs no options repeated, and a program that
+// finds the keys knows whose they are.
 
 import { TargetError } from '../base/errors.js'
 import { period } from '../base/units.js'
@@ -57,7 +57,7 @@ export const announcePlan = async (client, announced, phase = 'begin') => {
 }
 
 /**
- * Why nothing is written beside another plan.
+ * The error for writing beside another plan.
  * @param {string} address
  * @param {Announcement} announced ours
  * @param {AnnouncedPlan} rival
@@ -79,7 +79,7 @@ export const rivalRefusal = (address, announced, rival, nowMs) => {
 }
 
 /**
- * Refuses what would be written beside another plan, before anything is changed.
+ * Refuses to write beside another plan, before anything is changed.
  * @param {Pick<Target, 'address' | 'topology' | 'control'>} target
  * @param {Announcement} announced
  */
@@ -99,7 +99,7 @@ export const refuseRival = async (target, announced) => {
 export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).announcements
 
 /**
- * The same, and why others that are there cannot be read.
+ * The same plans, and why others there cannot be read.
  * @param {Redis} client
  * @param {string} prefix
  * @param {number} nowMs

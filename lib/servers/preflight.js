@@ -1,5 +1,5 @@
-// Before the first write: what the target is, and whether this plan may be let loose on it. Only INFO and SCAN,
-// and of the keys that are found TYPE, PTTL and the plans that are beside them.
+// Before the first write: what the target is, and whether this plan may run on it. It sends only INFO and SCAN, and for
+// found keys TYPE, PTTL and reads of their plans.
 
 import { TargetError } from '../base/errors.js'
 import { bytes, count, plainText, several } from '../base/units.js'
@@ -90,7 +90,7 @@ const lookAt = async (target, master, { databases, fields }, { clock, epochMs, p
   const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
-    // A server may have thousands: the keys that were not seen by then are counted only.
+    // A server may have thousands of databases: after this time, keys are only counted.
     if (clock() > untilMs) break
     const db = Number(name.slice(2))
     const found = await findKeys(target, master, { nowMs, clock, db, untilMs, prefixes })
@@ -104,11 +104,7 @@ const lookAt = async (target, master, { databases, fields }, { clock, epochMs, p
   return all
 }
 
-/**
- * What is there, in two lines.
- * @param {FoundNode[]} nodes
- * @param {Target} target
- */
+/** What was found, in two lines. @param {FoundNode[]} nodes @param {Target} target */
 const foundWords = (nodes, { kind, address, topology, refused }) => {
   if (refused.has('INFO')) return []
   const masters = nodes.filter((node) => topology.masters.includes(node.address))
@@ -132,7 +128,7 @@ const foundWords = (nodes, { kind, address, topology, refused }) => {
 }
 
 /**
- * What would be in use: keys of ours that are there already are not taken twice.
+ * Memory in use later: existing keys of ours do not count twice.
  * @param {FoundNode} node
  * @param {Findings | undefined} found
  */
@@ -142,7 +138,7 @@ const needed = ({ memory_bytes: used, keys, forecast_bytes: forecast }, found) =
 }
 
 /**
- * Nodes without a limit of their own share that of their machine.
+ * Nodes without a limit of their own share their machine's memory.
  * @param {FoundNode[]} nodes
  * @param {Map<string, Findings>} findings
  */
@@ -167,7 +163,7 @@ const memoryFault = (nodes, findings) => {
 }
 
 /**
- * INFO of a node, of a master when it has its data; undefined of a replica that is out of reach.
+ * INFO of a node, for a master once it has its data; undefined for a replica that does not answer.
  * @param {Target} target
  * @param {TargetNode} node
  * @param {(line: string) => void} say
@@ -188,7 +184,7 @@ const refuseReplica = (address, { fields }, allow) => {
 }
 
 /**
- * A master that comes into a run that is under way is looked at as the first ones were.
+ * Checks a master that joins during the run like the first ones.
  * @param {object} needs
  * @param {Target} needs.target
  * @param {readonly Allowance[]} needs.allow
@@ -213,7 +209,7 @@ export const newcomerCheck =
   }
 
 /**
- * Looks, warns, and refuses with the option that overrides.
+ * Checks the target, warns, and refuses with the option that overrides.
  * @param {object} needs
  * @param {Target} needs.target
  * @param {Plan} needs.plan of all agents

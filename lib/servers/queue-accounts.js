@@ -1,5 +1,5 @@
-// The accounts of a queue beside it: which jobs their makers know to be stored, and which each box has done. A bit for each job,
-// written as they change, so that what a program knew when it was killed is known to others.
+// The accounts of a queue beside it: the jobs that their makers know to be stored, and those that each box has done. One
+// bit a job, written as they change, so that the work of a killed program is known to others.
 import { hostname } from 'node:os'
 
 /**
@@ -18,10 +18,10 @@ import { hostname } from 'node:os'
  * @typedef {{ host: string, sets: Sets, atOnce: boolean }} Other what another box has done; atOnce: while ours was at work
  */
 
-// Without a sign for this long a program has been killed; one that gives a sign each second is late after this.
+// A program without a sign for this long was killed; with one sign a second, it is late after this.
 const silentMs = 10_000
 const lateMs = 4000
-// A box may have done so many times of what it did between two accounts since its last one.
+// Since its last account, a box may have done this many times the jobs it did between two accounts.
 const sinceLast = 3
 
 /** @param {Redis} client @param {string} key @param {Bits} bits */
@@ -34,7 +34,7 @@ const store = async (client, key, bits) => {
 const msIn = ([seconds, micros]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 
 /**
- * Signs of life of a program, the first of which says when it began.
+ * Signs of life of a program; the first says when it began.
  * @param {() => Redis} client @param {string} key @param {string} name
  */
 const signsOf = (client, key, name) => {
@@ -57,7 +57,7 @@ const signsOf = (client, key, name) => {
 export const makerAccount = (client, keys, maker, bits) => {
   const sign = signsOf(client, keys.makers, maker)
   return {
-    /** Before the first job. */
+    /** Call before the first job. */
     begin: () => sign(false),
     async renew() {
       await store(client(), keys.acked + maker, bits)
@@ -96,7 +96,7 @@ export const boxAccount = (client, keys, box, done) => {
       await storeAll()
       await sign(false, { host, most: renewals > 1 ? most : null })
     },
-    /** None of its workers takes jobs any more. */
+    /** Call when none of its workers takes jobs any more. */
     async settle() {
       await storeAll()
       await sign(false, { host, settled: true })
@@ -115,7 +115,7 @@ const signsIn = (texts, nowMs) =>
     return { name, atWork, takes: !settled && quietMs < lateMs, settled, renewedMs, quietMs, ...about }
   })
 
-/** Which makers and boxes there are, and which are at work. @param {Redis} client @param {AccountKeys} keys */
+/** The makers and boxes, and which are at work. @param {Redis} client @param {AccountKeys} keys */
 export const signs = async (client, keys) => {
   const [makers, boxes, time] = await Promise.all([
     client.hgetall(keys.makers),
@@ -127,7 +127,7 @@ export const signs = async (client, keys) => {
 }
 
 /**
- * What boxes that have not settled may have done since their last accounts: of jobs that were made while they were there. One
+ * Jobs that boxes without a final account may have done since their last one: of those made while they were there. A box
  * that may still be at work has no limit.
  * @param {ReturnType<typeof signsIn>} makers
  * @param {ReturnType<typeof signsIn>} open

@@ -52,16 +52,13 @@ const advice = [
   [/Command timed out/, 'no answer to a question; look at the server and the network'],
 ]
 
-/**
- * The words of a server or a library, plain and not too long.
- * @param {string} text
- */
+/** The words of a server or a library, plain and not too long. @param {string} text */
 const clipped = (text) => {
   const plain = plainText(text.slice(0, 10 * longestReason))
   return plain.length > longestReason ? `${plain.slice(0, longestReason)}...` : plain
 }
 
-/** A server may quote the password that it was given; taken out before it can be cut in two. @param {unknown} error @param {string} [password] */
+/** A server may quote the password that it was given: it is removed before the text is cut. @param {unknown} error @param {string} [password] */
 const wordsOf = (error, password) => {
   const { message = '', code } = /** @type {NodeJS.ErrnoException} */ (error)
   const words = code && !message.includes(code) ? `${code} ${message}` : message || String(code)
@@ -72,7 +69,7 @@ const cut = /ECONNRESET|EPIPE|closed/i
 const silent = /ETIMEDOUT|no answer within/
 
 /**
- * What a connection that was cut or is silent probably wants. TLS 1.3 refuses a client's certificate only behind the
+ * The likely cause of a connection that was cut or is silent. TLS 1.3 refuses a client's certificate only after the
  * handshake, and its alert may be lost with the connection.
  * @param {string} words
  * @param {Access} access
@@ -88,13 +85,9 @@ const guess = (words, { tls }) => {
     : 'the connection was cut: if the server wants a certificate of ours, set --cert and --key'
 }
 
-/**
- * @param {string} where
- * @param {unknown} error
- * @param {Access} [access]
- */
+/** @param {string} where @param {unknown} error @param {Access} [access] */
 export const reasonFor = (where, error, access = { tls: null }) => {
-  // What follows is for authors of clients.
+  // What follows is meant for authors of clients.
   const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
   const reason = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!reason) return `${where}: ${words}`
@@ -107,10 +100,7 @@ export const reasonFor = (where, error, access = { tls: null }) => {
 const libraryErrors = /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError|AbortError|ParserError)$/
 const libraryWords = /^(Connection is closed\.?|Command timed out|Stream isn't writeable.*)$/
 
-/**
- * An error of the library that asks the servers, as one of ours; every other as it is.
- * @param {unknown} error
- */
+/** An error of the library that asks the servers, as one of ours; every other as it is. @param {unknown} error */
 export const asTargetError = (error) => {
   if (error instanceof MillraceError || !(error instanceof Error)) return error
   if (!libraryErrors.test(error.name) && !libraryWords.test(error.message)) return error

@@ -1,5 +1,5 @@
-// Changes of a cluster while it serves: slots moved, shards added and taken away, roles exchanged. Every step goes
-// over control connections, so that no password is in a process list.
+// Changes of a cluster while it serves: slots moved, shards added and removed, roles exchanged. Every step uses control
+// connections, so that no password is in a process list.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { endpointOf } from './address.js'
@@ -46,7 +46,7 @@ const masterNamed = (nodes, wanted) => {
   return found
 }
 
-/** What the nodes of a cluster are asked, and say of it. @param {Needs} needs */
+/** What the nodes of a cluster report about it. @param {Needs} needs */
 const viewsOf = ({ cluster, clock, onProgress, signal }) => {
   /** @param {string} address @param {(string | number)[]} args */
   const ask = async (address, ...args) => {
@@ -60,7 +60,7 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
   /** The cluster as this node sees it. @param {string} address */
   const seenFrom = async (address) =>
     clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
-  /** As the first that answers sees it. @returns {Promise<ClusterNode[]>} */
+  /** As the first node that answers reports it. @returns {Promise<ClusterNode[]>} */
   const view = () =>
     Promise.any(cluster.addresses().map(seenFrom)).catch((/** @type {AggregateError} */ { errors }) => {
       throw errors.find((error) => error instanceof RefusedChange) ?? errors[0]
@@ -89,8 +89,8 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
   }
 
   /**
-   * Every node sees the same owners. A replica that claims slots its master has given away gets no votes, and
-   * meanwhile the master holds up its writers for ten seconds.
+   * Waits until every node sees the same owners. A replica that claims slots its master has given away gets no votes, and
+   * meanwhile its master blocks its writers for ten seconds.
    * @param {ClusterNode[]} nodes
    */
   const oneMap = (nodes) =>
@@ -138,7 +138,7 @@ const slotsMover = ({ cluster: { control, access }, clock, onProgress, signal },
         text: `${from.address} to ${receiver.address}`,
       })
     }
-    // Whatever ends it, no slot is left half way.
+    // However it ends, no slot stays half moved.
     const stop = (/** @type {unknown} */ error) => {
       rest.length = 0
       throw error
@@ -153,7 +153,7 @@ const slotsMover = ({ cluster: { control, access }, clock, onProgress, signal },
 }
 
 /**
- * Servers become part of a cluster, and are known to all.
+ * Adds servers to the cluster; resolves when all nodes know them.
  * @param {Views} views
  * @param {{ address: string, busPort?: number }[]} members
  */
@@ -176,8 +176,8 @@ const meet = async ({ ask, seenFrom, view, until }, members) => {
 }
 
 /**
- * The cluster forgets a node. One that has lost its slots has become a replica of the node that got the last of them,
- * and a replica does not forget its master, so this may take some rounds.
+ * Removes a node. One that has lost its slots has become a replica of the node that got the last of them, and a replica
+ * does not forget its master, so this may take some rounds.
  * @param {Views} views
  * @param {ClusterNode} node
  * @param {ClusterNode[]} rest
@@ -208,7 +208,9 @@ export const resharding = (needs) => {
   return {
     view,
 
-    /** Fails with RefusedChange where clients may not change the cluster. The port is not one of a server: no node joins. */
+    /**
+     * Rejects with RefusedChange where clients may not change the cluster. Nothing listens on the port, so no node joins.
+     */
     mayChange: async () => {
       const [first] = cluster.addresses()
       await ask(first, 'CLUSTER', 'MEET', endpointOf(first).host, 0).catch((error) => {
@@ -227,7 +229,7 @@ export const resharding = (needs) => {
     },
 
     /**
-     * Empty servers become a shard with its even part of the slots.
+     * Makes empty servers a shard with its even part of the slots.
      * @param {{ master: string, busPort?: number, replicas?: { address: string, busPort?: number }[] }} shard
      * @param {number} [most] slots that it gets
      */
@@ -243,7 +245,7 @@ export const resharding = (needs) => {
     },
 
     /**
-     * Its slots go evenly to the others, then all nodes forget it. Returns who is not part of the cluster any more.
+     * Moves its slots evenly to the others, then removes it. Returns the nodes that left.
      * @param {string | number} shard an address, or a shard's number from 1
      */
     async removeShard(shard) {
@@ -260,7 +262,7 @@ export const resharding = (needs) => {
       return { ...moved, gone: gone.map(({ address }) => address) }
     },
 
-    /** The shard's replica becomes its master, without loss. @param {string | number} shard */
+    /** Makes the shard's replica its master, without loss. @param {string | number} shard */
     async failover(shard) {
       const startMs = clock()
       const nodes = await agreedView()

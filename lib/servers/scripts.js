@@ -12,10 +12,7 @@ export const fetchScript = 'fetch-latest-items'
 /** The library of functions that a file is; null: it is a script. @param {string} name */
 export const libraryIn = (name) => /^#!lua name=(\w+)/.exec(scriptBody(name))?.[1] ?? null
 
-/**
- * @param {Redis} client
- * @param {string} name
- */
+/** @param {Redis} client @param {string} name */
 export const loadScript = (client, name) =>
   libraryIn(name) === null
     ? client.call('SCRIPT', 'LOAD', scriptBody(name))

@@ -1,4 +1,4 @@
-// Who is the primary, as the sentinels see it.
+// The primary as the sentinels see it.
 import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
 import { addressOf, endpointOf } from './address.js'
@@ -31,7 +31,7 @@ const fieldsIn = (reply) => {
 export const sentinelsOf = ({ name, endpoint, password, tls }) => {
   /** @type {Map<string, Redis>} */
   const clients = new Map()
-  /** @type {Map<string, Error>} why a connection could not be made, which the library does not say again */
+  /** @type {Map<string, Error>} why a connection could not be made, which the library reports only once */
   const faults = new Map()
   const clientAt = (/** @type {string} */ address) => {
     const known = clients.get(address)

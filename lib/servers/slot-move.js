@@ -28,8 +28,7 @@ export const slotMover = ({ control, access, ask }) => {
       : []
 
   /**
-   * One batch of keys; after a broken transfer a copy may lie on both sides, and the source's is the one that is
-   * served.
+   * Moves one batch of keys; after a broken transfer both sides may have a copy, and the source's is the one served.
    * @param {ClusterNode} from
    * @param {ClusterNode} to
    * @param {(string | Buffer)[]} keys
@@ -71,7 +70,7 @@ export const slotMover = ({ control, access, ask }) => {
     )
 
   /**
-   * Returns how many keys went with it.
+   * Moves a slot; returns how many keys were in it.
    * @param {number} slot
    * @param {ClusterNode} from
    * @param {ClusterNode} to
@@ -87,7 +86,7 @@ export const slotMover = ({ control, access, ask }) => {
         moved += keys.length
       }
     } catch (error) {
-      // What the receiver refused may have come in part: the slot stays between the two, where all of it is found.
+      // A part of what the receiver refused may be there: the slot stays between the two, where all keys are found.
       const isReceivers = /Target instance replied/.test(/** @type {Error} */ (error).message)
       if (!isRefusal(error) || isReceivers) throw error
       // A change that may not begin leaves nothing half done.
@@ -100,7 +99,7 @@ export const slotMover = ({ control, access, ask }) => {
     }
     // The new owner first: from then on a node serves the slot, even if this program ends.
     await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
-    // With its last slot gone it may have become a replica of the new owner by itself.
+    // Without its last slot, the source may have become a replica of the new owner.
     await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id).catch((error) => {
       if (!/only with masters/.test(error.message)) throw error
     })

@@ -1,4 +1,4 @@
-// Which slots go where, as pure functions of who owns what.
+// Which slots move where, as pure functions of the owners.
 import { slotCount } from '../wire/slot.js'
 
 /** @import { ClusterNode } from './cluster-nodes.js' */
@@ -25,13 +25,13 @@ export const evenShares = (owners, receivers, empty) => {
     held.get(to)?.push(slot)
     moves.push({ slot, to })
   }
-  // One receiver after the other, each with slots that lie together: few ranges, and few new epochs.
+  // One receiver after the other, each with adjacent slots: few ranges, and few new epochs.
   moves.sort((a, b) => a.slot - b.slot)
   const order = moves.map(({ to }) => to).sort()
   return moves.map(({ slot }, i) => ({ slot, to: order[i] }))
 }
 
-/** Who owns what, the same text for the same map. @param {ClusterNode[]} nodes */
+/** The owners as text, the same for the same map. @param {ClusterNode[]} nodes */
 export const mapText = (nodes) =>
   nodes
     .filter(({ slots }) => slots.length > 0)
@@ -39,11 +39,7 @@ export const mapText = (nodes) =>
     .sort()
     .join('\n')
 
-/**
- * `0-1499,3000` as numbers.
- * @param {string} text
- * @returns {number[] | null} null: not slots
- */
+/** `0-1499,3000` as numbers. @param {string} text @returns {number[] | null} null: not slots */
 export const slotsIn = (text) => {
   const parts = text.split(',').map((part) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()))
   const slots = parts.flatMap((found) => {

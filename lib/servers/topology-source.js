@@ -1,4 +1,4 @@
-// Where the topology is read from, at the start and again whenever it may have changed.
+// Where the topology is read from, at the start and whenever it may have changed.
 import { TargetError } from '../base/errors.js'
 import { parseInfo } from '../wire/info.js'
 import { addressOf, endpointOf } from './address.js'
@@ -32,7 +32,7 @@ const clusterTopology = (control, endpoint) => {
     const client = control.of(endpointOf(address))
     const [rows, nodes] = await Promise.all([
       client.call('CLUSTER', 'SLOTS'),
-      // Who may not ask it does without the epochs.
+      // A user who may not ask CLUSTER NODES gets the slots without epochs.
       client.call('CLUSTER', 'NODES').catch(() => ''),
     ])
     return viewOf(rows, String(nodes), host)
@@ -52,7 +52,7 @@ const clusterTopology = (control, endpoint) => {
  */
 const singleTopology = (control, endpoint, options) => {
   const { sentinels, mayBeReplica, refused, confirmed, takesReplica } = options
-  // A server that does not say what it is stays the only one.
+  // A server that does not report its role stays the only one.
   const layout = singleLayout(endpoint, [])
   /** @returns {Promise<Layout>} */
   const unchanged = async () => layout
@@ -89,7 +89,7 @@ const singleTopology = (control, endpoint, options) => {
     const current = said.find(({ address }) => address === before.masters[0])
     if (current && isMaster(current)) return current.layout
     const named = current?.master ?? null
-    // It is not even asked: the question would carry the password.
+    // It is not asked, since the question would carry the password.
     if (named !== null && !known.includes(named)) {
       throw new UnconfirmedError(
         `${before.masters[0]} has become a replica of ${named}, which was not checked before the run; nothing was sent there`,

@@ -1,4 +1,4 @@
-// Which servers there are, and who owns which slot: read from what they say.
+// The servers and the owner of each slot, from the servers' answers.
 
 import { TargetError } from '../base/errors.js'
 import { slotCount, slotOf } from '../wire/slot.js'

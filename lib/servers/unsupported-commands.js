@@ -1,5 +1,5 @@
-// What a server that speaks RESP refuses to answer, and what a run cannot report or check without it. Only strategies
-// that need nothing but their own commands are played on such a server.
+// Commands that a server which speaks RESP refuses, and what a run cannot report or check without them. Only strategies
+// that need nothing but their own commands run on such a server.
 
 /**
  * @import { Redis } from 'ioredis'
@@ -34,7 +34,7 @@ const questions = [
   },
 ]
 
-// What every command is answered with now says nothing of this one.
+// An error that every command gets says nothing about this one.
 const passing = /^(LOADING|NOAUTH|WRONGPASS|BUSY|MASTERDOWN|CLUSTERDOWN|WRONGTYPE|MOVED|ASK)/
 
 /** @param {unknown} error */

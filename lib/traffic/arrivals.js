@@ -1,4 +1,4 @@
-// When events are due: evenly, as independent users come, in bursts, or by the curve of a day. Pure functions of a seed.
+// Due times of events: even, as of independent users, in bursts, or by the curve of a day. Pure functions of a seed.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { scaled, timeUnits } from '../base/scaled.js'
 
@@ -89,7 +89,7 @@ const warped = ({ lengthMs, fromMs, before, intensity }) => {
 }
 
 /**
- * When event i is due, in milliseconds after the start. Unless they are even, events are asked for in order.
+ * The due time of event i, in milliseconds after the start. Unless they are even, i must ascend.
  * @param {{ arrivals: string, spacingMs: number, seed: number }} fields spacingMs: on average
  * @returns {(i: number) => number}
  */

@@ -1,5 +1,5 @@
-// Which item is next: by popularity, which may move over the items, of items that may be replaced by new ones. Pure
-// functions of a seed and of the time since the start.
+// Draws the next item by popularity, which may move over the items; items may be replaced by new ones. Pure functions of a
+// seed and of the time since the start.
 
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix } from '../base/random.js'
@@ -16,7 +16,7 @@ import { orderOf, popularityOf } from './popularity.js'
  * @property {number} count items at any moment
  * @property {number} seed
  * @property {number} [first] the first of them at the start
- * @property {number} [quantity] by which the number of an item that replaces another is higher
+ * @property {number} [quantity] added to an item's number for the item that replaces it
  * @property {string | null} [shift] a pace: how fast the popularity of an item passes to the next
  * @property {string | null} [churn] a pace: how fast items are replaced by new ones
  * @property {number} [clients] of order split
@@ -39,8 +39,8 @@ const inverse = (a, m) => {
 }
 
 /**
- * Places 0..count-1, of which each item is replaced in turn, in an order that has nothing to do with popularity. Items
- * that have not been replaced are of generation 0.
+ * Places 0..count-1, whose items are replaced in turn, in an order that is independent of popularity. Items of the start are
+ * of generation 0.
  * @param {number} count
  * @param {number} perMs share of the items
  */
@@ -52,7 +52,7 @@ const turnover = (count, perMs) => {
     /** @param {number} place @param {number} atMs */
     generation: (place, atMs) =>
       Math.max(0, Math.floor((replaced(atMs) + count - 1 - product(place, step, count)) / count)),
-    /** The one that is as new as so many others. @param {number} rank from 0 @param {number} atMs */
+    /** The item that is newer than all but `rank` others. @param {number} rank from 0 @param {number} atMs */
     newest: (rank, atMs) => {
       const born = replaced(atMs) - 1 - rank
       const turn = born - Math.floor(born / count) * count
@@ -62,7 +62,7 @@ const turnover = (count, perMs) => {
 }
 
 /**
- * Each client goes in order through its own part of the numbers, round and round.
+ * Each client goes through its own part of the numbers in order, again and again.
  * @param {number} count
  * @param {number} clients
  * @returns {(client: number) => number} places, from 0
@@ -136,9 +136,9 @@ export const drawsOf = (fields) => {
 }
 
 /**
- * The items of a writer's batches, where they are not simply its own in order.
+ * The items of a writer's batches, if they are drawn.
  * @param {{ order: string, shift: string | null, churn: string | null, quantity: number, seed: number }} plan
- * @param {{ agent: number, first: number, count: number }} share
+ * @param {{ agent: number, first: number, count: number }} range
  * @returns {(range: Range, atMs: number) => Float64Array}
  */
 export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, first, count }) => {
@@ -159,7 +159,7 @@ export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, fir
   }
 }
 
-/** Whether the items of a batch are others each time. @param {{ order?: string, churn?: string | null }} plan */
+/** Whether batches have different items each time. @param {{ order?: string, churn?: string | null }} plan */
 export const isDrawn = ({ order = 'sequential', churn }) => order !== 'sequential' || Boolean(churn)
 
 /** Each of so many numbers once, then -1. @param {number} count @param {number} [after] the number before the first */

@@ -1,5 +1,4 @@
-// Lifetimes of items: one for all, or each item's own between two, each as likely. A pure function of its number and the
-// seed.
+// Lifetimes of items: one for all, or uniform between two. A pure function of an item's number and the seed.
 import { mix } from '../base/random.js'
 
 /** @typedef {{ ttlS: number, ttlLeastS?: number | null, seed: number }} LifetimeFields ttlLeastS: null: all have ttlS */

@@ -1,4 +1,3 @@
-// Which operation is next, by their weights.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 const words = 2 ** 32

@@ -10,13 +10,10 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const codes = Buffer.from(alphabet)
 const poolBytes = 1 << 20
 
-/** @type {{ seed: number, pool: Buffer } | null} the last one: a plan's strategies and readers share it */
+/** @type {{ seed: number, pool: Buffer } | null} the last one: a plan's commands, strategies and readers share it */
 let made = null
 
-/**
- * @param {number} seed
- * @param {number} length
- */
+/** At least so long; behind its first part that part is repeated. @param {number} seed @param {number} length */
 const randomPool = (seed, length) => {
   if (made?.seed === seed && made.pool.length === length) return made.pool
   const random = xoroshiro128plus(seed)
@@ -32,7 +29,7 @@ const randomPool = (seed, length) => {
 }
 
 /**
- * How many letters of a value tell items apart.
+ * The number of letters of a value that identify the item.
  * @param {'random' | 'sparse' | 'zero'} payload
  * @param {number} valueBytes without a stamp
  */
@@ -42,7 +39,7 @@ export const identityWidth = (payload, valueBytes) =>
 /** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, valueSizes?: string | null, seed: number, stamp: boolean }} PayloadFields */
 
 /**
- * What is behind the stamp: letters of identity, then bytes of a pool from a place of the item's own.
+ * The value behind the stamp: letters that identify the item, then bytes of a pool from a place of the item's own.
  * @param {PayloadFields} fields
  */
 const bodyOf = (fields) => {
@@ -111,7 +108,7 @@ export const payloadMatcher = (fields) => {
 }
 
 /**
- * The item whose value would begin like this, -1 where none would.
+ * The item whose value begins with these bytes; -1: none.
  * @param {PayloadFields} fields
  * @returns {(bytes: Buffer, from: number, to: number) => number}
  */

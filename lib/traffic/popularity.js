@@ -1,4 +1,5 @@
-// How popular keys are: key 1 most of all, none left out. Exact, and without tables, so that a key space may have any size.
+// The popularity of keys: key 1 is the most popular, and every key is drawn. Exact, and without tables, so that a key space
+// may have any size.
 
 /** @typedef {{ kind: 'uniform' } | { kind: 'sequential' } | { kind: 'split' } | { kind: 'recent', share: number } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
 

@@ -1,4 +1,4 @@
-// Rates that change within a run, as they are typed. Pure.
+// Rates that change within a run, in the form in which they are typed. Pure.
 import { countUnits, scaled, timeUnits } from '../base/scaled.js'
 
 /** @typedef {readonly Readonly<{ fromMs: number, toMs: number, rateHz: number }>[]} Rates one stretch after the other */
@@ -63,11 +63,11 @@ export const meanRate = (rates, fromMs = 0, toMs = Number.POSITIVE_INFINITY) => 
   return ms > 0 ? Number((due / ms).toPrecision(12)) : Number.NaN
 }
 
-/** The rate of a moment. @param {Rates} rates @param {number} atMs */
+/** The rate at a moment. @param {Rates} rates @param {number} atMs */
 export const rateAt = (rates, atMs) =>
   (rates.find(({ toMs }) => atMs < toMs) ?? rates[rates.length - 1]).rateHz
 
-/** What a course is in the settings: its mean is the rate, its end the duration. @param {Rates} rates */
+/** The settings of changing rates: their mean is the rate, their end the duration. @param {Rates} rates */
 export const settingsOfRates = (rates) => ({
   rates,
   rate: meanRate(rates),
@@ -80,7 +80,7 @@ export const fetchesOfRates = (rates) => {
   return { ...others, fetchHz }
 }
 
-/** A time in which what is due at these rates comes evenly, at their mean. Behind their end the last one goes on. @param {Rates} rates */
+/** Converts to a time in which operations are due evenly, at the mean rate, and back. The last rate continues. @param {Rates} rates */
 export const evenTimeOf = (rates) => {
   const mean = meanRate(rates)
   let evenMs = 0

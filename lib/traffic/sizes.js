@@ -1,5 +1,5 @@
 // Sizes of values: fixed, lognormal by two percentiles, or a histogram. The size of an item is a pure function of its
-// number and the seed, through a table of quantiles, so that a writer, a reader and a check agree on it.
+// number and the seed, through a table of quantiles, so that writers, readers and checks agree on it.
 import { readFileSync } from 'node:fs'
 import { normalDensity, normalQuantile, normalTail } from '../base/distributions.js'
 import { OptionError } from '../base/errors.js'
@@ -45,11 +45,7 @@ const bytesIn = (text) => {
   return bytes !== undefined && bytes >= 1 && bytes <= largest ? bytes : undefined
 }
 
-/**
- * `p50=200B,p99=4kB`, and `min=`, `max=` that cut it.
- * @param {string} text
- * @returns {Uint32Array | undefined}
- */
+/** `p50=200B,p99=4kB`, and `min=`, `max=` that cut it. @param {string} text @returns {Uint32Array | undefined} */
 const lognormalTable = (text) => {
   let [least, most] = [1, largest]
   const points = /** @type {[z: number, log: number][]} */ ([])
@@ -78,11 +74,7 @@ const lognormalTable = (text) => {
   )
 }
 
-/**
- * `100B=50,1kB=3`: sizes, and how often each.
- * @param {string} text
- * @returns {Uint32Array | undefined}
- */
+/** `100B=50,1kB=3`: sizes, and how often each. @param {string} text @returns {Uint32Array | undefined} */
 const histogramTable = (text) => {
   const bins = text.split(',').map((part) => {
     const [, size, weight] = /^([^=]+)=(\d+(?:\.\d+)?)$/.exec(part) ?? []
@@ -154,7 +146,7 @@ const made = (kind, rest) => {
 /**
  * `lognormal:p50=200B,p99=4kB`, `histogram:100B=50,1kB=3` or `histogram:FILE`; undefined where it is none of these.
  * @param {string} text
- * @param {boolean} [mayRead] a file; what a target or a result says names none
+ * @param {boolean} [mayRead] a file: those of a target or a result contain no file
  * @returns {Sizes | undefined}
  */
 export const sizesIn = (text, mayRead = false) => {
@@ -197,13 +189,13 @@ export const sizeOf = (fields) => {
   return (n) => table[mix(mix(n) ^ own) >>> 16]
 }
 
-/** What jemalloc hands out for so many bytes: four sizes a doubling. @param {number} bytes */
+/** The bytes that jemalloc allocates for so many: four sizes a doubling. @param {number} bytes */
 export const allocated = (bytes) => {
   const step = bytes <= 128 ? 16 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 2)
   return Math.ceil(bytes / step) * step
 }
 
-/** What a value takes of a server's memory on average. @param {SizeFields} fields */
+/** The average memory of a value on a server. @param {SizeFields} fields */
 export const storedBytes = (fields) => {
   const sizes = spreadOf(fields)
   if (!sizes) return allocated(fields.valueBytes + 6)

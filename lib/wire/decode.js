@@ -15,7 +15,7 @@ const newline = 10
 const carriage = 13
 
 /**
- * Replies by class, where they are counted: strings and those that are not there, 0 and 1.
+ * Counted replies by class: strings, nulls, 0 and 1.
  * @typedef {{ bulk: number, nil: number, zero: number, one: number }} Tally
  */
 
@@ -153,7 +153,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
         const taken = Math.min(skip, end - at)
         at += taken
         skip -= taken
-        // The end of the line may be cut in two.
+        // A read may end inside the line end.
         const place = skip === 1 && taken > 0 ? at - 1 : skip === 0 && taken > 1 ? at - 2 : -1
         if (place >= 0 && bytes[place] !== carriage)
           throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
@@ -193,7 +193,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
     try {
       take(bytes)
     } finally {
-      // Also what is in front of garbage.
+      // Counts also replies before invalid bytes.
       tell()
     }
   }

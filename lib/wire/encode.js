@@ -1,4 +1,4 @@
-// RESP encoding, for commands kept as a batch, sent as they are made, or sent again.
+// RESP encoding for commands kept as a batch, encoded for a send, or retried.
 
 /**
  * A place of fixed width whose text is known only at a tick.
@@ -50,21 +50,14 @@ export const argumentSize = (arg) => {
 /** Bytes of `*3\r\n`. @param {number} args */
 export const countSize = (args) => 3 + digitsOf(args)
 
-/**
- * Bytes that `encode` writes for this command.
- * @param {Argument[]} args
- */
+/** Bytes that `encode` writes for this command. @param {Argument[]} args */
 export const encodedSize = (args) => {
   let size = countSize(args.length)
   for (const arg of args) size += argumentSize(arg)
   return size
 }
 
-/**
- * @param {Buffer} out
- * @param {number} at
- * @param {number} n
- */
+/** @param {Buffer} out @param {number} at @param {number} n */
 const putInteger = (out, at, n) => {
   if (n < 10) {
     out[at] = 48 + n
@@ -80,13 +73,9 @@ const putInteger = (out, at, n) => {
   return at + digits
 }
 
-/**
- * @param {Buffer} out
- * @param {number} at
- * @param {string} text
- */
+/** @param {Buffer} out @param {number} at @param {string} text */
 const putText = (out, at, text) => {
-  // Short ASCII is the common case, and a call into the engine costs more than a few bytes by hand.
+  // Short ASCII is the common case, for which a call into the engine is slower than a loop.
   if (text.length < 24) {
     let i = 0
     for (; i < text.length; i++) {
@@ -172,7 +161,7 @@ export const commandBytes = (commands) => {
 export const askingBytes = commandBytes([['ASKING']])
 
 /**
- * One argument as a client library wants it: text, or bytes where any part is bytes.
+ * One argument for a client library: text, or bytes if any part is bytes.
  * @param {Argument} arg
  * @param {TickValues} values
  * @returns {string | Buffer}
@@ -188,8 +177,5 @@ export const plainArgument = (arg, values) => {
   return Buffer.concat(texts.map((text) => (typeof text === 'string' ? Buffer.from(text) : text)))
 }
 
-/**
- * @param {Argument[]} args
- * @param {TickValues} values
- */
+/** @param {Argument[]} args @param {TickValues} values */
 export const plainCommand = (args, values) => args.map((arg) => plainArgument(arg, values))

@@ -1,24 +1,15 @@
-// Ids as bytes behind each other, with their scores: 300,000 of them without an object or a string.
+// Ids as consecutive bytes with their scores: 300,000 of them without an object or a string.
 
 /** @typedef {ReturnType<typeof idList>} IdList */
 
-/**
- * @param {Buffer} bytes
- * @param {number} from
- * @param {number} to
- */
+/** @param {Buffer} bytes @param {number} from @param {number} to */
 const hashOf = (bytes, from, to) => {
   let h = 0x811c9dc5
   for (let i = from; i < to; i++) h = Math.imul(h ^ bytes[i], 0x01000193)
   return h ^ (h >>> 15)
 }
 
-/**
- * A number as a server writes a score.
- * @param {Buffer} bytes
- * @param {number} from
- * @param {number} to
- */
+/** A number as a server writes a score. @param {Buffer} bytes @param {number} from @param {number} to */
 export const scoreIn = (bytes, from, to) => {
   let value = 0
   for (let i = from; i < to; i++) {
@@ -30,8 +21,8 @@ export const scoreIn = (bytes, from, to) => {
 }
 
 /**
- * Grows, is emptied, and is filled again: a consumer needs one for all that it reads. A class, since a literal with
- * getters has a hidden class of its own each time: with 32 consumers every access to a list was looked up anew.
+ * A list that a consumer empties and fills again. It is a class, since each literal with getters has a hidden class of its
+ * own: with 32 consumers every access to a list was looked up anew.
  */
 class Ids {
   #bytes = Buffer.allocUnsafeSlow(16_384)
@@ -73,7 +64,7 @@ class Ids {
     return this.#bytes.toString('utf8', this.startOf(i), this.endOf(i))
   }
 
-  /** Where in the table the id is or would be. @param {Buffer} from @param {number} at @param {number} to */
+  /** The place of the id in the table, or a free one for it. @param {Buffer} from @param {number} at @param {number} to */
   #placeOf(from, at, to) {
     const table = this.#table
     const mask = table.length - 1
@@ -143,7 +134,7 @@ class Ids {
     this.#scores[i] = score
   }
 
-  /** NaN where none came with the id. @param {number} i */
+  /** NaN: the id has none. @param {number} i */
   scoreOf(i) {
     return i < this.#scores.length ? this.#scores[i] : Number.NaN
   }
@@ -155,5 +146,5 @@ class Ids {
   }
 }
 
-/** @param {{ unique?: boolean }} [options] unique: an id that is there already is not taken a second time */
+/** @param {{ unique?: boolean }} [options] unique: an id is taken once */
 export const idList = ({ unique = false } = {}) => new Ids(unique)

@@ -1,7 +1,7 @@
-// What both decoders hold of a header line: its limits, its length, and the error when it is none.
+// Header lines for both decoders: limits, lengths, and the error for invalid ones.
 import { MillraceError } from '../base/errors.js'
 
-// What no server sends: beyond this the answer is not RESP, or an attack.
+// No server sends more: a larger length is not RESP, or an attack.
 export const longestLine = 65_536
 export const longestBulk = 512 * 1024 * 1024
 export const longestArray = 0x7fffffff
@@ -40,12 +40,7 @@ export const lengthIn = (bytes, from, to, longest) => {
   return value
 }
 
-/**
- * Digits, perhaps behind a sign.
- * @param {Uint8Array} bytes
- * @param {number} from the type
- * @param {number} to
- */
+/** Digits, perhaps behind a sign. @param {Uint8Array} bytes @param {number} from the type @param {number} to */
 export const checkInteger = (bytes, from, to) => {
   const first = bytes[from + 1]
   let i = first === minus || first === 43 ? from + 2 : from + 1
@@ -53,7 +48,7 @@ export const checkInteger = (bytes, from, to) => {
   for (; i < to; i++) if (bytes[i] < 48 || bytes[i] > 57) throw protocolError(bytes.subarray(from, to))
 }
 
-/** A line that holds the end of another has swallowed one. @param {Uint8Array} bytes @param {number} from @param {number} to */
+/** Refuses a line that contains the end of another. @param {Uint8Array} bytes @param {number} from @param {number} to */
 export const checkText = (bytes, from, to) => {
   for (let i = from; i < to; i++) if (bytes[i] === carriage) throw protocolError(bytes.subarray(from, to))
 }

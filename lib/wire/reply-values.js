@@ -1,4 +1,4 @@
-// RESP2 replies as values, for the few replies that are looked at as a whole.
+// RESP2 replies as values, for the few replies that are needed as a whole.
 import { replyReader } from './values.js'
 
 /** @typedef {string | number | null | Error | Value[]} Value an Error: an element that was refused */

@@ -1,4 +1,4 @@
-// What a server in a cluster takes for each slot that holds a key, beside the keys: a table of its own. Pure.
+// Memory of the table that a server in a cluster keeps for each slot with a key. Pure.
 import { slotCount } from './slot.js'
 
 // Measured with SETEX of one key in each of 4,096 slots, less a second key in each; given back with the last key.
@@ -13,5 +13,5 @@ export const slotTableBytes = (version) => {
   return number >= 8 ? slotBytes.redis8 : number >= 7.04 ? slotBytes.redis74 : 0
 }
 
-/** How many of so many slots are used when keys fall into any of all slots. @param {number} slots @param {number} keys */
+/** How many of these slots have a key if keys are uniform over all slots. @param {number} slots @param {number} keys */
 export const slotsUsed = (slots, keys) => slots * (1 - (1 - 1 / slotCount) ** keys)

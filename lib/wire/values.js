@@ -1,4 +1,4 @@
-// RESP2 replies as values: handed out one by one, exact at every split of the stream, without an object a value.
+// RESP2 replies, passed on value by value without an object for each, exact at every split of the stream.
 import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 /**
@@ -6,10 +6,7 @@ import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolEr
  * @typedef {string | number | null | Error | any[]} Reply
  */
 
-/**
- * @param {(reply: Reply) => void} onReply
- * @returns {(bytes: Buffer) => void}
- */
+/** @param {(reply: Reply) => void} onReply @returns {(bytes: Buffer) => void} */
 export const treeReader = (onReply) => {
   /** @type {Reply} */
   let whole = null
@@ -46,13 +43,13 @@ export const treeReader = (onReply) => {
 }
 
 /**
- * What takes a reply apart. Bytes are a view that is used again after the call. Elements of an array come one
- * after the other, at whatever depth.
+ * Receives the parts of a reply. Bytes are a view that is reused after the call. Elements of an array come in order, at any
+ * depth.
  * @typedef {object} ReplySink
  * @property {(count: number, depth: number) => void} open an array begins
  * @property {(bytes: Buffer, from: number, to: number) => void} bulk a string, also a short one like OK
  * @property {(n: number) => void} number
- * @property {() => void} nil a string or an array that is not there
+ * @property {() => void} nil a null string or array
  * @property {(line: string) => void} error at the top: the command was refused; inside an array: an element
  *
  * @typedef {object} ReplyListener
@@ -68,16 +65,12 @@ const star = 42
 const newline = 10
 const carriage = 13
 
-// More than any reply has.
+// No reply is nested deeper.
 const deepest = 32
-// A value that a read has cut is put together here; a larger buffer than this is not kept.
+// A value cut by the end of a read is assembled here; a larger buffer than this is not kept.
 const keptSpill = 4 << 20
 
-/**
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- */
+/** @param {Uint8Array} bytes @param {number} from @param {number} to */
 const integerIn = (bytes, from, to) => {
   const negative = bytes[from] === minus
   let value = 0
@@ -104,7 +97,7 @@ const bulkReader = (whole) => {
       got = 0
       lineEnd = 2
     },
-    /** Takes what is there of it; returns where the next thing begins. @param {Buffer} bytes @param {number} from @param {ReplySink | null} sink */
+    /** Takes the bytes of it that have arrived; returns where the next value begins. @param {Buffer} bytes @param {number} from @param {ReplySink | null} sink */
     take(bytes, from, sink) {
       const end = bytes.length
       let at = from
@@ -136,11 +129,7 @@ const bulkReader = (whole) => {
   }
 }
 
-/**
- * Takes the bytes of a connection as they come.
- * @param {ReplyListener} listener
- * @returns {(bytes: Buffer) => void}
- */
+/** Takes the bytes of a connection as they come. @param {ReplyListener} listener @returns {(bytes: Buffer) => void} */
 export const replyReader = ({ sink: sinkOf, replied }) => {
   /** @type {ReplySink | null} the reply under way has begun */
   let sink = null
@@ -169,12 +158,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
     if (count === 0) return element()
     left[depth++] = count
   }
-  /**
-   * Takes the header line in bytes[from, to), no line end.
-   * @param {Buffer} bytes
-   * @param {number} from
-   * @param {number} to
-   */
+  /** Takes the header line in bytes[from, to), no line end. @param {Buffer} bytes @param {number} from @param {number} to */
   const header = (bytes, from, to) => {
     sink ??= sinkOf()
     switch (bytes[from]) {

@@ -1,4 +1,4 @@
-// What the commands of a strategy are made of, as far as options of traffic need to know.
+// Properties of a strategy's commands on which traffic options depend.
 import { anyPlan } from './any-plan.js'
 import { strategyNamed } from './index.js'
 import { planFieldsOf } from './plan-fields.js'
@@ -24,10 +24,7 @@ const commandsOf = (strategy) => {
 export const storesValues = (strategy) =>
   commandsOf(strategy).some(({ args }) => variablesIn(args).includes('value'))
 
-/**
- * Why items of a strategy cannot have lifetimes of their own; null: they can.
- * @param {string} strategy
- */
+/** Why items of a strategy cannot have lifetimes of their own; null: they can. @param {string} strategy */
 export const lifetimeFault = (strategy) => {
   const commands = commandsOf(strategy)
   if (!commands.some(({ args }) => variablesIn(args).includes('ttl')))

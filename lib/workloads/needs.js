@@ -1,4 +1,4 @@
-// What a user may need of a data model of latest items. A model declares in `choice` which of them it meets.
+// What a user may need of a data model of latest items. A model declares in `choice` which needs it meets.
 
 /**
  * @typedef {'newest-n' | 'exact-expiry' | 'expiry-by-length' | 'unique-ids' | 'values-included' | 'safe-to-retry'} NeedName
@@ -46,18 +46,14 @@ export const needNames = Object.freeze(/** @type {NeedName[]} */ (Object.keys(ne
  */
 export const unmetBy = ({ choice }, asked) => asked.filter((need) => !choice?.meets.includes(need))
 
-/**
- * What a user of the model goes without, in words.
- * @param {{ choice: Choice | null }} declared
- * @returns {string[]}
- */
+/** What a user of the model loses, in words. @param {{ choice: Choice | null }} declared @returns {string[]} */
 export const givenUpBy = ({ choice }) => {
   if (choice === null) return []
   const { meets, expiry, givesUp } = choice
   const byLength = meets.includes('expiry-by-length')
   return [
     ...needNames
-      // That a structure has no limit is no loss where each item has one.
+      // No limit of the structure is no loss if each item expires by itself.
       .filter((need) => !meets.includes(need) && need !== 'expiry-by-length')
       .map((need) =>
         need === 'exact-expiry' && byLength

@@ -23,10 +23,7 @@ import { scoreIn } from '../wire/id-list.js'
 
 const nothing = () => {}
 
-/**
- * @param {Collector} collector
- * @returns {ReplySink}
- */
+/** @param {Collector} collector @returns {ReplySink} */
 const silent = ({ refused }) => ({
   open: nothing,
   bulk: nothing,
@@ -153,11 +150,7 @@ const newestSink = (collector) => {
   }
 }
 
-/**
- * @param {BoundAsk} ask
- * @param {Collector} collector
- * @returns {ReplySink}
- */
+/** @param {BoundAsk} ask @param {Collector} collector @returns {ReplySink} */
 export const sinkOf = (ask, collector) => {
   if (ask.kind === 'ids') return sinks[ask.shape](collector)
   if (ask.kind === 'newest') return newestSink(collector)

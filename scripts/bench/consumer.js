@@ -2,16 +2,9 @@
 import { digits, median, start } from './room.js'
 import { commandsPerS, onServer } from './yardstick.js'
 
-/**
- * @typedef {import('./room.js').Case} Case
- * @typedef {import('./room.js').Room} Room
- */
+/** @import { Case, Room } from './room.js' */
 
-/**
- * A consumer, as soon as there is a producer to attach to.
- * @param {Room} room
- * @param {string[]} args
- */
+/** A consumer, as soon as there is a producer to attach to. @param {Room} room @param {string[]} args */
 const read = async (room, args) => {
   for (let left = 60; ; left--) {
     try {

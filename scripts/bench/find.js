@@ -9,9 +9,9 @@ import { digits, median, start } from './room.js'
 import { onServer } from './yardstick.js'
 
 /**
- * @typedef {import('./room.js').Case} Case
- * @typedef {import('./room.js').Room} Room
- * @typedef {import('../../lib/servers/address.js').Endpoint} Endpoint
+ * @import { Case, Room } from './room.js'
+ * @import { Endpoint } from '../../lib/servers/address.js'
+ *
  * @typedef {{ connections: number, rate: number, p99Ms: number }} Point of the sweep
  */
 

@@ -6,7 +6,8 @@ import { separateOf } from '../../lib/compare/separate.js'
 import { digits, median } from './room.js'
 
 /**
- * @typedef {import('./room.js').Ratio} Ratio
+ * @import { Ratio } from './room.js'
+ *
  * @typedef {{ machine: string, recorded: string, ratios: Ratio[] }} Recorded
  */
 
@@ -33,10 +34,7 @@ export const record = (ratios, machine) => {
   writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`)
 }
 
-/**
- * A ratio fell when its interval against the recorded rounds lies beyond none.
- * @param {Ratio[]} ratios
- */
+/** A ratio fell if the whole interval against the recorded rounds is worse. @param {Ratio[]} ratios */
 export const fallen = (ratios) => {
   const { ratios: before, machine, recorded: day } = recorded()
   const rows = ratios.map(({ name, better, rounds }) => {

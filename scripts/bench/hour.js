@@ -5,12 +5,14 @@ import { promisify } from 'node:util'
 import { digits, median } from './room.js'
 import { onServer } from './yardstick.js'
 
+/** @import { Case } from './room.js' */
+
 const run = promisify(execFile)
 const path = fileURLToPath(new URL('../fleet-load.js', import.meta.url))
 const boxes = 8
 const limits = { seconds: 3, megabytes: 250 }
 
-/** @type {import('./room.js').Case} */
+/** @type {Case} */
 export const hourCase = {
   name: `the result of an hour of ${boxes} boxes`,
   round: (room) =>

@@ -11,11 +11,12 @@ import { digits, median, start } from './room.js'
 import { onServer } from './yardstick.js'
 
 /**
- * @typedef {import('./room.js').Case} Case
- * @typedef {import('./room.js').Room} Room
+ * @import { Case, Room } from './room.js'
+ * @import { ChildProcess as Child } from 'node:child_process'
+ * @import { Endpoint } from '../../lib/servers/address.js'
+ *
  * @typedef {{ connections: number, pipeline: number }} Load
  * @typedef {{ opsPerS: number, cpuUs: number }} Played cpuUs: of the whole process, an operation
- * @typedef {import('node:child_process').ChildProcess} Child
  * @typedef {(load: Load, seconds: number) => Child} Tool plays for so long at least
  */
 
@@ -44,7 +45,7 @@ const memtier = (process.env.PATH ?? '').split(delimiter).some((folder) => {
   }
 })
 
-/** @param {Room} room @param {import('../../lib/servers/address.js').Endpoint} endpoint @returns {Record<string, Tool>} */
+/** @param {Room} room @param {Endpoint} endpoint @returns {Record<string, Tool>} */
 const toolsOf = (room, { host, port }) => ({
   ours: ({ connections, pipeline }, seconds) => {
     const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
@@ -127,7 +128,7 @@ end`,
     '0',
   )
 
-/** @param {Room} room @param {Load} load @param {import('../../lib/servers/address.js').Endpoint} endpoint */
+/** @param {Room} room @param {Load} load @param {Endpoint} endpoint */
 const round = async (room, load, endpoint) => {
   const control = controlConnections({})
   try {

@@ -1,4 +1,4 @@
-// What a profile of a replayed application is held against: that of the application itself. Pure.
+// Compares the profile of a replayed application with that of the application itself. Pure.
 import { alignedTable } from '../../lib/base/layout.js'
 
 /**

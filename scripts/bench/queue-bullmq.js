@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OptionError } from '../../lib/base/errors.js'
 
-/** @typedef {import('../queue-peers.js').Side} Side */
+/** @import { At, Side } from '../queue-peers.js' */
 
 /** Its name is no text, so that types are checked without it too. @type {string} */
 const bullmq = 'bullmq'

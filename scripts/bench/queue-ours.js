@@ -2,12 +2,15 @@
 import { once } from 'node:events'
 import { run } from '../../lib/index.js'
 
-/** @typedef {import('../queue-peers.js').Side} Side */
+/**
+ * @import { Side } from '../queue-peers.js'
+ * @import { RunOptions } from '../../lib/index.js'
+ */
 
 const putHz = 5000
 const quiet = /** @type {const} */ ({ guard: 'off', idleCost: 'never', maxBehind: '60s' })
 
-/** @type {readonly [name: import('../../lib/index.js').RunOptions['strategy'], confirm: boolean][]} */
+/** @type {readonly [name: RunOptions['strategy'], confirm: boolean][]} */
 const ways = [
   ['queue-list', false],
   ['queue-list', true],

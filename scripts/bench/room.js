@@ -1,4 +1,4 @@
-// What the cases of the benchmark share: how a program is started, and how figures are told.
+// Shared by the cases of the benchmark: starts programs and prints figures.
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../../lib/base/child.js'
 

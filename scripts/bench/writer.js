@@ -1,14 +1,11 @@
-// What writing costs the client, beside other clients, and what it costs the server.
+// The cost of writing for the client, beside other clients, and for the server.
 import { existsSync } from 'node:fs'
 import { peerPath, peers } from '../../lib/servers/peers.js'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { digits, median, start } from './room.js'
 import { commandsPerS, onServer } from './yardstick.js'
 
-/**
- * @typedef {import('./room.js').Case} Case
- * @typedef {import('./room.js').Room} Room
- */
+/** @import { Case, Room } from './room.js' */
 
 /** One producer, on a private embedded target. @param {Room} room @param {string[]} args */
 const write = (room, args) => start(room, 'producer.js', args).ended
@@ -16,7 +13,7 @@ const write = (room, args) => start(room, 'producer.js', args).ended
 /** @param {any} document */
 const engine = ({ nodes }) => nodes.find((/** @type {any} */ node) => node.role === 'master').engine_cpu_pct
 
-// From this share of its main thread on the server is what holds a run up.
+// Above this share of its main thread, the server is the limit of a run.
 const isFull = (/** @type {number[]} */ busy) => median(busy) >= 95
 
 /** redis-benchmark with the same SETEX. @param {Room} room */
@@ -238,7 +235,7 @@ export const writerCases = [
   {
     name: 'eight agents against one',
     round: async (room) => {
-      // A rate that every server holds: what is dropped would weigh on either differently.
+      // A rate that every server sustains, since dropped items would change the costs of the two differently.
       const args = ['-q', '100000', '--duration', String(room.seconds(10)), '--warm-up', '1']
       const one = await write(room, args)
       const eight = await write(room, [...args, '-t', '8', '-a', 'all'])

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { controlConnections } from '../../lib/servers/control.js'
 import { startEmbedded } from '../../lib/servers/embedded.js'
 
-/** @typedef {import('../../lib/servers/address.js').Endpoint} Endpoint */
+/** @import { Endpoint } from '../../lib/servers/address.js' */
 
 const run = promisify(execFile)
 

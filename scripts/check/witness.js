@@ -77,10 +77,7 @@ const areClientsCounted = async (redis) => {
   return Math.abs(listed - Number(counted)) < clientBytes / 10
 }
 
-/**
- * @param {{ host: string, port: number, password?: string }} server
- * @param {string} [itemCommand] runs once an item
- */
+/** @param {{ host: string, port: number, password?: string }} server @param {string} [itemCommand] runs once an item */
 export const watchServer = ({ host, port, password }, itemCommand = 'setex') => {
   const redis = new Redis({ host, port, password, connectionName: 'witness' })
   redis.on('error', () => {})
@@ -104,7 +101,7 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
   })
   return {
     points,
-    /** Bytes of data while nobody writes: a server counts a new connection as a client after up to a second, and until then it passes for data. */
+    /** Bytes of data between writes: for up to a second, a server counts a new connection as data, not as a client. */
     async data() {
       await dataBytes(redis) // a command takes a histogram when it is run for the first time
       let bytes = Number.NaN
@@ -119,7 +116,7 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
       }
       return bytes
     },
-    /** The loop ends by itself: a question to a server that has gone may never be answered once its client is closed. */
+    /** Ends the loop without waiting for its question, which a server that has ended may never answer. */
     stop() {
       stopped = true
       redis.disconnect()

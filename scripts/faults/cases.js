@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * @typedef {import('./stage.js').Stage} Stage
+ * @import { Stage } from './stage.js'
+ * @import { Settings } from '../../settings.js'
  *
  * @typedef {object} Pace how long things last, and how much is sent
  * @property {{ socket: number, ioredis: number }} quantity items/s
+ * @property {number} [watched] items whose order is watched
  * @property {string} [maxBehind] of a writer that may lose nothing, where it is not the default
  * @property {number} slots that are moved
  * @property {number} frozenMs
@@ -17,13 +19,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @typedef {object} FaultCase
  * @property {string} name
  * @property {'nothing-lost' | 'accounted'} demands nothing-lost: no item failed, uncertain, dropped or unsettled,
- * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
+ * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are reported
  * @property {boolean} [emptied] masters come back without their data, and the result must say so; else it must not
  * @property {boolean} [single] one server
  * @property {boolean} [proxied] behind a proxy that can cut connections
  * @property {boolean} [verified] items are written once, and scripts/verify.js looks afterwards for what was
  * acknowledged; without it they are written again and again, and the order of their ticks is watched
- * @property {(pace: Pace, driver: import('../../settings.js').Settings['driver']) => number} [quantity]
+ * @property {(pace: Pace, driver: Settings['driver']) => number} [quantity]
+ * @property {string} [options] of the writer besides
  * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
  */
 

@@ -59,7 +59,7 @@ export const orderWatch = async ({ endpoints, password, quantity, cluster = true
   }
   const loop = async () => {
     while (running) {
-      // A server that is away holds up its own items only.
+      // A server that does not answer delays its own items only.
       for (const [i, one] of seen.entries()) {
         if (one.reading) continue
         one.reading = true
@@ -74,7 +74,7 @@ export const orderWatch = async ({ endpoints, password, quantity, cluster = true
   }
   const ended = loop()
   return {
-    /** The first reading has brought something. */
+    /** Whether the first reading has found items. */
     hasSeen: () => seen.some(({ stamp }) => stamp > 0),
     async stop() {
       running = false

@@ -1,21 +1,19 @@
-// What ioredis with auto-pipelining makes of moving slots when nobody sends again what it rejects.
+// The effect of moving slots on ioredis with auto-pipelining, if rejected commands are not retried.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { stageOf } from './stage.js'
 
 /**
- * @typedef {import('./cases.js').Pace} Pace
+ * @import { Pace } from './cases.js'
+ * @import { Outcome } from './play.js'
  */
 
 const tickMs = 250
 const leadMs = 2000
 const ttlS = 60
 
-/**
- * @param {Pace} pace
- * @returns {Promise<import('./play.js').Outcome>}
- */
+/** @param {Pace} pace @returns {Promise<Outcome>} */
 export const playPlain = async (pace) => {
   const stage = await stageOf()
   const client = new Cluster(stage.embedded.endpoints, {

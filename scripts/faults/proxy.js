@@ -1,15 +1,13 @@
 // A small proxy on loopback whose connections can be cut in the middle of an answer.
 import net from 'node:net'
 
-/**
- * @param {{ host: string, port: number }} server
- */
+/** @param {{ host: string, port: number }} server */
 export const cuttingProxy = async (server) => {
   /** @type {Set<{ client: net.Socket, upstream: net.Socket }>} */
   const pairs = new Set()
   let cutAfter = Number.POSITIVE_INFINITY
   let cuts = 0
-  // Answers are short: unsent until the one before is confirmed, they would come 40 ms late.
+  // Answers are short: with Nagle's algorithm each would wait up to 40 ms for the confirmation of the one before.
   const listener = net.createServer({ noDelay: true }, (client) => {
     const upstream = net.connect({ ...server, noDelay: true })
     const pair = { client, upstream }
@@ -26,7 +24,7 @@ export const cuttingProxy = async (server) => {
         if (!client.write(chunk)) upstream.pause()
         return
       }
-      // What is written here goes out before the reset.
+      // These bytes are sent before the reset.
       client.write(chunk.subarray(0, cutAfter), () => {
         client.resetAndDestroy()
         upstream.resetAndDestroy()

@@ -1,14 +1,16 @@
 // A way to a server, on loopback, that can forget its connections or hold up all bytes for a time.
 import { connect, createServer } from 'node:net'
 
+/** @import { AddressInfo, Socket } from 'node:net' */
+
 /** @param {{ host: string, port: number }} to */
 export const wayTo = async (to) => {
-  /** @type {Set<import('node:net').Socket>} */
+  /** @type {Set<Socket>} */
   const live = new Set()
-  /** @type {Set<import('node:net').Socket>} */
+  /** @type {Set<Socket>} */
   const all = new Set()
   let isPaused = false
-  // What comes on is short: unsent until the one before is confirmed, it would come 40 ms late.
+  // Packets are short: with Nagle's algorithm each would wait up to 40 ms for the confirmation of the one before.
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: to.port, host: to.host, noDelay: true })
     for (const [from, other] of [

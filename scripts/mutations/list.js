@@ -1,4 +1,4 @@
-// Faults of a single line each, as somebody might make them. `line` is in the file exactly once.
+// Faults of one line each, as a change might introduce them. `line` is in the file exactly once.
 
 /**
  * @typedef {object} Mutation

@@ -11,7 +11,7 @@ import { dataFolder } from './data.js'
 import { pictureFile } from './picture-file.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */
 
 /** @typedef {{ title: string, row: (client: string) => string, figure: string, shownAs?: string }} Column */
 

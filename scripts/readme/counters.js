@@ -4,7 +4,7 @@ import { micros } from '../../lib/base/units.js'
 import { figureText } from './findings.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */
 
 const ways = ['loop', 'auto-pipeline', 'pipeline', 'transaction', 'script', 'function']
 const places = ['direct', '1 ms', '2 ms', '5 ms']

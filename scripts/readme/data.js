@@ -9,10 +9,11 @@ import { published } from '../../lib/experiments/published.js'
 import { experimentDocument, hardware } from '../../lib/experiments/summary.js'
 
 /**
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
+ * @import { TurnResult } from '../../lib/experiments/summary.js'
+ * @import { Fixed } from '../../lib/experiments/store.js'
  *
- * @typedef {import('../../lib/experiments/store.js').Fixed & {
+ * @typedef {Fixed & {
  *   started: string, duration_s: number, command: string, millrace: string, node: string, hardware: string
  * }} ExperimentTerms
  * @typedef {{ address: string, shard: number, role: string, engine_cpu_pct: number | null, over_ms?: number }} NodeSecond

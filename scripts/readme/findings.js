@@ -4,10 +4,7 @@ import { times } from '../../lib/base/units.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { grossCost, measureNamed, netCost } from '../../lib/result/measures.js'
 
-/**
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentRatio} ExperimentRatio
- */
+/** @import { ExperimentDocument, ExperimentRatio, ExperimentRow } from '../../lib/result/experiment-document.js' */
 
 /** @param {ExperimentDocument} document @param {string} label its start, without the variant @param {string} figure */
 export const ratioNamed = ({ id, ratios }, label, figure) => {
@@ -29,7 +26,7 @@ export const cpuFigureOf = ({ rows }) =>
 /** 'server CPU', and whether it is gross. @param {ExperimentRatio} ratio */
 export const cpuWords = ({ figure }) => (figure === netCost ? 'server CPU' : 'gross server CPU')
 
-/** A row of which some runs are not valid. @param {import('../../lib/result/experiment-document.js').ExperimentRow | undefined} row */
+/** A row of which some runs are not valid. @param {ExperimentRow | undefined} row */
 export const isInvalid = (row) => row?.marks.some(({ code }) => code === 'invalid') ?? false
 
 /** Below what has the mark. @param {string} page that says why */

@@ -1,4 +1,4 @@
-// The ratios to other tools that the gate holds later ones against, as a table.
+// The recorded ratios to other tools, with which the gate compares later ones, as a table.
 import { recorded } from '../bench/gate.js'
 import { digits, median } from '../bench/room.js'
 

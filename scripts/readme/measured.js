@@ -9,10 +9,7 @@ import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { pictureFile } from './picture-file.js'
 
-/**
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentRow} ExperimentRow
- */
+/** @import { ExperimentDocument, ExperimentRow } from '../../lib/result/experiment-document.js' */
 
 /** @param {ExperimentRow} row @param {string} name */
 const cellOf = ({ figures, published }, name) => {
@@ -92,10 +89,7 @@ const partOf = (document) => {
   ].join('\n')
 }
 
-/**
- * Ours first, then the published ones in their order.
- * @param {Map<string, ExperimentDocument>} experiments
- */
+/** Ours first, then the published ones in their order. @param {Map<string, ExperimentDocument>} experiments */
 const inOrder = (experiments) => [
   ...[...experiments.values()].filter(({ id }) => isFrontPage(id)),
   ...experimentIds().flatMap((id) => experiments.get(id) ?? []),

@@ -5,8 +5,8 @@ import { membershipMemory, membershipRates, pointsOf, structures } from '../../c
 import { table } from './reference.js'
 
 /**
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../charts/membership.js').Point} Point
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
+ * @import { Point } from '../../charts/membership.js'
  */
 
 const memory = 'passes.memory_bytes_per_item'

@@ -17,8 +17,11 @@ import {
 import { centre, modelRows } from './pictures.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
-/** @typedef {import('../../lib/workloads/needs.js').Choice} Choice */
+/**
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
+ * @import { Choice } from '../../lib/workloads/needs.js'
+ * @import { Declaration } from '../../lib/workloads/declare.js'
+ */
 
 const memory = 'server.memory_bytes_per_item'
 
@@ -28,7 +31,7 @@ const modelsIn = ({ rows }) => {
   return labels.flatMap((label) => allStrategies().find(({ choice }) => choice?.label === label) ?? [])
 }
 
-/** @param {import('../../lib/workloads/declare.js').Declaration} declared */
+/** @param {Declaration} declared */
 const optionOf = ({ name, flags: [flag] }) => {
   if (name === defaultStrategy) return `\`${name}\` (default)`
   return `\`--${flag ? flag.name : `strategy ${name}`}\``
@@ -109,10 +112,7 @@ const shardBullet = (experiments) => {
   ]
 }
 
-/**
- * The findings with machine, date and server version.
- * @param {Map<string, ExperimentDocument>} experiments
- */
+/** The findings with machine, date and server version. @param {Map<string, ExperimentDocument>} experiments */
 export const answersPart = (experiments) => {
   const document = experiments.get('models')
   if (!document) throw new Error('docs/data/models.ndjson is missing')

@@ -7,10 +7,7 @@ import { defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 
-/**
- * @typedef {import('../../settings.js').Option} Option
- * @typedef {import('../../settings.js').Program} Program
- */
+/** @import { Option, Program } from '../../settings.js' */
 
 const isShown = (/** @type {Option} */ { hidden }) => !hidden
 

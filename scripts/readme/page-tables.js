@@ -4,7 +4,7 @@ import { centreOf } from '../../lib/result/statistics.js'
 import { figureText, invalidNote, isInvalid } from './findings.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */
 
 const memory = 'passes.memory_bytes_per_item'
 

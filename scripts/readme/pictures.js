@@ -10,7 +10,10 @@ import { pictureFile } from './picture-file.js'
 import { queriesPictures } from './queries.js'
 import { queuesPictures } from './queues.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/**
+ * @import { ExperimentDocument, ExperimentRow } from '../../lib/result/experiment-document.js'
+ * @import { RunData } from './data.js'
+ */
 
 const looks = /** @type {const} */ (['light', 'dark'])
 
@@ -36,7 +39,7 @@ export const modelRows = ({ rows }) => {
   return { cases, variants, rowOf }
 }
 
-/** What is printed of a row. @param {import('../../lib/result/experiment-document.js').ExperimentRow | undefined} row @param {string} figure */
+/** What is printed of a row. @param {ExperimentRow | undefined} row @param {string} figure */
 export const centre = (row, figure) => row?.figures[figure] && centreOf(row.figures[figure])
 
 /** @param {ExperimentDocument} document */
@@ -81,7 +84,7 @@ export const modelsFinding = (document) => {
 /**
  * Files of the README's pictures, by path.
  * @param {Map<string, ExperimentDocument>} experiments
- * @param {import('./data.js').RunData | null} shardAdded
+ * @param {RunData | null} shardAdded
  * @returns {Record<string, string>}
  */
 export const pictureFiles = (experiments, shardAdded) => {
@@ -100,7 +103,7 @@ export const pictureFiles = (experiments, shardAdded) => {
 
 /**
  * A picture that follows the reader's light or dark page.
- * @param {string} path without the look
+ * @param {string} path without the theme
  * @param {string} words what it shows, for who cannot see it
  */
 export const pictureMarkup = (path, words) =>

@@ -11,7 +11,7 @@ import {
 import { micros, rate } from '../../lib/base/units.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */
 
 const handMade = ['index', 'index-json']
 const compared = [...handMade, 'search']

@@ -6,7 +6,8 @@ import { workersNeeded } from './queues.js'
 import { table } from './reference.js'
 
 /**
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
+ *
  * @typedef {{ id: string, question: string, page: string, finding: (document: ExperimentDocument) => string }} Question
  */
 

@@ -7,7 +7,11 @@ import { count, micros, rate } from '../../lib/base/units.js'
 import { dataFolder, runNamed } from './data.js'
 import { table } from './reference.js'
 
-/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/**
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
+ * @import { Interval } from '../../lib/answers/scaling.js'
+ * @import { Peers } from '../queue-peers.js'
+ */
 
 /** The run whose backlog is drawn. */
 const backlogRun = 'queue-backlog'
@@ -24,7 +28,7 @@ export const queuesPictures = (experiments) => {
 const boxWorkers = 32
 const rates = [5000, 30_000]
 
-/** @param {import('../../lib/answers/scaling.js').Interval} interval @param {(n: number) => string} shown */
+/** @param {Interval} interval @param {(n: number) => string} shown */
 const between = ([low, high], shown) => `(${shown(low)} to ${shown(high)})`
 
 /** The workers that a rate needs, by the law of one take. @param {ExperimentDocument} document @param {string} label @param {number} jobs a second */
@@ -77,7 +81,7 @@ const commandsWords = (commands) =>
 const queuePeersPart = () => {
   const file = join(dataFolder, 'queue-peers.json')
   if (!existsSync(file)) return null
-  /** @type {import('../queue-peers.js').Peers} */
+  /** @type {Peers} */
   const peers = JSON.parse(readFileSync(file, 'utf8'))
   return [
     table(

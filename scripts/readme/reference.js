@@ -90,7 +90,7 @@ export const placeholdersPart = (known = placeholders) =>
 /** Those of a mix. */
 export const mixPlaceholdersPart = () => placeholdersPart(mixPlaceholders)
 
-/** @typedef {import('../../lib/workloads/declare.js').Declaration} Declaration */
+/** @import { Command, Declaration, Family } from '../../lib/workloads/declare.js' */
 
 const terms = {
   prefix: '',
@@ -113,7 +113,7 @@ const placements = /** @type {const} */ ([
   { option: '`--ns N --spread`', sets: 2, placement: 'spread' },
 ])
 
-/** `item:<n>` @param {import('../../lib/workloads/declare.js').Family} family */
+/** `item:<n>` @param {Family} family */
 const patternOf = ({ parts }) =>
   code(parts.map((part) => (typeof part === 'string' ? part : `<${part.variable}>`)).join(''))
 
@@ -160,7 +160,7 @@ export const keysPart = () => {
   )
 }
 
-/** @param {import('../../lib/workloads/declare.js').Command} command */
+/** @param {Command} command */
 const commandText = ({ name, args }) => {
   const script = args.find((arg) => typeof arg === 'object' && 'script' in arg)
   return script ? `${name} lua/${/** @type {any} */ (script).script}.lua` : name

@@ -4,11 +4,13 @@ import { someTimes as percentiles } from '../../lib/measures/measure.js'
 import { measureSchema, publishedSchemas } from '../../lib/result/published-schemas.js'
 import { OPTIONS } from '../../settings.js'
 
+/** @import { Option } from '../../settings.js' */
+
 const numbers = new Set(['integer', 'bytes', 'duration', 'seconds', 'rate', 'agents', 'listener'])
 
 const camel = (/** @type {string} */ name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase())
 
-/** @param {import('../../settings.js').Option} option */
+/** @param {Option} option */
 const typeOf = ({ type, choices, repeatable }) => {
   if (type === 'flag') return 'boolean'
   if (type === 'choice' && choices) return choices.map((choice) => `'${choice}'`).join(' | ')
@@ -16,7 +18,7 @@ const typeOf = ({ type, choices, repeatable }) => {
   return repeatable || type === 'choices' ? 'string | readonly string[]' : 'string'
 }
 
-/** @param {import('../../settings.js').Option} option */
+/** @param {Option} option */
 const member = (option) => `  /** ${option.help} */\n  ${camel(option.name)}?: ${typeOf(option)}`
 
 const members = () =>

@@ -1,5 +1,5 @@
 // A reporter of node's test runner: a line for each file when it ends, with its time. The runner's own lines come in the
-// order of the files, so that a slow one holds back all others.
+// order of the files, so that a slow one delays all others.
 import { relative } from 'node:path'
 
 /** @param {AsyncIterable<{ type: string, data: any }>} events */

@@ -20,11 +20,11 @@ after(() => browser?.close())
 const opened = (t, url, options) =>
   openedPage(t, browser, url, (asked) => asked.startsWith(url) || asked.startsWith('data:'), options)
 
-/** @param {import('playwright-core').Page} page @param {number} points */
+/** @param {Page} page @param {number} points */
 const hasPoints = (page, points) =>
   page.waitForFunction((least) => Number(document.documentElement.dataset.points) >= least, points)
 
-/** @param {import('playwright-core').Page} page */
+/** @param {Page} page */
 const tilesOf = (page) =>
   page.evaluate(() =>
     Object.fromEntries(

@@ -9,7 +9,10 @@ import { pageFiles } from '../../lib/report/write-report.js'
 import { launched, openedPage, skip } from '../helpers/browser.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 
-/** @typedef {import('playwright-core').Page} Page */
+/**
+ * @import { BrowserContextOptions, Locator, Page } from 'playwright-core'
+ * @import { TestContext } from 'node:test'
+ */
 
 /** @type {import('playwright-core').Browser} */
 let browser
@@ -62,7 +65,7 @@ after(async () => {
   if (folder) rmSync(folder, { recursive: true, force: true })
 })
 
-/** @param {import('node:test').TestContext} t @param {string} name @param {import('playwright-core').BrowserContextOptions} [options] */
+/** @param {TestContext} t @param {string} name @param {BrowserContextOptions} [options] */
 const opened = (t, name, options) => {
   const url = pathToFileURL(join(folder, name)).href
   return openedPage(t, browser, url, (asked) => asked === url || asked.startsWith('blob:'), options)
@@ -78,7 +81,7 @@ const unfold = async (page) => {
   )
 }
 
-/** What stands beside the pointer, late in a run. @param {Page} page @param {import('playwright-core').Locator} chart */
+/** What stands beside the pointer, late in a run. @param {Page} page @param {Locator} chart */
 const tipIn = async (page, chart) => {
   await chart.scrollIntoViewIfNeeded()
   const box = await chart.boundingBox()

@@ -48,7 +48,7 @@ test('without WATCH the transactions lose updates, which makes the run not valid
 })
 
 test('an update that another program takes away is lost, and one that it adds is not ours', async () => {
-  // Each document is updated once at most.
+  // Each document is updated once at most, and the run goes on for three seconds behind the update that is changed.
   const asked =
     '--strategy update-hash --items 1000 --order sequential --connections 2 --requests 100 --rate 100'
   const { redis } = place.server

@@ -6,7 +6,7 @@ import { clientFaults, driverIn, playForClients } from '../../scripts/faults/cli
 import { hasDriver, libraryNames } from './peers.js'
 import { outcomesOf } from './programs.js'
 
-/** @typedef {import('../../scripts/faults/clients.js').Outcome} Outcome */
+/** @import { Outcome } from '../../scripts/faults/clients.js' */
 
 // So few that a machine with other work keeps up.
 const quantity = 200

@@ -1,9 +1,11 @@
 // A server that says what it is told to say, to whom it is told to say it.
 import { createServer } from 'node:net'
 
-/** @import { Scope } from './servers.js' */
 /**
- * @typedef {(args: string[], who: string, socket: import('node:net').Socket) => string | Buffer | null | undefined} Answer
+ * @import { Scope } from './servers.js'
+ * @import { AddressInfo, Socket } from 'node:net'
+ *
+ * @typedef {(args: string[], who: string, socket: Socket) => string | Buffer | null | undefined} Answer
  * the bytes of the reply; null: none; undefined: as an honest server of 7.0 would. `who`: the client's name
  */
 

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
 import { until } from './programs.js'
 
+/** @import { Scope } from './servers.js' */
+
 /** Where nothing is: what this machine's user has set up is not read. */
 export const noAwsFiles = {
   AWS_CONFIG_FILE: fileURLToPath(new URL('no-aws-config', import.meta.url)),
@@ -19,7 +21,7 @@ export const awsEnv = (endpoint) => ({
   ...noAwsFiles,
 })
 
-/** @param {import('./servers.js').Scope} t @param {string} python of moto's folder */
+/** @param {Scope} t @param {string} python of moto's folder */
 export const startMoto = async (t, python) => {
   // It takes a port itself: one that is free now may be another program's when it has started.
   const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {

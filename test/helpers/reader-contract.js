@@ -19,9 +19,14 @@ import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
 
 /**
- * @typedef {import('../../lib/servers/open.js').Target} Target
+ * @import { Target } from '../../lib/servers/open.js'
+ * @import { ReaderSettings } from '../../settings.js'
+ * @import { ReadDriverOptions } from '../../lib/transport/read-driver.js'
+ * @import { AnnouncedPlan } from '../../lib/plan/announced-plan.js'
+ * @import { ReadPlan } from '../../lib/loads/fetches/plan.js'
+ * @import { IdList } from '../../lib/wire/id-list.js'
+ *
  * @typedef {{ target: Target, cluster: boolean }} Place
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  * @typedef {{ line: string, read?: string[], cluster?: boolean, single?: boolean }} Case
  */
 
@@ -55,10 +60,10 @@ export const written = async ({ target, cluster }, line) => {
 /**
  * Fetches until everything is there (replicas follow by themselves), and returns what the last fetch brought.
  * @param {Place} at
- * @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced
+ * @param {AnnouncedPlan} announced
  * @param {string} line
  * @param {number} expected items
- * @param {(plan: import('../../lib/loads/fetches/plan.js').ReadPlan) => void} [look]
+ * @param {(plan: ReadPlan) => void} [look]
  */
 export const readBack = async ({ target, cluster }, announced, line, expected, look) => {
   const settings = /** @type {ReaderSettings} */ (
@@ -117,7 +122,7 @@ export const readBack = async ({ target, cluster }, announced, line, expected, l
   }
 }
 
-/** What every item must be, by its id. @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced @param {number} [last] */
+/** What every item must be, by its id. @param {AnnouncedPlan} announced @param {number} [last] */
 export const itemsOf = (announced, last = quantity) => {
   const parts = payloadOf(announced)
   const tags = announced.sets.map((set) => (announced.taggedItems ? set.slice(set.indexOf('{')) : ''))
@@ -179,7 +184,7 @@ export const readerContract = (name, cluster, cases, place, by = drivers) => {
   }
 }
 
-/** The newest so many, where there is an order. @param {Place} at @param {import('../../lib/plan/announced-plan.js').AnnouncedPlan} announced @param {string} driver */
+/** The newest so many, where there is an order. @param {Place} at @param {AnnouncedPlan} announced @param {string} driver */
 const limited = async (at, announced, driver) => {
   const limit = 40
   const { seen, reader, fetched } = await readBack(

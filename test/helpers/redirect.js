@@ -1,5 +1,7 @@
 // A loader hook: an import of one module gives another, which a test made of it.
 
+/** @import { ResolveHook } from 'node:module' */
+
 let from = ''
 let to = ''
 
@@ -9,7 +11,7 @@ export const initialize = (modules) => {
   to = modules.to
 }
 
-/** @type {import('node:module').ResolveHook} */
+/** @type {ResolveHook} */
 export const resolve = async (specifier, context, next) => {
   const found = await next(specifier, context)
   return found.url === from ? { ...found, url: to } : found

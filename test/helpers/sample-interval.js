@@ -3,6 +3,8 @@ import { series } from '../../lib/measure/latency.js'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { seeded } from './random.js'
 
+/** @import { Interval } from '../../lib/fleet/interval.js' */
+
 /** Of items that are all acknowledged. @param {number} n */
 const counts = (n) => ({ ...noCounts(), offered: n, acked: n })
 
@@ -20,7 +22,7 @@ export const boxOfIntervals = (box, agent, seed, onRecord = () => {}, decades = 
   let seq = 0
   let stored = 0
   return {
-    /** @param {number} [second] @returns {import('../../lib/fleet/interval.js').Interval} */
+    /** @param {number} [second] @returns {Interval} */
     next(second = seq + 1) {
       seq++
       const items = 100 + below(50)

@@ -3,10 +3,8 @@
 import { planOf } from '../../lib/loads/plan.js'
 import { OPTIONS } from '../../settings.js'
 
-/**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../lib/loads/plan.js').Facts} Facts
- */
+/** @import { Program, Settings } from '../../settings.js' */
+/** @import { Facts } from '../../lib/loads/plan.js' */
 
 /** @type {Settings} */
 const defaults = {

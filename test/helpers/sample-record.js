@@ -4,10 +4,9 @@ import { resultDocument } from '../../lib/result/document.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleParts } from './sample-run.js'
 
-/**
- * @typedef {import('../../lib/result/record.js').RunRecord} RunRecord
- * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- */
+/** @import { RunRecord } from '../../lib/result/record.js' */
+/** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */
+/** @import { RunParts } from '../../lib/result/document.js' */
 
 /** A second's latencies around a middle. @param {number} us */
 const latencies = (us) => {
@@ -36,7 +35,7 @@ const nodeRow = ({ address, shard, role }, atMs, pct) => ({
 
 /**
  * Eight seconds of a run, the first of them warm-up; a node is silent in the fourth.
- * @param {Partial<import('../../lib/result/document.js').RunParts>} [change]
+ * @param {Partial<RunParts>} [change]
  * @returns {RunRecord}
  */
 export const sampleRecord = (change = {}) => {

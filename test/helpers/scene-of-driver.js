@@ -9,11 +9,13 @@ import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from './sample-plan.js'
 import { socketInMemory } from './scene-of-queues.js'
 
+/** @import { Step } from '../../lib/workloads/step.js' */
+
 const epochMs = 1_700_000_000_000
 
 /**
  * Two chunks of so many items; slot s is of master s mod `masters`.
- * @param {{ masters: number, items: number, steps?: import('../../lib/workloads/step.js').Step[], settings?: Parameters<typeof samplePlan>[0] }} size
+ * @param {{ masters: number, items: number, steps?: Step[], settings?: Parameters<typeof samplePlan>[0] }} size
  */
 export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
   const cluster = masters > 1

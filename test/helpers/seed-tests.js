@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { failureOf } from '../simulation/seeds.js'
 
+/** @import { Simulated } from '../simulation/seeds.js' */
+
 const part = 50
 
-/** @param {import('../simulation/seeds.js').Simulated} name @param {number} from @param {number} to */
+/** @param {Simulated} name @param {number} from @param {number} to */
 export const seedTests = (name, from, to) => {
   for (let first = from; first <= to; first += part) {
     const last = Math.min(to, first + part - 1)

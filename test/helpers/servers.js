@@ -22,24 +22,13 @@ export const suiteScope = () => {
   return { after: (step) => void undo.unshift(step) }
 }
 
-/**
- * @typedef {object} TestServer
- * @property {string} host
- * @property {number} port
- * @property {string} password
- * @property {number} pid
- * @property {string} dir
- * @property {import('ioredis').Redis} redis
- * @property {() => Promise<void>} stop
- * @property {(awayMs?: number) => Promise<void>} restart kills it and starts it on the same port, empty, after so long
- */
+/** @typedef {Awaited<ReturnType<typeof startServer>>} TestServer */
 
 /**
  * A server of its own on a free port.
  * @param {Scope} t
  * @param {{ config?: Record<string, string | string[]>, bin?: string }} [options] config: its lines come last
  * and win; an array is the arguments of one line
- * @returns {Promise<TestServer>}
  */
 export async function startServer(t, { config = {}, bin } = {}) {
   const password = randomBytes(12).toString('hex')

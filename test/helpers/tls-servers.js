@@ -83,7 +83,8 @@ const tlsConfig = ({ ca, serverCert, serverKey }, port, clients) => [
  * One server, or a cluster.
  * @param {Scope} t
  * @param {Certificates} certificates
- * @param {{ clients?: boolean, shards?: number, replicas?: number }} [options] shards: a cluster; replicas of each
+ * @param {{ clients?: boolean, shards?: number, replicas?: number }} [options] clients: must show a certificate; shards: a
+ *   cluster; replicas of each
  */
 export async function startTlsServers(t, certificates, { clients = false, shards, replicas = 0 } = {}) {
   const masters = shards ?? 1

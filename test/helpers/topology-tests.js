@@ -4,7 +4,11 @@ import test, { after } from 'node:test'
 import { faultCases, shortPace } from '../../scripts/faults/cases.js'
 import { play } from '../../scripts/faults/play.js'
 
-/** @typedef {import('../../scripts/faults/cases.js').FaultCase} FaultCase */
+/**
+ * @import { FaultCase } from '../../scripts/faults/cases.js'
+ * @import { Outcome } from '../../scripts/faults/play.js'
+ * @import { Stage } from '../../scripts/faults/stage.js'
+ */
 
 /** @type {FaultCase} */
 const everyChange = {

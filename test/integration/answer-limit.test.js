@@ -5,10 +5,12 @@ import { stageOf } from '../../scripts/faults/stage.js'
 import { wayTo } from '../../scripts/faults/way.js'
 import { outcomesOf } from '../helpers/programs.js'
 
+/** @import { TestContext } from 'node:test' */
+
 const kept = '--guard off --allow memory --idle-cost never --no-report'
 const limited = '--driver ioredis --driver-option answerLimit=1000'
 
-/** @param {import('node:test').TestContext} t */
+/** @param {TestContext} t */
 const stageWithWay = async (t) => {
   const stage = await stageOf({ cluster: false })
   const way = await wayTo(stage.embedded.endpoints[0])

@@ -11,13 +11,13 @@ import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/** @typedef {import('millrace').ProgressEvent} ProgressEvent */
+/** @import { LocalServers, ProgressEvent, RunOptions } from 'millrace' */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { 'run.schema.json': runSchema, 'intervals.schema.json': secondSchema } = publishedSchemas
 
 describe('run() on local servers', () => {
-  /** @type {import('millrace').LocalServers} */
+  /** @type {LocalServers} */
   let servers
   before(async () => {
     servers = await startLocalServers()

@@ -13,8 +13,12 @@ import { sampleParts } from '../helpers/sample-run.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
-/** @import { Socket } from 'node:net' */
-/** @import { Program } from '../helpers/bad-lines.js' */
+/**
+ * @import { Socket } from 'node:net'
+ * @import { Program } from '../helpers/bad-lines.js'
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 // A program takes a quarter of a second to start: every so many of the lines is typed as a user would.
 const wholeEvery = 20
@@ -42,7 +46,7 @@ describe('as a user types them', { concurrency: 2 }, () => {
 })
 
 describe('folders, files and targets', { concurrency: 2 }, () => {
-  /** @type {import('../helpers/servers.js').TestServer} */
+  /** @type {TestServer} */
   let server
   const scope = suiteScope()
   before(async () => {
@@ -69,7 +73,8 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
    * @param {string} what
    * @param {2 | 3} code
    * @param {RegExp} names
-   * @param {(own: string, t: import('node:test').TestContext) => { line?: string, env?: Record<string, string>, program?: Program, out?: string | false } | Promise<any>} make
+   * @param {(own: string, t: TestContext) => { line?: string, env?: Record<string, string>, program?: Program, out?: string | false, isWhole?: boolean }} make
+   *   isWhole: by the producer in a process of its own, in that folder
    */
   const refused = (what, code, names, make) =>
     test(what, async (t) => {

@@ -9,7 +9,10 @@ import { addressOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
 import { startServer } from '../helpers/servers.js'
 
-/** @import { TestServer } from '../helpers/servers.js' */
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 const clock = () => performance.now()
 // One PING at a random moment of each 20 ms.
@@ -20,7 +23,7 @@ const until = async (/** @type {() => unknown} */ holds) => {
 
 /**
  * A bystander that has had its first answers, and what it recorded.
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {TestServer[]} servers they share a password
  * @param {typeof dial} [dialWith]
  */
@@ -49,7 +52,7 @@ const clients = async (/** @type {TestServer} */ { redis }) =>
   String(await redis.client('LIST'))
     .trim()
     .split('\n')
-/** The longest time in which this process did not come to its timers. @param {import('node:test').TestContext} t */
+/** The longest time in which this process did not come to its timers. @param {TestContext} t */
 const pauses = (t) => {
   let lastMs = clock()
   let longestMs = 0

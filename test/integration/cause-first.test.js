@@ -6,6 +6,11 @@ import { startHere } from '../helpers/here.js'
 import { at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
+/**
+ * @import { Run } from '../helpers/here.js'
+ * @import { Program } from '../helpers/programs.js'
+ */
+
 const load = '-q 100 -p 100 --max-behind 200ms'
 
 /** @param {any} document */
@@ -18,7 +23,7 @@ const assertReason = ({ items, warnings }, /** @type {string} */ code, /** @type
   for (const { message } of warnings) assert.doesNotMatch(message, /look at the network, raise/)
 }
 
-/** It writes again, and is ended then. @param {Pick<import('../helpers/here.js').Run, 'intervals' | 'kill' | 'ended'> | import('../helpers/programs.js').Program} writer */
+/** It writes again, and is ended then. @param {Pick<Run, 'intervals' | 'kill' | 'ended'> | Program} writer */
 const goneOn = async (writer) => {
   const lines = writer.intervals().length
   await until('items again', () =>

@@ -1,4 +1,4 @@
-// `millrace choose` as a user starts it, on local servers.
+// `millrace choose` on local servers.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,7 +5,12 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { ioredisCarrier } from '../../lib/loads/chunks/ioredis.js'
 
-/** Answers each command with what is next, the set-up of a connection as a server does. @param {import('node:test').TestContext} t @param {string} answer */
+/**
+ * @import { TestContext } from 'node:test'
+ * @import { AddressInfo } from 'node:net'
+ */
+
+/** Answers each command with what is next, the set-up of a connection as a server does. @param {TestContext} t @param {string} answer */
 const serverOf = async (t, answer) => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -25,7 +30,7 @@ const serverOf = async (t, answer) => {
   return `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
 }
 
-/** @param {import('node:test').TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */
+/** @param {TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */
 const answered = async (t, answer, ends) => {
   const address = await serverOf(t, answer)
   return new Promise((resolve, reject) => {

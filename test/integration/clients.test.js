@@ -15,7 +15,10 @@ import { until } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { callsOf, cli, startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
-/** @import { Scope } from '../helpers/servers.js' */
+/**
+ * @import { Scope, TestServer } from '../helpers/servers.js'
+ * @import { Access } from '../../lib/servers/dial.js'
+ */
 
 const keys = 5000
 const clock = () => performance.now()
@@ -26,7 +29,7 @@ const never = new AbortController().signal
  * @param {object} where
  * @param {string[]} where.masters
  * @param {Uint16Array | null} [where.owners]
- * @param {import('../../lib/servers/dial.js').Access} where.access
+ * @param {Access} where.access
  * @param {() => Promise<any>} [where.refresh]
  * @param {string} strategy
  * @param {{ clients?: number, pipeline?: number, draw?: () => number, weights?: number[], schedule?: any, maxBehindMs?: number }} how
@@ -78,7 +81,7 @@ const assertWhole = ({ ledger }) => {
 }
 
 describe('one server', () => {
-  /** @type {import('../helpers/servers.js').TestServer} */
+  /** @type {TestServer} */
   let server
   const scope = suiteScope()
   before(async () => {

@@ -9,11 +9,13 @@ import { conducted } from '../helpers/conducted.js'
 import { limitedServer, limitsOf } from '../helpers/limited-server.js'
 import { startServer } from '../helpers/servers.js'
 
+/** @import { Phase, Step } from '../../lib/answers/find/bracket.js' */
+
 const open = Number.POSITIVE_INFINITY
-/** @type {(rate: number, seconds: number, phase: import('../../lib/answers/find/bracket.js').Phase) => import('../../lib/answers/find/bracket.js').Step} */
+/** @type {(rate: number, seconds: number, phase: Phase) => Step} */
 const step = (rate, seconds, phase) => ({ rate, seconds, phase, between: null })
 
-/** @returns {Generator<import('../../lib/answers/find/bracket.js').Step, string, any[]>} */
+/** @returns {Generator<Step, string, any[]>} */
 function* scripted() {
   yield step(open, 1, 'limit')
   yield step(500, 1, 'measure')

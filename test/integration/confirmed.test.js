@@ -7,10 +7,15 @@ import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js
 import { at, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
+/**
+ * @import { Scope } from '../helpers/servers.js'
+ * @import { AddressInfo, Socket } from 'node:net'
+ */
+
 const password = 'the-password-of-the-target'
 const drivers = ['socket', 'ioredis']
 
-/** A server that only writes down what it is sent. @param {import('../helpers/servers.js').Scope} t @param {string} [secret] */
+/** A server that only writes down what it is sent. @param {Scope} t @param {string} [secret] */
 const startSpy = async (t, secret = password) => {
   const heard = /** @type {string[][]} */ ([])
   const port = await startHostileServer(t, (args) => {
@@ -59,7 +64,7 @@ describe('during a run', { concurrency: 2 }, () => {
 
   /**
    * A cluster of one node that sends everybody elsewhere once it is written to.
-   * @param {import('../helpers/servers.js').Scope} t
+   * @param {Scope} t
    * @param {(slot: number) => string} redirect
    */
   const startMisleadingCluster = async (t, redirect) => {
@@ -98,11 +103,11 @@ describe('during a run', { concurrency: 2 }, () => {
         })
   })
 
-  /** Forwards to a server; `forget` leaves all connections open and silent, and new ones work. @param {import('../helpers/servers.js').Scope} t @param {{ host: string, port: number }} to */
+  /** Forwards to a server; `forget` leaves all connections open and silent, and new ones work. @param {Scope} t @param {{ host: string, port: number }} to */
   const startForgetful = async (t, to) => {
-    /** @type {Set<import('node:net').Socket>} */
+    /** @type {Set<Socket>} */
     const live = new Set()
-    /** @type {Set<import('node:net').Socket>} */
+    /** @type {Set<Socket>} */
     const all = new Set()
     const server = createServer((client) => {
       const upstream = connect(to.port, to.host)

@@ -1,4 +1,4 @@
-// The consumer as a user starts it: against a producer's servers, a server of its own, and whatever goes wrong there.
+// The consumer: against a producer's servers, a server of its own, and whatever goes wrong there.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'

@@ -10,10 +10,12 @@ import { peer } from '../helpers/peers.js'
 import { faultsIn, ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
+/** @import { SpawnSyncOptions } from 'node:child_process' */
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const mostBytes = 120e6
 
-/** @param {string} program @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} [more] */
+/** @param {string} program @param {string[]} args @param {SpawnSyncOptions} [more] */
 const ran = (program, args, more) => {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     timeout: 400_000,
@@ -25,7 +27,7 @@ const ran = (program, args, more) => {
   return { status, stdout: String(stdout).trim(), stderr: `${error ?? ''}${stderr}` }
 }
 
-/** @param {string} program @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} [more] */
+/** @param {string} program @param {string[]} args @param {SpawnSyncOptions} [more] */
 const worked = (program, args, more) => {
   const { status, stdout, stderr } = ran(program, args, more)
   assert.equal(status, 0, `${program} ${args.join(' ')}: ${stderr}${stdout.slice(-4000)}`)

@@ -5,7 +5,12 @@ import { writeHere } from '../helpers/here.js'
 import { assertDone, at, startProgram } from '../helpers/programs.js'
 import { cli, startServer, suiteScope } from '../helpers/servers.js'
 
-/** @type {import('../helpers/servers.js').TestServer} */
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
+
+/** @type {TestServer} */
 let server
 const scope = suiteScope()
 before(async () => {
@@ -26,7 +31,7 @@ const stored = async (structure) => {
 const sumOf = (/** @type {Map<string, number>} */ counters) =>
   [...counters.values()].reduce((a, b) => a + b, 0)
 
-/** @param {import('node:test').TestContext} t @param {string} line */
+/** @param {TestContext} t @param {string} line */
 const play = async (t, line) => {
   await cli(server, 'FLUSHALL')
   return writeHere(t, line, { env: at(server) })

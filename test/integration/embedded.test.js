@@ -24,7 +24,12 @@ import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 import { cli, startServer } from '../helpers/servers.js'
 
-/** @typedef {import('../../lib/servers/embedded-state.js').Embedded} Embedded */
+/**
+ * @import { Embedded } from '../../lib/servers/embedded-state.js'
+ * @import { TestContext } from 'node:test'
+ * @import { ChildProcess } from 'node:child_process'
+ * @import { AddressInfo } from 'node:net'
+ */
 
 const ownTmp = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const stateDir = join(ownTmp, 'state')
@@ -78,9 +83,9 @@ async function assertPrivate({ nodes, access, dir }) {
 
 /**
  * A program that owns embedded servers, says so, and outlives a SIGINT.
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {boolean} cluster
- * @returns {Promise<{ owner: import('node:child_process').ChildProcess, embedded: Embedded, nextLine(): Promise<string> }>}
+ * @returns {Promise<{ owner: ChildProcess, embedded: Embedded, nextLine(): Promise<string> }>}
  */
 async function startOwner(t, cluster) {
   const program = `
@@ -314,7 +319,7 @@ describe('what cannot be started', () => {
     assert.deepEqual(serverFolders(), folders)
   })
 
-  /** A server that is started on a taken port first, and on a free one then. @param {import('node:test').TestContext} t @param {number} taken */
+  /** A server that is started on a taken port first, and on a free one then. @param {TestContext} t @param {number} taken */
   const startedBeside = async (t, taken) => {
     const ports = [taken, (await freePorts(1, 'none'))[0].port]
     const { group, result } = await inServerGroup(findServerBinary(), async (group) => {

@@ -1,4 +1,4 @@
-// `millrace find` as a user starts it on a terminal.
+// `millrace find` as a user starts it: on a terminal, with readers beside it, and on the boxes of a fleet.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -12,6 +12,11 @@ import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder, until } from '../helpers/programs.js'
 import { searched } from '../helpers/searched.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
+
+/**
+ * @import { TestContext } from 'node:test'
+ * @import { AddressInfo } from 'node:net'
+ */
 
 const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
 

@@ -1,4 +1,4 @@
-// Eight boxes, one run, and what may happen to boxes: every item has one place afterwards, and the result names each fault.
+// Boxes of one run, and what may happen to boxes: every item has one place afterwards, and the result names each fault.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'

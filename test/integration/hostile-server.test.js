@@ -6,7 +6,10 @@ import { describe, test } from 'node:test'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
 import { startProducer } from '../helpers/programs.js'
 
-/** @import { Answer } from '../helpers/hostile-server.js' */
+/**
+ * @import { Answer } from '../helpers/hostile-server.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 const nasty = '\u001b[2J\u001b]0;owned\u0007\u009b31m<script>alert(1)</script>\u202e\b\b'
 const line = '-q 20 -t 1 -a all -p 200 --intervals 2 --ttl 5'
@@ -16,7 +19,7 @@ const longestMs = 120_000
 /** @param {string} text */
 const assertPlain = (text) => assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
 
-/** @param {import('node:test').TestContext} t @param {Answer} answer @param {string} [more] */
+/** @param {TestContext} t @param {Answer} answer @param {string} [more] */
 const runAgainst = async (t, answer, more = '') => {
   const port = await startHostileServer(t, answer)
   const startMs = performance.now()

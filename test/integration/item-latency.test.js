@@ -9,10 +9,12 @@ import { startHere } from '../helpers/here.js'
 import { assertDone, at } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
+/** @import { Scope, TestServer } from '../helpers/servers.js' */
+
 const witnessProgram = fileURLToPath(new URL('../helpers/item-times.py', import.meta.url))
 const heldMs = 500
 
-/** @param {import('../helpers/servers.js').Scope} t @param {import('../helpers/servers.js').TestServer} server */
+/** @param {Scope} t @param {TestServer} server */
 const startWitness = async (t, { host, port }) => {
   const child = spawn('python3', [witnessProgram, host, String(port), String(heldMs)], {
     stdio: ['pipe', 'pipe', 'inherit'],

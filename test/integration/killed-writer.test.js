@@ -5,7 +5,10 @@ import { peer } from '../helpers/peers.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/** @typedef {import('../helpers/servers.js').TestServer} TestServer */
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 /** The keys and, of hashes with them, the fields that have no lifetime. @param {TestServer} server @param {boolean} withFields */
 const immortal = async ({ redis }, withFields) => {
@@ -23,7 +26,7 @@ const immortal = async ({ redis }, withFields) => {
 }
 
 /**
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {TestServer} server
  * @param {string} line
  * @param {{ withFields?: boolean, enough: number }} options

@@ -8,7 +8,12 @@ import { startHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer, suiteScope } from '../helpers/servers.js'
 
-// Longer than a machine stands still; where a lease is to run out, shorter.
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
+
+// Longer than a machine stops for; where a lease is to run out or be renewed, shorter.
 const longMs = 9000
 const shortMs = 1500
 
@@ -20,7 +25,7 @@ describe('leases', { concurrency: 4 }, () => {
     server = await startServer(scope)
   })
 
-  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, lastMs?: number, clock?: () => number, at?: import('../helpers/servers.js').TestServer }} change */
+  /** @param {TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, lastMs?: number, clock?: () => number, at?: TestServer }} change */
   const office = (
     t,
     {

@@ -12,6 +12,7 @@ import { at, linesOf, startProgram, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 const common = '--idle-cost never --allow foreign-keys'
+/** @import { TestServer } from '../helpers/servers.js' */
 
 describe('a result made again', () => {
   /** @type {import('../helpers/servers.js').TestServer} */

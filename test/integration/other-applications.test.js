@@ -7,6 +7,11 @@ import { at, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const modules =
+  /**
+   * @import { TestContext } from 'node:test'
+   * @import { TestServer } from '../helpers/servers.js'
+   */
+
   /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|hash-ttl)$/
 const strategies = allStrategies().filter(({ name }) => !modules.test(name))
 

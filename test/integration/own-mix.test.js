@@ -38,6 +38,7 @@ describe('a model of shares', { concurrency: 2 }, () => {
 
   test('the reads of a mix alone are sent at their shares, to keys that a replay has made', async (t) => {
     const server = await startServer(t)
+    // A process knows one model of a name: the whole mix, or its reads.
     const file = join(ownFolder(t, 'mix'), 'shop.yaml')
     writeFileSync(file, `${readFileSync(shop, 'utf8')}run: { rate: 1000 }\n`)
     const played = (/** @type {string} */ line) =>

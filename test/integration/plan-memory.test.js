@@ -5,8 +5,10 @@ import { Redis } from 'ioredis'
 import { run, startLocalServers } from 'millrace'
 import { allocatorIn, classesOf, memoryOf } from '../../lib/answers/plan/memory.js'
 
+/** @import { LocalServers } from 'millrace' */
+
 describe('memory by classes and encodings', () => {
-  /** @type {import('millrace').LocalServers} */
+  /** @type {LocalServers} */
   let servers
   /** @type {Redis} */
   let client

@@ -5,6 +5,11 @@ import { after, before, describe, test } from 'node:test'
 import { run, startLocalServers } from 'millrace'
 import { sumOfParts, wireOf } from '../../lib/answers/plan/wire.js'
 
+/**
+ * @import { AddressInfo } from 'node:net'
+ * @import { LocalServers } from 'millrace'
+ */
+
 /** Forwards to a server and counts each connection's bytes. @param {number} port */
 const countingProxy = async (port) => {
   /** @type {{ in: number, out: number }[]} */
@@ -34,7 +39,7 @@ const countingProxy = async (port) => {
 }
 
 describe('bytes of an interval', () => {
-  /** @type {import('millrace').LocalServers} */
+  /** @type {LocalServers} */
   let servers
   /** @type {Awaited<ReturnType<typeof countingProxy>>} */
   let proxy

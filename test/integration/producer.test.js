@@ -19,6 +19,7 @@ import {
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 const brief = '-q 200 -p 200 --intervals 3'
+/** @import { Ended } from '../helpers/programs.js' */
 
 describe('what it prints', { concurrency: 3 }, () => {
   test('--json: one document on stdout, of the published shape, and nothing else', async (t) => {

@@ -10,6 +10,8 @@ import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { suiteScope } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
+/** @import { TestContext } from 'node:test' */
+
 /** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
 
 const page = readFileSync(new URL('../../docs/profiling.md', import.meta.url), 'utf8')

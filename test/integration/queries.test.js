@@ -6,7 +6,9 @@ import { writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, startProgram, until } from '../helpers/programs.js'
 import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
 
-/** @type {import('../helpers/servers.js').TestServer} */
+/** @import { TestServer } from '../helpers/servers.js' */
+
+/** @type {TestServer} */
 let server
 const scope = suiteScope()
 before(async () => {

@@ -23,7 +23,7 @@ import {
 } from '../helpers/reader-contract.js'
 import { startServer } from '../helpers/servers.js'
 
-/** @typedef {import('../helpers/reader-contract.js').ReaderSettings} ReaderSettings */
+/** @import { ReaderSettings } from '../../settings.js' */
 
 const cases = [
   { line: '--strategy sorted-set', read: ['--fetch mget', '--verify', '--reads master', '--reads any'] },

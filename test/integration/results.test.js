@@ -11,11 +11,16 @@ import { at, linesOf, ownFolder, startProducer, startProgram, until } from '../h
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
+
 const load = '-q 20 -p 200 --allow foreign-keys'
 const line = `${load} --duration 2`
 
 describe('results that cannot be written', { concurrency: 2 }, () => {
-  /** @type {import('../helpers/servers.js').TestServer} */
+  /** @type {TestServer} */
   let server
   const scope = suiteScope()
   before(async () => {
@@ -23,7 +28,7 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
   })
 
   /**
-   * @param {import('node:test').TestContext} t
+   * @param {TestContext} t
    * @param {string} name prefix of its keys
    * @param {string} out
    * @param {() => void} meddle when the first second is stored
@@ -77,7 +82,7 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
     )
   })
 
-  /** @param {import('node:test').TestContext} t @param {string} command */
+  /** @param {TestContext} t @param {string} command */
   const shell = async (t, command) => {
     const cwd = ownFolder(t, 'shell')
     const child = spawn('bash', ['-c', command], {

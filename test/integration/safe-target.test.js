@@ -10,7 +10,11 @@ import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
-/** @import { Scope, TestServer } from '../helpers/servers.js' */
+/**
+ * @import { Scope, TestServer } from '../helpers/servers.js'
+ * @import { Embedded } from '../../lib/servers/embedded-state.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 const short = `-q 200 -p 200 --intervals 2`
 
@@ -31,7 +35,7 @@ const refusal = (stderr) => {
 /** The warnings of a code. @param {any} document @param {string} code */
 const warningsOf = ({ warnings }, code) => warnings.filter((/** @type {any} */ one) => one.code === code)
 
-/** @param {TestServer | import('../../lib/servers/embedded-state.js').Embedded} place */
+/** @param {TestServer | Embedded} place */
 const envOf = (place) =>
   'cluster' in place
     ? { ...at({ ...place.endpoints[0], ...place.access }), REDIS_CLUSTER: 'true' }
@@ -43,7 +47,7 @@ const cleanup = (t, line, env) => {
   return program.ended
 }
 
-/** @param {import('../../lib/servers/embedded-state.js').Embedded} cluster @param {...string} args */
+/** @param {Embedded} cluster @param {...string} args */
 const onMasters = async ({ nodes, access }, ...args) => {
   const masters = nodes.filter(({ role }) => role === 'master')
   return Promise.all(masters.map((node) => cli({ ...node, ...access }, ...args)))

@@ -10,11 +10,13 @@ import { outcomesOf, until } from '../helpers/programs.js'
 import { witnessed } from '../helpers/queries.js'
 import { startServer } from '../helpers/servers.js'
 
+/** @import { TestServer } from '../helpers/servers.js' */
+
 const name = 'my-primary'
 // A primary that stands still on a busy machine is not away.
 const patientMs = 60_000
 
-/** @param {{ after(fn: () => any): void }} t @param {number} port @param {import('../helpers/servers.js').TestServer} primary */
+/** @param {{ after(fn: () => any): void }} t @param {number} port @param {TestServer} primary */
 const startSentinel = async (t, port, primary) => {
   const group = serverGroup(findServerBinary())
   t.after(() => group.close())
@@ -40,7 +42,7 @@ const startSentinel = async (t, port, primary) => {
   return redis
 }
 
-/** @param {{ after(fn: () => any): void }} t @param {import('../helpers/servers.js').TestServer} primary */
+/** @param {{ after(fn: () => any): void }} t @param {TestServer} primary */
 const startReplica = async (t, primary) => {
   const replica = await startServer(t, { config: { masterauth: primary.password } })
   // Its own password stays good too, for this test's connection.

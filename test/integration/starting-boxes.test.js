@@ -13,6 +13,11 @@ import { peer } from '../helpers/peers.js'
 import { ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
+/**
+ * @import { ExecFileOptions } from 'node:child_process'
+ * @import { TestServer } from '../helpers/servers.js'
+ */
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'docs/examples/fleet')
 const text = (/** @type {string} */ name) => readFileSync(join(folder, name), 'utf8')
@@ -41,10 +46,10 @@ const running = (program, args, env, cwd) =>
     child.once('close', (code) => resolve({ code, output }))
   })
 
-/** @param {import('../helpers/servers.js').TestServer} server */
+/** @param {TestServer} server */
 const urlOf = ({ host, port, password }) => `redis://:${password}@${host}:${port}`
 
-/** Options of a run of two boxes, with nothing of another machine. @param {import('../helpers/servers.js').TestServer} target */
+/** Options of a run of two boxes, with nothing of another machine. @param {TestServer} target */
 const optionsFor = ({ host, port }) =>
   `--host ${host} --port ${port} -q 400 -t 2 --duration 2s --no-report --join-within 60s`
 

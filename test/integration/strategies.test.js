@@ -1,4 +1,4 @@
-// Every strategy with the options that change what it stores, with both drivers, alone and as a cluster.
+// Every strategy with the options that change what it stores, alone and as a cluster: with one driver here, and the other there.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
@@ -14,6 +14,13 @@ import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { settingsOf, spreadLines, strategyContract, variantLines } from '../helpers/strategy-contract.js'
 
+/**
+ * @import { TestContext } from 'node:test'
+ * @import { AddressInfo } from 'node:net'
+ * @import { Settings } from '../../settings.js'
+ * @import { Access } from '../../lib/servers/dial.js'
+ */
+
 const common = {
   drivers: ['socket', 'ioredis'],
   lines: [spreadLines, variantLines],
@@ -24,7 +31,7 @@ strategyContract({ ...common, name: 'a local cluster', cluster: true })
 
 // The rest looks at the wire, or at a time that only a test can make pass.
 
-/** A server that keeps every byte and has one answer for everything. @param {import('node:test').TestContext} t */
+/** A server that keeps every byte and has one answer for everything. @param {TestContext} t */
 const recorder = async (t) => {
   let bytes = Buffer.alloc(0)
   let answered = 0
@@ -46,8 +53,8 @@ const recorder = async (t) => {
 
 /**
  * The writer on the socket driver, as fast as it goes, with ticks eleven seconds apart on the wall.
- * @param {import('../../settings.js').Settings} settings
- * @param {{ address: string, access?: import('../../lib/servers/dial.js').Access, epochMs: number }} where
+ * @param {Settings} settings
+ * @param {{ address: string, access?: Access, epochMs: number }} where
  */
 const writeAt = async (settings, { address, access = {}, epochMs }) => {
   const plan = planOf(settings, { agents: [1, 2], masters: 1, cluster: false, variant: 'HSETEX' })

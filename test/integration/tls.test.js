@@ -7,6 +7,7 @@ import { startServer } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
 /** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
+/** @import { Scope } from '../helpers/servers.js' */
 
 const load = '-q 60 -t 2 -a all -p 200'
 const short = `${load} --intervals 2`
@@ -20,7 +21,7 @@ const refusal = (stderr) => {
 
 /**
  * Writes until every connection is there: those to all masters, and the bystander's own.
- * @param {import('../helpers/servers.js').Scope} t
+ * @param {Scope} t
  * @param {string} line
  * @param {NodeJS.ProcessEnv} env
  */

@@ -7,7 +7,7 @@ import { shortPace } from '../../scripts/faults/cases.js'
 import { play } from '../../scripts/faults/play.js'
 import { topologyTests } from '../helpers/topology-tests.js'
 
-/** @typedef {import('../../scripts/faults/cases.js').FaultCase} FaultCase */
+/** @import { FaultCase } from '../../scripts/faults/cases.js' */
 
 const pauseMs = 1500
 

@@ -1,4 +1,5 @@
-// Connections stay open and silent while each driver writes.
+// The network holds up everything for five seconds, the server refuses by maxmemory for three, and at last connections stay open
+// and silent, while each driver writes.
 import assert from 'node:assert/strict'
 import { driverFaults } from '../helpers/driver-faults.js'
 

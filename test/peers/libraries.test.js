@@ -1,4 +1,5 @@
-// Every strategy and reader over the client libraries that are installed beside, on one server and on a cluster.
+// Strategies and readers over the client libraries that are installed beside: all on a cluster, some on one server. Of
+// iovalkey some on both, since its driver is that of ioredis.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { libraries } from '../../lib/base/libraries.js'

@@ -1,4 +1,4 @@
-// `millrace calibrate` on other servers: Valkey alone, and a cluster of Redis 8 whose masters have replicas.
+// Calibrations on other servers: Valkey alone, and a cluster of Redis 8 whose masters have replicas.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { faultIn } from '../../lib/base/json-schema.js'

@@ -4,12 +4,14 @@ import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { peer } from '../helpers/peers.js'
 import { compareUpdates, compareWithWitness, queryServer } from '../helpers/queries.js'
 
+/** @import { TestContext } from 'node:test' */
+
 const names = strategyNames('clients').filter((name) => {
   const { workload, variants } = strategyNamed(name)
   return workload === 'query' && variants !== null
 })
 
-/** @param {import('node:test').TestContext} t @param {string} version @param {string[]} modules */
+/** @param {TestContext} t @param {string} version @param {string[]} modules */
 const placeWith = (t, version, modules) => {
   const [bin, search, json] = [version, ...modules].map((one) => peer(t, one))
   if (!bin || !search || (modules.length > 1 && !json)) return null

@@ -1,4 +1,4 @@
-// Every strategy on the other servers: alone, and as a cluster of three. Over ioredis all of
+// Every strategy on the other servers: alone, and as a cluster of three, there over several sets. Over ioredis all of
 // them on the oldest and the newest, and between these two strategies and fields with a lifetime.
 import { peers } from '../../lib/servers/peers.js'
 import { peer } from '../helpers/peers.js'

@@ -2,9 +2,15 @@
 import { slotCount } from '../../lib/wire/slot.js'
 
 /**
- * @typedef {import('../helpers/random.js').Random} Random
- * @typedef {import('./cluster.js').SimulatedCluster} SimulatedCluster
+ * @import { Random } from '../helpers/random.js'
+ * @import { Node, SimulatedCluster, Told } from './cluster.js'
+ * @import { VirtualClock } from './clock.js'
+ *
  * @typedef {{ kind: string, atMs: number, forMs: number, node: number, to: number, slots: [number, number], share: number, line: string, mode: 'before' | 'after' | 'torn' }} Fault
+ *
+ * @typedef {{ clock: VirtualClock, random: Random, cluster: SimulatedCluster, masters: number }} Stage
+ * @typedef {Stage & Omit<Fault, 'node' | 'to'> & { node: Node, to: Node, untilMs: number, later: (then: () => void) => void }} Scene
+ * later: when the fault is over
  */
 
 const refusals = [

@@ -4,12 +4,14 @@ import { search } from '../../lib/answers/find/search.js'
 import { ratioOfSearches } from '../../lib/compare/find-ratio.js'
 import { played, simulatedTarget } from './capacity.js'
 
+/** @import { Second } from '../../lib/answers/find/knees.js' */
+
 const share = 0.9
 
 /** @param {readonly number[]} list */
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
 
-/** What independent seconds would say of the rate: biased where the capacity drifts. @param {readonly import('../../lib/answers/find/knees.js').Second[]} measured @param {number} centre */
+/** What independent seconds would say of the rate: biased where the capacity drifts. @param {readonly Second[]} measured @param {number} centre */
 const staticRate = (measured, centre) => {
   const knees = kneesAround(Math.log(centre))
   measured.forEach(knees.add)

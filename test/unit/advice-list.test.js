@@ -1,5 +1,5 @@
-// Every option that a reason or note advises has a case in which it is typed (test/helpers/advice.js), or a line here that says why
-// it needs none. So has every cause of errors.
+// Every option that a reason or note advises is typed in a case of test/integration/advice-*.test.js (test/helpers/advice.js), or a
+// line here says why it needs none. So is the advice of every cause of errors.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -8,9 +8,9 @@ const lib = new URL('../../lib/', import.meta.url)
 const textOf = (/** @type {string} */ file) => readFileSync(new URL(file, lib), 'utf8')
 
 /**
- * A file, words in it, and what is typed: the line of a run that gets these words, and then what they say. The option is
- * replaced where the run has it already.
- * @type {Record<string, [words: string, run: string, ...typed: string[]][]>}
+ * A file, words in it, and what is typed: the line of a run that gets these words, and then what they say, each apart. The
+ * option is replaced where the run has it already.
+ * @type {Record<string, string[][]>}
  */
 const advice = {
   'loads/advice.js': [

@@ -9,10 +9,8 @@ import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/**
- * @typedef {import('../../lib/workloads/step.js').Step} Step
- * @typedef {import('../../lib/transport/batch.js').Batch} Batch
- */
+/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Batch } from '../../lib/transport/batch.js' */
 
 const values = valuesAt(1_790_000_000_123)
 

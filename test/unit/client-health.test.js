@@ -9,6 +9,8 @@ import { Worker } from 'node:worker_threads'
 import { clientHealth, linuxThreadCpuS, stoppedMs } from '../../lib/measure/client-health.js'
 import { usesOf } from '../../lib/measures/client.js'
 
+/** @import { TestContext } from 'node:test' */
+
 setFlagsFromString('--expose-gc')
 /** @type {() => void} */
 const collect = runInNewContext('gc')

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { colourCount, themedOption } from '../../lib/chart/theme.js'
 import { contrast, distance, seenAs } from '../helpers/colour-vision.js'
 
+/** @import { Triple } from '../helpers/colour-vision.js' */
+
 const names = [...Array.from({ length: colourCount }, (_, at) => `c${at + 1}`), 'bad']
 
 /** @param {'light' | 'dark'} look @param {string} name @returns {string} */
@@ -12,7 +14,7 @@ const colourOf = (look, name) => themedOption({ color: `@${name}` }, look).color
 const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]))
 
 test('CIEDE2000 is that of the published test data', () => {
-  /** @type {[import('../helpers/colour-vision.js').Triple, import('../helpers/colour-vision.js').Triple, number][]} */
+  /** @type {[Triple, Triple, number][]} */
   const published = [
     [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
     [[50, 2.49, -0.001], [50, -2.49, 0.0011], 7.2195],

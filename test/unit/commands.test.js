@@ -13,8 +13,9 @@ import { helpText } from '../../lib/options/help.js'
 import { startProgram } from '../helpers/programs.js'
 
 const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
+/** @import { TestContext } from 'node:test' */
 
-/** @param {import('node:test').TestContext} t @param {string} line */
+/** @param {TestContext} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
 
 test('millrace names its commands', async (t) => {

@@ -6,7 +6,10 @@ import { loadCommands } from '../../lib/workloads/own/load.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** Us, beside other writers all the time. @param {number} others @returns {import('../../lib/measure/presence.js').Presence} */
+/** @import { Presence } from '../../lib/measure/presence.js' */
+/** @import { Settings } from '../../settings.js' */
+
+/** Us, beside other writers all the time. @param {number} others @returns {Presence} */
 const beside = (others) => ({
   total: others + 1,
   own: 1,
@@ -21,7 +24,7 @@ const beside = (others) => ({
 /** Writers came and went. */
 const unsteady = { ...beside(1), mean: 1.5, steady: false }
 
-/** @param {Partial<import('../../settings.js').Settings>} [change] */
+/** @param {Partial<Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
   return { plan, strategy: strategyOf(plan), writers: beside(0), unsure: 0 }

@@ -5,6 +5,9 @@ import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.
 import { conductorOf } from '../../lib/run/conductor.js'
 import { valuesOf } from '../helpers/table.js'
 
+/** @import { Course } from '../../lib/plan/course.js' */
+/** @import { SecondRecord } from '../../lib/run/conductor.js' */
+
 const open = Number.POSITIVE_INFINITY
 
 test('events are due at the rate of their stretch, and what it leaves is over when it ends', () => {
@@ -56,7 +59,7 @@ test('operations of clients: one without room is asked for again, and left when 
   assert.deepEqual([schedule.due(2, 1001), schedule.due(3, 1001)], [2000, 2100])
 })
 
-/** Plays a course in virtual time; room(ms) says whether the servers have room then. @param {import('../../lib/plan/course.js').Course} course @param {number} endMs @param {(ms: number) => boolean} room */
+/** Plays a course in virtual time; room(ms) says whether the servers have room then. @param {Course} course @param {number} endMs @param {(ms: number) => boolean} room */
 const playedTicks = (course, endMs, room) => {
   let nowMs = 0
   let wake = () => {}

@@ -11,6 +11,10 @@ import { stateOf } from '../../lib/dashboard/state.js'
 import { bucketsIn, mergedPercentiles, series } from '../../lib/measure/latency.js'
 import { until } from '../helpers/programs.js'
 
+/** @import { TestContext } from 'node:test' */
+/** @import { Limits } from '../../lib/dashboard/service.js' */
+/** @import { RequestOptions } from 'node:http' */
+
 /** A second's histogram of these. @param {number[]} us */
 const recorded = (us) => {
   const one = series()
@@ -196,14 +200,14 @@ test('only the modules of the page are served, and none that a browser cannot lo
       assert.doesNotMatch(text, /^(?:import|export|}) (?:[^'"]*?from )?'[^.]/m, path)
 })
 
-/** @param {import('node:test').TestContext} t @param {Partial<import('../../lib/dashboard/service.js').Limits>} [limits] @param {() => object} [whole] */
+/** @param {TestContext} t @param {Partial<Limits>} [limits] @param {() => object} [whole] */
 const served = async (t, limits, whole = () => ({ kind: 'whole' })) => {
   const service = await dashboardService({ listener: { host: '127.0.0.1', port: 0 }, whole, limits })
   t.after(service.close)
   return service
 }
 
-/** @param {number} port @param {string} path @param {import('node:http').RequestOptions} [more] */
+/** @param {number} port @param {string} path @param {RequestOptions} [more] */
 const asked = (port, path, more = {}) =>
   new Promise(
     (/** @type {(answer: { status?: number, headers: any, text: string }) => void} */ resolve, reject) => {

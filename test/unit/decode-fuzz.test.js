@@ -6,7 +6,7 @@ import { replyCounter } from '../../lib/wire/decode.js'
 import { replyReader } from '../../lib/wire/values.js'
 import { seeded } from '../helpers/random.js'
 
-/** @typedef {import('../helpers/random.js').Random} Random */
+/** @import { Random } from '../helpers/random.js' */
 
 /** @type {Record<string, () => { take: (bytes: Buffer) => void, told: () => number }>} what it told, in calls */
 const decoders = {

@@ -4,7 +4,7 @@ import { MillraceError } from '../../lib/base/errors.js'
 import { replyCounter } from '../../lib/wire/decode.js'
 import { seeded } from '../helpers/random.js'
 
-/** @typedef {import('../helpers/random.js').Random} Random */
+/** @import { Random } from '../helpers/random.js' */
 
 /** What a counter says about these reads: 'done' or the error's line, a reply each. @param {Buffer[]} reads */
 const outcomesOf = (reads) => {

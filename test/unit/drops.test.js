@@ -4,7 +4,7 @@ import test from 'node:test'
 import { underWayOf } from '../../lib/transport/pool.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 
-/** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
+/** @import { Tick } from '../../lib/transport/connection.js' */
 
 /** A driver whose servers take a few commands, and answer nothing. @param {{ masters: number, items: number }} size */
 const openDriver = (size) => sceneOfDriver({ ...size, settings: { pipeline: 3 } })

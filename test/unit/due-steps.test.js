@@ -5,6 +5,8 @@ import { dueStepsOf } from '../../lib/transport/due-steps.js'
 import { eachStep, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
+/** @import { Step } from '../../lib/workloads/step.js' */
+
 const startMs = 1_790_000_000_000
 const at = (/** @type {number} */ ms) => tickValues(startMs + ms, 3)
 

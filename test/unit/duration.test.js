@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { serverStartsMs, spanWords, turnMs } from '../../lib/experiments/duration.js'
 import { seriesProgress } from '../../lib/experiments/progress.js'
 
-/** @param {Record<string, unknown>} [change] @returns {import('../../lib/experiments/matrix.js').Cell} */
+/** @import { Cell } from '../../lib/experiments/matrix.js' */
+
+/** @param {Record<string, unknown>} [change] @returns {Cell} */
 const cellOf = (change = {}) =>
   /** @type {any} */ ({
     id: 'a',

@@ -5,11 +5,8 @@ import { parseCommands, valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { valuesOf } from '../helpers/table.js'
 
-/**
- * @typedef {import('../../lib/wire/encode.js').Argument} Argument
- * @typedef {import('../../lib/wire/encode.js').Part} Part
- * @typedef {import('../../lib/wire/encode.js').Hole} Hole
- */
+/** @import { Argument, Hole, Part } from '../../lib/wire/encode.js' */
+/** @import { Random } from '../helpers/random.js' */
 
 const values = valuesAt(1_790_000_000_123)
 
@@ -78,7 +75,7 @@ const holes = [
   { hole: 'stamp', width: 13 },
 ]
 
-/** @param {import('../helpers/random.js').Random} random @returns {Part} */
+/** @param {Random} random @returns {Part} */
 const randomPart = (random) =>
   random.pick([
     () => random.pick(texts),
@@ -89,7 +86,7 @@ const randomPart = (random) =>
     () => random.pick(holes),
   ])()
 
-/** @param {import('../helpers/random.js').Random} random @returns {Argument} */
+/** @param {Random} random @returns {Argument} */
 const randomArgument = (random) =>
   random.chance(0.3) ? Array.from({ length: random.below(4) }, () => randomPart(random)) : randomPart(random)
 

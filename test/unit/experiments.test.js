@@ -404,6 +404,7 @@ describe('a window of runs', () => {
     const more = windowOf([run([1000, 2000, 1000, 1000])], whole(0, 4))?.document
     for (const document of [even, more]) {
       assert.ok(document)
+
       near(document.rate.achieved, 1000)
       near(document.nodes[0].cpu_pct, 10)
       near(document.nodes[1].cpu_pct, 5)

@@ -16,6 +16,8 @@ import { settingsOf } from '../../lib/options/read-settings.js'
 import { simulatedTarget } from '../simulation/capacity.js'
 
 const slos = ['latency.p99<20ms']
+/** @import { SecondRecord } from '../../lib/run/conductor.js' */
+
 const objectives = objectivesOf(slos)
 const none = { offered: 1000, acked: 1000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, open: 0 }
 const idle = { busy_pct: 30, thread_cpu_pct: 29, cpu_pct: 40 }

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readersOfFleet } from '../../lib/fleet/readers.js'
 
+/** @import { BoxDescription } from '../../lib/fleet/gather.js' */
+/** @import { Checkpoint } from '../../lib/fleet/fold.js' */
+
 const plan = { consumers: 1, pacing: 'constant', periodMs: 1000 }
 
 /** @param {number} n */

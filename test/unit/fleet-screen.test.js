@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fleetLine, fleetScreen } from '../../lib/report/fleet-live.js'
 
+/** @import { Status } from '../../lib/fleet/status.js' */
+
 const times = { p50: 3190, p90: 9000, p99: 24_000, p999: 52_000, max: 52_300 }
 
 /** @param {Partial<import('../../lib/fleet/status.js').Status['boxes'][number]>} more */
@@ -24,9 +26,9 @@ const box = (more) =>
 const readerBox = (n, state = 'reading') =>
   box({ kind: 'consumer', state, writers: [], readers: [n], achieved: 12_004 })
 
-/** @param {Partial<import('../../lib/fleet/status.js').Status>} [more] */
+/** @param {Partial<Status>} [more] */
 const statusOf = (more) =>
-  /** @type {import('../../lib/fleet/status.js').Status} */ (
+  /** @type {Status} */ (
     /** @type {unknown} */ ({
       ...{ run: 'spring-test', state: 'started', stopped_by: null, refused: null, started: null },
       ...{ elapsed_s: 12, duration_s: 40, strategy: 'sorted-set', writers: 2, readers: 2, nominal: 3000 },

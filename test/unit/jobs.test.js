@@ -12,6 +12,8 @@ import { jobsIn } from '../../lib/workloads/queue/replies.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
+/** @import { Workers } from '../../lib/workloads/declare.js' */
+
 const setOf = (/** @type {number[]} */ ...numbers) => {
   const bits = bitsOf()
   for (const n of numbers) bits.add(n)

@@ -1,3 +1,4 @@
+// Names of keys and the slots that they fall into. Those of each strategy are in strategies-declared.test.js.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { plainArgument } from '../../lib/wire/encode.js'

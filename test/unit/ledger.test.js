@@ -4,8 +4,8 @@ import { ledgerOf, noCounts } from '../../lib/measure/ledger.js'
 import { seeded } from '../helpers/random.js'
 
 /**
- * @typedef {import('../../lib/measure/ledger.js').Loss} Loss
- * @typedef {import('../../lib/measure/ledger.js').Counts} Counts
+ * @import { Counts, Loss } from '../../lib/measure/ledger.js'
+ *
  * @typedef {{ first: number, count: number, members: Uint32Array, from: Uint32Array }} Batch
  */
 
@@ -150,7 +150,7 @@ test('more causes than a byte can number are told as one', () => {
 
 const losses = /** @type {Loss[]} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
 
-/** What a ledger should say, kept the plain way: an object an item. @param {number} seed */
+/** Compares a ledger with what it should say, kept the plain way: an object an item. @param {number} seed */
 const play = (seed) => {
   const random = seeded(seed)
   const ledger = ledgerOf({ agents })

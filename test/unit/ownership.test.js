@@ -18,7 +18,7 @@ const announcedFor = (settings) => ({
   ended: false,
 })
 
-/** @type {Record<string, string>} the type that a command makes of its key */
+/** The type that a command makes of its key. @type {Record<string, string>} */
 const madeBy = {
   SETEX: 'string',
   ZADD: 'zset',

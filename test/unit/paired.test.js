@@ -11,7 +11,8 @@ import { criticalsOf, looksBetween } from '../../lib/result/sequential.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { valuesOf } from '../helpers/table.js'
 
-/** @typedef {import('../../lib/result/paired.js').Pair} Pair */
+/** @import { Pair } from '../../lib/result/paired.js' */
+/** @import { Difference } from '../../lib/result/verdict.js' */
 
 /** @param {number} at */
 const firstOf = (at) => /** @type {'a' | 'b'} */ (at % 4 === 0 || at % 4 === 3 ? 'a' : 'b')

@@ -4,6 +4,8 @@ import { readsWords } from '../../lib/loads/fetches/open.js'
 import { readServersOf, slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
 
+/** @import { Reads } from '../../lib/transport/slot-map.js' */
+
 const masters = ['m1', 'm2']
 const owners = Uint16Array.from({ length: slotCount }, (_, slot) => (slot < 100 ? 0 : 1))
 const master = (/** @type {string} */ address) => ({ address, role: 'master', masterAddress: null })

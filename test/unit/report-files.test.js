@@ -9,6 +9,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+/** @import { TestContext } from 'node:test' */
+/** @import { Warning } from '../../lib/measures/warnings.js' */
+
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { liveLine, liveView } from '../../lib/report/live.js'
 
-/** @typedef {import('../../lib/measure/seconds.js').Snapshot} Snapshot */
+/** @import { Snapshot } from '../../lib/measure/seconds.js' */
 
 /** @param {Partial<Snapshot>} [change] @returns {Snapshot} */
 const snapshot = (change) => ({

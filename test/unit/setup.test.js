@@ -14,7 +14,7 @@ const foreign = { version: '2.0.0', integrity: 'sha512-f', optional: true }
 /** @param {Record<string, object>} packages */
 const lock = (packages) => ({ packages })
 
-/** @type {[string, ReturnType<typeof lock>, ReturnType<typeof lock> | undefined, boolean][]} */
+/** @type {[string, { packages: Record<string, object> }, { packages: Record<string, object> } | undefined, boolean][]} */
 const locks = [
   ['the same', lock({ '': {}, 'node_modules/a': packageA }), lock({ 'node_modules/a': packageA }), true],
   ['no node_modules', lock({ 'node_modules/a': packageA }), undefined, false],

@@ -8,7 +8,8 @@ import { eachStep, gatherStep } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 
-/** @typedef {import('../helpers/random.js').Random} Random */
+/** @import { Random } from '../helpers/random.js' */
+/** @import { Step } from '../../lib/workloads/step.js' */
 
 const values = valuesAt(1_790_000_000_123)
 const moving = gatherStep(

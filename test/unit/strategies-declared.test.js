@@ -10,10 +10,8 @@ import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { OPTIONS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/**
- * @typedef {import('../helpers/sample-plan.js').Settings} Settings
- * @typedef {import('../helpers/sample-plan.js').Facts} Facts
- */
+/** @import { Facts } from '../../lib/loads/plan.js' */
+/** @import { Settings } from '../../settings.js' */
 
 const epochMs = 1_790_000_012_345
 const values = tickValues(epochMs, 3)

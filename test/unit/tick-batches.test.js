@@ -9,7 +9,7 @@ import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { valuesOf } from '../helpers/table.js'
 
-/** @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch */
+/** @import { EncodedBatch } from '../../lib/transport/encoded-batch.js' */
 
 const store = eachStep((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>

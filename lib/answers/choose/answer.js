@@ -26,7 +26,7 @@ import { metricNames } from './cost.js'
  * @typedef {{ ratio: number, low: number | null, high: number | null }} Ratio
  */
 
-/** Runs of a candidate that count, by round. @param {readonly RunRecord[]} runs @param {number} at */
+/** Runs of a candidate that are valid, by round. @param {readonly RunRecord[]} runs @param {number} at */
 const countedOf = (runs, at) =>
   new Map(
     runs.filter(({ candidate, counts }) => counts && candidate === at).map((run) => [run.round, run.metrics]),
@@ -54,7 +54,7 @@ const ratioIn = (of, to, metric) => {
 const byMetric = (of) => /** @type {any} */ (Object.fromEntries(metricNames.map((name) => [name, of(name)])))
 
 /**
- * Whether another one costs less of CPU or memory, and not more of the other.
+ * Whether another candidate costs less CPU or memory, and not more of the other.
  * @param {readonly { metrics: Record<Metric, Figure | null> }[]} all
  * @param {{ metrics: Record<Metric, Figure | null> }} one
  */

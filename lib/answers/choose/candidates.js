@@ -33,7 +33,7 @@ export const needsIn = (text) =>
     )
   })
 
-/** What must be understood to run it: its commands and its kinds of keys; a script counts twice. @param {Declaration} declared */
+/** Complexity of operating a model: its commands and its kinds of keys; a script counts twice. @param {Declaration} declared */
 export const simplicityOf = (declared) => {
   const t = planFieldsOf(/** @type {any} */ ({ ...anyPlan, sets: [''], extraSets: [] }))
   const keys = declared.keys(t)

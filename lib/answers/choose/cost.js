@@ -1,4 +1,4 @@
-// What a run of a candidate costs: net of the idle cost of its servers, and weighed into one number. Pure.
+// The costs of a candidate's run: without the idle cost of its servers, and weighted into one number. Pure.
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 
@@ -62,7 +62,7 @@ export const costMetrics = ({ server, rate, latency_us: latency }, idle) => {
 }
 
 /**
- * The weighed geometric mean, so that ratios of it are the weighed means of the ratios of its metrics.
+ * The weighted geometric mean, so that its ratios are the weighted means of the metrics' ratios.
  * @param {Metrics} values
  * @param {Partial<Record<Metric, number>>} weights
  * @returns {{ cost: number } | { missing: Metric }}

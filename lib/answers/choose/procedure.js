@@ -1,6 +1,7 @@
-// Which of several candidates costs least, as a machine without a clock: it yields blocks, in each of which every candidate
-// that is left runs once, and is given what their runs cost. Losers leave early: those that surely cost more at each look, and
-// at two points the half that costs more so far. The intervals allow for all looks and all candidates. Pure, seeded.
+// Finds which of several candidates costs least, as a generator without a clock: it yields blocks, in each of which every
+// remaining candidate runs once, and receives the costs of their runs. Candidates leave early: at each look those that
+// surely cost more, and at two points the half that costs more so far. The intervals allow for all looks and all
+// candidates. Pure, seeded.
 import { pairedOf } from '../../result/paired.js'
 import { untilSure } from '../../result/rounds-plan.js'
 import { smallestEffect } from '../../result/verdict.js'
@@ -14,8 +15,8 @@ import { shuffle, uniforms } from '../find/random.js'
  *
  * @typedef {object} Outcome of a run
  * @property {number | null} cost above 0; null: the run does not count
- * @property {string | null} why it does not
- * @property {boolean} final no run of this candidate will do better: it cannot run here
+ * @property {string | null} why not
+ * @property {boolean} final the candidate cannot run on this machine or target
  *
  * @typedef {'left' | 'worse' | 'halved' | 'not-counted' | 'refused'} Place worse: it surely costs more; halved: it left because it cost
  *   more so far; left: it was there at the end
@@ -27,7 +28,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number | null} low
  * @property {number | null} high
  * @property {Verdict | null} verdict of it against the lowest
- * @property {string | null} why it did not count
+ * @property {string | null} why no run of it counted
  *
  * @typedef {object} Decision
  * @property {'best' | 'same' | 'unclear' | 'none'} state same: those that remain differ by less than the smallest effect; none: no
@@ -38,7 +39,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number} rounds
  * @property {number} runs
  *
- * @typedef {object} Terms
+ * @typedef {object} ChoosingOptions
  * @property {number} count of candidates
  * @property {readonly number[]} simplicity of each: the lowest is the simplest
  * @property {number} runs at most
@@ -49,12 +50,12 @@ import { shuffle, uniforms } from '../find/random.js'
 
 export const leastRounds = 4
 const mostRounds = 24
-// Over all rounds: where the half that costs more leaves.
+// At these parts of all rounds the half that costs more leaves.
 const halvings = [1 / 3, 2 / 3]
-// So many runs of a candidate that do not count, and more than those that do, are its result; fewer may be the machine's.
+// A candidate leaves after this many runs that do not count, if more do not count than do; the machine may cause fewer.
 const mostLost = 3
 
-/** Rounds and looks. Losers leave, so the others may have more rounds than all would. @param {number} count @param {number} runs */
+/** Rounds and looks. As losers leave, the others may have more rounds than all candidates would. @param {number} count @param {number} runs */
 export const roundsPlan = (count, runs) =>
   untilSure(
     leastRounds,
@@ -62,7 +63,7 @@ export const roundsPlan = (count, runs) =>
     Math.max(2, count),
   )
 
-/** What the runs cost so far, and which candidates are left. @param {number} count @param {number} effect @param {RoundsPlan} plan */
+/** The costs so far, and the candidates that remain. @param {number} count @param {number} effect @param {RoundsPlan} plan */
 const racing = (count, effect, plan) => {
   const all = Array.from({ length: count }, (_, i) => i)
   /** @type {Map<number, number>[]} cost by round */
@@ -73,7 +74,7 @@ const racing = (count, effect, plan) => {
   const places = all.map(() => 'left')
   const left = () => all.filter((i) => places[i] === 'left')
 
-  /** What b costs against a, by the rounds that both have. @param {number} a @param {number} b */
+  /** The cost of b relative to a, over the rounds that both have. @param {number} a @param {number} b */
   const against = (a, b) => {
     const pairs = [...costs[a]].flatMap(([round, cost]) => {
       const other = costs[b].get(round)
@@ -82,7 +83,7 @@ const racing = (count, effect, plan) => {
     if (pairs.length === 0) return null
     return pairedOf(pairs, { effect, criticals: plan.criticals(pairs.length) })
   }
-  /** The lowest of those by the rounds that they have in common. @param {readonly number[]} some */
+  /** The candidate with the lowest cost over the rounds that all have. @param {readonly number[]} some */
   const lowest = (some) =>
     some.reduce((/** @type {number | null} */ best, i) => {
       if (costs[i].size < 2) return best
@@ -90,7 +91,7 @@ const racing = (count, effect, plan) => {
     }, null)
   return {
     ...{ all, costs, lost, places, left, against, lowest },
-    /** All of them cost the same. @param {readonly number[]} some */
+    /** Whether all of these cost the same. @param {readonly number[]} some */
     areSame: (some) => some.every((i) => some.every((j) => i >= j || against(i, j)?.verdict === 'same')),
     leaveWorse() {
       const there = left()
@@ -117,7 +118,7 @@ const racing = (count, effect, plan) => {
   }
 }
 
-/** Who won, when no more runs come. @param {ReturnType<typeof racing>} race @param {readonly number[]} simplicity @param {number} effect @returns {Omit<Decision, 'rounds' | 'runs'>} */
+/** The decision once no more runs come. @param {ReturnType<typeof racing>} race @param {readonly number[]} simplicity @param {number} effect @returns {Omit<Decision, 'rounds' | 'runs'>} */
 const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, simplicity, effect) => {
   const ranked = all.filter((i) => ['left', 'halved'].includes(places[i]) && costs[i].size > 1)
   const best = lowest(left())
@@ -150,10 +151,7 @@ const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, s
   }
 }
 
-/**
- * @param {Terms} terms
- * @returns {Generator<Block, Decision, Outcome[]>} outcomes in the order of the block
- */
+/** @param {ChoosingOptions} options @returns {Generator<Block, Decision, Outcome[]>} outcomes in the order of the block */
 export function* choosing({
   count,
   simplicity,
@@ -174,7 +172,7 @@ export function* choosing({
   while (round < rounds && left().length > 0) {
     if (round >= leastRounds && used + left().length > mostRuns) break
     round++
-    // Mirrored, so that what drifts over two rounds weighs on all alike.
+    // Mirrored, so that a drift over two rounds affects all candidates equally.
     order = round % 2 === 1 ? shuffle(left(), uniform) : order.filter((i) => places[i] === 'left').reverse()
     used += order.length
     const outcomes = yield { round, order }

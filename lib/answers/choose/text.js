@@ -93,7 +93,7 @@ export const askedWords = ({ asked: { rate, items, ttl, value_size: size, reads,
     ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
   ].join('; ')
 
-/** @param {ChooseAnswer} answer @param {{ columns?: number, page?: string }} look */
+/** @param {ChooseAnswer} answer @param {{ columns?: number, page?: string }} layout */
 export const chooseText = (answer, { columns = 110, page } = {}) => {
   const { candidates, sentence, warnings, rounds, runs, duration_s: took, gives_up: gives } = answer
   const width = columns

@@ -1,4 +1,4 @@
-// At which rates the order of two models by CPU turns over, by a calibration. Pure but for the encoder.
+// The rates at which the CPU order of two models reverses, by a calibration. Pure except for the encoder.
 
 import { memoryOf } from '../plan/memory.js'
 import { demandOf } from '../plan/plan-answer.js'
@@ -6,10 +6,10 @@ import { wireOf } from '../plan/wire.js'
 
 /** @import { Plan } from '../../loads/plan.js' */
 
-// From a hundredth to a hundred times, as far as the calibration reaches; between two steps the logarithm of the ratio is a line.
+// From a hundredth to a hundred times the rate, as far as the calibration reaches; between steps by the ratio's logarithm.
 const steps = 16
 const reach = 100
-// Costs grow by the logarithm of the items.
+// Costs grow with the logarithm of the items.
 const beyond = 10
 
 /**

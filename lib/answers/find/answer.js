@@ -1,4 +1,4 @@
-// The answer of a search as find.json has it: what was found, how sure, what limits it, and every second. Pure.
+// The answer of a search for find.json: the rate, its interval, what limits it, and every second. Pure.
 import { readsName, TIMES_BY_DUE } from '../../measures/index.js'
 import { limitOf, speedWords } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
@@ -28,7 +28,7 @@ const messageOf = ({ code, value }, { confirmed }, share) =>
     'no-rate': `with a probability of ${percentOf(value)} there is no rate at which ${percentOf(share)} of the seconds pass`,
   })[code]
 
-/** Failures near the answer that came of this client, not of the target. @param {readonly SecondRecord[]} failed @param {SearchAnswer} answer */
+/** Shares of failures near the answer that this client caused, not the target. @param {readonly SecondRecord[]} failed @param {SearchAnswer} answer */
 const causesNear = (failed, { low, high }) => {
   const near = failed.filter(
     ({ rate }) => rate !== null && (high === null || (rate >= low * 0.97 && rate <= high * 1.3)),
@@ -39,13 +39,13 @@ const causesNear = (failed, { low, high }) => {
 }
 
 /**
- * The seconds of the confirmation: the last ones. Before that the highest rate may have been tried for as long.
+ * The seconds of the confirmation, which are the last ones; the highest rate may have been tried for as long before.
  * @param {readonly SecondRecord[]} seconds
  */
 export const confirmingIn = (seconds) =>
   seconds.slice(seconds.findLastIndex(({ phase }) => phase !== 'confirm') + 1)
 
-/** The rate that was reached of the capacity over time: quantiles of the paths. @param {SearchAnswer} answer @param {readonly SecondRecord[]} seconds */
+/** Achieved parts of the capacity over time: quantiles of the paths. @param {SearchAnswer} answer @param {readonly SecondRecord[]} seconds */
 const pathOf = ({ fit, from }, seconds) => {
   if (!fit || fit.paths.length === 0) return []
   const at = (/** @type {number[]} */ sorted, /** @type {number} */ q) =>
@@ -63,7 +63,7 @@ const pathOf = ({ fit, from }, seconds) => {
 
 const curvePoints = 60
 
-/** The share of the seconds that a rate passes, with its band. @param {SearchAnswer} answer */
+/** The share of the seconds in which a rate passes, with its band. @param {SearchAnswer} answer */
 const curveOf = ({ fit, low, high }) => {
   if (!fit || fit.paths.length === 0 || high === null) return []
   const room = Math.max(0.06, Math.log(high / low))
@@ -88,7 +88,7 @@ const stateOf = (answer, causes, isMissed) => {
   if (answer === null) return 'stopped'
   const { state } = answer
   if (isMissed && (state === 'found' || state === 'at-least')) return 'none'
-  // Where the client was the limit, the rate says nothing about the target.
+  // If the client was the limit, the target may sustain more.
   return answer.fit && causes.client >= 0.5 && state !== 'none' ? 'at-least' : state
 }
 
@@ -194,7 +194,7 @@ export const findAnswer = ({
   }
 }
 
-/** What is missed most often above the answer. @param {readonly { missed: string | null }[]} seconds */
+/** The objective that fails most often above the answer. @param {readonly { missed: string | null }[]} seconds */
 const missedMost = (seconds) => {
   /** @type {Map<string, number>} */
   const times = new Map()
@@ -202,7 +202,7 @@ const missedMost = (seconds) => {
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** For a search of the rate of consumers; each has one request under way. @param {any} plan */
+/** In a search for the rate of consumers, each has one request under way. @param {any} plan */
 const consumersIn = (plan) =>
   plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 

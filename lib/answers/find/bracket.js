@@ -1,8 +1,8 @@
-// Where to look: from what the target achieved at the limit, down to a rate that passes and up to one that fails.
+// Where to search: from what the target achieves at its limit, down to a rate that passes and up to one that fails.
 
 /**
- * What trials at one rate say of it, by RFC 9971: a lower bound passes even if all the time that is missing were bad, an
- * upper bound fails even if it were good. Trials shorter than the goal's count in part. Pure.
+ * What trials show about their rate, by RFC 9971: a lower bound passes even if all missing time were bad, an upper bound
+ * fails even if it were good. Trials shorter than the goal's count in part. Pure.
  * @typedef {{ seconds: number, passed: boolean }} Trial
  * @typedef {object} Goal
  * @property {number} seconds of trials in all
@@ -19,8 +19,7 @@ export const boundOf = (trials, { seconds, exceed, trialSeconds = 1 }) => {
 }
 
 /**
- * Seconds of trials, and those of them that failed: short ones count only as far as short ones that passed do not make
- * up for them.
+ * Seconds of trials, and of failed ones: short failures count only beyond those that short passes make up for.
  * @param {readonly Trial[]} trials
  * @param {{ exceed: number, trialSeconds: number }} goal
  */
@@ -48,7 +47,7 @@ export const exceeding = (trials, { exceed, trialSeconds }) => {
  * @property {number} seconds at this rate before the next decision
  * @property {Phase} phase
  * @property {boolean} [tries] it ends with the first second that fails
- * @property {[number, number] | null} between rates the answer is looked for, as far as is known
+ * @property {[number, number] | null} between rates that bound the answer so far
  *
  * @typedef {(x: number, phase: Phase) => Generator<Step, boolean, SecondVerdict[]>} Played at exp(x), and whether it passed
  *
@@ -61,7 +60,7 @@ const firstStep = 0.25
 const widening = 1.6
 const near = 0.02
 const bisections = 6
-// A limit that passes so often bounds the share of bad seconds at 10 %.
+// A limit that passes this often bounds the share of bad seconds at 10 %.
 const limitSeconds = 29
 const lowestSeconds = 12
 
@@ -71,7 +70,7 @@ const lowestSeconds = 12
  * @param {number} needs.max
  * @param {number} needs.hint items a second that the target achieved at the limit
  * @param {Played} needs.one a second
- * @param {Played} needs.tried seconds of which each begins with what the one before left
+ * @param {Played} needs.tried seconds, each of which begins with the queue of the one before
  * @param {() => boolean} needs.lastPassed
  * @param {() => boolean} needs.isTime
  * @param {(between: [number, number]) => void} needs.onBetween
@@ -83,12 +82,12 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
   function* recover(x) {
     for (let i = 0; i < 8 && isTime(); i++) if (yield* one(Math.max(least, x), 'recover')) return
   }
-  /** A pass, or two of three. @param {number} x */
+  /** Whether a rate passes: one pass, or two of three. @param {number} x */
   function* passes(x) {
     if (yield* tried(x, 'bracket')) return true
     return (yield* tried(x, 'bracket')) && (yield* tried(x, 'bracket'))
   }
-  /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, SecondVerdict[]>} */
+  /** What a majority of seconds at a rate shows. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, SecondVerdict[]>} */
   function* boundAt(x) {
     /** @type {Trial[]} */
     const trials = []
@@ -113,7 +112,7 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
     low = Math.max(least, low - step)
     onBetween([Math.exp(low), Math.exp(high)])
   }
-  // What an overload achieves may be far too low.
+  // The rate achieved in overload may be far too low.
   if (step === firstStep)
     while (isTime() && high < most - 1e-9 && (yield* passes(high))) {
       low = high
@@ -135,8 +134,8 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
 }
 
 /**
- * The highest rate over the time of a confirmation, where all of the first seconds pass: if nearly always, the answer is that it
- * is at least this.
+ * Tries the highest rate for as long as a confirmation, if all of the first seconds pass: if nearly all do, the answer is
+ * at least this rate.
  * @param {object} needs
  * @param {number} needs.max
  * @param {readonly SecondVerdict[]} needs.first

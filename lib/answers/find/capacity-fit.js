@@ -7,7 +7,7 @@ import { uniforms } from './random.js'
 /**
  * @import { Second } from './knees.js'
  *
- * @typedef {object} Assumptions what is possible, and how likely before anything is measured
+ * @typedef {object} Assumptions possible values, and their probabilities before anything is measured
  * @property {readonly number[]} slopes
  * @property {readonly number[]} bads shares of bad seconds
  * @property {readonly number[]} walks standard deviations of a second's step
@@ -30,10 +30,10 @@ export const usualAssumptions = {
 const levels = 72
 const widest = 30
 const samples = 160
-// Combinations less likely than the best one by this factor of e are left out.
+// Combinations that are less likely than the best one by e to this power are left out.
 const negligible = 7
 
-/** Weights of the moves to the next levels; a step finer than the grid is mixed with staying. @param {number} walk @param {number} height */
+/** Weights of the steps to the next levels; a step finer than the grid is mixed with staying. @param {number} walk @param {number} height */
 const movesOf = (walk, height) => {
   if (walk === 0) return [1]
   const reach = Math.max(1, Math.min(widest, Math.ceil((3 * walk) / height)))
@@ -46,7 +46,8 @@ const movesOf = (walk, height) => {
   return raw.map((weight, i) => (weight / sum) * moving + (i === reach ? 1 - moving : 0))
 }
 
-/** @param {Float64Array} weights @param {Float64Array} moves @param {Float64Array} next filled with the weights a second later */
+// Weights have room on both sides, since steps are reflected at the edges of the grid. Four levels at a time take half as long.
+/** @param {Float64Array} weights @param {Float64Array} moves symmetric @param {Float64Array} next filled with the weights a second later */
 const move = (weights, moves, next) => {
   const reach = (moves.length - 1) / 2
   next.fill(0)
@@ -102,7 +103,7 @@ const filtered = (seconds, likely, bad, moves, kept) => {
 }
 
 /**
- * A level a second, drawn backward.
+ * Draws a level for each second, backward.
  * @param {readonly Float64Array[]} kept
  * @param {Float64Array} moves
  * @param {() => number} uniform
@@ -134,7 +135,7 @@ const drawnPath = (kept, moves, uniform) => {
 }
 
 /**
- * The highest rate whose share over the path is at least this; NaN: none has it.
+ * The highest rate whose share over the path is at least this; NaN: no rate has it.
  * @param {Float64Array} path
  * @param {{ slope: number, bad: number }} model
  * @param {number} share
@@ -166,7 +167,7 @@ const quantileOf = (sorted, probability) => {
 }
 
 /**
- * How likely each combination is; those that cannot matter are left out.
+ * How likely each combination is, without those that are too unlikely.
  * @param {readonly (Second | null)[]} seconds
  * @param {readonly (readonly (Float64Array | null)[])[]} likely by slope
  * @param {readonly Float64Array[]} moves by walk
@@ -270,11 +271,11 @@ export const capacityFit = (
   const mean = (/** @type {readonly number[]} */ list) =>
     list.length > 0 ? list.reduce((sum, value) => sum + value, 0) / list.length : 0
   return {
-    /** Quantiles of the rate that the share of the seconds passes; NaN: none does. */
+    /** Quantiles of the rate that passes in the share of the seconds; NaN: no rate does. */
     rate: (/** @type {number} */ probability) => quantileOf(rates, probability),
-    /** The rate that half of them pass. */
+    /** The rate that passes in half of them. */
     half: (/** @type {number} */ probability) => quantileOf(halves, probability),
-    /** The part of the draws in which no rate has the share. */
+    /** The share of draws in which no rate passes in the share. */
     none: without / Math.max(1, without + drawn),
     /** How far the capacity moved: the standard deviation of its logarithm over the period. */
     spread: mean(spreads),

@@ -1,15 +1,15 @@
-// Did the target change once: two levels against one, by a Bayes factor over every place where it may have been. Pure.
+// Whether the target changed once: two levels against one, by a Bayes factor over every second of a change. Pure.
 import { kneesAround } from './knees.js'
 
 /** @import { Second } from './knees.js' */
 
-// Fewer seconds cannot show it; on both sides of a change at least a few were measured.
+// Fewer seconds cannot show a change; on both sides at least a few must be measured.
 const fewest = 40
 const leastASide = 12
 const places = 4
 const leastEvidence = 3
 
-/** @param {readonly Second[]} measured @param {number} centre @param {readonly number[]} ends after how many seconds the evidence is asked */
+/** @param {readonly Second[]} measured @param {number} centre @param {readonly number[]} ends after how many seconds the evidence is asked, in order */
 const evidences = (measured, centre, ends) => {
   const knees = kneesAround(centre)
   const zero = knees.evidence()
@@ -52,7 +52,7 @@ const levelOf = (measured, centre, share) => {
 }
 
 /**
- * The likeliest change.
+ * The most likely change.
  * @param {readonly Second[]} measured in their order
  * @param {number} centre
  * @param {number} share

@@ -1,4 +1,4 @@
-// Which rates a target may sustain, as probabilities over a grid of models: a second at rate r passes with probability
+// The rates that a target may sustain, as probabilities over a grid of models: a second at rate r passes with probability
 // (1 - bad) / (1 + exp((ln r - knee) / slope)). Rates are natural logarithms, in steps of 0.25 %. Pure.
 
 /**
@@ -17,7 +17,7 @@ const slopes = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4]
 const bads = [0.0005, 0.006, 0.015, 0.03, 0.05, 0.075, 0.11, 0.2]
 const meanBad = 0.08
 const cells = slopes.length * bads.length
-// Farther from the knee than this, a second says the same.
+// Seconds farther from the knee than this all have the same weight.
 const farthest = 1000
 const below = 0.9
 const above = 0.6
@@ -42,7 +42,7 @@ const tables = (() => {
   return { passed, failed }
 })()
 
-/** Below the knee by this, a model passes the share; NaN: its bad seconds alone are too many. @param {number} share */
+/** How far below the knee a model passes in the share; NaN: its bad seconds alone are too many. @param {number} share */
 const offsetsOf = (share) =>
   slopes.flatMap((slope) =>
     bads.map((bad) => {
@@ -61,7 +61,7 @@ export const kneesAround = (centre) => {
   let isCurrent = false
   let logTotal = 0
 
-  /** Sums to 1. */
+  /** Scales the weights to a sum of 1. */
   const current = () => {
     if (isCurrent) return weights
     isCurrent = true
@@ -99,7 +99,7 @@ export const kneesAround = (centre) => {
         for (let cell = 0; cell < cells; cell++) logs[j++] += table[at++]
       }
     },
-    /** What is known counts less: a target changes. @param {number} factor */
+    /** Reduces the weight of earlier seconds, as a target changes. @param {number} factor */
     fade(factor) {
       isCurrent = false
       for (let j = 0; j < logs.length; j++) logs[j] *= factor

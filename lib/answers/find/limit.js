@@ -1,5 +1,5 @@
-// Which part is the limit at the rate that was found, with its figure: by what the nodes, the client and the connections
-// were busy with while that rate was confirmed. Pure.
+// Which part limits the rate that was found, with its utilization: by how busy nodes, client and connections were while
+// that rate was confirmed. Pure.
 import { micros, percent } from '../../base/units.js'
 
 /**
@@ -9,7 +9,7 @@ import { micros, percent } from '../../base/units.js'
  * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null, engine_cpu_s?: number | null, calls?: number | null }[] }} Line of intervals.ndjson
  */
 
-// A part that is busier than this leaves no room for bursts.
+// A part busier than this has no room for bursts.
 const busyPct = 80
 
 /** @param {readonly number[]} list */
@@ -85,11 +85,11 @@ export const limitOf = ({ seconds, lines, clients }) => {
   }
 }
 
-// Where fewer are full, or differ by less, the speed of the servers explains nothing.
+// With fewer seconds or smaller differences, the speed of the servers is no explanation.
 const leastFull = 8
 const notablyFaster = 1.15
 
-/** What a command cost while a main thread was full: at a constant load that is the speed of the machine. @param {readonly Line[]} lines @param {readonly SecondRecord[]} seconds */
+/** CPU of a command while a main thread was full: under a constant load this is the speed of the machine. @param {readonly Line[]} lines @param {readonly SecondRecord[]} seconds */
 export const speedWords = (lines, seconds) => {
   const costsUs = linesIn(lines, seconds)
     .flatMap(({ nodes }) => nodes)

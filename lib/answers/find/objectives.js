@@ -1,5 +1,5 @@
-// What a second must meet: its limits, judged on what was due in it. Limits that a second alone does not have (memory,
-// costs) are judged on the confirmation.
+// The limits that a second must meet, judged on what was due in it. Limits on metrics that a single second does not have
+// (memory, costs) are judged on the confirmation.
 import { OptionError } from '../../base/errors.js'
 import { clientLimit } from '../../measures/client-limit.js'
 import { SECTIONS_BY_DUE } from '../../measures/index.js'
@@ -15,10 +15,10 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
  */
 
 const sectionsOfSecond = [...SECTIONS_BY_DUE, 'items.']
-// A second that has any of these has failed.
+// A second with any of these has failed.
 const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
 
-/** `latency.p99` is that from the due time. @param {string} text */
+/** `latency.p99` means the latency from the due time. @param {string} text */
 const inFull = (text) => text.replace(/^(\s*)latency(?:_us)?\.(?=p\d|max)/, '$1latency.intended.')
 
 /** @param {string} text */
@@ -60,7 +60,7 @@ export const missedIn = ({ items, ...second }, { bySecond }) => {
   return lost === undefined ? null : lost === 'open' ? 'answered after 3 s' : `items ${lost}`
 }
 
-// A second that ends with a wait of this part of the limit leaves a backlog to the next.
+// A second that ends with a wait above this part of the limit leaves a backlog to the next.
 const backlogPart = 0.5
 
 /** @param {Objectives} objectives @returns {(second: SecondRecord) => SecondVerdict} */
@@ -70,7 +70,7 @@ export const judgeOf = (objectives) => (second) => ({
   leaves: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
 })
 
-/** A limit of what consumers do. @param {string} text */
+/** A limit on what consumers do. @param {string} text */
 export const isLimitOfReaders = (text) => isOfReaders(/[\w.]+/.exec(text)?.[0] ?? '')
 
 /**
@@ -83,12 +83,12 @@ export const missedOverConfirmation = ({ overConfirmation }, confirmation, reade
     .flatMap((text) => judgedBy([text], (isLimitOfReaders(text) && readers) || confirmation))
     .filter(({ passed }) => !passed)
 
-// What waits longer than this at the end of a second has failed it, whatever the limits.
+// Anything that waits longer than this at the end of a second fails it, whatever the limits.
 const mostGraceMs = 1000
 
 /**
- * How long what is left at the end of a second may still wait: as long as the longest latency that is allowed. A pause at
- * the boundary then fails no second that it would not have failed elsewhere.
+ * How long commands that are open at the end of a second may still wait: the longest allowed latency, so that a pause at
+ * the boundary fails only seconds that it would fail elsewhere too.
  * @param {Objectives} objectives
  */
 export const graceOf = ({ bySecond }) =>
@@ -100,11 +100,11 @@ export const graceOf = ({ bySecond }) =>
     ),
   )
 
-/** Longer than every limit of latency. @param {Objectives} objectives */
+/** @param {Objectives} objectives */
 export const behindOf = (objectives) => graceOf(objectives) || Number.POSITIVE_INFINITY
 
-/** The client's thread was full with its own work. @param {SecondRecord} second */
+/** Whether the client's thread was full with its own work. @param {SecondRecord} second */
 export const isClientLimited = ({ client }) => clientLimit(client) === 'saturated'
 
-/** Others took the CPU from the client. @param {SecondRecord} second */
+/** Whether other processes took the CPU from the client. @param {SecondRecord} second */
 export const isContended = ({ client }) => clientLimit(client) === 'contended'

@@ -1,4 +1,4 @@
-// The random choices of a search: its rates and the paths drawn in its fit, from one seed.
+// The random choices of a search from one seed: its rates, and the paths drawn in its fit.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 /** At least 0 and below 1. @param {number} seed @returns {() => number} */

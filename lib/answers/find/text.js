@@ -6,7 +6,7 @@ import { missedAboveWords } from './objectives.js'
 
 /** @typedef {import('./answer.js').FindAnswer & { unit?: string }} FindAnswer */
 
-/** A rate to four digits, as more are not known. @param {number | null} rate */
+/** A rate to four digits: more are not significant. @param {number | null} rate */
 export const rounded = (rate) => perSecond(rate === null ? null : Number(rate.toPrecision(4)))
 
 /** @param {FindAnswer} answer */
@@ -65,7 +65,7 @@ export const readersWords = (readers) => {
     : `${several(readers.consumers, 'consumer')}: ${reading.brief(readers)}`
 }
 
-/** @param {FindAnswer} answer @param {{ columns?: number, page?: string }} look */
+/** @param {FindAnswer} answer @param {{ columns?: number, page?: string }} layout */
 export const findText = (answer, { columns = 100, page }) => {
   const { objectives, share, seconds_of_load: seconds, warnings, confirmation, readers, find } = answer
   const latency = confirmation?.latency_us?.intended

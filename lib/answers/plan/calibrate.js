@@ -42,7 +42,7 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {(strategy: string, cell: Cell, variant: string | null) => Plan} planOf a cell, without a server
  * @property {(strategy: string) => object} optionsOf it in a run: its name, or the file of an own model
  * @property {(strategy: string) => MixFacts | null} [mixOf] null: items are written
- * @property {string} [mixPrefix] in front of a mix's keys: none on servers of its own, as the file has its whole names
+ * @property {string} [mixPrefix] in front of a mix's keys; none on servers started for it
  * @property {Allocator} allocator
  * @property {boolean} isCluster
  * @property {number} seed
@@ -50,21 +50,21 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {number} proofs further cells of a model
  * @property {Ranges} within what cells are drawn from
  * @property {number} windowS seconds that are measured in each run
- * @property {number} limitS a cell is repeated for so long at most
+ * @property {number} limitS longest time in which a cell is repeated
  * @property {(line: string) => void} say
  * @property {(models: object[], idle: Idle[], references: object[]) => Promise<void>} save what is known so far
  * @property {AbortSignal} stop
  */
 
 const wantedPct = 5
-// Beyond it a cell is repeated once, whatever its time.
+// Above this spread a cell is repeated once, whatever its time.
 const uselessPct = 15
 const leastRuns = 2
 const idleMs = 1000
 const leastDataBytes = 1e6
 const prefix = 'millrace-calibrate:'
 const referenceEvery = 5
-// When a mix's second of warm-up that may have a part of the fill is over.
+// Skips the first second of a mix, in which a part of the fill may fall.
 const filledMs = 900
 
 /** Half of the interval of a mean, in percent of it. @param {readonly number[]} values */
@@ -75,7 +75,7 @@ const halfPct = (values) => {
   return (100 * studentQuantile(0.025, values.length - 1) * spread) / Math.sqrt(values.length) / middle
 }
 
-/** The CPU of the main threads in a second, by role, and what the masters say of bytes and commands. @param {readonly any[]} nodes */
+/** CPU of the main threads in a second by role, and the masters' counters of bytes and commands. @param {readonly any[]} nodes */
 export const sumsOfSecond = (nodes) => {
   const second = {
     cpu_us: /** @type {Record<string, number>} */ ({}),
@@ -118,12 +118,12 @@ const watchedRun = async (bench, options, stop) => {
 export const measureIdle = async ({ open, optionsOf, mixOf, stop }, strategy) => {
   const bench = await open()
   try {
-    // So few items cost nothing beside the probes.
+    // So few items cost nothing compared with the probes.
     const options = { quantity: 2, period: `${idleMs}ms`, duration: '3s', ttl: '30s', valueSize: '16' }
     const { seconds } = await watchedRun(
       bench,
       {
-        // Where a mix is calibrated: items of the default model.
+        // The reference cell for a mix: items of the default model.
         ...(mixOf?.(strategy) ? {} : optionsOf(strategy)),
         prefix,
         idleCost: 'never',
@@ -150,7 +150,7 @@ export const measureIdle = async ({ open, optionsOf, mixOf, stop }, strategy) =>
 }
 
 /**
- * Costs of an item in each second, by the items that the servers themselves counted between the same two answers.
+ * Costs of an item in each second, by the items that the servers counted between the same two answers.
  * @param {readonly ReturnType<typeof sumsOfSecond>[]} seconds
  * @param {{ name: string | readonly string[], commands: number } | null} counted
  * @param {number} rate where they do not count them
@@ -172,7 +172,7 @@ export const calibratedCosts = (seconds, counted, rate, idle) =>
     return items > 0 ? [{ cpu_us: cpuUs, items, bytes: bytes - (idle.net_bytes_per_s * us) / 1e6 }] : []
   })
 
-/** Cells of a model whose items are written. @param {Needs} needs */
+/** Cells of a model that writes items. @param {Needs} needs */
 const cellsOfItems = (needs) => {
   const { seed, cells, proofs, within } = needs
   return {
@@ -193,13 +193,7 @@ const cellsOfItems = (needs) => {
 
 /** @typedef {ReturnType<typeof cellsOfItems> | ReturnType<typeof cellsOfMix>} Kind */
 
-/**
- * @param {Needs} needs
- * @param {string} strategy
- * @param {Cell} cell
- * @param {Idle} idle
- * @param {any} [kind]
- */
+/** @param {Needs} needs @param {string} strategy @param {Cell} cell @param {Idle} idle @param {any} [kind] */
 export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfItems(needs)) => {
   const isMix = Boolean(needs.mixOf?.(strategy))
   const { mixPrefix = '' } = needs
@@ -220,7 +214,7 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
         needs.stop,
       )
       const { result } = watched
-      // Where a server was asked late, the first of its seconds has the fill.
+      // Where a server answered late, its first second includes the fill.
       const seconds = watched.seconds.filter(({ from_ms: fromMs }) => !isMix || fromMs > filledMs)
       if (result.rate.achieved > 0 && result.items.failed === 0) {
         amounts ??= /** @type {Awaited<ReturnType<typeof amountsOf>>} */ (await kind.amounts(result.plan))
@@ -239,7 +233,7 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
     throw new TargetError(`no item of ${strategy} was stored in a cell of ${cell.items} items`, {
       code: 'CELL',
     })
-  // A server's own tables may grow by a tenth of less.
+  // The tables of a server may grow by a tenth of smaller data.
   const memory = (
     isMix
       ? all.map(
@@ -267,7 +261,7 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
   return { amounts: { ...amounts, ...sent }, measured, variant: runs[0].plan.variant ?? null }
 }
 
-/** What is computed of a plan before it is measured. @param {Plan} plan @param {Pick<Needs, 'allocator' | 'isCluster'>} needs */
+/** Amounts of a plan that are computed before it is measured. @param {Plan} plan @param {Pick<Needs, 'allocator' | 'isCluster'>} needs */
 const amountsOf = async (plan, { allocator, isCluster }) => {
   const wire = await wireOf(plan)
   const amounts = sumOfParts(wire, (plan.quantity * 1000) / plan.periodMs)
@@ -323,10 +317,7 @@ export const predictionOf = (
 export const secondsOf = (models, cells, proofs, eachS = 6.5) =>
   Math.ceil(models * ((cells + proofs) * eachS + 15) + 4)
 
-/**
- * @param {readonly string[]} strategies
- * @param {Needs} needs
- */
+/** @param {readonly string[]} strategies @param {Needs} needs */
 export const calibration = async (strategies, needs) => {
   const { seed, cells: count, proofs, say, save } = needs
   const models = /** @type {any[]} */ ([])
@@ -370,7 +361,7 @@ export const calibration = async (strategies, needs) => {
     )
     const model = { strategy, variant, ...(mix && { mix }), cells, ...fitted, proof }
     models.push(model)
-    // The predictions are on the disk before any of them is measured.
+    // The predictions are on disk before any of them is measured.
     await save(models, idles, references)
     for (const [i, one] of proof.entries()) {
       one.measured = (await measure(one)).measured

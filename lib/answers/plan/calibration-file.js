@@ -1,4 +1,4 @@
-// The file of a calibration: written as it goes on, and refused where it is not whole, or of another schema or server.
+// Reads the file of a calibration; refuses one that is incomplete, or of another schema or server.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError, TargetError } from '../../base/errors.js'
@@ -8,14 +8,10 @@ import { calibrationSchema, calibrationVersion } from '../../result/plan-schemas
 
 export const calibrationName = 'calibration.json'
 
-/** 7.0 of 7.0.15: a patch changes no cost worth a calibration. @param {string} version */
+/** 7.0 of 7.0.15: patch versions do not change costs enough. @param {string} version */
 const series = (version) => version.split('.').slice(0, 2).join('.')
 
-/**
- * @param {string} path of the file, or of its folder
- * @param {{ serverVersion?: string }} wanted
- * @returns {any}
- */
+/** @param {string} path of the file, or of its folder @param {{ serverVersion?: string }} wanted @returns {any} */
 export const readCalibration = (path, { serverVersion } = {}) => {
   const where = `--calibration ${plainText(path)}`
   const text = (() => {

@@ -1,5 +1,5 @@
-// Cells of a calibration: which points are measured. A short D-optimal design out of points drawn by seed, so that a dozen
-// cells tell the terms of a model apart; and held-out points, drawn by seed too. Pure.
+// Cells of a calibration, the points that are measured: a short D-optimal design of points drawn by seed, so that a dozen
+// cells separate the terms of a model, and held-out points, drawn by seed too. Pure.
 import { inverse, Matrix } from 'ml-matrix'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix } from '../../base/random.js'
@@ -22,7 +22,7 @@ export const ranges = Object.freeze({
   connections: [1, 8],
 })
 
-// A data set that fits a small server, and an interval that is not too long to wait for.
+// The data set must fit a small server, and the interval must not take too long.
 const mostBytes = 400e6
 const longestIntervalS = 7
 const busiest = 0.35
@@ -47,7 +47,7 @@ const drawsFrom = (seed) => {
   return () => (random.next() >>> 0) / 2 ** 32
 }
 
-/** A point, each factor even on a logarithmic scale. @param {() => number} next @param {Ranges} within @returns {Cell} */
+/** A point, each factor uniform on a logarithmic scale. @param {() => number} next @param {Ranges} within @returns {Cell} */
 const drawn = (next, within) => {
   for (;;) {
     const cell = /** @type {Cell} */ (
@@ -68,7 +68,7 @@ export const heldOut = (seed, count, within = ranges) => {
   return Array.from({ length: count }, () => drawn(next, within))
 }
 
-/** What a model of the cost has for the cell, in parts of the cost. @param {Cell} cell */
+/** The columns of a cost model for a cell, as parts of the cost. @param {Cell} cell */
 const columns = (cell) => {
   const { items, valueBytes, members } = cell
   const cost = roughS(cell) * 1e6
@@ -79,12 +79,12 @@ const columns = (cell) => {
 const candidates = 300
 const exchanges = 3
 
-// These cells of a design tell the terms apart; the others are spread over the range, where a term may bend.
+// These cells of a design separate the terms; the others are spread over the range, where a term may be curved.
 const designedShare = 2 / 3
 
 /**
- * The cells that tell most: each is exchanged for the candidate that makes the determinant of the information largest. The last
- * third is drawn.
+ * The most informative cells: each is exchanged for the candidate that makes the determinant of the information largest.
+ * The last third is drawn.
  * @param {number} seed
  * @param {number} count
  * @param {Ranges} [within]
@@ -123,7 +123,7 @@ const shuffled = (all, next) =>
     .sort((a, b) => a.key - b.key)
     .map(({ one }) => one)
 
-/** In the middle of all ranges: measured again and again, it shows drift. @type {Cell} */
+/** In the middle of all ranges: measured repeatedly, it shows drift. @type {Cell} */
 export const referenceCell = Object.freeze({ items: 20_000, valueBytes: 200, members: 100, connections: 1 })
 
 const tickMs = 100

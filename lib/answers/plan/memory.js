@@ -1,6 +1,6 @@
-// What a plan's items take of a server's memory once all of them are there, by what its commands store: the allocator's size
-// classes, the encodings' thresholds and the sizes of hash tables. The layouts are those of Redis 7; what another version takes
-// besides is found by calibration.
+// The memory of a plan's items once all of them are stored, by its commands: the allocator's size classes, the encodings'
+// thresholds and the sizes of hash tables. The layouts are those of Redis 7; calibration finds the difference of other
+// versions.
 import { keptItems } from '../../traffic/live-items.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
@@ -15,7 +15,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {number} spread keys for each item or few of them
  * @property {number} fixed keys that hold all items
  * @property {number} keys of its own, an item
- * @property {readonly string[]} unknown commands of which it is not known what they store
+ * @property {readonly string[]} unknown commands whose storage is not known: they count as sent
  */
 
 /** @param {Allocator} allocator @returns {Class} */
@@ -48,7 +48,7 @@ const packHead = 7
 // A score of epoch milliseconds as an integer of 8 bytes.
 const packedScore = 10
 
-/** A node of a skip list: one level more with a probability of a quarter. @param {Class} size */
+/** A node of a skip list: each further level has a probability of a quarter. @param {Class} size */
 const skipNode = (size) => {
   let sum = 0
   for (let level = 1, p = 0.75; level <= 32; level++, p /= 4) sum += p * size(24 + 16 * level)
@@ -83,8 +83,8 @@ const list = (size, lengths, n) => {
 // A node begins with its header and the names of its fields; its key is in a radix tree.
 const streamHead = 26
 const streamKey = 24
-// Flags, the differences of milliseconds and number, and the count of elements. In a node of many entries the milliseconds
-// change, and the differences of numbers are below 0 and longer.
+// Flags, differences of milliseconds and number, and the count of elements. In a node of many entries the milliseconds
+// change, and the differences of numbers are negative and longer.
 const streamEntry = 8
 const longerEntry = 9.5
 const manyEntries = 32
@@ -99,7 +99,7 @@ const stream = (size, fields, n) => {
       Math.min(thresholds.streamEntries, Math.ceil((thresholds.streamBytes - streamHead - asked) / each)),
     )
   const each = values + (fitting(values + streamEntry) > manyEntries ? longerEntry : streamEntry)
-  // When there are many entries, the last one ends before the end; a few are longer than a node was meant to be.
+  // With many entries, the last node is not full; a few entries are larger than a node should be.
   const whole = Math.ceil(streamHead + fitting(each) * each)
   const node = fitting(each) > manyEntries ? Math.min(whole, thresholds.streamBytes) : whole
   return (n / fitting(each)) * (size(node) + streamKey)
@@ -128,7 +128,7 @@ const lengthOf = (argument) => {
 }
 
 const sampled = 2000
-// From so many keys on, their names alone show that there are more.
+// Keys are counted exactly up to this number of items.
 const counted = 200_000
 
 /** @typedef {(size: Class, args: readonly number[][], n: number) => number} Store */
@@ -142,8 +142,8 @@ const pushed = (size, args, n) => size(object) + list(size, lasts(args), n)
 const ends = (args, many) => args.map((all) => all.slice(-many))
 
 /**
- * What commands of a name store under one key: by the lengths of their arguments for sampled items, and how many of them a
- * key holds.
+ * Bytes that commands store under one key, by the lengths of their arguments for sampled items and the number of items of
+ * the key.
  * @type {Record<string, Store>}
  */
 const stores = {
@@ -158,7 +158,7 @@ const stores = {
   SADD: (size, args, n) => size(object) + hashed(size, ends(args, 1), n, true),
 }
 
-/** What is not known takes what was sent. @type {Store} */
+/** Unknown commands are taken to store what was sent. @type {Store} */
 const asSent = (_, args, n) => n * mean(args, (all) => all.slice(2).reduce((sum, length) => sum + length, 0))
 
 /** What a script stores under a key of this type; of a hash one field, whose name is short. @type {Record<string, [command: string, field: number]>} */
@@ -175,11 +175,7 @@ const isScript = (/** @type {string} */ name) => /^(EVAL|EVALSHA|FCALL)$/.test(n
 const expires = ([name, ...rest]) =>
   /^(P?SETEX|EVALSHA)$/.test(String(name)) || rest.some((arg) => arg === 'EX' || arg === 'PX')
 
-/**
- * @param {Plan} plan
- * @param {Allocator} allocator
- * @returns {Memory}
- */
+/** @param {Plan} plan @param {Allocator} allocator @returns {Memory} */
 export const memoryOf = (plan, allocator) => {
   const size = classesOf(allocator)
   const n = plan.items
@@ -228,10 +224,10 @@ export const memoryOf = (plan, allocator) => {
 }
 
 /**
- * Which allocator a server has, by what it takes for values of two lengths.
+ * The allocator of a server, by the memory of values of two lengths.
  * @param {(command: string, ...args: (string | number)[]) => Promise<unknown>} call of a server
  * @param {string} prefix of keys
- * @returns {Promise<Allocator | null>} null: the server does not say
+ * @returns {Promise<Allocator | null>} null: unknown
  */
 export const allocatorIn = async (call, prefix) => {
   const key = `${prefix}millrace:memory`

@@ -1,6 +1,6 @@
-// A mix in calibrations and plans. It is measured as a whole, with its keys and at several rates: what an operation costs then
-// depends on the rate alone. What commands about single keys take of it follows from the time that the server counts of each
-// command, and memory from what its keys take after the fill. Pure.
+// A mix in calibrations and plans. It is measured as a whole, with its keys and at several rates, so the cost of an operation
+// depends on the rate alone. A command's part of it follows from the time that the server counts for each command, and
+// memory from that of the keys after the fill. Pure.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix as hashed } from '../../base/random.js'
 import { mean } from '../../base/sums.js'
@@ -16,7 +16,7 @@ import { memoryFeatures, predicted } from './model.js'
  * @import { Model, Prediction } from './model.js'
  * @import { Demand } from './nodes.js'
  *
- * @typedef {object} MixFacts what a calibration keeps of the file
+ * @typedef {object} MixFacts what a calibration stores about the file
  * @property {string} digest of its keys and commands
  * @property {number | null} rate operations a second that were profiled
  * @property {number} connections
@@ -32,9 +32,9 @@ const referenceHz = 5000
 const leastHz = 500
 const fastestHz = 50_000
 const busiest = 0.4
-// Cells are of rates from the highest one down to this part of it.
+// Cells have rates from the highest down to this part of it.
 const slowest = 1 / 16
-// A pattern of fewer keys is on few shards.
+// A pattern with fewer keys is on few shards.
 const fewKeys = 100
 const kilobyte = 1024
 
@@ -62,7 +62,7 @@ export const cellSecondsOf = (mix) =>
 export const keysAt = ({ keys }, part) =>
   keys.map((one) => ({ ...one, keys: one.expires ? Math.max(1, Math.round(one.keys * part)) : one.keys }))
 
-/** What its keys take by forecast. @param {MixFacts['keys']} patterns @returns {Memory & { items: number }} */
+/** The memory of its keys by forecast. @param {MixFacts['keys']} patterns @returns {Memory & { items: number }} */
 const memoryOf = (patterns) => {
   const items = sum(patterns.map(({ keys }) => keys))
   const of = (/** @type {boolean} */ areFew) =>
@@ -93,7 +93,7 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
     terms: mixTerms,
     features: mixFeatures,
     reference: cellAt(referenceHz),
-    // The rates follow from what the reference cell cost.
+    // The rates follow from the cost of the reference cell.
     cells: (/** @type {Measured} */ { cpu_us: { master } }) => {
       const random = xoroshiro128plus(hashed(seed))
       const next = () => (random.next() >>> 0) / 2 ** 32
@@ -121,7 +121,7 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
       ...{ commands: 1, members: 0, bytesIn: 0, bytesOut: 0, kilobytes: 1, unknown: [] },
       ...{ memory: features, computed_bytes: features.computed, counted: { name: names, commands: 1 } },
     }),
-    // An operation sends as much at any rate.
+    // An operation sends the same bytes at any rate.
     foretold: async (
       /** @type {string} */ _,
       /** @type {MixCell} */ __,
@@ -137,7 +137,7 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
   }
 }
 
-/** What servers said of a mix in the seconds of its cells. @param {readonly { bytes_in: number, bytes_out: number, calls: Record<string, number>, usec: Record<string, number> }[]} seconds @param {readonly string[]} names @param {number} netBytes an operation @param {string} prefix that its keys have beside */
+/** Bytes, calls and time of commands of a mix, as the servers counted them. @param {readonly { bytes_in: number, bytes_out: number, calls: Record<string, number>, usec: Record<string, number> }[]} seconds @param {readonly string[]} names @param {number} netBytes an operation @param {string} prefix that its keys have beside */
 export const saidOfMix = (seconds, names, netBytes, prefix) => {
   const [into, out] = [sum(seconds.map((one) => one.bytes_in)), sum(seconds.map((one) => one.bytes_out))]
   const all = (/** @type {'calls' | 'usec'} */ what, /** @type {string} */ name) =>
@@ -154,13 +154,13 @@ export const saidOfMix = (seconds, names, netBytes, prefix) => {
   }
 }
 
-/** Each command's part of the operations, and what it takes of a main thread: its own time, and as much beside as the others. @param {any} model */
+/** Each command's share of the operations, and its main thread time: its own, and an equal share of the time outside commands. @param {any} model */
 const workOf = ({ mix, cells }) => {
   const measured = cells.map((/** @type {any} */ cell) => cell.measured)
   const whole = sum(mix.commands.map((/** @type {any} */ { share }) => share))
   const own = (/** @type {string} */ name) => {
     const all = measured.flatMap((/** @type {any} */ { command_us: us }) => us[name.toLowerCase()] ?? [])
-    // One that no cell sent, as its share is small.
+    // No cell sent this command, as its share is small.
     return all.length > 0 ? mean(all) : 0
   }
   const commands = /** @type {MixFacts['commands']} */ (mix.commands).map((one) => ({
@@ -186,12 +186,12 @@ export const outsideOfMix = (model, rate) => {
   ]
 }
 
-/** What is not known of a mix. */
+/** The assumptions of a plan of a mix. */
 export const assumedOfMix =
   'a mix is planned as a whole: the keys of a pattern are taken to be used alike and to be spread over all shards, those with a lifetime to be as many more as the rate is higher, and others to stay as many as the file has'
 
 /**
- * What servers must do for a mix at a rate.
+ * The demand of a mix at a rate.
  * @param {{ model: any, isCluster?: boolean }} planned
  * @param {{ rate: number }} asked
  * @param {'value' | 'low' | 'high'} bound

@@ -1,5 +1,5 @@
-// What an item costs as a sum of terms, each with an interval: least squares of relative errors. Terms that the data cannot
-// tell apart, that are not above 0 or that explain nothing are left out and named. ml-matrix does the algebra. Pure.
+// The cost of an item as a sum of terms, each with an interval: least squares of relative errors. Terms that the data cannot
+// separate, that are not above 0 or that explain nothing are left out and named. ml-matrix does the algebra. Pure.
 import { inverse, Matrix, SVD, solve } from 'ml-matrix'
 import { studentQuantile } from '../../base/distributions.js'
 import { slotCount } from '../../wire/slot.js'
@@ -22,12 +22,12 @@ import { slotCount } from '../../wire/slot.js'
 
 const confidence = 0.95
 const tail = (1 - confidence) / 2
-// Above it two columns are one: their coefficients would be arbitrary.
+// Above this two columns are alike: their coefficients would be arbitrary.
 const worstCondition = 300
-// Nothing is known better than this.
+// No cost is known better than this.
 const leastSpread = 0.004
 
-// Measurements that are worse known than this count for less.
+// Measurements less certain than this have a smaller weight.
 const usualPart = 0.05
 
 /** For a cell whose cost is known to within half an interval. @param {number | null} halfPct */
@@ -40,7 +40,7 @@ export const weightOf = (halfPct) => {
 const design = (rows, costs, names, weights) =>
   new Matrix(rows.map((row, i) => names.map((name) => (weights[i] * row[name]) / costs[i])))
 
-/** Columns of length 1: what is left of their condition is that they are alike. @param {Matrix} x */
+/** Columns scaled to length 1: their condition then shows only how alike they are. @param {Matrix} x */
 const conditionOf = (x) => {
   const unit = x.clone()
   for (let c = 0; c < x.columns; c++) unit.mulColumn(c, 1 / (x.getColumnVector(c).norm() || 1))
@@ -56,14 +56,14 @@ const fitted = (x, weights) => {
   const covariance = inverse(x.transpose().mmul(x))
   const leverages = x.mmul(covariance).mmul(x.transpose()).diagonal()
   const square = (/** @type {readonly number[]} */ parts) => parts.reduce((sum, e) => sum + e * e, 0)
-  // Each cell as the others predict it: residuals do not know that the terms were chosen by these cells.
+  // Each cell as predicted from the others, since the terms were chosen by these cells.
   const alone = residuals.map((e, i) => e / Math.max(0.1, 1 - leverages[i]))
   const spread = Math.sqrt(Math.max(leastSpread ** 2, square(residuals) / freedom, square(alone) / x.rows))
   const errors = beta.to1DArray().map((_, i) => spread * Math.sqrt(Math.max(0, covariance.get(i, i))))
   return { beta: beta.to1DArray(), spread, freedom, covariance, errors }
 }
 
-/** Every choice of the names, with the first of them. @param {readonly string[]} names @returns {string[][]} */
+/** Every subset of the names that has the first. @param {readonly string[]} names @returns {string[][]} */
 const choicesOf = ([first, ...others]) => {
   let all = [[first]]
   for (const name of others) all = all.flatMap((one) => [one, [...one, name]])
@@ -92,7 +92,7 @@ export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
     .filter(isApart)
     .map((used) => ({ used, fit: fitted(design(rows, costs, used, weights), weights) }))
     .filter(({ used, fit }) => used.length === 1 || fit.beta.every((value) => value > 0))
-  // Fewer terms first: more of them must predict better.
+  // Fewer terms first: more must predict better.
   const { used, fit } = tries
     .toSorted((one, other) => one.used.length - other.used.length)
     .reduce((best, one) => (one.fit.spread < best.fit.spread ? one : best))
@@ -119,7 +119,7 @@ export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
 }
 
 /**
- * What the model says of a cell, with the interval in which 95 of 100 measurements are.
+ * The model's prediction for a cell, with the interval of 95 of 100 measurements.
  * @param {Pick<Model, 'terms' | 'spread' | 'freedom' | 'covariance'>} model
  * @param {Features} features
  * @returns {Prediction}
@@ -132,7 +132,7 @@ export const predicted = ({ terms, spread, freedom, covariance }, features) => {
   return { value, low: value * Math.max(0, 1 - part), high: value * (1 + part) }
 }
 
-/** Names of the terms of CPU, the least important last. */
+/** Names of the CPU terms, the least important last. */
 export const cpuTerms = /** @type {const} */ ([
   'command',
   'byte',
@@ -142,7 +142,7 @@ export const cpuTerms = /** @type {const} */ ([
   'first_byte',
 ])
 
-// The first bytes of a command cost more each: what is new to a processor's cache, before it is read in advance.
+// The first bytes of a command cost more: they are new to the processor's cache, and later ones are prefetched.
 const firstBytes = 2048
 
 /**
@@ -156,11 +156,11 @@ export const cpuFeatures = ({ commands, members, bytesIn, bytesOut }, items) => 
   byte: bytesIn + bytesOut,
   first_byte: Math.min(bytesIn + bytesOut, firstBytes),
   log2_items: Math.log2(items),
-  // What is read of a value lies in memory that a processor has not in its cache, the more the items are.
+  // Reads of values miss the processor's cache, the more so the more items there are.
   byte_log2: (bytesIn + bytesOut) * Math.log2(items),
 })
 
-/** Memory: what was computed, and what the server takes besides. */
+/** Memory: the computed amount, and overhead of the server. */
 export const memoryTerms = /** @type {const} */ (['computed', 'an item', 'a slot'])
 
 /**

@@ -1,5 +1,5 @@
-// From the cost of an item to nodes and money: the fewest shards on which the hottest one keeps every limit, and which limit
-// binds. Pure.
+// From the cost of an item to nodes and money: the fewest shards on which the hottest shard keeps every limit, and which
+// limit binds. Pure.
 import { count } from '../../base/units.js'
 import { clusterLimits, slotsOver } from '../staffing.js'
 import { hoursAMonth } from './prices.js'
@@ -25,7 +25,7 @@ import { hoursAMonth } from './prices.js'
  * @property {number} replicas of each shard
  * @property {number} forkS how long a fork lasts, in which what is written takes memory twice
  * @property {number} speed of a node's main thread, in that of the calibrated one
- * @property {number} growth a month
+ * @property {number} growth factor a month
  * @property {'none' | 'node' | 'zone'} survive
  *
  * @typedef {'main thread' | 'replica' | 'memory' | 'copy-on-write' | 'network' | 'after a loss'} Limit
@@ -34,10 +34,10 @@ import { hoursAMonth } from './prices.js'
  * @property {number | null} shards null: no number of shards will do
  * @property {number} nodes
  * @property {Limit} binds
- * @property {Partial<Record<Limit, number>>} used parts of what the hottest shard has, headroom not taken off
+ * @property {Partial<Record<Limit, number>>} used parts of the hottest shard's limits, headroom included
  * @property {number | null} monthly price
- * @property {{ months: number | null, shards: number | null } | null} next whole months for which it is enough, and the shards after them; months null: more than are looked at; shards null: none are enough
- * @property {string | null} why it cannot be had
+ * @property {{ months: number | null, shards: number | null } | null} next whole months for which it is enough, and the shards after them; months null: beyond the forecast; shards null: none are enough
+ * @property {string | null} why it is not possible
  */
 
 const gib = 2 ** 30
@@ -45,20 +45,20 @@ const reserved = 0.25
 // Buffers of replication and connections.
 const ownBytes = 50e6
 
-/** What the hottest shard has of the sum: its keys, and its slots. @param {Parts} parts @param {number} shards @param {number} keys */
+/** The hottest shard's part of the sum: of keys and of slots. @param {Parts} parts @param {number} shards @param {number} keys */
 const hottest = ({ spread, fixed }, shards, keys) =>
   fixed * (keys === 0 ? 1 / shards : Math.ceil(keys / shards) / keys) +
   (spread * slotsOver(shards).factor) / shards
 
 const zones = 3
 const longestS = 86_400
-/** Nodes of a shard that are lost at once. @param {Wishes} wishes */
+/** Nodes of a shard that may be lost at once. @param {Wishes} wishes */
 const lostOf = ({ survive, replicas }) =>
   survive === 'none' ? 0 : survive === 'node' ? 1 : Math.ceil((1 + replicas) / zones)
 
 /**
- * Memory that the node that goes on needs while it sends its data to those that replace the lost ones. That takes as long as the
- * network has room for it; what is written meanwhile takes memory twice, and waits in the buffer of replicas.
+ * Memory that the remaining node needs while it sends its data to the replacements. The network decides how long that
+ * takes; meanwhile, writes take memory twice and wait in the buffer of replicas.
  * @param {{ data: number, inBytes: number, outBytes: number, mbit: number | null, lost: number, leastS: number }} known
  */
 const afterLoss = ({ data, inBytes, outBytes, mbit, lost, leastS }) => {
@@ -83,7 +83,7 @@ export const usedOf = (demand, type, shards, wishes) => {
   const data = each(memory) * items + ownBytes
   const written = Math.min(data, each(memory) * rate * writes * forkS)
   const inBytes = each(bytesIn) * rate
-  // A replica is sent what is written.
+  // Replicas are sent what is written.
   const changes = inBytes * writes
   const outBytes = each(bytesOut) * rate + replicas * changes
   const mbit = type.networkMbit
@@ -101,11 +101,11 @@ export const usedOf = (demand, type, shards, wishes) => {
   }
 }
 
-// Memory has its share reserved; what is left of the others is headroom.
+// Memory already has its reserve; for the others the rest is headroom.
 const roomOf = (/** @type {string} */ limit, /** @type {number} */ headroom) =>
   ['main thread', 'replica', 'network'].includes(limit) ? 1 - headroom : 1
 
-/** The limit that is nearest, and how near. @param {Partial<Record<Limit, number>>} used @param {number} headroom */
+/** The nearest limit, and how near it is. @param {Partial<Record<Limit, number>>} used @param {number} headroom */
 const nearestLimit = (used, headroom) =>
   Object.entries(used)
     .map(([limit, part]) => ({ limit: /** @type {Limit} */ (limit), part: part / roomOf(limit, headroom) }))
@@ -113,7 +113,7 @@ const nearestLimit = (used, headroom) =>
 
 const mostMonths = 120
 
-/** Whole months for which so many shards are enough while the load grows. @param {(scale: number) => boolean} fits @param {number} growth */
+/** Whole months for which these shards are enough while the load grows. @param {(scale: number) => boolean} fits @param {number} growth */
 const monthsOf = (fits, growth) => {
   for (let months = 1; months <= mostMonths; months++) if (!fits((1 + growth) ** months)) return months - 1
   return null
@@ -122,12 +122,7 @@ const monthsOf = (fits, growth) => {
 /** @param {Demand} demand @param {number} by @returns {Demand} */
 const grown = (demand, by) => ({ ...demand, rate: demand.rate * by, items: demand.items * by })
 
-/**
- * @param {Demand} demand
- * @param {NodeType} type
- * @param {Wishes} wishes
- * @returns {Candidate}
- */
+/** @param {Demand} demand @param {NodeType} type @param {Wishes} wishes @returns {Candidate} */
 export const candidateOf = (demand, type, wishes) => {
   const { replicas, headroom, growth } = wishes
   const most = Math.floor(clusterLimits.most / (1 + replicas))
@@ -160,7 +155,7 @@ export const candidateOf = (demand, type, wishes) => {
   const months = monthsOf((scale) => near(shards, grown(demand, scale)).part <= 1, growth)
   return {
     ...candidate,
-    // What made the last shard necessary, where there is more than one.
+    // The limit that made the last shard necessary, if there is more than one.
     binds: near(Math.max(1, shards - 1)).limit,
     monthly: type.hour === null ? null : nodes * type.hour * hoursAMonth,
     next:
@@ -178,10 +173,7 @@ const slotEcpu = Object.freeze({ first: 30_000, most: 90_000 })
 const cacheEcpu = 15e6
 const slotGib = 32
 const secondsAMonth = hoursAMonth * 3600
-/**
- * @param {Demand} demand
- * @param {ServerlessPrice} price
- */
+/** @param {Demand} demand @param {ServerlessPrice} price */
 export const serverlessOf = (demand, { engine, millionEcpu, gbHour, leastGb }) => {
   const { rate, items, keys, memory } = demand
   const fixed = demand.ecpu.fixed * rate

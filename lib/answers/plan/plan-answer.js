@@ -1,5 +1,5 @@
-// The answer of `millrace plan`: what each model costs at the rate by a calibration, on which nodes, and for how much. Pure but
-// for the encoder.
+// The answer of `millrace plan`: what each model costs at the rate by a calibration, on which nodes, and for how much
+// money. Pure except for the encoder.
 
 import { OptionError } from '../../base/errors.js'
 import { count } from '../../base/units.js'
@@ -29,7 +29,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
  * @property {boolean} [isCluster] the calibrated servers
  */
 
-// A simple command of serverless, and what it is about.
+// The units of serverless ECPU: time of a simple command, and its bytes.
 const simple = Object.freeze({ commands: 1, members: 0, bytesIn: 150, bytesOut: 5 })
 
 /** @param {Record<string, [number, number]>} ranges @param {Planned} planned @param {Asked} asked */
@@ -53,8 +53,8 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
 }
 
 /**
- * What each kind of command costs of an item. Looking among many is the work of each item's own key, and of its place in
- * what is ordered: they share it.
+ * The cost of each kind of command of an item. Lookups among many are divided between the item's own key and its place in
+ * ordered structures.
  * @param {Model} model
  * @param {Wire} wire
  * @param {number} rate
@@ -86,12 +86,12 @@ export const bothOf = (parts, of) => ({
   fixed: sumUp(parts.filter(({ spread }) => !spread).map(of)),
 })
 
-/** ECPU: of each command its kilobytes, and of one that is not simple its time in that of a simple one, where that is more. @param {ReturnType<typeof partsUs>[number]} part @param {number} simpleUs */
+/** ECPU: the kilobytes of each command or, if more, the time of one that is not simple in units of a simple one. @param {ReturnType<typeof partsUs>[number]} part @param {number} simpleUs */
 const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simpleUs) =>
   commands === 0 ? 0 : Math.max(kilobytes, spread && !script ? 0 : us / simpleUs)
 
 /**
- * What servers must do at a rate: `bound` takes the value, or an end of the interval.
+ * The demand at a rate: `bound` takes the value, or an end of the interval.
  * @param {Planned} planned
  * @param {Asked} asked
  * @param {'value' | 'low' | 'high'} [bound]
@@ -141,7 +141,7 @@ const cheapest = (/** @type {readonly Candidate[]} */ candidates) =>
 
 const curvePoints = 40
 
-/** Money over the rate, from a tenth to four times, by the value and both ends of its interval. @param {Planned} planned @param {Asked} asked @param {readonly NodeType[]} types */
+/** Cost from a tenth to four times the rate, by the value and both ends of its interval. @param {Planned} planned @param {Asked} asked @param {readonly NodeType[]} types */
 const curveOf = (planned, asked, types) =>
   Array.from({ length: curvePoints }, (_, i) => {
     const rate = Math.round((asked.rate / 10) * 40 ** (i / (curvePoints - 1)))

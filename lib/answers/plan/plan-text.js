@@ -46,7 +46,7 @@ const cpuWords = (role, { terms, left_out: leftOut }, isMix) => {
   ]
 }
 
-/** How far the reference cells of a model are apart. @param {readonly any[]} references @param {string} strategy */
+/** By how much the reference cells of a model differ. @param {readonly any[]} references @param {string} strategy */
 const driftWords = (references, strategy) => {
   const costs = references.filter((one) => one.strategy === strategy).map(({ cpu_us: cpu }) => cpu.master)
   if (costs.length < 2) return []
@@ -54,7 +54,7 @@ const driftWords = (references, strategy) => {
   return [`The reference cell was measured ${several(costs.length, 'time')}: up to ${percent(apart)} apart.`]
 }
 
-/** @param {any} document @param {{ columns?: number }} [look] */
+/** @param {any} document @param {{ columns?: number }} [layout] */
 export const calibrationText = ({ server, machine, references, models, complete }, { columns = 80 } = {}) =>
   blocksText([
     wrapped(
@@ -171,7 +171,7 @@ export const plannedLoadWords = ({ rate, part, value_bytes: valueBytes, items })
     ? `${perSecond(rate)} operations/s${part === null ? '' : ` (${percent(part * 100)} of what was profiled)`}, ${several(items, 'key')}`
     : `${perSecond(rate)} items/s of ${bytes(valueBytes)}, ${count(items)} of them alive`
 
-/** @param {PlanAnswer} answer @param {{ columns?: number }} [look] */
+/** @param {PlanAnswer} answer @param {{ columns?: number }} [layout] */
 export const planText = (answer, { columns = 100 } = {}) => {
   const { models, currency, asked } = answer
   return blocksText([

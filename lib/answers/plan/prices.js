@@ -1,5 +1,5 @@
-// What nodes and serverless caches are and cost: a dated file a region, or AWS's bulk list. No price is made up: a type whose
-// price is not known has none.
+// Sizes and prices of nodes and serverless caches: a dated file for each region, or AWS's bulk list. A type whose price is
+// not known has none.
 import { readdirSync, readFileSync } from 'node:fs'
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
@@ -60,7 +60,7 @@ export const pricesOf = (region) => {
   }
 }
 
-// Other SKUs of the same type and engine, such as SyncDurability-NodeUsage, are charged besides: they are no node's price.
+// Other SKUs of a type and engine, such as SyncDurability-NodeUsage, are charged in addition to a node.
 const ofNode = /^(?:[A-Z]{2,4}\d?-)?NodeUsage:(cache\.[\w.]+)$/
 
 /** The price of an hour on demand. @param {any} terms @param {string} sku @returns {{ currency: string, hour: number } | null} */
@@ -74,7 +74,7 @@ const hourOf = (terms, sku) => {
 }
 
 /**
- * AWS's bulk price list of ElastiCache. It has no bandwidth that a node may always use; it is that of our own file, by type.
+ * AWS's bulk price list of ElastiCache. It has no baseline bandwidth, which comes from our own file, by type.
  * @param {string} text
  * @param {string} path
  * @param {{ region: string, engine: string }} wanted
@@ -119,7 +119,7 @@ export const bulkPrices = (text, path, { region, engine }) => {
   }
 }
 
-/** Prices that are older than is good. @param {Prices} prices @param {number} nowMs */
+/** Prices older than recommended. @param {Prices} prices @param {number} nowMs */
 export const oldPrices = ({ nodes, serverless }, nowMs) =>
   [nodes, ...(serverless ? [serverless] : [])].flatMap(({ dated, source }) => {
     const days = Math.floor((nowMs - Date.parse(dated)) / 86_400_000)

@@ -1,5 +1,5 @@
-// What a plan of writers puts on the wire, from its encoder, before anything is sent: commands, members and bytes both ways,
-// and which of them go to keys of their own and which to a few. Of plans that write the same items in every interval.
+// The traffic of a plan of writers, computed by its encoder before anything is sent: commands, members and bytes both ways,
+// divided into those to a key for each item and those to few keys. For plans that write the same items in every interval.
 import { chunkRange } from '../../base/ranges.js'
 import { tickValues } from '../../plan/tick-values.js'
 import { keptItems } from '../../traffic/live-items.js'
@@ -17,13 +17,13 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {number} members of commands that carry several items
  * @property {number} bytesIn to the server
  * @property {number} bytesOut its replies
- * @property {number} kilobytes of each command, at least 1: what a serverless cache charges of it
+ * @property {number} kilobytes of each command, at least 1, as a serverless cache charges them
  *
  * @typedef {object} Part commands of one kind
  * @property {string} name
  * @property {boolean} spread to a key for each item or few of them: on all shards; else to keys that hold all items
  * @property {boolean} script
- * @property {boolean} timed they are sent each so many seconds
+ * @property {boolean} timed seconds between those that are sent by the clock
  * @property {Amounts} amounts an item; of timed ones a second
  *
  * @typedef {object} Wire
@@ -36,7 +36,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {readonly string[]} unknown commands whose replies are not known beforehand, and are estimated
  */
 
-// More items than this are sampled: their commands differ by the digits of their numbers.
+// Above this number items are sampled: commands differ in the digits of their numbers only.
 const mostEncoded = 200_000
 const sampledChunks = 20
 
@@ -44,14 +44,14 @@ const ok = 5
 const integer = 4
 const fixedReplies = new Map([
   ...'SET SETEX PSETEX MSET HMSET LTRIM'.split(' ').map((name) => /** @type {const} */ ([name, ok])),
-  // The items are there already, so none is new.
+  // The items exist already, so none is new.
   ...'ZADD SADD HSET HSETNX PFADD EXPIRE PEXPIRE EVAL DEL ZREMRANGEBYSCORE ZREMRANGEBYRANK'
     .split(' ')
     .map((name) => /** @type {const} */ ([name, integer])),
 ])
 const pushes = new Set(['RPUSH', 'LPUSH'])
 const countWord = (/** @type {number} */ n) => 3 + digitsOf(n)
-// $17, 13 digits of milliseconds, '-' and in a burst three digits of a number: they are not known beforehand.
+// $17, 13 digits of milliseconds, '-', and up to three digits of a number in a burst, which is not known beforehand.
 const streamId = 24
 
 const isScript = /^(eval|fcall)/i
@@ -65,7 +65,7 @@ const divided = ({ commands, members, bytesIn, bytesOut, kilobytes }, by) => ({
   ...{ bytesIn: bytesIn / by, bytesOut: bytesOut / by, kilobytes: kilobytes / by },
 })
 
-/** Bytes of replies, command by command, as a server gives them that has all items. @param {number} kept items that a list is cut to */
+/** Bytes of replies, command by command, from a server that has all items. @param {number} kept items that a list is cut to */
 const replies = (kept) => {
   /** @type {Set<string>} */
   const unknown = new Set()
@@ -86,11 +86,11 @@ const replies = (kept) => {
   }
 }
 
-/** Whether its key is another one for each item. @param {Step} step @param {number} first */
+/** Whether it has a key for each item. @param {Step} step @param {number} first */
 const isSpread = (step, first) =>
   step.kind === 'each' && String(step.key(first)) !== String(step.key(first + 1))
 
-/** Chunks of an interval that are encoded: all of them, or some from its whole length. @param {Plan} plan */
+/** Chunks of an interval that are encoded: all, or some spread over it. @param {Plan} plan */
 const chunksOf = (plan) => {
   const all = plan.agents.flatMap((share) =>
     Array.from({ length: plan.chunks }, (_, k) => chunkRange(share, plan.chunks, k)),
@@ -108,7 +108,7 @@ export const wireOf = async (plan) => {
   const strategy = strategyOf(plan)
   const steps = strategy.steps()
   const typeOf = strategy.types({ isItem: () => true, isMinute: () => true })
-  // A batch of all items is not needed: they are made range by range.
+  // Batches are made range by range, not of all items.
   const batches = await tickBatchesOf({ ...plan, once: true }, steps, { keep: false })
   const values = tickValues(Date.now(), plan.ttlS)
   const reply = replies(keptItems(plan))
@@ -178,7 +178,7 @@ const sum = (parts) => {
   return all
 }
 
-/** Amounts an item of all kinds of commands, those too that are sent each so many seconds. @param {Wire} wire @param {number} rateHz @returns {Part[]} */
+/** Amounts of all kinds of commands, for an item; for those sent every so many seconds as well. @param {Wire} wire @param {number} rateHz @returns {Part[]} */
 export const partsAt = ({ parts }, rateHz) =>
   parts.map((part) => (part.timed ? { ...part, amounts: divided(part.amounts, rateHz) } : part))
 

@@ -1,5 +1,5 @@
-// What may be cheaper for a pattern, measured: the pattern is played in both forms on a local server, in paired rounds, and
-// only what surely costs less is advised.
+// Cheaper forms of a pattern, by measurement: it is played in both forms on a local server in paired rounds. Advised is what
+// surely costs less.
 import { pairedOf } from '../../result/paired.js'
 import { fixedRounds } from '../../result/rounds-plan.js'
 
@@ -13,11 +13,11 @@ import { fixedRounds } from '../../result/rounds-plan.js'
  * @typedef {object} Form
  * @property {Record<string, number>} [settings] of the server, beside its defaults
  * @property {(n: number) => Line[]} fill makes item n
- * @property {(n: number) => Line | null} use reads it; null: another shard does
+ * @property {(n: number) => Line | null} use reads it; null: it is on another shard
  *
  * @typedef {object} Rule
  * @property {string} title
- * @property {string} when what it needs, which no counter says
+ * @property {string} when its condition, which no counter shows
  * @property {(pattern: ProfilePattern) => boolean} fits
  * @property {(pattern: ProfilePattern) => { now: Form, other: Form, items: number }} forms items: so many are played
  *
@@ -31,10 +31,10 @@ const mostItems = 10_000
 const mostBytes = 16e6
 const mostPlays = 12
 const bucket = 100
-// Larger keys than a play makes several of would be others than those of the pattern.
+// Keys with more elements are not played, as a play needs several keys.
 const mostElements = 1000
 const shards = 3
-// What a test server of the defaults has, so that each play begins alike. The older names are known to all versions.
+// Settings of a test server, so that each play begins alike. All versions know these older names.
 const defaults = {
   'hash-max-ziplist-entries': 128,
   'hash-max-ziplist-value': 64,
@@ -44,17 +44,17 @@ const defaults = {
 
 /** @param {ProfilePattern} pattern */
 const meanSize = ({ size }) => Math.max(1, Math.round(size?.value ?? 1))
-/** As long as the names of the pattern. @param {ProfilePattern} pattern */
+/** Names as long as those of the pattern. @param {ProfilePattern} pattern */
 const namesOf = ({ name_bytes: bytes }) => {
   const prefix = 'k'.repeat(Math.max(1, Math.round(bytes) - 6))
   return (/** @type {number} */ n) => `${prefix}${String(n).padStart(5, '0')}`
 }
-/** Each place has another number, since equal ones may be kept once. @param {number} bytes */
+/** Elements differ, since equal ones may be stored once. @param {number} bytes */
 const valuesOf = (bytes) => (/** @type {number} */ n) =>
   String(n).padStart(5, '0').slice(0, bytes).padEnd(bytes, 'x')
 /** @param {number} bytes of an item */
 const itemsOf = (bytes) => Math.max(200, Math.min(mostItems, Math.floor(mostBytes / bytes)))
-/** Enough strings for a hash. @param {ProfilePattern} pattern */
+/** Whether a pattern has enough strings for a hash. @param {ProfilePattern} pattern */
 const areStrings = ({ type, keys }) => type === 'string' && keys.value >= bucket
 /** @param {ProfilePattern} pattern */
 const stays = ({ expiring }) => expiring <= 0.5
@@ -84,7 +84,7 @@ const inHashes = (pattern) => {
   }
 }
 
-/** The bytes of an element, as far as memory says. @param {ProfilePattern} pattern */
+/** The bytes of an element, estimated from memory. @param {ProfilePattern} pattern */
 const elementBytes = (pattern) =>
   Math.max(4, Math.min(200, Math.round((pattern.memory_of_key?.value ?? 0) / meanSize(pattern) - 60)))
 
@@ -107,7 +107,7 @@ const asNumbers = (pattern) => {
   }
 }
 
-/** Hashes and sorted sets whose elements are kept in a row. @param {ProfilePattern} pattern */
+/** Hashes and sorted sets, in tables and in listpacks. @param {ProfilePattern} pattern */
 const inListpacks = (pattern) => {
   const name = namesOf(pattern)
   const each = meanSize(pattern)
@@ -126,7 +126,7 @@ const inListpacks = (pattern) => {
   return { items: itemsOf(150), now: form, other: { ...form, settings } }
 }
 
-/** A large sorted set, and what the busiest shard has of it when there is one on each. @param {ProfilePattern} pattern */
+/** A large sorted set, and the part of the busiest shard if it is divided over shards. @param {ProfilePattern} pattern */
 const onShards = (pattern) => {
   const key = namesOf(pattern)(0)
   const member = valuesOf(Math.max(6, elementBytes(pattern)))
@@ -223,7 +223,7 @@ const effectOf = ({ centreA, centreB, change, low, high, verdict }) => ({
 })
 
 /**
- * Advice for the patterns with the most memory. `silent`: those for which nothing that was played is surely cheaper.
+ * Advice for the patterns with the most memory. `silent`: those for which no form is surely cheaper.
  * @param {Pick<Profile, 'patterns'>} profile
  * @param {object} needs
  * @param {Redis} needs.client of a local server that is empty
@@ -244,7 +244,7 @@ export const advised = async ({ patterns }, { client, stop, say }) => {
     say?.(`advice ${at + 1} of ${plays.length}: ${pattern.pattern.slice(0, 60)} ${rule.title}`)
     const { now, other, items } = rule.forms(pattern)
     const both = /** @type {{ a: Played, b: Played, first: 'a' | 'b' }[]} */ ([])
-    // A server that has just started takes its memory and its speed later.
+    // A first play is not counted: a new server still allocates memory and gets faster.
     await played(client, now, items)
     for (let round = 0; round < rounds && !stop.aborted; round++) {
       const isFirst = round % 2 === 0

@@ -1,4 +1,4 @@
-// Questions to the servers that are looked at: each is counted, and what a server refuses is not asked again.
+// Questions to the profiled servers: each is counted, and one that a server refuses is not asked again.
 
 /**
  * @import { Socket } from 'node:net'
@@ -12,13 +12,13 @@
 
 const ofContainers = /^(object|memory|client|latency|slowlog|commandlog|cluster|hotkeys)$/
 
-/** As ACLs and commandstats call it: of a container with its subcommand. @param {Question} question */
+/** The name by ACLs and commandstats: of a container command with its subcommand. @param {Question} question */
 const calledBy = ([name, sub]) => {
   const lower = String(name).toLowerCase()
   return ofContainers.test(lower) ? `${lower}|${String(sub).toLowerCase()}` : lower
 }
 
-/** A key that has gone is no reason to stop asking. */
+/** A missing key is no reason to stop asking. */
 const isOfKey = /no such key|WRONGTYPE/i
 const isUnknown = /unknown (command|subcommand)|^ERR syntax error/i
 
@@ -56,7 +56,7 @@ export const asking = (masters) => {
     refused,
     unknown,
     ask,
-    /** Not refused so far. @param {Question} question */
+    /** Whether it was not refused so far. @param {Question} question */
     may: (question) => !refused.has(calledBy(question)) && !unknown.has(calledBy(question)),
     count: () => Object.values(calls).reduce((sum, n) => sum + n, 0),
     writes: () => writes,

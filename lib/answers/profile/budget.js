@@ -6,15 +6,15 @@ import { share } from '../../base/units.js'
  * @import { Asking } from './ask.js'
  */
 
-// Less sees too few keys of a server that has little to do.
+// Fewer commands a second would see too few keys of a server with little load.
 const leastPerS = 5
 // Share of the servers' own CPU that a profile may take: 0.5 % at a budget of 1 %.
 const cpuPart = 0.5
-// Commands may become fewer: so much of the budget is kept.
+// This part of the budget is not used, as the load may decrease.
 const kept = 0.1
-// What the end may ask of a master beside what the beginning asked.
+// Questions to a master at the end beyond those of the beginning.
 const endQuestions = 6
-// Rates of less are not known.
+// Shorter times do not show a rate.
 const leastS = 0.5
 
 /** @param {readonly Info[]} infos @param {string} field */
@@ -25,8 +25,8 @@ export const total = (infos, field) =>
 const cpuUs = (infos) => (total(infos, 'used_cpu_user') + total(infos, 'used_cpu_sys')) * 1e6
 
 /**
- * What our questions took of the servers' CPU, at most: commands of these names, and as much of what the servers take
- * beside commands as we have of what they read.
+ * An upper limit of the server CPU that our questions took: commands of these names, and our part by bytes read of the CPU
+ * outside commands.
  * @param {readonly Info[]} begin
  * @param {readonly Info[]} end
  * @param {Record<string, number>} calls
@@ -52,13 +52,13 @@ export const budgetOf = ({ begin, questions, budget, durationS }) => {
   const used = () => questions.count() - before.commands
   const ourUs = (/** @type {readonly Info[]} */ infos) =>
     usedUs(begin, infos, questions.calls, questions.writes() - before.writes)
-  // At first those that the servers say themselves, and CPU as since they started.
+  // At first, the servers' own rates, and the CPU since they started.
   const uptimeS = Math.max(1, total(begin, 'uptime_in_seconds') / begin.length)
   let theirs = { perS: total(begin, 'instantaneous_ops_per_sec'), cpuUs: cpuUs(begin) / uptimeS }
   let latest = begin
   let latestUsed = 0
   let reserve = 0
-  /** All that was asked took more of the servers' CPU than it may until then. @param {number} seconds */
+  /** Whether the questions took more of the servers' CPU than allowed until then. @param {number} seconds */
   const isDear = (seconds) =>
     ourUs(latest) * Math.max(1, used() / Math.max(1, latestUsed)) > theirs.cpuUs * cpuShare * seconds
   const budgetPerS = () => Math.max(0, theirs.perS) * budget * (1 - kept)
@@ -68,7 +68,7 @@ export const budgetOf = ({ begin, questions, budget, durationS }) => {
     used,
     isDear,
     perS: () => Math.max(floor, budgetPerS()),
-    /** The end asks what the beginning asked, and more. */
+    /** Reserves questions for the end: those of the beginning, and more. */
     keepForEnd: () => {
       reserve = used() + endQuestions * begin.length
     },
@@ -79,12 +79,12 @@ export const budgetOf = ({ begin, questions, budget, durationS }) => {
       const commands = total(infos, 'total_commands_processed') - total(begin, 'total_commands_processed')
       if (s > leastS) theirs = { perS: (commands - used()) / s, cpuUs: (cpuUs(infos) - cpuUs(begin)) / s }
     },
-    /** So many questions may be asked more. @param {number} untilS @param {number} most */
+    /** How many more questions may be asked. @param {number} untilS @param {number} most */
     isLeft: (untilS, most) => {
       const s = Math.min(untilS, durationS)
       return used() < floor * s || (used() + most <= budgetPerS() * s - reserve && !isDear(s))
     },
-    /** What was used until now, by the counters of a moment later. */
+    /** The usage until now, by counters read a moment later. */
     cost: () => {
       const [asked, writes, calls] = [used(), questions.writes() - before.writes, { ...questions.calls }]
       return (/** @type {readonly Info[]} */ end) => {

@@ -1,5 +1,5 @@
-// What servers say of themselves and of a sample of their keys, within a budget: counters each second, names by SCAN, a few
-// questions about some of the keys, and what else a server reports (readings.js), at the beginning and at the end.
+// Collects a profile within a budget: counters each second, names by SCAN, a few questions about some of the keys, and other
+// reports of a server (readings.js) at the beginning and at the end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { count } from '../../base/units.js'
 import { parseInfo } from '../../wire/info.js'
@@ -14,7 +14,7 @@ import { mostAsked, sampling } from './sample.js'
  * @import { Master } from './ask.js'
  */
 
-// Where INFO alone takes too much it is asked more rarely: at most so many times, or once in so long.
+// If INFO alone exceeds the budget, it is asked less often: this many times, or once in this time.
 const fewestInfos = 10
 const longestInfoMs = 10_000
 
@@ -66,7 +66,7 @@ export const collected = async ({
   limits.keepForEnd()
   const series = [amountsOf(begin, 0)]
   let isDone = false
-  /** Looks within what may be used until the second is over. @param {number} seconds @param {number} secondMs */
+  /** Asks questions within the budget until the second is over. @param {number} seconds @param {number} secondMs */
   const lookAround = async (seconds, secondMs) => {
     const isOver = () => stop.aborted || clock() - secondMs >= 1000
     while (!isDone && !isOver() && limits.isLeft(seconds + 1, mostAsked)) {
@@ -85,7 +85,7 @@ export const collected = async ({
       const latest = await infos(...changing(begin[0]))
       latestS = (clock() - startMs) / 1000
       limits.note(latest, latestS)
-      // What was asked at the beginning is in no second.
+      // The first second does not include the questions of the beginning.
       if (latestS < 0.5) series.length = 0
       series.push(amountsOf(latest, latestS))
     }

@@ -1,5 +1,5 @@
-// How a command is written into a workload file, and about how many bytes its reply has. What is not here is left out of
-// the file, and the profile says so.
+// How a command is written into a workload file, and the approximate bytes of its reply. Commands missing here are left out
+// of the file, and the profile reports it.
 
 /**
  * @import { ProfilePattern } from './profile.js'
@@ -10,7 +10,7 @@
  * @property {(key: WorkloadKey, isMissing: boolean) => number} reply bytes, without the elements of a range
  * @property {(key: WorkloadKey) => number} [element] bytes of an element of a range
  * @property {boolean} isRead it counts as a hit or a miss
- * @property {string} [as] the command in the file, where it is another
+ * @property {string} [as] the command in the file, if it differs
  */
 
 const mean = (/** @type {readonly number[]} */ numbers) =>
@@ -18,7 +18,7 @@ const mean = (/** @type {readonly number[]} */ numbers) =>
 const bulk = (/** @type {number} */ bytes) => bytes + String(Math.round(bytes)).length + 5
 const elementName = (/** @type {WorkloadKey} */ { element, elements }) =>
   element.replace('{element}', String(Math.ceil(mean(elements) / 2))).length
-/** The sizes that are read: those that are used more count more. @param {WorkloadKey} key */
+/** The sizes that are read: those used more count more. @param {WorkloadKey} key */
 const valueBytes = ({ isNumber, bytes, use }) => {
   if (isNumber) return 3
   if (use === null) return mean(bytes)
@@ -69,7 +69,7 @@ const range = (rest, element) => ({
 /** @type {(form: Form, as: string) => Form} */
 const instead = (form, as) => ({ ...form, as })
 
-/** With the lifetime that its pattern has. @type {Form} */
+/** SET with the lifetime of its pattern. @type {Form} */
 const set = {
   write: (key, name) => `SET ${name} ${body(key)}${key.lifetime === null ? '' : ' EX {lifetime}'}`,
   reply: () => ok,
@@ -169,7 +169,7 @@ export const commandForms = Object.assign(Object.create(null), {
   type: plain('TYPE %K', () => 9, true),
 })
 
-/** Commands after which a key is there. */
+/** Commands that create a missing key. */
 export const creators = new Set(
   'set setex psetex setnx getset append incr decr incrby decrby mset setbit hset hmset hsetnx sadd zadd zincrby lpush rpush xadd'.split(
     ' ',
@@ -177,14 +177,14 @@ export const creators = new Set(
 )
 export const removers = new Set(['del', 'unlink'])
 
-// A node of a list has 8 kB, its own fields, a header, and what an allocator rounds up.
+// Overhead of a list's node of 8 kB: its fields, a header, and rounding by the allocator.
 const nodePart = 140 / 8192
 
 /** An element of a list has its length before and behind it. @param {number} bytes */
 const entryBytes = (bytes) => Math.max(1, bytes - (bytes < 66 ? 2 : bytes < 132 ? 3 : 4))
 
 /**
- * Bytes of an element's name and value together, by what a key takes: what servers keep beside them is taken off.
+ * Bytes of an element's name and value together: the memory of a key without the overhead of servers.
  * @param {ProfilePattern} pattern
  * @param {string} encoding
  * @param {number} size elements

@@ -1,4 +1,4 @@
-// How sure the rates of a profile are, from how much they differ between its seconds. Pure.
+// The uncertainty of a profile's rates, by how much they differ between its seconds. Pure.
 import { mean, sampleStandardDeviation } from 'simple-statistics'
 import { studentQuantile } from '../../base/distributions.js'
 
@@ -9,7 +9,7 @@ import { studentQuantile } from '../../base/distributions.js'
  *   counters of all masters at a moment
  */
 
-// Seconds beside each other are alike: parts of several count as one.
+// Neighbouring seconds are alike: several count as one.
 const mostParts = 10
 const leastParts = 4
 
@@ -21,7 +21,7 @@ export const inDatabases = (infos, what) =>
     0,
   )
 
-/** @param {readonly Info[]} infos @param {number} s since the first look @returns {Amounts} */
+/** @param {readonly Info[]} infos @param {number} s since the first reading @returns {Amounts} */
 export const amountsOf = (infos, s) => {
   const of = (/** @type {string[]} */ ...fields) =>
     infos.reduce(

@@ -37,7 +37,7 @@ const together = (found) => ({
   experiments: found.flatMap(({ experiments }) => experiments),
 })
 
-/** The figures are stored by then: a page that cannot be drawn anew takes nothing from them. @param {string} folder */
+/** The numbers are stored by then: a page that cannot be drawn again does not affect them. @param {string} folder */
 const redraw = async (folder) => {
   if (!existsSync(join(folder, 'report.html'))) return
   await reportRun(folder).catch((/** @type {Error} */ { message }) =>

@@ -82,10 +82,7 @@ const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds 
 
 const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => own.name === name))
 
-/**
- * The options of both sides, from behind `--` and from in front of it.
- * @param {Typed} typed
- */
+/** The options of both sides, from behind `--` and from in front of it. @param {Typed} typed */
 const commonOf = ({ options, words, separator }) => {
   const behind = typedLine(separator === null ? [] : words.slice(separator), optionsOf('producer'))
   refuseWords(behind)

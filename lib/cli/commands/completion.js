@@ -9,11 +9,7 @@ import { commandNamed, commands } from '../commands.js'
 
 const shells = ['bash', 'zsh']
 
-/**
- * What may be the last word of a line; the shell chooses among them by its letters.
- * @param {readonly string[]} line with `millrace` in front
- * @returns {Promise<readonly string[]>}
- */
+/** What the last word may be; the shell chooses by its letters. @param {readonly string[]} line with `millrace` in front */
 export const offered = async (line) => {
   const page = yargs([]).help(false).version(false).option('help', {})
   const [, name] = line

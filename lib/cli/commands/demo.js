@@ -12,7 +12,7 @@ const quantity = Math.min(200_000, itemsPerCore * availableParallelism())
 const args = `--cluster -q ${quantity} -t 4 -c 4 --duration 15s --warm-up 2s`.split(' ')
 
 const file = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
-// npm and npx start it in a clone, where the shell does not find the command itself.
+// npm and npx start it in a clone, where the shell does not find the command.
 const inClone = process.env.npm_lifecycle_event !== undefined
 /** What a user would type again. */
 const [program, ...first] = inClone ? [file('../../../producer.js')] : [file('../millrace.js'), 'write']
@@ -21,12 +21,12 @@ const [program, ...first] = inClone ? [file('../../../producer.js')] : [file('..
 const demo = () =>
   new Promise((resolve) => {
     process.stderr.write(`millrace write ${args.join(' ')}\n`)
-    // What a user has set for real servers must not send a demonstration there.
+    // Settings for real servers must not send a demonstration there.
     const child = startChild(program, [...first, ...args], {
       env: programsEnv(process.env),
       stdio: ['inherit', 'inherit', 'inherit'],
     })
-    // Ctrl-C reaches the child by the terminal; it settles and writes its result.
+    // Ctrl-C reaches the child through the terminal; it settles and writes its result.
     process.on('SIGINT', () => {})
     process.on('SIGTERM', () => child.kill('SIGTERM'))
     child.on('close', (code) => {

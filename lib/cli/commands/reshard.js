@@ -1,4 +1,4 @@
-// `millrace reshard`: changes a cluster while it serves, and times that.
+// `millrace reshard`: changes a cluster while it serves, and measures how long that takes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
@@ -76,7 +76,7 @@ const made = async (change, settings, target, cluster) => {
     return changeWords(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {
     const { gone, ...moved } = await cluster.removeShard(shardIn(settings))
-    // Ours end; other people's servers stay, empty and by themselves.
+    // Servers started here end; others stay, empty and outside the cluster.
     if (target.origin !== 'address')
       for (const address of gone)
         target

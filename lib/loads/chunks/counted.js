@@ -1,4 +1,4 @@
-// What the counters of a run hold in the servers, and whether it is what was acknowledged.
+// Reads the counters of a run from the servers and compares them with what was acknowledged.
 import { ownerOf } from '../../servers/topology.js'
 
 /**

@@ -1,7 +1,6 @@
 // One client that sends chunk after chunk, each when all replies to the one before it are there: whole ones, or at a rate
-// what is due by then. A refusal means that
-// nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
-// items uncertain.
+// what is due by then. A refusal means that nothing was executed, so it may be retried; a reply that was lost, and an error
+// from inside a script, leave their items uncertain.
 import { deferred, settledWithin, systemTimers } from '../../base/timers.js'
 import { ownerOf } from '../../servers/topology.js'
 import { halfOpenOf } from '../../transport/half-open.js'
@@ -31,11 +30,11 @@ import { policyOf } from '../../transport/policy.js'
  * @property {(lateMs: number) => void} [onSent] how late after it was due an operation is sent
  */
 
-// When nothing is due yet, a course may go on at any moment.
+// How soon operations that a course adds later are seen.
 const lookMs = 4
 const reconnectMs = [50, 100, 200, 500, 1000]
 
-/** Redis 7 and Redis 6 name the script in an error that came from inside it: its first increments are done. @param {string} line */
+/** Redis 6 and 7 name the script in an error from inside it: its first increments are done. @param {string} line */
 export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
 
 /** @param {ChunksNeeds} needs */
@@ -72,7 +71,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     finish()
   }
 
-  /** What is due now; what found no room in a stretch that is over is dropped. @param {number} nowMs @param {boolean} wasBusy */
+  /** What is due now. What was due in a stretch that is over and did not fit is dropped. @param {number} nowMs @param {boolean} wasBusy */
   const takeDue = (nowMs, wasBusy) => {
     if (!schedule) return
     const elapsedMs = nowMs - startMs
@@ -134,7 +133,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     }, waitMs)
   }
 
-  /** Returns what a retry needs first; null: there is none. @param {string} line @param {number} i of the chunk */
+  /** What a retry needs first; null: nothing. @param {string} line @param {number} i of the chunk */
   const refused = (line, i) => {
     ledger.commands.refused++
     const { action, cause, lost } = policy.refused(line, address(), dueMs, attempts)
@@ -176,7 +175,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     else relocate().then(pause, pause)
   }
 
-  /** The owner may be another one now. */
+  /** Another server may own the slot by now. */
   const relocate = async () => {
     const before = address()
     await target.refresh()

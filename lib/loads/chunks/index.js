@@ -16,10 +16,10 @@ import { writerReasons } from '../writer-reasons.js'
  * @import { Warning } from '../../measures/warnings.js'
  */
 
-// Of the delay that was asked for.
+// As a part of the delay that was asked for.
 const mostOff = 0.1
 
-/** The delay of the proxy is not the one that was asked for. @param {Evidence} run @returns {Warning[]} */
+/** @param {Evidence} run @returns {Warning[]} */
 const delayMissed = ({ chunks }) => {
   const { asked = 0, added = 0 } = chunks?.delay ?? {}
   if (asked === 0 || Math.abs(added - asked) <= asked * mostOff) return []
@@ -42,7 +42,7 @@ const sent = {
   transaction: (size) => `transactions of ${size} operations`,
 }
 
-/** What a client that sends in chunks does. @param {Loaded} run */
+/** @param {Loaded} run */
 const load = ({ plan }) => {
   const { quantity, clients, driver } = plan
   const { delivery, chunkSize, delayMs } = clients

@@ -17,15 +17,10 @@ import { refusalIn } from '../../transport/refusals.js'
  * @typedef {[error: Error | null, result?: unknown][]} Results
  */
 
-/** What a promise came to, as a pipeline reports it. @param {PromiseSettledResult<unknown>} settled @returns {Results[number]} */
+/** The result of a promise, as a pipeline reports it. @param {PromiseSettledResult<unknown>} settled @returns {Results[number]} */
 const resultOf = (settled) => (settled.status === 'fulfilled' ? [null, settled.value] : [settled.reason])
 
-/**
- * @param {Redis} client
- * @param {Delivery} delivery
- * @param {string[][]} commands
- * @returns {Promise<Results>}
- */
+/** @param {Redis} client @param {Delivery} delivery @param {string[][]} commands @returns {Promise<Results>} */
 const played = async (client, delivery, commands) => {
   const batch = () => commands.map(([name, ...args]) => ['call', name, args])
   if (delivery === 'pipeline') return (await client.pipeline(batch()).exec()) ?? []
@@ -39,7 +34,7 @@ const played = async (client, delivery, commands) => {
  * @param {Delivery} needs.delivery
  * @param {ChunkCommands} needs.chunk
  * @param {Access} needs.access
- * @param {(address: string) => Promise<string>} needs.placeOf where the server of an address is connected to
+ * @param {(address: string) => Promise<string>} needs.placeOf the endpoint to connect to for an address
  * @param {(nowMs: number) => void} needs.onDone
  * @param {(error?: Error) => void} needs.onEnd
  * @param {() => number} needs.clock
@@ -71,7 +66,7 @@ export const ioredisCarrier = ({ delivery, chunk, access, placeOf, onDone, onEnd
     const was = client
     client = null
     if (was) disconnect(was)
-    // Calls under way are rejected: their chunk is settled by them.
+    // Rejected calls settle their chunk.
     if (was) onEnd(error)
   }
 

@@ -1,5 +1,5 @@
-// What a client that sends in chunks is put together of: the flow, its carrier, and what is measured of it. It has the
-// same face as a writer in ticks and its driver, so that everything that watches a run watches both.
+// The parts of a client that sends in chunks: its flow, its carrier, and what is measured. It has the same interface as a
+// writer in ticks with its driver, so that the same instruments work for both.
 import { performance } from 'node:perf_hooks'
 import { addressOf, endpointOf } from '../../servers/address.js'
 import { delayProxy, throughProxy } from '../../servers/delay.js'
@@ -126,7 +126,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     },
     passes: () => (passing ? passing.results() : null),
     unplayed: () => (passing ? passing.unplayed() : []),
-    /** Reads what is stored, when the run is over. */
+    /** Reads the counters after the run. */
     async finish() {
       const sum = await compare(ledger.whole).catch(() => null)
       await unload(target, strategy.scripts)
@@ -137,7 +137,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
 }
 
 /**
- * The way to the servers: through a proxy that adds to the round trip, where it is asked for.
+ * The way to the servers: through a proxy if a delay was asked for.
  * @param {Plan} plan
  * @param {Target} target
  * @param {string} key
@@ -161,7 +161,7 @@ const proxyOf = async ({ clients }, target, key) => {
   }
 }
 
-/** Libraries of functions are data of the server. @param {Target} target @param {readonly string[]} scripts */
+/** Removes libraries of functions, as they are data of the server. @param {Target} target @param {readonly string[]} scripts */
 const unload = async ({ topology, control }, scripts) => {
   for (const name of scripts) {
     const library = libraryIn(name)

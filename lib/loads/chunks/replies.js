@@ -1,4 +1,4 @@
-// What the replies to a chunk say of each of its items: acknowledged, refused with a line, or not known yet.
+// The outcome of each item of a chunk by its replies: acknowledged, refused with an error line, or not known yet.
 import { MillraceError } from '../../base/errors.js'
 import { replyReader } from '../../wire/values.js'
 
@@ -19,7 +19,7 @@ const nothing = () => {}
 
 const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
 
-/** What is known of the items of a chunk. */
+/** The outcomes of the items of a chunk so far. */
 const outcomesOf = () => {
   const items = {
     count: 0,
@@ -38,7 +38,7 @@ const outcomesOf = () => {
 
 /** The replies of a transaction. @param {ReturnType<typeof outcomesOf>} items */
 const transactionOf = (items) => {
-  // Whether MULTI was accepted, which element of EXEC's reply is next, and why it is none.
+  // Whether MULTI was accepted, which element of EXEC's reply is next, and why EXEC did not run.
   let isQueued = true
   let item = 0
   /** @type {string | null} */
@@ -73,7 +73,7 @@ const transactionOf = (items) => {
     error: (line) => (isArray ? items.refused.set(item++, line) : items.refuseAll(why ?? line)),
   }
   return {
-    /** The place of the reply behind so many; null: it is a command's own. @param {number} replies */
+    /** Where the elements of a reply go after so many replies; null: it is a command's own reply. @param {number} replies */
     sink(replies) {
       if (replies === 0) return ofMulti
       if (replies <= items.count) return isQueued ? ofQueue : null
@@ -135,7 +135,7 @@ export const chunkReplies = (delivery) => {
       replies = items.acked = 0
       items.refused.clear()
       transaction?.begin()
-      // A decoder of its own: what a lost connection left half read is gone with it.
+      // A new decoder for each connection, as a lost one may have stopped inside a reply.
       read = reader()
     },
     read: (bytes) => read(bytes),

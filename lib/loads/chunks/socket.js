@@ -1,4 +1,4 @@
-// Chunks over one plain connection: encoded, written at once, and their replies taken apart, each timed by itself.
+// Chunks over one plain connection: encoded, written at once, their replies decoded, each part timed.
 import { chunkReplies } from './replies.js'
 
 /**
@@ -65,7 +65,7 @@ export const socketCarrier = ({ delivery, chunk, target, onDone, onEnd, clock })
   /** @param {Float64Array} ns @param {number} count */
   const encoded = (ns, count) => {
     const size = chunk.size(ns, count) + multi.length + exec.length
-    // The replies to the last chunk are there, so that the system has all of its bytes.
+    // All replies are there, so the system has taken all bytes of the chunk.
     if (size > bytes.length) bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(size)))
     let at = head ? head.copy(bytes) : 0
     at = chunk.put(ns, count, bytes, at)

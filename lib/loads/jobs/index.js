@@ -20,7 +20,7 @@ import { seconds, writerReasons } from '../writer-reasons.js'
  */
 
 /**
- * For clients that put jobs into a queue, a number an interval is a rate, which writers share; each job is new.
+ * For clients that put jobs into a queue, items an interval are a rate, which writers share; each job is new.
  * @param {Settings} settings
  * @param {Facts} facts
  */
@@ -51,11 +51,11 @@ const plan = (settings, facts) => {
     agents: shares,
     order: names.jobs.defaultOrder,
     queue: {
-      /** The id of this run: jobs of another have other names. */
+      /** The id of this run, which is part of the names of its jobs. */
       maker: makerName(startedMs, agents[0] ?? 1),
       /** Jobs in the queue at the end of a run without workers. */
       most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
-      /** From when a job is made to when it may begin. */
+      /** Delay from a job's making to the earliest moment it may begin. */
       delayMs,
       /** Jobs; null: as the memory allows. */
       limit: maxQueue,
@@ -86,7 +86,7 @@ const fullQueue = ({ queue, items }) => {
 
 const reasons = writerReasons({ behind, refused: [fullQueue] })
 
-/** What a queue had no room for. @param {WriteRun} run */
+/** Jobs that the queue had no room for. @param {WriteRun} run */
 const queueRow = ({ queue }) =>
   queue?.full_ms == null
     ? []

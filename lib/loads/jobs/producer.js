@@ -16,8 +16,8 @@ import { waitingOf } from '../workers/contents.js'
  */
 
 /**
- * When a queue will be full, by how it fills: a straight line through what was seen until a quarter of it was, and the moment in
- * which the first job was refused. A clock is handed in with each look; times are milliseconds of the run.
+ * When a queue will be full: a straight line through its lengths until a quarter of it is used; and when the first job was
+ * refused. The caller passes the time, in milliseconds of the run.
  * @typedef {object} Filling
  * @property {number | null} predicted_ms when it would be full
  * @property {number | null} predicted_at_ms when that was known
@@ -58,16 +58,16 @@ export const fillingOf = () => {
 }
 
 const everyMs = 1000
-// A server that is silent at the end does not delay the end.
+// The end waits for a silent server at most this long.
 const endLimitMs = 4000
-// Workers of an empty queue read its account, and end; others wait for jobs that do not come.
+// Workers of an empty queue end once they have read the account; others would wait for jobs that never come.
 const idleLimitMs = 10_000
-/** Refusals that say: the queue, or the memory of its server, is full. */
+/** Refusals for a full queue or full memory. */
 export const noRoom = Object.freeze(['FULL', 'OOM'])
 
 /**
- * A local server stays for the workers that take from the queue in it: until they have ended, the queue has been empty for a
- * while, or it is stopped.
+ * Keeps a local server running for the workers of its queue: until they have ended, the queue has been empty for a while,
+ * or it is stopped.
  * @param {Target} target
  * @param {Plan} plan
  * @param {{ say: (line: string) => void, stop: AbortSignal }} needs
@@ -132,7 +132,7 @@ export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onE
       })
   }
   const renew = () => {
-    // A server that is away answers none of them; the next one, or the end, stores what this one could not.
+    // A server that is away answers none of these; a later call, or the end, stores what this one could not.
     if (isUnderWay) return
     begin(async () => {
       look(elapsed(), await fullness())
@@ -152,7 +152,7 @@ export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onE
       begin(account.begin)
       timer = setInterval(renew, everyMs)
     },
-    /** A consumer knows what was produced from here on. */
+    /** Stores the account, so that consumers know what was produced. */
     async end() {
       clearInterval(timer)
       const fault = await untilStopped(

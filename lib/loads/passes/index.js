@@ -10,7 +10,7 @@ import { writerReasons } from '../writer-reasons.js'
  * @import { WriteRun } from '../../result/document.js'
  */
 
-/** Passes over all numbers, and what the first of them left. @param {WriteRun} run */
+/** Rows for passes over all numbers, and for what the first of them stored. @param {WriteRun} run */
 const passRows = ({ passes, encodings, plan }) => {
   if (!passes?.length) return []
   const rows = passes.map((pass) => ({

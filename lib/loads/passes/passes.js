@@ -15,7 +15,7 @@ import { parseInfo } from '../../wire/info.js'
 const settleLimitMs = 10_000
 const sampled = 100
 
-/** CPU seconds of all masters; null where one does not say. @param {Target} target */
+/** CPU seconds of all masters; null: one did not answer. @param {Target} target */
 const cpuSecondsOf = async ({ topology: { masters }, info }) => {
   const each = await Promise.all(
     masters.map(async (address) => {

@@ -21,13 +21,14 @@ import { writerReasons } from '../writer-reasons.js'
 /** @param {Settings} settings */
 const planOf = (settings) => (settings.driver === 'socket' ? {} : { library: libraryOf(settings) })
 
-// Below this part of the items under way at once, something else was the limit.
+// Below this share of the items under way at once, something else was the limit.
 const leastInUse = 0.5
-// Answers do not all take the same time.
+// Answers take different times.
 const spare = 1.3
 
 /**
- * In batches, an item is written again when its last write was answered, as an old value must not overtake a new one.
+ * In batches, an item is written again only after its last write was answered, so that an old value does not replace a new
+ * one.
  * @param {Pick<Plan, 'quantity' | 'periodMs'>} plan
  * @param {{ nominal: number | null, achieved: number | null }} rate items/s
  * @param {{ p50: number | null } | null | undefined} serviceUs
@@ -42,13 +43,13 @@ const againWords = ({ quantity, periodMs }, { nominal, achieved }, serviceUs) =>
   return `an item is due again after ${period(periodMs)}, and to store it takes ${period(tookS * 1000)}: ${more}, or raise --window if it is smaller than a batch`
 }
 
-/** What a run fell behind for. @param {Evidence} run */
+/** Why a run fell behind its rate. @param {Evidence} run */
 const behind = ({ plan, rate, latency_us: latency }) => {
   const isCut = plan.windowCommands && plan.windowCommands < plan.items / plan.chunks
   return isCut ? '' : againWords(plan, rate, latency?.service)
 }
 
-/** Which of the writers this process is; empty where it is the only one. @param {Plan} plan */
+/** The numbers of the writers in this process; empty if it has all of them. @param {Plan} plan */
 const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity }) => {
   if (agents.length === totalAgents) return totalAgents > 1 ? `by ${several(totalAgents, 'writer')}` : ''
   const numbers = agents.map((/** @type {{ agent: number }} */ { agent }) => agent)

@@ -1,5 +1,5 @@
-// A tick of all writers here, begun a portion at a time: the values and the ids of the same items. A batch of few items is
-// one portion.
+// Begins a tick of all writers in this process one portion at a time: the values and the ids of the same items. A batch of
+// few items is one portion.
 
 /**
  * @import { ledgerOf } from '../../measure/ledger.js'
@@ -38,7 +38,7 @@ export const tickInPortions = ({ ticks, driver, ledger, from = 0 }) => {
   return {
     /** Begins the next portion; true: it was the last. */
     next: () => take(driver.offer),
-    /** Nothing more of it is begun. Returns the first portion that was not. */
+    /** Begins no more of the tick. Returns the first portion that was not begun. */
     giveUp: () => {
       const at = place()
       while (!take(skip)) {}

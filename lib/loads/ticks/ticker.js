@@ -1,4 +1,4 @@
-// Calls at absolute moments: the pacer says when, this only waits.
+// Calls at absolute moments, which the pacer decides.
 import { systemTimers } from '../../base/timers.js'
 
 /**
@@ -6,11 +6,11 @@ import { systemTimers } from '../../base/timers.js'
  * @import { pacerOf } from '../../plan/pacer.js'
  */
 
-// A timer of Node fires up to a millisecond late, never early; so it is set early, and the rest is spun away.
-// Ticks closer than this come too often to be worth the spinning.
+// A timer of Node fires up to a millisecond late, so it is set that much earlier and the rest is spent in a busy loop.
+// Ticks closer than this come too often for that.
 const spinFromMs = 20
 const earlyMs = 1.5
-// Past the end a tick may still follow: the end may be moved.
+// A tick may follow after the end, as the end may be moved.
 const overCheckMs = 20
 
 /**
@@ -43,7 +43,7 @@ export const ticker = ({
   let soon
   const early = pacer.spacingMs >= spinFromMs ? earlyMs : 0
 
-  /** Begins what is due. */
+  /** Begins the ticks that are due. */
   const beginDue = () => {
     for (const due = pacer.ticksDue(Math.min(elapsed(), stopsMs())); next < due && !stopped; next++)
       begin(next)
@@ -70,7 +70,7 @@ export const ticker = ({
       next = firstTick()
       wake()
     },
-    /** The first that was not begun. */
+    /** The first tick that was not begun. */
     next: () => next,
     stop: () => {
       if (elapsed() >= stopsMs()) beginDue()

@@ -1,4 +1,4 @@
-// Offers the plan's ticks to a driver, as its pacing asks, until the time is over or it is stopped.
+// Offers the plan's ticks to a driver, with the plan's pacing, until the time is over or it is stopped.
 
 import { chunkRange } from '../../base/ranges.js'
 import { alarm, deferred, systemTimers } from '../../base/timers.js'
@@ -24,9 +24,9 @@ import { ticker } from './ticker.js'
  */
 
 const settleCheckMs = 5
-// A batch that takes longer than this when the time is over is not waited for.
+// A batch that takes longer than this at the end of the time is not waited for.
 const batchLimitMs = 2000
-// A batch that takes the servers longer is begun in portions: what is left of it when it is too late is dropped.
+// A batch that takes longer than this is begun in portions, so that the rest of it can be dropped when it is too late.
 const largeBatchMs = 1000
 
 /**
@@ -66,16 +66,15 @@ export const ticksWriter = ({
   let lastSettledMs = 0
   let stopped = false
   let cancelEnd = () => {}
-  /** Every tick was offered, or offering was stopped. */
   const { over: offered, finish: end } = deferred()
   const finish = () => {
     cancelEnd()
     end()
   }
 
-  // What is read before the start is at 0: a clock that jumped back at the start gave nodes negative figures.
+  // Before the start the time is 0: a clock that jumped back gave nodes negative values.
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
-  // A clock that is set back must not send older scores after newer ones.
+  // A clock that is set back must not give newer items older scores.
   const now = () => {
     lastEpoch = Math.max(lastEpoch, Math.floor(epochMs()))
     return lastEpoch
@@ -87,7 +86,7 @@ export const ticksWriter = ({
   }
 
   /**
-   * The account of an agent's part of a tick.
+   * Counts an agent's part of a tick.
    * @param {typeof agents[number]} agent
    * @param {number} i the tick
    * @param {number} dueMs after the start
@@ -113,7 +112,7 @@ export const ticksWriter = ({
     const k = pacer.chunkOf(i)
     const range = chunkRange(agent, plan.chunks, k)
     const account = open(agent, i, dueMs, range, then)
-    // Any batch may have any item: then one waits for the one before.
+    // Any batch may have any item, so each waits for the one before.
     const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
     const items = agent.draw?.(range, dueMs) ?? null
     const unsent = { firstMs: null, sends: [], progress: null, portions: null }
@@ -132,8 +131,8 @@ export const ticksWriter = ({
   }
 
   /**
-   * Absolute deadlines. What was due before a box joined is not its own. A tick that is due begins as soon as the servers
-   * have room for it, and is then finished within about a second; one that waits too long is dropped as a whole.
+   * Ticks at absolute deadlines. Those due before this box joined are not its own. A tick that is due begins as soon as the
+   * servers have room, and then takes about a second at most; one that waits too long is dropped as a whole.
    */
   const scheduled = () => {
     /** @typedef {{ i: number, sinceMs: number }} Waiting */
@@ -145,9 +144,9 @@ export const ticksWriter = ({
       const nowMs = elapsed()
       return nowMs - pacer.dueMs(i) > plan.maxBehindMs || nowMs - sinceMs > driver.waitLimitMs()
     }
-    /** How many ticks had begun when the chunk's last one did: every part of an interval is written as often. */
+    /** How many ticks had begun at the chunk's last one: every part of an interval is written equally often. */
     const begunAt = new Float64Array(plan.chunks).fill(-1)
-    /** The portion with which the chunk's next tick begins: where its last one was given up. */
+    /** The portion at which the chunk's next tick begins: the one at which the last was given up. */
     const resumeAt = new Uint32Array(plan.chunks)
     let begun = 0
     const oldestPart = () => {
@@ -210,7 +209,7 @@ export const ticksWriter = ({
     (plan.ticks !== null && i >= plan.ticks) ||
     (plan.durationMs !== null && elapsed() >= plan.durationMs)
 
-  /** As fast as the servers take it. */
+  /** As fast as the servers accept ticks. */
   const saturating = () => {
     let next = 0
     /** @type {TickInPortions | null} */
@@ -229,7 +228,7 @@ export const ticksWriter = ({
     return { start: more, stop: () => {}, more, next: () => next, waits: () => current !== null, giveUp }
   }
 
-  /** Each agent waits for its batch and then sleeps: what the published figures did. */
+  /** Each agent waits for its batch and then sleeps, as the published programs did. */
   const closedLoop = () => {
     let running = agents.length
     /** @type {Set<NodeJS.Timeout>} */
@@ -293,9 +292,9 @@ export const ticksWriter = ({
     /** The first tick that was not offered. */
     nextTick: () => pacing.next(),
     /**
-     * The run begins at a moment of its own, which may be a while ago.
+     * Begins the run at a given moment, which may be in the past.
      * @param {number} atMs by the clock
-     * @param {boolean} late others began then, and what was due since is not ours
+     * @param {boolean} late other boxes began then, and ticks due since are not ours
      */
     beginAt(atMs, late) {
       startMs = atMs
@@ -305,7 +304,7 @@ export const ticksWriter = ({
       if (startMs === 0) startMs = clock()
       pacing.start()
       if (isScheduled(plan) || plan.durationMs === null) return
-      // A batch and its sleep may end later than the time is over.
+      // A batch and its sleep may end after the time is over.
       cancelEnd = alarm(
         plan.durationMs + (plan.rate === 'max' ? 0 : plan.spacingMs + batchLimitMs),
         elapsed,
@@ -313,18 +312,13 @@ export const ticksWriter = ({
         timers,
       )
     },
-    /** Answers came. */
     progress: () => pacing.more(),
     stop() {
       stopped = true
       pacing.stop()
       finish()
     },
-    /**
-     * Waits for what is under way, but not for ever.
-     * @param {number} limitMs
-     * @param {AbortSignal} atOnce
-     */
+    /** Waits at most so long for what is under way. @param {number} limitMs @param {AbortSignal} atOnce */
     async settle(limitMs, atOnce) {
       const deadline = clock() + limitMs
       while ((openTicks > 0 || pacing.waits()) && clock() < deadline && !atOnce.aborted) {

@@ -1,4 +1,4 @@
-// HTML whose holes are escaped, whatever is in them.
+// HTML templates whose values are escaped.
 
 /** Markup, as opposed to text. */
 export class Markup {
@@ -23,7 +23,7 @@ const entities = {
 /** @param {string} text */
 export const escaped = (text) => text.replace(/[&<>"']/g, (sign) => entities[sign])
 
-/** Text of ours that is markup already. @param {string} text */
+/** Marks our own text as markup. @param {string} text */
 export const markup = (text) => new Markup(text)
 
 /** @param {unknown} hole @returns {string} */

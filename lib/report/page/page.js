@@ -91,10 +91,10 @@ ${tables}${figures.length > 0 && html`<div class="charts">${figures}</div>`}</de
 `
   })
 
-/** A number keeps its unit on its line. @param {string} text */
+/** Keeps a number on one line with its unit. @param {string} text */
 const unbroken = (text) => text.replace(/(?<=\d) (?=(?:[mµ]?s|%|[kMGT]?B|items)(?![\w]))/g, '\u00a0')
 
-/** Options do not break at their dashes either. @param {string} text */
+/** Keeps options on one line. @param {string} text */
 const prose = (text) =>
   unbroken(text)
     .split(/(?<![\w-])(--?[a-z][a-z-]*)(?![\w-])/)
@@ -160,19 +160,14 @@ ${answer && html`<details><summary>Plan, target and client</summary>${rowsOf(fac
 ${foldsOf([...figures, ...shownTables].filter(({ fold }) => fold !== ''))}`
 }
 
-/**
- * @param {Sections} sections
- * @param {NamedPicture[]} all
- * @param {string} version of Millrace
- * @returns {Promise<string>}
- */
+/** @param {Sections} sections @param {NamedPicture[]} all @param {string} version of Millrace @returns {Promise<string>} */
 export const pageOf = async (sections, all, version) => {
   const { title, question } = sections
   const pictures = canDraw() ? all.filter(({ inOverview }) => !inOverview) : []
   const style = source('style.css')
   const script = pageScript()
   const library = pictures.length > 0 ? packedCharts() : null
-  // Nothing may be fetched, and only what was written here may run.
+  // Nothing may be fetched, and only scripts of this page may run.
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,

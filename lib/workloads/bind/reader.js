@@ -1,4 +1,5 @@
-// Declaration + planFields = what a reader asks: the commands of a fetch, for each of its keys at a moment.
+// Makes what a reader asks of a declaration and the fields of a plan: the commands of a fetch, for each of its keys at a
+// moment.
 import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from './arguments.js'
 
 /**
@@ -16,11 +17,7 @@ import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from '.
  *   `command`: the one that brings the values, as commandstats names it
  */
 
-/**
- * What a variable is worth to a fetch.
- * @param {Variable} variable
- * @param {{ oldestMs: number, nowMs: number }} at
- */
+/** What a variable is worth to a fetch. @param {Variable} variable @param {{ oldestMs: number, nowMs: number }} at */
 const atFetch = ({ variable, shift = 0 }, { oldestMs, nowMs }) => {
   if (variable === 'oldest') return String(oldestMs)
   if (variable === 'minute') return String(Math.floor(nowMs / 60_000) - shift)
@@ -60,10 +57,7 @@ export const commandsAt = ({ name, args, keys }, at, binding) => {
   return chosen.map((key) => ({ key, args: [name, ...askArgs(args, { key, at, binding })] }))
 }
 
-/**
- * What is asked of each key goes together: its length, then its members.
- * @param {readonly Ask[]} asks
- */
+/** The commands of each key together: its length, then its members. @param {readonly Ask[]} asks */
 const byFamily = (asks) => {
   const groups = /** @type {Ask[][]} */ ([])
   for (const ask of asks) {
@@ -75,12 +69,7 @@ const byFamily = (asks) => {
   return groups
 }
 
-/**
- * @param {Declaration} declared
- * @param {any} planFields
- * @param {Binding} binding
- * @returns {Reader}
- */
+/** @param {Declaration} declared @param {any} planFields @param {Binding} binding @returns {Reader} */
 export const readerOf = (declared, planFields, binding) => {
   if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
   const { asks, ...rest } = declared.fetch(planFields, declared.keys(planFields))

@@ -1,4 +1,4 @@
-// Commands of workers with what a worker knows: its name, how many it takes, and what jobs are confirmed by.
+// Commands of workers with what a worker knows: its name, how many jobs it takes, and the ids by which it confirms them.
 
 import { scriptBody, scriptSha } from '../lua.js'
 import { argumentParts, textOfParts } from './arguments.js'
@@ -21,7 +21,7 @@ const isOfJob = (slot) =>
 
 /** @param {any} slot @param {string} prefix @param {Known} known @param {boolean} isText */
 const textOf = (slot, prefix, known, isText) => {
-  // The whole text, comments too: a server that has had it knows its digest.
+  // The whole text with its comments: a server that has loaded it knows its digest.
   const parts = argumentParts(slot, {
     prefix,
     scriptText: ({ script }) => (isText ? scriptBody : scriptSha)(script),
@@ -33,11 +33,7 @@ const textOf = (slot, prefix, known, isText) => {
   })
 }
 
-/**
- * @param {Work} work
- * @param {string} prefix
- * @returns {BoundWork}
- */
+/** @param {Work} work @param {string} prefix @returns {BoundWork} */
 export const boundWork = (work, prefix) => {
   const { name, args } = work
   const eachJob = args.some(isOfJob)

@@ -53,7 +53,7 @@ const call =
     const { name: body, called, command } = bodies[t.structure]
     const calls = { calls: [command], counts: command }
     const atom = name === 'FCALL' ? script('counters', { ...calls, called }) : script(body, calls)
-    // Keys that are arguments: all of them in one slot, by their tag.
+    // Keys that are arguments are all in one slot, by their tag.
     return t.structure === 'string'
       ? gather(name, [atom, count, many([`${t.prefix}{counters}:`, counterOf(t)])])
       : gather(name, [atom, 1, key, many(member(t))])
@@ -73,10 +73,7 @@ export const countersByCommand = operations(increment)
 export const byScript = operations(call('EVALSHA'))
 export const byFunction = operations(call('FCALL'))
 
-/**
- * Why the counters do not add up to what was acknowledged.
- * @param {Sum | null} sum
- */
+/** Why the counters do not add up to what was acknowledged. @param {Sum | null} sum */
 const reasonsOf = (sum) => {
   if (sum === null) return ['the counters could not be read after the run, so their sum is not known']
   const { before, after, acked, uncertain, different } = sum
@@ -102,7 +99,7 @@ export const ofCounters = Object.freeze({
   workload: 'counters',
   keys: (/** @type {PlanFields} */ t) => ({
     key: familyOf(t, t.structure),
-    // Those of earlier runs are recognised by their names.
+    // Counters of earlier runs are recognised by their names.
     others: structures.filter((one) => one !== t.structure).map((one) => familyOf(t, one)),
   }),
   passes: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]),

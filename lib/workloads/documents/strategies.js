@@ -47,7 +47,7 @@ const common = Object.freeze({
   updates: updates(false),
   defaultItems: 1000,
   keepsKeys: true,
-  // To read a document and write it again is a part of an update.
+  // Reading a document is part of an update.
   clientWorks: true,
   rules: Object.freeze(
     /** @type {Rule[]} */ ([
@@ -59,7 +59,7 @@ const common = Object.freeze({
 const texts = Object.freeze({
   ...common,
   keys: keys('string', 420),
-  // What it writes is one more than what it read: a second time would count twice.
+  // What it writes is one more than what it read: a retry would count twice.
   repeat: /** @type {const} */ ('never'),
 })
 const textOperations = (/** @type {PlanFields} */ t, /** @type {any} */ { key }) => ({
@@ -118,7 +118,7 @@ export const updateHash = strategy({
   title: 'HSET of a field of a hash',
   keys: keys('hash', 560),
   operations: (/** @type {PlanFields} */ t, { key }) => ({
-    // A field that an earlier run left would count as an update of this one.
+    // A field of an earlier run would count as an update of this one.
     load: [
       ask('UNLINK', [key], { joined: true }),
       ask('HSET', [key, many(listed('fields', (n) => fieldsOf(t.document(n))))]),

@@ -16,7 +16,7 @@ import {
 
 const valueRankBytes = 105
 
-/** Members that the start of a value tells apart, at 6 bits a character. @param {any} s */
+/** How many values differ in their first bytes, at 6 bits a character. @param {any} s */
 const distinctValues = (s) => 64 ** identityWidth(s.payload, sizeLimits(s).least)
 
 export const actualValue = strategy({
@@ -53,7 +53,7 @@ export const actualValue = strategy({
   }),
   operations: (t, k) => ({ store: rankItems(t, k, value(t)) }),
   roles,
-  // No GETs. The newest of several sets are known when all have answered, so then the values are kept until then.
+  // No GETs. The newest values of several sets are known only when all sets have answered, so they are kept until then.
   fetch: (t, k) => ({
     asks: asksOfSets(t, k, {
       members: 'values',

@@ -1,4 +1,4 @@
-// Fields with a lifetime of their own, a hundred or so in a hash.
+// Fields with their own lifetime, about a hundred in a hash.
 import {
   byCommand,
   count,
@@ -15,7 +15,7 @@ import {
 import { roles, value, workload } from './parts.js'
 
 const fieldBytes = 160
-// HSET and HEXPIRE apart would leave fields for ever where a writer is killed between them.
+// Separate HSET and HEXPIRE would leave fields for ever if a writer is killed between them.
 const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
 const field = label('item:{n}')
 

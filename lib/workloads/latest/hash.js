@@ -1,4 +1,4 @@
-// Each value in a hash of its own that expires; the ids in a sorted set by time.
+// Each value in its own hash, which expires; the ids in a sorted set by time.
 import { each, family, script, strategy } from '../declare.js'
 import {
   asksOfSets,
@@ -15,7 +15,7 @@ import {
 import { checkRanked } from './sorted-set.js'
 
 const hashKeyBytes = 290
-// HSET and EXPIRE apart would leave hashes for ever where a writer is killed between them.
+// Separate HSET and EXPIRE would leave hashes for ever if a writer is killed between them.
 const storeHash = script('store-hash', { calls: ['HSET', 'EXPIRE'], counts: 'HSET' })
 
 export const hash = strategy({

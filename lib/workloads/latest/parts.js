@@ -49,7 +49,7 @@ export const roles = Object.freeze({
   writer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['store'] }),
   consumer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['fetch'] }),
 })
-/** The shared options that are about sorted sets. */
+/** The shared options about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
 /** Seconds that the item lives. @param {LifetimeFields} t */
@@ -73,7 +73,7 @@ const tag = (t) => ({
   range: /** @type {[number, number]} */ ([0, t.sets]),
 })
 
-/** The value under a key of its own. @param {PlanFields} t */
+/** The value under its own key. @param {PlanFields} t */
 export const itemKeys = (t) =>
   family(t.taggedItems ? 'item:{n}{{{tag}}}' : 'item:{n}', 'string', {
     of: { tag: tag(t) },

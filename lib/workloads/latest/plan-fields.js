@@ -46,13 +46,13 @@ const minuteKeyLifeS = minuteKeyS + 60
 const renewedMs = 10_000
 // A purge of so many takes a server about 1 ms.
 const mostDead = 2000
-// Where items are rewritten only those of a writer that has left die, all at once.
+// Where items are rewritten, only those of a writer that left expire, all at once.
 const mostLeft = 10_000
-// What purges take out above what dies, to make up for a pause.
+// Purges remove this many more than expire, to make up for a pause.
 const spare = 1.25
 const measuredKeyLength = 10
 
-/** Keys that gather many items outlive an idle writer by this much, and no longer. @param {{ ttlS: number }} plan */
+/** Keys that gather many items outlive an idle writer by this time, and no longer. @param {{ ttlS: number }} plan */
 export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
 /** @param {{ quantity: number }} settings */
@@ -103,10 +103,7 @@ const purgePace = (plan, parts) => {
   return { most: mostDead, everyMs: Math.min(renewedMs, (mostDead * 1000) / (spare * deadHz)) }
 }
 
-/**
- * Every ten seconds; at every tick where a set may have run empty, and gone, by the next.
- * @param {LatestPlan} plan
- */
+/** Every ten seconds; at every tick where a set may have run empty, and gone, by the next. @param {LatestPlan} plan */
 const renewalMs = (plan) => {
   const { ttlS, quantity, chunks = 1, periodMs = 1000, sets } = plan
   const writtenMs = quantity / chunks >= sets.length ? periodMs / chunks : periodMs
@@ -125,7 +122,7 @@ export const planFieldsOf = (plan) => {
     tags: placement === 'spread' ? spreadTags(sets.length) : [],
     lingerS: lingerS(plan),
     kept: keptItems(plan),
-    /** What gathers items is kept alive so often. */
+    /** How often the lifetime of keys that gather items is renewed. */
     renewalMs: renewalMs(plan),
     purgeSets: purgePace(plan, sets.length),
     purgeExtraSets: purgePace(plan, 1),
@@ -134,13 +131,13 @@ export const planFieldsOf = (plan) => {
     script: plan.script ?? 'store-items',
     limit: plan.limit ?? 0,
     mode: plan.mode ?? 'manual',
-    /** Every id must come with its score. */
+    /** Whether ids must come with their scores. */
     scores: verify,
     /** What a value takes of the server's memory, on average. */
     valueBytesStored: storedBytes(plan),
     /** Bytes by which the names of items are longer than those that costs were measured with. */
     longer: Math.max(0, plan.prefix.length + `item:${Math.ceil(live.ranked)}`.length - measuredKeyLength),
-    /** Older scores than this have expired. What an earlier plan left may live on, but cannot be verified. @param {number} nowMs */
+    /** Items with older scores have expired. Items of an earlier plan may live longer, but cannot be verified. @param {number} nowMs */
     oldestMs: (nowMs) => Math.ceil(verify ? Math.max(nowMs - ttlS * 1000, startedMs) : nowMs - ttlS * 1000),
   }
 }

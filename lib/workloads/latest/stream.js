@@ -24,7 +24,7 @@ export const stream = strategy({
   }),
   operations: (t, k) => ({
     store: [
-      // An entry that is cut off at once leaves an empty stream.
+      // An entry that is trimmed at once leaves an empty stream.
       keep(k.stream, t.renewalMs, ['XADD', 'MAXLEN', 0, '*', 'id', '', 'value', '']),
       each('XADD', [k.stream, 'MAXLEN', '~', t.kept, '*', 'id', label('item:{n}'), 'value', value(t)], {
         repeat: 'never',

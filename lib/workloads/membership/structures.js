@@ -1,4 +1,4 @@
-// Structures that hold every id: what a row has is all that differs between them.
+// Structures that hold every id: they differ only in the rows of this table.
 import { each, family, n, strategy } from '../declare.js'
 import { bareBytes, restOfId, wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
@@ -50,7 +50,7 @@ const rows = [
     options: exact.options.filter((option) => option !== 'partitions' && option !== 'ids'),
     key: (/** @type {PlanFields} */ t) =>
       family('bench:bits', 'string', { keys: 1, bytes: t.quantity / 8 + 100 }),
-    // The reply is the bit as it was.
+    // The reply is the previous value of the bit.
     add: (/** @type {PlanFields} */ _, /** @type {any} */ key) =>
       each('SETBIT', [key, n, '1'], { counts: { zero: 'new', one: 'known' } }),
   },

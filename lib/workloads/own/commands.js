@@ -1,5 +1,5 @@
-// What is known of Redis commands: where their keys are, which type of key they need, and whether a lost reply allows a
-// retry.
+// Facts about Redis commands: where their keys are, which type of key they need, and whether they may be retried after a
+// lost reply.
 import { createRequire } from 'node:module'
 import { nearest } from '../../base/nearest.js'
 
@@ -30,7 +30,7 @@ const typeBy = new Map(
   Object.entries(byType).flatMap(([type, names]) => names.split(' ').map((name) => [name, type])),
 )
 
-// A second execution of these changes the result; of a command that is not known this is not known either.
+// A second execution of these changes the result; for unknown commands this is assumed.
 const once = new Set(
   (
     'INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND HINCRBY HINCRBYFLOAT ZINCRBY RPUSH LPUSH RPUSHX LPUSHX LINSERT XADD ' +
@@ -40,7 +40,7 @@ const once = new Set(
 
 const refusedFlags = ['blocking', 'admin', 'pubsub']
 
-// What these store elsewhere is neither counted nor removed.
+// What these store in other keys is neither counted nor removed.
 const elsewhere = /** @type {Record<string, string>} */ ({
   MOVE: 'moves keys to another database',
   MIGRATE: 'moves keys to another server',
@@ -50,7 +50,7 @@ const elsewhere = /** @type {Record<string, string>} */ ({
 /** The type of the keys that a command reads or writes; undefined: any, or not known. @param {string} name */
 export const typeOfCommand = (name) => typeBy.get(name)
 
-/** Whether it changes nothing. @param {string} name */
+/** Whether it is read-only. @param {string} name */
 export const isRead = (name) => isKnown(name) && table.hasFlag(name.toLowerCase(), 'readonly')
 
 /** Whether the table has it; servers may know more. @param {string} name */

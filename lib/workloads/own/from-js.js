@@ -1,5 +1,5 @@
-// A model as a module: a function that is given the words of declare.js and returns the fields of a declaration.
-// Complaints name the line of the file.
+// A model as a module: a function that gets the words of declare.js and returns the fields of a declaration. Errors name
+// the line of the file.
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { MillraceError, OptionError } from '../../base/errors.js'
@@ -36,7 +36,7 @@ import { random, writer } from './words.js'
 const require = createRequire(import.meta.url)
 
 const { strategy, script, familyOf, partsOf, drawn, ...declaring } = words
-/** What a model's function is given. */
+/** The words that a model's function gets. */
 const modelWords = Object.freeze({ ...declaring, value, keep, ttl, writer, random })
 
 const fields = /** @type {const} */ ({
@@ -67,7 +67,7 @@ const linesOf = (path, text) => {
     refuse: (line, sentence) => {
       throw new OptionError(`${shown}:${line}: ${plainText(sentence)}`)
     },
-    /** The line of what was thrown. */
+    /** The line of an error. */
     inStack,
     /** @param {string} name */
     ofField: (name) => {
@@ -238,14 +238,10 @@ const unreadIn = (declared, lines, path) => {
   return null
 }
 
-/** The family with the same pattern: a minute before is a family of its own. @param {readonly Family[]} families @param {any} arg */
+/** Whether the family has the same pattern and minute. @param {readonly Family[]} families @param {any} arg */
 const familyIsOurs = (families, arg) => families.some(({ pattern }) => arg?.pattern === pattern)
 
-/**
- * @param {string} path
- * @param {string} text of the file
- * @param {string} name unless the file names it
- */
+/** @param {string} path @param {string} text of the file @param {string} name unless the file names it */
 export const modelOfJs = (path, text, name) => {
   const lines = linesOf(path, text)
   const found = fieldsIn(path, lines)

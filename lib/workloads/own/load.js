@@ -46,11 +46,7 @@ const readers = /** @type {Record<string, typeof modelOfYaml>} */ ({
 /** Whether a word is the path of a model, by its ending. @param {string} word */
 export const isModelFile = (word) => !word.includes('=') && extname(word) in readers
 
-/**
- * @param {Declaration} declared
- * @param {string} place
- * @param {Source} source
- */
+/** @param {Declaration} declared @param {string} place @param {Source} source */
 const registered = (declared, place, source) => {
   const { name } = declared
   if (!new RegExp(namePattern).test(name))

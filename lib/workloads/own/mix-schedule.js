@@ -19,10 +19,7 @@ export const placesOfShares = (shares) => {
   return counts
 }
 
-/**
- * @param {readonly MixCommand[]} commands
- * @param {number} seed
- */
+/** @param {readonly MixCommand[]} commands @param {number} seed */
 export const mixScheduleOf = (commands, seed) => {
   // Each at a drawn moment of its turn: no command runs ahead of another by more than one.
   const turns = placesOfShares(commands.map(({ share }) => share)).flatMap((count, kind) =>
@@ -41,11 +38,7 @@ export const mixScheduleOf = (commands, seed) => {
       let next = 0
       return () => table[next++ % places]
     },
-    /**
-     * How many commands before number n name a key of the pattern so.
-     * @param {'new' | 'turn' | 'last'} placeholder
-     * @param {string} pattern
-     */
+    /** How many commands before number n name a key of the pattern so. @param {string} placeholder @param {string} pattern */
     before: (placeholder, pattern) => {
       const names = commands.map(({ args, keyArgs }) =>
         args.some(

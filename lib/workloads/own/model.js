@@ -72,11 +72,7 @@ const namesCounted = (commands) => [
   ),
 ]
 
-/**
- * @param {Declaration} declared
- * @param {any} planFields
- * @returns {PlanModel | null} null: a built-in strategy
- */
+/** @param {Declaration} declared @param {any} planFields @returns {PlanModel | null} null: a built-in strategy */
 export const planModel = ({ model, title, keys, operations }, planFields) =>
   model && {
     title,

@@ -18,11 +18,7 @@ export const leastJobBytes = 64
 
 /** @typedef {{ maker: string, number: number, dueUs: number }} Job */
 
-/**
- * What a text says of itself; null: it is no job of ours.
- * @param {string} text
- * @returns {Job | null}
- */
+/** What a text says of itself; null: it is no job of ours. @param {string} text @returns {Job | null} */
 export const jobIn = (text) => {
   const colon = text.indexOf(':')
   if (colon < 3 || colon > 16) return null
