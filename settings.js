@@ -4,6 +4,12 @@
 import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
 
+/**
+ * @import { Rates } from './lib/traffic/rates.js'
+ * @import { LibraryName } from './lib/base/libraries.js'
+ * @import { TypeName } from './lib/options/values.js'
+ */
+
 /** Where variadic commands are cut when --max-members does not say. */
 export const DEFAULT_MAX_MEMBERS = 1000
 export const DEFAULT_MAX_BEHIND_S = 5
@@ -34,7 +40,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
  * @property {number | 'auto'} warmUpMs
- * @property {import('./lib/traffic/rates.js').Rates} [rates] that follow each other; rate is their mean then
+ * @property {Rates} [rates] that follow each other; rate is their mean then
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
@@ -71,7 +77,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [churn] a pace
  * @property {string} arrivals as lib/traffic/arrivals.js reads it
  * @property {'open' | 'smooth' | 'closed'} pacing
- * @property {'socket' | import('./lib/base/libraries.js').LibraryName} driver
+ * @property {'socket' | LibraryName} driver
  * @property {readonly (readonly [string, string])[]} driverOptions of the client library
  * @property {number} [durationMs]
  * @property {number} [intervals]
@@ -95,7 +101,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {readonly (readonly [string, string])[]} serverConfig lines of a local server's configuration
  * @property {number} shards
  * @property {number} replicas
- * @property {readonly Allowance[]} allow what the preflight would refuse
+ * @property {readonly Allowance[]} allow checks of the preflight that are waived
  * @property {GuardLimits} guard
  * @property {string} prefix
  * @property {number} seed
@@ -122,14 +128,14 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} logLevel
  * @property {boolean} dryRun
  * @property {string} [optionsFile]
- * @property {readonly string[]} cautions what was probably meant otherwise
+ * @property {readonly string[]} cautions warnings about options that probably mean something else
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
- * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
+ * @property {Readonly<Record<string, string>>} givenBy the option or the variable of settings that are not defaults
  *
  * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush' | 'scripts'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
- * @typedef {object} Reading what only a consumer is asked
+ * @typedef {object} Reading settings of consumers only
  * @property {number} limit newest items of a fetch; 0 = all
  * @property {'manual' | 'script'} mode
  * @property {'get' | 'mget'} fetch
@@ -162,7 +168,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string[]} [also] names of older versions and of other tools, which work as well
  * @property {string | null} [env] default MILLRACE_<NAME>; null: none
  * @property {string[]} [alsoEnv] variables of older versions and of other tools
- * @property {import('./lib/options/values.js').TypeName} type
+ * @property {TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
  * @property {string} [bare] what it is without a value
@@ -171,14 +177,14 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [expects] says the pattern in words
  * @property {'s' | 'ms'} [unit] of a duration without a unit
  * @property {string} [default] written as a user would
- * @property {string} [otherwise] what holds without a value, where that is no fixed default
+ * @property {string} [otherwise] the default in words, if it is not a fixed value
  * @property {string} help
  * @property {Partial<Record<Program, string>>} [helpFor] for some programs in other words
  * @property {string} [brief] its line in the help of one screen; without it only --help all has the option
  * @property {Partial<Record<Program, string>>} [briefFor] the same, in the help of these programs only
- * @property {string} [place] of its value in the help, where that of its type says too little
+ * @property {string} [place] the name of its value in the help, in place of that of its type
  * @property {true} [secret] its value is never shown
- * @property {',' | '\n'} [repeatable] given more than once, or once with such between
+ * @property {',' | '\n'} [repeatable] it may be given more than once, or once with this separator between values
  * @property {true} [hidden] for experiments only
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
@@ -690,10 +696,7 @@ const ofPlan = new Set([
 /** @type {Map<Program, readonly Option[]>} */
 const byProgram = new Map()
 
-/**
- * The options of one program, in the order of the table.
- * @param {Program} program
- */
+/** The options of one program, in the order of the table. @param {Program} program */
 export const optionsOf = (program) => {
   const known = byProgram.get(program) ?? Object.freeze(optionsFor(program))
   byProgram.set(program, known)
@@ -735,3 +738,15 @@ export const ownOptions = (group, rows) =>
     ...row,
     group,
   }))
+
+/** Every spelling of an option. @param {Pick<Option, 'name' | 'aliases' | 'also'>} option */
+export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
+
+/** As it is typed. @param {string} name */
+export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+
+/** What every command takes besides. */
+export const everywhere = ownOptions('', [
+  { name: 'help', aliases: ['h'], type: 'flag', brief: 'this text; all: every option', help: 'this text' },
+  { name: 'version', type: 'flag', help: 'prints the version' },
+])

@@ -6,7 +6,7 @@ import { uprightAxis } from '../lib/chart/parts.js'
  * @import { RunRecord } from '../lib/result/record.js'
  */
 
-/** Jobs that wait, of each stage; none where no second says. @param {RunRecord['seconds']} seconds */
+/** Jobs that wait, of each stage; empty if no second has them. @param {RunRecord['seconds']} seconds */
 export const backlogSeries = (seconds) => {
   const waiting = overTime(seconds, (second) => second.backlog)
   if (waiting.every(([, n]) => typeof n !== 'number')) return []

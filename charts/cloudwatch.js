@@ -12,33 +12,33 @@ import { colour, uprightAxis } from '../lib/chart/parts.js'
 const nameWidth = 28
 
 const metrics = /** @type {const} */ ([
-  { metric: 'EngineCPUUtilization', look: { width: 3 } },
-  { metric: 'CPUUtilization', look: { width: 2, dashed: true } },
+  { metric: 'EngineCPUUtilization', style: { width: 3 } },
+  { metric: 'CPUUtilization', style: { width: 2, dashed: true } },
 ])
 
 /** The shard of the node that a cache is; null: no address shows which. @param {RunRecord['run']} run @param {CacheFigures} cache */
 const shardOf = ({ nodes }, { address }) => nodes.find((node) => node.address === address)?.shard ?? null
 
-/** The figure of its minute for every moment. @param {[atMs: number, value: number][]} points @param {number} periodMs */
+/** The figure of the minute of each moment. @param {[atMs: number, value: number][]} points @param {number} periodMs */
 const byMinute = (points, periodMs) => {
   const [firstMs] = points[0]
   const figures = new Map(points.map(([atMs, value]) => [Math.round((atMs - firstMs) / periodMs), value]))
   return (/** @type {number} */ atMs) => figures.get(Math.ceil((atMs - firstMs) / periodMs) - 1) ?? null
 }
 
-/** What CloudWatch has of a cache. @param {RunRecord} record @param {CacheFigures} cache @param {string} color */
+/** CloudWatch's numbers of a cache. @param {RunRecord} record @param {CacheFigures} cache @param {string} color */
 const steps = ({ run, seconds }, { id, points }, color) =>
-  metrics.flatMap(({ metric, look }) => {
+  metrics.flatMap(({ metric, style }) => {
     if (!points[metric]?.length) return []
     const figureAt = byMinute(points[metric], (run.cloudwatch?.period_s ?? 60) * 1000)
     return line(
       `${shortened(id, nameWidth)}: ${metric}`,
       overTime(seconds, ({ at_ms: atMs }) => figureAt(atMs)),
-      { ...look, color, step: true, unit: 'pct' },
+      { ...style, color, step: true, unit: 'pct' },
     )
   })
 
-/** What we saw of a node. @param {RunRecord} record @param {string} address @param {string} name @param {string} color */
+/** The numbers of a node that the run measured. @param {RunRecord} record @param {string} address @param {string} name @param {string} color */
 const own = ({ seconds }, address, name, color) =>
   line(
     `${shortened(name, nameWidth)}: engine, each second`,
@@ -62,29 +62,26 @@ const cloudWatch = (shard, only) => ({
   fold: 'nodes',
   option: (record) => {
     const { run } = record
-    const known = run.cloudwatch?.nodes ?? []
-    const caches = known.filter((cache) => shardOf(run, cache) === shard)
-    const told = caches.map((cache, at) => steps(record, cache, colour(at)))
-    if (told.flat().length === 0) return null
-    const others = run.nodes.filter(({ address }) => known.every((cache) => cache.address !== address))
-    const shortName = shortNames(others.map(({ address }) => address))
+    const nodes = run.cloudwatch?.nodes ?? []
+    const caches = nodes.filter((cache) => shardOf(run, cache) === shard)
+    const lines = caches.map((cache, at) => steps(record, cache, colour(at)))
+    if (lines.flat().length === 0) return null
+    const ownNodes = run.nodes.filter(({ address }) => nodes.every((cache) => cache.address !== address))
+    const shortName = shortNames(ownNodes.map(({ address }) => address))
     const ours =
       shard === null
-        ? others.flatMap(({ address, role }) =>
+        ? ownNodes.flatMap(({ address, role }) =>
             own(record, address, `${role} ${shortName(address)}`, '@muted'),
           )
         : caches.flatMap(({ id, address }, at) => own(record, address ?? '', id, colour(at)))
     return timeChart(record, {
       axis: uprightAxis('engine: % of one core, host: % of all vCPUs', 'pct', { min: 0 }),
-      series: [...ours, ...told.flat()],
+      series: [...ours, ...lines.flat()],
     })
   },
 })
 
-/**
- * A chart a shard: the lines of more nodes would hide each other.
- * @param {RunRecord} record
- */
+/** A chart a shard: the lines of more nodes would hide each other. @param {RunRecord} record */
 export const cloudWatchCharts = ({ run }) => {
   const caches = (run.cloudwatch?.nodes ?? []).filter(({ kind }) => kind === 'node')
   const shards = [...new Set(caches.map((cache) => shardOf(run, cache)))]

@@ -29,7 +29,7 @@ const logOf = (change) => +Math.log1p(change).toFixed(5)
 const changesOf = ({ design }, { a, b }) =>
   design === 'paired' ? a.map((value, at) => logOf(b[at] / value - 1)) : []
 
-const look = { tooltip: { valueFormatter: '@change' }, emphasis: { disabled: true } }
+const withoutEmphasis = { tooltip: { valueFormatter: '@change' }, emphasis: { disabled: true } }
 
 /** @param {Comparison} comparison @param {Row[]} rows @returns {Option[]} */
 const limitsOf = ({ rulings }, rows) => {
@@ -48,7 +48,7 @@ const limitsOf = ({ rulings }, rows) => {
           symbol: 'rect',
           symbolSize: [3, 26],
           itemStyle: { color: '@bad' },
-          ...look,
+          ...withoutEmphasis,
         },
       ]
 }
@@ -59,7 +59,7 @@ const shortVerdict = (row, effect) => verdictWords(row, effect).replace(/ beyond
 // Twice and half.
 const widest = Math.LN2
 
-/** How far the axis reaches on both sides of no change. @param {Comparison} comparison @param {Row[]} rows @param {Option[]} limits */
+/** Half of the axis, which has no change in its middle. @param {Comparison} comparison @param {Row[]} rows @param {Option[]} limits */
 const reachOf = (comparison, rows, limits) => {
   const ends = rows.flatMap((row) => {
     const { low, high, change } = row.difference
@@ -67,7 +67,7 @@ const reachOf = (comparison, rows, limits) => {
   })
   const all = [...ends, ...limits.flatMap(({ data }) => data.map((/** @type {any} */ { value }) => value[0]))]
   const least = Math.log1p(comparison.effect) * 1.5
-  // One wide interval must not press all others into a line.
+  // One wide interval must not make all others too short to see.
   const most = Math.max(
     widest,
     ...rows.map(({ difference }) => 1.2 * Math.abs(Math.log1p(difference.change))),
@@ -106,7 +106,7 @@ export const forest = {
         symbolSize: 12,
         itemStyle: { color: '@c1' },
         z: 3,
-        ...look,
+        ...withoutEmphasis,
         markLine: whiskersOf(rows, reach),
         markArea: {
           silent: true,
@@ -114,7 +114,7 @@ export const forest = {
           data: [[{ xAxis: -band }, { xAxis: band }]],
         },
       },
-      ...roundDots(inside, '@c2', look),
+      ...roundDots(inside, '@c2', withoutEmphasis),
       ...limits,
     ]
     const names = namesAxis(

@@ -26,7 +26,7 @@ const sized = ways.filter(({ name }) => name === 'pipeline' || name === 'script'
 export const figureOf = ({ rows }, label, figure) =>
   rows.find((row) => row.label === label)?.figures[figure]?.median ?? null
 
-/** What all increments take at a rate, in ms. @param {number | null} rate @param {number} [many] */
+/** The time of all increments at a rate, in ms. @param {number | null} rate @param {number} [many] */
 const timeAt = (rate, many = increments) => (rate === null ? null : (many / rate) * 1000)
 
 /** @param {string} way @param {string} place */

@@ -6,7 +6,7 @@ import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/chart/parts.js'
  * @import { RunRecord } from '../lib/result/record.js'
  */
 
-// With fewer beyond it, a point is the luck of a few.
+// With fewer samples beyond it, a point is chance.
 const fewestBeyond = 10
 
 /** Independent samples of a run; a command may carry many items. @param {RunRecord} record @param {'intended' | 'service'} name */

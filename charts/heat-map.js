@@ -9,7 +9,7 @@ import { chart, latencyAxis } from '../lib/chart/parts.js'
  */
 
 const mostColumns = 80
-// Taken from the buckets that latencies come in, so that a row is a quarter of an octave.
+// As the buckets of latencies: a row is a quarter of an octave.
 const bucketsARow = 4
 const heightPx = 200
 const topPx = 46
@@ -17,10 +17,7 @@ const topPx = 46
 const palest = 0.14
 const seriesName = 'share of the moment'
 
-/**
- * Neighbouring columns as one, no more than a picture shows.
- * @param {HeatColumn[]} heat
- */
+/** Neighbouring columns as one, no more than a picture shows. @param {HeatColumn[]} heat */
 const columnsOf = (heat) => {
   const wholeS = heat.at(-1)?.toS ?? 0
   const widthS = Math.max(1, Math.ceil(wholeS / mostColumns))
@@ -55,11 +52,11 @@ const cellsOf = (columns) => {
   )
 }
 
-/** The labels of the ends would lie over those of the decades, where there are some. @param {number[]} ends */
+/** Hides the labels of the ends where they would cover those of decades. @param {number[]} ends */
 const hasDecade = ([least, most]) => Math.floor(Math.log10(most)) >= Math.ceil(Math.log10(least))
 
 /**
- * Where the latencies of every moment lie: two groups of answers, which a percentile hides, are two bands.
+ * The latencies of every moment: two groups of answers, which a percentile hides, are two bands.
  * @type {Chart<RunRecord>}
  */
 export const heatMap = {

@@ -23,7 +23,7 @@ export const itemCost = {
     ].filter(({ us }) => us !== null)
     const only = (/** @type {string} */ role, /** @type {number | null} */ us) =>
       roles.map(({ name }) => (name === role ? us : null))
-    // Commands are timed by the wall: where others took the processor meanwhile, they are no part of its time.
+    // Commands have wall time: if other processes took the CPU, this is more than their CPU time.
     const idle = mastersIdle ?? 0
     const split = masters !== null && executing !== null && executing + idle < masters
     const ofMasters = split

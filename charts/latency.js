@@ -15,7 +15,7 @@ const shown = /** @type {const} */ ([
 ])
 
 /**
- * The few last answers of a run are their maximum; their percentiles say nothing.
+ * A last second that is too short for percentiles has its maximum only.
  * @param {RunRecord} record
  * @param {(typeof shown)[number][0]} key
  */

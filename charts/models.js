@@ -56,7 +56,7 @@ export const modelsChart = ({ rows, series, panels }) => {
       series: panels.flatMap(({ figure, unit }, at) => {
         const scatter = { type: 'scatter', xAxisIndex: at, yAxisIndex: at }
         const unseen = { ...scatter, name: '', symbolSize: 0, silent: true }
-        const lineOf = (/** @type {object} */ look) => ({ silent: true, label: { show: false }, ...look })
+        const lineOf = (/** @type {object} */ style) => ({ silent: true, label: { show: false }, ...style })
         return [
           ...series.map(({ name, color, symbol, figures }, nth) => ({
             ...scatter,

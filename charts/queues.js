@@ -11,7 +11,7 @@ import { scalingChart } from './scaling.js'
  */
 
 const shape = /^(\d+) workers?, (.+)$/
-// The cores end what work of a core can do: no law of waiting.
+// Work that computes is limited by the number of cores, not by waiting.
 const isOfCores = (/** @type {string} */ label) => /\bcpu\b/.test(label)
 // A law has up to three parameters.
 const fewest = 4

@@ -7,7 +7,7 @@ import { rateAt } from '../lib/traffic/rates.js'
  * @import { RunRecord } from '../lib/result/record.js'
  */
 
-// A second in which the rate changed belongs to neither.
+// A second in which the rate changed counts for neither rate.
 const keys = /** @type {const} */ ([
   ['p50', '@c1'],
   ['p99', '@c2'],

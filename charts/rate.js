@@ -11,7 +11,7 @@ import { achievedRates } from '../lib/result/achieved.js'
 /** @param {Second} second */
 const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + items.dropped + items.unsettled
 
-/** What was asked, up to the end of the schedule. @param {RunRecord} record */
+/** The target rate, up to the end of the schedule. @param {RunRecord} record */
 const targetOf = ({ run, seconds }) => {
   const nominal = run.rate?.nominal ?? null
   const points = overTime(seconds, ({ phase }) => (phase === 'draining' ? undefined : nominal))

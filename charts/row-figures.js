@@ -15,7 +15,7 @@ const intervalOf = ({ low, high }, unit) =>
   low < high ? { detail: `${formatted(unit, low)} to ${formatted(unit, high)}` } : {}
 
 /**
- * One figure of an experiment over its rows, beside what was published.
+ * One figure of an experiment over its rows, beside the published one.
  * @param {string} column
  * @param {ExperimentDocument} experiment
  * @returns {Chart<ExperimentDocument>}
@@ -36,7 +36,7 @@ export const rowFigures = (column, experiment) => {
     note: `The geometric mean of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}${cut ? '; the longest intervals are cut at the edge' : ''}.${asSentence(publishedWords(experiment, column))}`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
-      // A row of zeros has its place in the table.
+      // Rows of zeros are in the table only.
       if (ours.every((figure) => !figure || (figure.low === 0 && figure.high === 0))) return null
       const drawn = ours.map((figure) => figure && { ...figure, high: Math.min(figure.high, reach) })
       const formats = { tooltip: { valueFormatter: `@${unit}` }, emphasis: { disabled: true } }
@@ -56,7 +56,7 @@ export const rowFigures = (column, experiment) => {
             ...formats,
             markLine: whiskers(drawn, '@ink'),
           },
-          // Unseen, so that the axis reaches as far as the intervals do.
+          // Invisible points that extend the axis to the ends of the intervals.
           {
             type: 'scatter',
             name: '',

@@ -34,28 +34,25 @@ const lossWords = ({ items: { offered, acked } }) =>
     ? 'no item is lost'
     : `${(offered - acked).toLocaleString('en')} items are not acknowledged`
 
-/**
- * CPU of the masters while a shard joins, with what happens in words.
- * @param {Run} run
- */
+/** CPU of the masters while a shard joins, with what happens in words. @param {Run} run */
 export const shardAddedChart = (run) => {
   const move = moveOf(run)
   const { fromS, toS } = move
   const wholeS = (run.seconds.at(-1)?.at_ms ?? 1000) / 1000
   const masters = addressesOf(run, 'master')
-  const known = new Set(run.seconds.find(({ nodes }) => nodes.length > 0)?.nodes.map(nodeAddress))
+  const startNodes = new Set(run.seconds.find(({ nodes }) => nodes.length > 0)?.nodes.map(nodeAddress))
   const series = masters.map((address, at) => {
     const color = `@c${(at % 6) + 1}`
     return {
       type: 'line',
-      name: known.has(address) ? `master ${at + 1}` : `master ${at + 1}, added`,
+      name: startNodes.has(address) ? `master ${at + 1}` : `master ${at + 1}, added`,
       data: run.seconds.flatMap(({ at_ms: atMs, nodes }) => {
         const node = nodes.find((one) => one.address === address && one.role === 'master')
         return typeof node?.engine_cpu_pct === 'number' ? [[atMs / 1000, node.engine_cpu_pct]] : []
       }),
       symbol: 'none',
       color,
-      lineStyle: { color, width: known.has(address) ? 2 : 3, type: 'solid' },
+      lineStyle: { color, width: startNodes.has(address) ? 2 : 3, type: 'solid' },
       itemStyle: { color },
     }
   })

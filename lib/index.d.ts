@@ -653,7 +653,7 @@ export interface Second {
     thread_cpu_pct?: number | null
     busy_pct?: number | null
   } | null
-  reconnects?: { asked?: number | null; missed?: number | null; connect_us?: Histogram | null } | null
+  reconnects?: { asked?: number | null; missed?: number | null; renewed?: number | null; connect_us?: Histogram | null } | null
   replies?: { counts?: Record<string, unknown> | unknown[] | null; numbers?: Record<string, unknown> | unknown[] | null } | null
   fetches?: { count?: number | null; failed?: number | null; overrun?: number | null; items?: number | null; values?: number | null; nils?: number | null; bytes?: number | null; duplicates?: number | null } | null
   duration_us?: Histogram | null

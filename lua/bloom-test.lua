@@ -1,4 +1,4 @@
--- Says whether an id may be in a Bloom filter, and adds nothing.
+-- Tests whether an id may be in a Bloom filter, and adds nothing.
 -- KEYS[1] bitmap; ARGV[1] id, ARGV[2] bits of the filter, ARGV[3] hashes
 -- Returns 1 when it is new, 0 when it may be there. O(hashes)
 local digest = redis.sha1hex(ARGV[1])

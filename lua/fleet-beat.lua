@@ -1,4 +1,4 @@
--- A sign of life of a box: what it has to send, and what it must know.
+-- Heartbeat of a box: stores its intervals and returns the state of the run.
 -- KEYS[1] hash of the run, KEYS[2] lease of the leader, KEYS[3] stream, KEYS[4] hash of boxes, KEYS[5] hash of ends,
 -- KEYS[6] hash of when each box was heard of last
 -- ARGV[1] id of the run's data, ARGV[2] box, ARGV[3] milliseconds that the leader's lease lasts or '' for a box that may

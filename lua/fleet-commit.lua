@@ -1,4 +1,4 @@
--- Commits what the leader has folded, and trims the stream behind it: all of it, or nothing.
+-- Commits the seconds that the leader has folded and trims the stream up to there, or changes nothing.
 -- KEYS[1] hash of the run, KEYS[2] lease of the leader, KEYS[3] stream, KEYS[4] checkpoint, KEYS[5] list of seconds
 -- ARGV[1] id of the run's data, ARGV[2] box, ARGV[3] name of the commit before, ARGV[4] name of this one, ARGV[5]
 -- checkpoint, ARGV[6] milliseconds that all keys last, ARGV[7] the first entry id that is not folded, ARGV[8..] seconds

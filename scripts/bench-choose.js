@@ -44,7 +44,7 @@ const clearly = 1.3
 const chosenBy = (argv, stop) =>
   new Promise((resolve, reject) => {
     const out = mkdtempSync(join(tmpdir(), 'choose-'))
-    const stdio = /** @type {import('node:child_process').StdioOptions} */ (['ignore', 'pipe', 'pipe'])
+    const stdio = /** @type {StdioOptions} */ (['ignore', 'pipe', 'pipe'])
     const child = spawn(process.execPath, [program, 'choose', ...argv, '--json', '--out', out], {
       stdio,
       signal: stop,

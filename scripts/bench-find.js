@@ -2,7 +2,7 @@
 // Searches beside the truth: how many of their intervals contain the rate that the target really sustained. In simulation,
 // through the real engine in virtual time, and in real time against a server of a known limit.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -203,8 +203,8 @@ const compared = (n, name) => {
   return codeOf([covered >= least * told])
 }
 
-/** @param {string[]} words */
-const work = async ([kind, ...words]) => {
+/** @param {readonly string[]} words */
+export const benchFind = async ([kind, ...words]) => {
   if (kind === 'simulated') {
     const [n] = numbersIn(words.slice(0, 1), [number.searches(100)])
     return simulated(n, targetsIn(words.slice(1), usual))
@@ -228,4 +228,5 @@ const work = async ([kind, ...words]) => {
   )
 }
 
-await repositoryScript({ usage, options: {}, work: (_, words) => work(words) })
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await repositoryScript({ usage, options: {}, work: (_, words) => benchFind(words) })

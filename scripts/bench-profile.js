@@ -132,13 +132,13 @@ const emptied = async ({ redis }) => {
   await redis.config('RESETSTAT')
 }
 
-/** @param {TestServer} server @param {() => Promise<Load>} begin @param {number} settle @param {() => Promise<T>} look @template T */
-const during = async (server, begin, settle, look) => {
+/** @param {TestServer} server @param {() => Promise<Load>} begin @param {number} settle @param {() => Promise<T>} measure @template T */
+const during = async (server, begin, settle, measure) => {
   await emptied(server)
   const load = await begin()
   try {
     await sleep(settle)
-    return await look()
+    return await measure()
   } finally {
     await load.end()
   }
@@ -152,7 +152,7 @@ const cpuSeconds = async ({ redis }) => {
 }
 
 /** @type {Record<'cpu' | 'bystander', (server: TestServer, ms: number) => Promise<Turn>>} */
-const looks = {
+const measurements = {
   cpu: async (server, ms) => {
     const [fromS, fromMs] = [await cpuSeconds(server), monotonicMs()]
     await sleep(ms)
@@ -229,7 +229,7 @@ const measured = async (part, name, binary, { seconds, turn, rate, profiles, sto
     for (let i = 0; i < turns; i++)
       of.push(
         await during(server, i % 2 === 0 ? begun : replayBegun, settleMs[part], () =>
-          looks[part](server, turn * 1000),
+          measurements[part](server, turn * 1000),
         ),
       )
     const { profile } = profileIn(original)

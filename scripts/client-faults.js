@@ -28,7 +28,7 @@ const played = async (fault, quantity) => {
   if (fault === reply)
     return (await largeReplies(drivers)).map(({ log: _, ...outcome }) => ({ fault, ...outcome }))
   const found = clientFaults.find(({ name }) => name === fault)
-  return found ? playForClients(found, drivers, { quantity }) : []
+  return found ? playForClients([found], drivers, quantity) : []
 }
 
 /** @type {[title: string, value: (line: any) => number | null | undefined, shown: (value: number) => string][]} */

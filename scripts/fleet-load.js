@@ -1,14 +1,14 @@
 // What a fleet costs its control and its leader: simulated boxes on a real control server, whose load is made up. The
 // boxes' protocol, the leader's thread and the result are those of a run.
 // node scripts/fleet-load.js redis://127.0.0.1:6379 [--boxes 200] [--seconds 60] [--after 3600]
-// --after: the result is made as after so many seconds, of which the last ones are copies.
+// --after: makes the result as after so many seconds; the last ones are copies.
 // Prints JSON: CPU of the control per box, bytes per box and second, the time and memory of the merged result, also
 // after the leader was killed.
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { boxOf } from '../lib/fleet/box.js'
 import { controlOf, openControl, placeOf } from '../lib/fleet/control.js'
-import { keptInMemory } from '../lib/fleet/kept.js'
+import { storeInMemory } from '../lib/fleet/interval-store.js'
 import { leadThread } from '../lib/fleet/thread.js'
 import { planOf } from '../lib/loads/plan.js'
 import { linuxThreadCpuS } from '../lib/measure/client-health.js'
@@ -48,14 +48,14 @@ const counts = (/** @type {number} */ n) => ({ ...noCounts(), offered: n, acked:
 /** Latencies as a busy box has them: 1,000 recordings a second, spread over two decades. @param {ReturnType<typeof series>} into */
 const record = (into) => {
   for (let i = 0; i < 100; i++) into.record(200 * Math.exp(2 * Math.random() + Math.random() ** 8 * 3), 10)
-  return into.turn()
+  return into.endSecond()
 }
-// A few that all boxes share: to make histograms is no part of what is measured.
+// All boxes share a few histograms, since making them is not measured.
 const pool = Array.from({ length: 64 }, () => {
   const own = series()
-  const turned = record(own)
+  const ended = record(own)
   own.close()
-  return turned
+  return ended
 })
 const any = () => pool[Math.floor(Math.random() * pool.length)]
 
@@ -81,7 +81,7 @@ const boxFor = (agent) => {
         ...{ offset_ms: 0, uncertainty_ms: 0.1, ready: true },
       }),
     mayLead: true,
-    kept: keptInMemory(),
+    store: storeInMemory(),
   })
   const sums = () => ({
     ...{
@@ -182,7 +182,7 @@ while (!(await control.lead(heir))) await sleep(100)
 const ledMs = performance.now()
 const made = await makeResult({ control, address: place.address, run, box: heir })
 const madeMs = performance.now()
-const kept = await control.bytes()
+const store = await control.bytes()
 const sent = boxes.reduce((sum, { bytes }) => sum + bytes, 0)
 console.log(
   JSON.stringify(
@@ -196,7 +196,7 @@ console.log(
       sent_bytes_per_box_and_second: sent / writers / seconds,
       stream_bytes_most: streamMost,
       stream_bytes_most_per_box: streamMost / writers,
-      kept_bytes: kept,
+      kept_bytes: store,
       takeover_s: (ledMs - killedMs) / 1000,
       result_s: (madeMs - ledMs) / 1000,
       after_the_leader_was_killed_s: (madeMs - killedMs) / 1000,

@@ -86,7 +86,7 @@ const onServer = async (work) => {
   const control = controlConnections(server.access)
   try {
     const [endpoint] = server.endpoints
-    return await work({ ...endpoint, password: String(server.access.password) }, control.of(endpoint))
+    return await work({ ...endpoint, password: String(server.access.password) }, control.clientOf(endpoint))
   } finally {
     control.close()
     await server.close()

@@ -106,17 +106,21 @@ function tell(name, passed, tookMs) {
 const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
-  integration/fleet peers/strategies integration/fleet-faults integration/consumer
-  integration/hostile-server integration/find-fleet integration/find peers/plan seeds/find
-  integration/plan-mix integration/safe-target integration/report seeds/find-engine seeds/socket seeds/clients
-  integration/topology-ioredis integration/other-applications integration/queue-limits
-  integration/topology-socket integration/advice-limits integration/server-errors integration/experiment
-  integration/container peers/libraries integration/find-workloads integration/profile integration/plan
-  seeds/overload seeds/fleet integration/interrupt integration/strategies integration/queue-kills
-  integration/conductor integration/rates peers/driver-faults-reply integration/confirmed
-  integration/package integration/memory integration/lookup integration/own-mix integration/advice-helps
-  integration/pacing peers/driver-faults-failover peers/driver-faults-half-open peers/driver-faults-slots
-  integration/cloudwatch integration/own-model integration/tls integration/secrets integration/queue-boxes
+  integration/fleet-faults integration/plan-mix seeds/find integration/find-fleet integration/queue-kills
+  peers/plan integration/advice-limits integration/other-applications integration/find peers/libraries
+  integration/topology-socket integration/server-errors integration/consumer integration/container
+  integration/plan integration/fleet peers/strategies integration/queue-limits browser/live
+  integration/topology-ioredis integration/conductor integration/cloudwatch peers/driver-faults-reply
+  seeds/overload integration/attached integration/advice-helps integration/package integration/producer
+  integration/strategies integration/topology-consumer peers/driver-faults-half-open integration/find-workloads
+  integration/lookup integration/confirmed integration/rates integration/bystander-thread
+  integration/experiment peers/driver-faults-failover integration/action integration/pacing integration/secrets
+  integration/queue-peers integration/safe-target integration/profile-budget integration/profile
+  integration/bad-input integration/dashboard integration/queries integration/own-mix
+  integration/fleet-experiment integration/queue-boxes integration/readers peers/driver-faults-slots
+  seeds/fleet integration/compare integration/profile-live integration/node-sampler integration/starting-boxes
+  integration/made-again integration/choose seeds/socket integration/counters integration/tls
+  integration/interrupt
 `
   .split(/\s+/)
   .filter(Boolean)

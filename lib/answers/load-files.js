@@ -79,7 +79,7 @@ const ofRun = /** @type {const} */ ({
 /** The measured seconds of a run, by node. @param {string} folder @param {Measure} measure @param {Role} role @returns {Promise<Loads>} */
 const runLoads = async (folder, measure, role) => {
   const record = await readRecord(folder)
-  if (record.kind !== 'run') throw new OptionError(`${folder} is an experiment: name the folder of one run`)
+  if (record.kind !== 'run') throw new OptionError(`${folder} is an experiment: give the folder of one run`)
   const { unit, what, key } = ofRun[measure]
   /** @type {Map<string, Map<number, number>>} */
   const nodes = new Map()
@@ -131,7 +131,7 @@ export const measuredLoads = async (paths, { measure, role }) => {
   const moments = nodes[0].values.length
   if (moments < leastMoments)
     throw new OptionError(
-      `--from ${paths.join(', ')}: ${moments} moments have a value of all ${nodes.length} nodes; ${leastMoments} are the least for a spread`,
+      `--from ${paths.join(', ')}: ${moments} moments have a value of all ${nodes.length} nodes; a spread needs ${leastMoments}`,
     )
   return { unit, what, nodes, moments }
 }

@@ -36,9 +36,9 @@ const solved = (a, b) => {
     let pivot = i
     for (let r = i + 1; r < size; r++) if (Math.abs(rows[r][i]) > Math.abs(rows[pivot][i])) pivot = r
     if (Math.abs(rows[pivot][i]) < 1e-300) return null
-    const held = rows[i]
+    const swapped = rows[i]
     rows[i] = rows[pivot]
-    rows[pivot] = held
+    rows[pivot] = swapped
     for (let r = 0; r < size; r++) {
       if (r === i) continue
       const factor = rows[r][i] / rows[i][i]
@@ -97,8 +97,8 @@ const kneeOf = ({ sigma, kappa }) => (kappa > 0 && sigma < 1 ? Math.sqrt((1 - si
 /** @param {number[]} values @returns {Interval} */
 const intervalOf = (values) => {
   const sorted = values.toSorted((a, b) => a - b)
-  const at = (/** @type {number} */ part) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]
+  const at = (/** @type {number} */ share) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
   return [at(0.025), at(0.975)]
 }
 
@@ -119,8 +119,8 @@ const bootstrapped = (points, law, next) => {
 export const fitOf = (points) => {
   const law = lawOf(points)
   const mean = points.reduce((sum, { rate }) => sum + rate, 0) / points.length
-  const squares = (/** @type {(point: Point) => number} */ of) =>
-    points.reduce((sum, point) => sum + of(point) ** 2, 0)
+  const squares = (/** @type {(point: Point) => number} */ pick) =>
+    points.reduce((sum, point) => sum + pick(point) ** 2, 0)
   const left = squares(({ workers, rate }) => rate - rateOf(law, workers))
   const whole = squares(({ rate }) => rate - mean)
   const random = xoroshiro128plus(seed)

@@ -6,15 +6,15 @@ import { formatted } from '../chart/theme.js'
 
 /** @import { StaffingAnswer } from './staffing-answer.js' */
 
-/** A probability with three digits: 18.7 %, 0.0032 % @param {number} part */
-const chance = (part) => {
-  if (part === 0) return '0 %'
-  const pct = part * 100
+/** A probability with three digits: 18.7 %, 0.0032 % @param {number} share */
+const chance = (share) => {
+  if (share === 0) return '0 %'
+  const pct = share * 100
   return pct < 1e-6 ? 'below 0.000001 %' : `${+pct.toPrecision(3)} %`
 }
 
-/** @param {number} part */
-const change = (part) => `${+Math.abs(part * 100).toPrecision(3)} %`
+/** @param {number} share */
+const change = (share) => `${+Math.abs(share * 100).toPrecision(3)} %`
 
 /** @param {StaffingAnswer} answer */
 const loadWords = ({ nodes, mean, sd, rho, margin, unit, measured }) => {
@@ -110,7 +110,7 @@ const warnings = ({ beyondNode, belowZero, mean, sd, unit, measured }) => {
         ? 'no number of shards that a cluster can have is enough'
         : `the load needs at least ${count(fewest)} ${fewest === 1 ? 'node' : 'nodes'}`
     texts.push(
-      `Warning: ${who}, and a node ends at 100 %: of CPU, its main thread runs every command and is one core. With this margin ${room}.`,
+      `Warning: ${who}, and a node has 100 %: every command runs in its main thread, which is one core. With this margin ${room}.`,
     )
   }
   if (belowZero > mostBelowZero)

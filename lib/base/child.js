@@ -26,7 +26,7 @@ export const startChild = (file, args, { env, secrets = {}, stdio, detached = fa
     detached,
   })
   const pipe = /** @type {Socket | undefined} */ (child.stdio[pipeFd])
-  pipe?.on('error', () => {}) // it has ended first
+  pipe?.on('error', () => {}) // it ended before it could read
   pipe?.write(`${JSON.stringify(secrets)}\n`)
   pipe?.unref()
   return child

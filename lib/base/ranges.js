@@ -13,9 +13,9 @@
  * @returns {Range}
  */
 export const agentRange = (quantity, totalAgents, agent) => {
-  const share = Math.floor(quantity / totalAgents)
-  const first = 1 + (agent - 1) * share
-  return { first, count: agent === totalAgents ? quantity - first + 1 : share }
+  const each = Math.floor(quantity / totalAgents)
+  const first = 1 + (agent - 1) * each
+  return { first, count: agent === totalAgents ? quantity - first + 1 : each }
 }
 
 /**

@@ -37,7 +37,7 @@ const patternOf = (spelling) => {
 
 export const redactor = () => {
   /** @type {Set<string>} */
-  const known = new Set()
+  const allSpellings = new Set()
   /** @type {RegExp | null} */
   let pattern = null
 
@@ -64,10 +64,10 @@ export const redactor = () => {
       for (const secret of secrets) {
         if (secret === undefined || secret.length < shortest) continue
         if (/^\d+$/.test(secret) && secret.length < safeLength) continue
-        for (const spelling of spellings(secret)) if (spelling.length >= shortest) known.add(spelling)
+        for (const spelling of spellings(secret)) if (spelling.length >= shortest) allSpellings.add(spelling)
       }
-      const longestFirst = [...known].sort((a, b) => b.length - a.length)
-      pattern = known.size === 0 ? null : new RegExp(longestFirst.map(patternOf).join('|'), 'gu')
+      const longestFirst = [...allSpellings].sort((a, b) => b.length - a.length)
+      pattern = allSpellings.size === 0 ? null : new RegExp(longestFirst.map(patternOf).join('|'), 'gu')
     },
     text,
     data,

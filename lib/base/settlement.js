@@ -21,7 +21,7 @@ export const patienceMs = (stop, limitMs = settleLimitMs) => (stop.aborted ? int
  * @param {() => void} [onOver]
  * @returns {Promise<boolean>} whether everything was settled
  */
-export const settled = async (load, { stop, stopNow }, onOver = () => {}) => {
+export const untilSettled = async (load, { stop, stopNow }, onOver = () => {}) => {
   stop.addEventListener('abort', load.stop)
   if (stop.aborted) load.stop()
   await load.over

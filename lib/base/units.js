@@ -8,7 +8,7 @@ const whole = (n) => n.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ',')
 /** @typedef {number | null | undefined} Measured */
 
 /** @param {Measured} n @returns {n is number} */
-const known = (n) => typeof n === 'number' && Number.isFinite(n)
+const isNumber = (n) => typeof n === 'number' && Number.isFinite(n)
 
 /** Three digits that matter: 0.123, 1.23, 12.3, 123. @param {number} n */
 const threeDigits = (n) => {
@@ -30,34 +30,34 @@ const scaled = (value, step, names) => {
 }
 
 /** 18,000,000 @param {Measured} n */
-export const count = (n) => (known(n) ? whole(n) : dash)
+export const count = (n) => (isNumber(n) ? whole(n) : dash)
 
 /** Whole above ten; a slow rate keeps its fraction. @param {Measured} perSecond */
 export const rate = (perSecond) =>
-  known(perSecond) && perSecond > 0 && perSecond < 10 ? String(+perSecond.toFixed(2)) : count(perSecond)
+  isNumber(perSecond) && perSecond > 0 && perSecond < 10 ? String(+perSecond.toFixed(2)) : count(perSecond)
 
 /** 0.77, 2.34, 12.5, 1,832: how many times as much. @param {number} n */
 export const times = (n) => (n > 0.0995 && n < 9.995 ? n.toFixed(2) : threeDigits(n))
 
 /** A percentage, as of a core: 0.1 %, 48.2 %, 142 %. @param {Measured} percentage */
 export const percent = (percentage) => {
-  if (!known(percentage)) return dash
+  if (!isNumber(percentage)) return dash
   return `${percentage >= 99.95 ? whole(percentage) : percentage.toFixed(1)} %`
 }
 
 /** A part of a whole in three digits, cut rather than rounded: 99.99 % must not read as 100 %. @param {Measured} ratio */
-export const share = (ratio) => {
-  if (!known(ratio)) return dash
+export const asPercent = (ratio) => {
+  if (!isNumber(ratio)) return dash
   const pct = ratio * 100
   const step = pct > 99.999999 ? 1 : pct >= 10 ? 10 : pct >= 1 ? 100 : 1000
   return `${Math.floor(pct * step + 1e-6) / step} %`
 }
 
 /** 950 µs, 12.3 ms, 1.23 s @param {Measured} us */
-export const micros = (us) => (known(us) ? scaled(us, 1000, ['µs', 'ms', 's']) : dash)
+export const micros = (us) => (isNumber(us) ? scaled(us, 1000, ['µs', 'ms', 's']) : dash)
 
 /** 128 B, 61.2 MB: steps of 1000. @param {Measured} n */
-export const bytes = (n) => (known(n) ? scaled(n, 1000, ['B', 'kB', 'MB', 'GB', 'TB']) : dash)
+export const bytes = (n) => (isNumber(n) ? scaled(n, 1000, ['B', 'kB', 'MB', 'GB', 'TB']) : dash)
 
 /** 250 ms, 1 s, 2.5 s @param {number} ms */
 export const period = (ms) => (ms < 1000 ? `${+ms.toFixed(1)} ms` : `${+(ms / 1000).toFixed(1)} s`)

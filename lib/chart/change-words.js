@@ -4,13 +4,13 @@ import { formatted } from './theme.js'
 
 /** @import { Row } from '../compare/comparison.js' */
 
-/** +4.8 %, or ×12 from ten times on @param {number | null} part */
-export const changeWords = (part) => {
-  if (part === null) return dash
-  // An interval of two rounds may reach anywhere.
-  if (part >= 1e6) return '>×1,000,000'
-  if (part >= 9) return `×${count(1 + part)}`
-  const pct = part * 100
+/** +4.8 %, or ×12 from ten times on @param {number | null} change */
+export const changeWords = (change) => {
+  if (change === null) return dash
+  // An interval of two rounds may be very wide.
+  if (change >= 1e6) return '>×1,000,000'
+  if (change >= 9) return `×${count(1 + change)}`
+  const pct = change * 100
   const digits = Math.abs(pct) < 9.995 ? 1 : 0
   const shown = Math.abs(pct).toFixed(digits)
   return `${Number(shown) === 0 ? '' : pct < 0 ? '−' : '+'}${shown} %`

@@ -145,11 +145,11 @@ export const nodeLines = (seconds, figure, unit) => {
       const isIt = (/** @type {NodeRow} */ row) => row.address === address && row.role === role
       const points = nodePoints(seconds, isIt, figure)
       const masters = role === 'master'
-      const look = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
+      const style = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
       return line(
         `${role} ${shardCount(all) > 1 ? `${shard} ` : ''}· ${shortened(shortName(address), nameWidth)}`,
         points,
-        look,
+        style,
       )
     })
 }

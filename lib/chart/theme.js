@@ -46,9 +46,9 @@ const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?
 /** @param {number} beyond one in so many */
 const percentileName = (beyond) => `${+(100 - 100 / beyond).toPrecision(8)} %`
 
-/** @param {number} part at least 0 */
-const changed = (part) =>
-  part >= 9 ? `${count(part * 100)} %` : `${trimmed((part * 100).toFixed(part < 0.0995 ? 1 : 0))} %`
+/** @param {number} change at least 0 */
+const changed = (change) =>
+  change >= 9 ? `${count(change * 100)} %` : `${trimmed((change * 100).toFixed(change < 0.0995 ? 1 : 0))} %`
 
 /** @type {Record<string, (value: any) => string>} */
 const formats = {

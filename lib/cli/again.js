@@ -1,6 +1,5 @@
 // The command line that repeats a run, as a user would type it: without passwords, and without the name of the run.
-import { OPTIONS } from '../../settings.js'
-import { namesOf } from '../options/command-line.js'
+import { namesOf, OPTIONS } from '../../settings.js'
 
 const leftOut = new Set(
   OPTIONS.filter(

@@ -85,18 +85,18 @@ export const localBench = async (serverBin) => {
   }
 }
 
-const looks = 25
-const lookMs = 200
+const mostSamples = 25
+const sampleMs = 200
 
 /** Waits until memory freed in the background is free. @param {Target} target */
 const untilSteady = async (target) => {
   let before = Number.NaN
-  for (let look = 0; look < looks; look++) {
+  for (let samples = 0; samples < mostSamples; samples++) {
     const infos = await Promise.all(target.topology.masters.map((master) => target.info(master)))
     const used = infos.reduce((sum, info) => sum + Number(parseInfo(info).fields.used_memory), 0)
     if (Math.abs(used / before - 1) < 0.002) return
     before = used
-    await sleep(lookMs)
+    await sleep(sampleMs)
   }
 }
 

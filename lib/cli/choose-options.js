@@ -144,22 +144,22 @@ const programOf = (path) => {
 
 /** @param {string | undefined} text @param {NodeJS.ProcessEnv} env @returns {{ name: string, file: string }[]} */
 export const serversIn = (text, env) => {
-  const known = [...peers, ...otherVersions]
+  const named = [...peers, ...otherVersions]
   const fetched = (/** @type {Peer} */ peer) => ({ name: peer.name, file: peerPath(peer, env) })
-  if (text === undefined) return [programOf(), ...known.map(fetched).filter(({ file }) => existsSync(file))]
+  if (text === undefined) return [programOf(), ...named.map(fetched).filter(({ file }) => existsSync(file))]
   const words = text.split(',')
   const twice = words.find((word, i) => words.indexOf(word) !== i)
   if (twice !== undefined)
     throw new OptionError(`--servers ${plainText(twice).slice(0, 200)}: it is there twice`)
   const all = words.map((word) => {
     if (word === 'installed') return programOf()
-    const peer = known.find(({ name }) => name === word)
+    const peer = named.find(({ name }) => name === word)
     if (peer && !existsSync(peerPath(peer, env)))
       throw new OptionError(`--servers ${word}: it is not there; ${howToGetPeers}`)
     if (peer) return fetched(peer)
     if (!word.includes('/'))
       throw new OptionError(
-        `--servers ${plainText(word).slice(0, 40)}: must be of installed, ${known.map(({ name }) => name).join(', ')}, or the path of a server`,
+        `--servers ${plainText(word).slice(0, 40)}: must be of installed, ${named.map(({ name }) => name).join(', ')}, or the path of a server`,
       )
     return programOf(word)
   })

@@ -1,4 +1,4 @@
-// Blocks of a choice as runs in this process: servers for each run, a reader beside it, and what they measured.
+// Runs the blocks of a choice in this process: servers for each run, a reader beside it, and the measurements.
 import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../answers/choose/cost.js'
 import { choosing, leastRounds, roundsPlan } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
@@ -29,11 +29,11 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  */
 
 export const prefix = 'millrace-choose:'
-// Servers start, are asked what they have, and end.
+// Time in which servers start, are asked about their state, and end.
 const besideS = 1.2
 const settleS = 0.5
 const idleS = 3
-// Servers differ in what they use while idle, and each moves by a tenth: measured in each round, that is part of the intervals.
+// Servers differ in their idle use, and each varies by a tenth: measured in each round, this is part of the intervals.
 const againS = 2
 const slowerBy = 0.6
 const slowerAttempts = 3
@@ -42,7 +42,7 @@ const slowerAttempts = 3
 const secondsOfRun = (asked, servers) =>
   warmUpOf(asked) + asked.seconds + besideS + (servers > 1 ? againS + besideS : 0)
 
-/** Every item is written once, and then again. @param {{ items: number, rate: number }} load */
+/** Every item is written once before the measurement. @param {{ items: number, rate: number }} load */
 const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) / 10
 
 /** @param {Asked} asked @param {number} servers */
@@ -63,7 +63,7 @@ const reasonsOf = (run) =>
 const openFor = ({ where }, { serverBin }) =>
   where === null ? localBench(serverBin) : remoteBench(where, prefix)
 
-/** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop @param {number} [seconds] */
+/** A run that measures the idle servers: two items a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop @param {number} [seconds] */
 export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
   const bench = await openFor(asked, candidate)
   try {
@@ -143,26 +143,26 @@ export const playOf = async (asked, candidate, stop) => {
 export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }) => {
   const startedMs = clock()
   /** @type {Map<string, { idle: Idle, version: string }>} */
-  const known = new Map()
+  const facts = new Map()
   const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
   /** @type {MillraceError | null} */
   let refused = null
   for (const candidate of candidates) {
-    if (known.has(serverOf(candidate))) continue
-    // A model that one server has not may be there on another, and the next candidate of this one is asked.
+    if (facts.has(serverOf(candidate))) continue
+    // A model that one server lacks may work on another, as may the next candidate on this one.
     const found = await unlessRefused(() => measuredIdle(wanted, candidate, stop), stop)
-    if (!('refused' in found)) known.set(serverOf(candidate), found)
+    if (!('refused' in found)) facts.set(serverOf(candidate), found)
     else refused = found.refused
   }
-  if (known.size === 0 && refused !== null) throw refused
-  const servers = known.size
+  if (facts.size === 0 && refused !== null) throw refused
+  const servers = facts.size
   const plan = roundsPlan(candidates.length, runsOf(wanted, servers))
   let asked = wanted
   for (let attempt = 0; ; attempt++) {
-    const beside = { candidates, known, serverOf, plan, servers, say, stop }
+    const beside = { candidates, facts, serverOf, plan, servers, say, stop }
     const found = await blocksOf({ asked, mayBeSlower: attempt < slowerAttempts, ...beside })
     if (!('limited' in found))
-      return { ...found, rate: asked.rate, versions: versionsIn(known), tookS: (clock() - startedMs) / 1000 }
+      return { ...found, rate: asked.rate, versions: versionsIn(facts), tookS: (clock() - startedMs) / 1000 }
     const slower = Math.max(1, Math.round(asked.rate * slowerBy))
     say(
       `the client was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower)}`,
@@ -171,8 +171,8 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
   }
 }
 
-/** @param {Map<string, any>} known */
-const versionsIn = (known) => [...new Set([...known.values()].map(({ version }) => version))]
+/** @param {Map<string, any>} facts */
+const versionsIn = (facts) => [...new Set([...facts.values()].map(({ version }) => version))]
 
 /** @template T @param {() => Promise<T>} work @param {AbortSignal} stop @returns {Promise<T | { refused: MillraceError }>} */
 const unlessRefused = async (work, stop) => {
@@ -193,7 +193,7 @@ const isUnsustained = (run, rate) => run.rate.achieved < 0.99 * rate
  * @param {object} needs
  * @param {Asked} needs.asked
  * @param {readonly Candidate[]} needs.candidates
- * @param {Map<string, any>} needs.known
+ * @param {Map<string, any>} needs.facts
  * @param {(candidate: Candidate) => string} needs.serverOf
  * @param {RoundsPlan} needs.plan
  * @param {number} needs.servers
@@ -201,7 +201,7 @@ const isUnsustained = (run, rate) => run.rate.achieved < 0.99 * rate
  * @param {(line: string) => void} needs.say
  * @param {AbortSignal} needs.stop
  */
-const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, mayBeSlower, say, stop }) => {
+const blocksOf = async ({ asked, candidates, facts, serverOf, plan, servers, mayBeSlower, say, stop }) => {
   const machine = choosing({
     count: candidates.length,
     simplicity: candidates.map(({ simplicity }) => simplicity),
@@ -221,7 +221,7 @@ const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, may
       const candidate = candidates[at]
       const found = await unlessRefused(async () => {
         const again = servers > 1 ? await measuredIdle(asked, candidate, stop, againS) : null
-        const idle = (again ?? known.get(serverOf(candidate)))?.idle
+        const idle = (again ?? facts.get(serverOf(candidate)))?.idle
         return { ...(await playOf(asked, candidate, stop)), idle }
       }, stop)
       if ('refused' in found || found.idle === undefined) {

@@ -1,4 +1,7 @@
 // The commands of `millrace`. A command's module is loaded when it is used.
+import { didYouMean } from '../base/did-you-mean.js'
+import { OptionError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
 
 /**
  * @import { Redactor } from '../base/redact.js'
@@ -21,15 +24,13 @@
  * @property {boolean} [isPrivate] its options come from the command line alone
  * @property {Option[]} [own] of the options those that it is given as settings; it checks the others itself
  * @property {boolean} [takesWords]
- * @property {(typed: Typed) => Promise<Typed>} [placed] adds the
- *   address that its words lead to
+ * @property {(typed: Typed) => Promise<Typed>} [placed] adds the address that its words lead to
  * @property {() => readonly string[]} [words] what they may be, for a shell that completes them
  * @property {(asked: Asked) => Promise<number>} work returns the exit code
- *
- * @typedef {Readonly<Record<string, { what: string, load: () => Promise<{ command: Command }> }>>} Commands
  */
 
-const sentences = {
+/** What each does. @type {Readonly<Record<string, string>>} */
+export const commands = {
   write: 'writes items, and reports what that cost',
   read: 'reads the latest items, and reports how fast and how fresh',
   demo: 'fifteen seconds on a local cluster',
@@ -54,13 +55,9 @@ const sentences = {
   completion: 'prints the completion of bash or zsh',
 }
 
-/** @type {Commands} */
-export const commands = Object.fromEntries(
-  Object.entries(sentences).map(([name, what]) => [
-    name,
-    { what, load: () => import(`./commands/${name}.js`) },
-  ]),
-)
-
-/** @param {string} name */
-export const commandNamed = async (name) => (await commands[name].load()).command
+/** @param {string} name @returns {Promise<Command>} */
+export const commandNamed = async (name) => {
+  if (Object.hasOwn(commands, name)) return (await import(`./commands/${name}.js`)).command
+  const hint = didYouMean(name, Object.keys(commands)) || ' (--help names them)'
+  throw new OptionError(`millrace has no command '${plainText(name).slice(0, 40)}'${hint}`)
+}

@@ -12,7 +12,7 @@ import { capital, pageOf } from '../report/page/page.js'
 export const compareFindPage = ({ baseline, other, sentence, ratio, rounds, command, hardware }) => {
   const { low, high } = ratio
   const undecided = undecidedWords(ratio)
-  const share = (/** @type {number | null} */ value) => (value === null ? '' : `${value.toFixed(3)} times`)
+  const times = (/** @type {number | null} */ value) => (value === null ? '' : `${value.toFixed(3)} times`)
   const names = [baseline, other].map((name) => plainText(name))
   return pageOf(
     {
@@ -24,9 +24,9 @@ export const compareFindPage = ({ baseline, other, sentence, ratio, rounds, comm
         sentence: undecided ? sentence.slice(`${undecided}: `.length) : sentence,
       },
       highlights: [
-        { label: 'ratio', text: share(ratio.ratio) },
-        { label: 'sure to be at least', text: share(low) },
-        { label: 'at most', text: share(high) },
+        { label: 'ratio', text: times(ratio.ratio) },
+        { label: 'sure to be at least', text: times(low) },
+        { label: 'at most', text: times(high) },
       ].filter(({ text }) => text !== ''),
       facts: [
         { label: 'machine', text: hardware },

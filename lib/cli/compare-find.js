@@ -59,14 +59,14 @@ export const compareFindNames = compareFindOptions.map(({ name }) => name)
  * The options of the search of a side, checked as if they had been typed.
  * @param {SideRequest} side
  * @param {{ load: Options, where: Options }} common
- * @param {readonly string[]} terms
+ * @param {readonly string[]} searchWords
  * @param {NodeJS.ProcessEnv} env
  */
-const lineOf = ({ name, options, server, config, home }, { load, where }, terms, env) => {
+const lineOf = ({ name, options, server, config, home }, { load, where }, searchWords, env) => {
   if (config.length > 0 || home !== null)
     throw new OptionError(`${name}: config. and millrace= do not go together with --find`)
   const args = [
-    ...terms,
+    ...searchWords,
     ...optionWords({ ...where, ...load, ...options, ...(server !== null && { 'server-bin': server }) }),
   ]
   const all = [...findOptions, ...loadOptions]
@@ -121,7 +121,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
   for (const name of ['until-sure', 'max-rounds', 'resume', 'threshold'])
     if (values[name] !== undefined && values[name] !== false)
       throw new OptionError(`--${name} does not go together with --find`)
-  const terms = ofSearch.flatMap((name) => {
+  const searchWords = ofSearch.flatMap((name) => {
     const value = values[name]
     if (value === undefined || value === false) return []
     if (name === 'slo')
@@ -132,7 +132,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
       ? [`--${name}`]
       : [`--${name}`, name === 'time' ? `${value / 1000}s` : String(value)]
   })
-  const lines = sides.map((side) => lineOf(side, common, terms, env))
+  const lines = sides.map((side) => lineOf(side, common, searchWords, env))
   const rounds = values.rounds ?? usualRounds
   const seconds = rounds * 2 * ((values.time ?? 180_000) / 1000 + besideS)
   const [a, b] = sides
@@ -175,7 +175,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     started: new Date(startedMs).toISOString(),
     duration_s: (Date.now() - startedMs) / 1000,
     command: typedWords([
-      ...['millrace', 'compare', ...given, '--find', ...terms, '--rounds', String(rounds)],
+      ...['millrace', 'compare', ...given, '--find', ...searchWords, '--rounds', String(rounds)],
       ...['--seed', String(values.seed), ...optionWords(common.load), ...where],
     ]),
     versions: { millrace: millraceVersion(), node: process.versions.node },

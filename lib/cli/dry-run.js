@@ -141,11 +141,11 @@ export const lookedAt = async (settings, { stop }) => {
     const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }).catch(refused))
     const facts = await unlessInterrupted(stop, targetFactsOf(settings, target))
     const whole = planOf(settings, facts)
-    const look = { target, plan: whole, allow, warn, say: (/** @type {string} */ line) => lines.push(line) }
+    const needs = { target, plan: whole, allow, warn, say: (/** @type {string} */ line) => lines.push(line) }
     const epochMs = time?.now ?? Date.now
     const found = await unlessInterrupted(
       stop,
-      preflight({ ...look, clock: () => performance.now(), epochMs }).catch(refused),
+      preflight({ ...needs, clock: () => performance.now(), epochMs }).catch(refused),
     )
     await unlessInterrupted(
       stop,

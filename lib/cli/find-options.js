@@ -18,7 +18,7 @@ import { readersWordsIn, settingsOfFetches } from './find-readers.js'
  * @import { Asked } from './commands.js'
  */
 
-// The search decides these, or they belong to a run at one rate.
+// Options that the search decides, or that belong to a run at one rate.
 const decided =
   'rate ramp quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents cloudwatch aws-region replication-group cache-clusters dashboard metrics metrics-linger otlp flow'.split(
     ' ',
@@ -112,7 +112,7 @@ const thresholdOf = (text) => {
   return { text: text.trim(), end: /** @type {'low'} */ (end), relation, limit }
 }
 
-// Items of a batch: small enough for low rates, and sent together at high ones.
+// Items of a batch: small enough for low rates; at high rates several are sent together.
 const batchItems = 100
 const usualItems = 100_000
 
@@ -123,13 +123,13 @@ const withStrategy = (typed) => {
   refuseWords(typed, ['strategy', 'model', 'command'].some((name) => options.has(name)) ? 0 : 1)
   const [text] = words
   const name = /[./]/.test(text) ? 'model' : 'strategy'
-  return { ...typed, words: [], options: new Map([...options, [name, { text, named: text }]]) }
+  return { ...typed, words: [], options: new Map([...options, [name, text]]) }
 }
 
-/** Which data model it is, as it was typed. @param {Typed} typed */
+/** The data model as it was typed. @param {Typed} typed */
 const modelWords = ({ options }) =>
   ['strategy', 'model', 'command'].flatMap((name) => {
-    const text = options.get(name)?.text
+    const text = options.get(name)
     return text === undefined
       ? []
       : text.split(name === 'command' ? '\n' : /$^/).flatMap((one) => [`--${name}`, one])
@@ -138,12 +138,7 @@ const modelWords = ({ options }) =>
 /** @param {Typed} typed @param {Readonly<Record<string, string>>} texts */
 const withOptions = (typed, texts) => ({
   ...typed,
-  options: new Map([
-    ...typed.options,
-    ...Object.entries(texts).map(
-      ([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]),
-    ),
-  ]),
+  options: new Map([...typed.options, ...Object.entries(texts)]),
 })
 
 const producing = optionsOf('producer')
@@ -155,7 +150,7 @@ const decidedVariables = producing
 const withoutDecided = (env) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !decidedVariables.includes(name)))
 
-// As many as a search lets wait: a rate above what the workers do fills them within seconds.
+// As many jobs as a search lets wait: a rate above the workers' fills them within seconds.
 const usualQueue = 1000
 
 /** @param {Settings} settings @param {boolean} hasReaders */
@@ -191,7 +186,7 @@ const refuseBesideFetches = ({ typed, objectives, hasReaders }) => {
 }
 
 /**
- * The terms of the search, and the settings of the run it is played in.
+ * The options of the search, and the settings of the run it is played in.
  * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {

@@ -30,7 +30,7 @@ import { screenOf } from './screen.js'
 /**
  * @import { FindAnswer } from '../answers/find/answer.js'
  * @import { Step } from '../answers/find/bracket.js'
- * @import { SearchAnswer, Terms } from '../answers/find/search.js'
+ * @import { SearchAnswer, SearchOptions } from '../answers/find/search.js'
  * @import { Snapshot } from '../measure/seconds.js'
  * @import { SecondRecord } from '../run/conductor.js'
  * @import { Readers } from './find-readers.js'
@@ -63,7 +63,7 @@ const confirmOverload = async ({ settings: { host, sentinel }, mayOverload }, st
   }
 }
 
-/** Shorter searches have shorter parts. @param {Request} request @returns {Terms} */
+/** Shorter searches have shorter parts. @param {Request} request @returns {SearchOptions} */
 const searchBoundsOf = ({ within, share, seconds, seed }) => ({
   ...(within && { min: within[0], warmUpRate: Math.sqrt(within[0] * within[1]) }),
   max: within ? within[1] : Number.POSITIVE_INFINITY,
@@ -92,7 +92,7 @@ const judgedThresholds = (thresholds, { find }) =>
 
 /** @param {FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
 export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
-  // A guard ends a search too.
+  // A guard ends a search as well.
   if (state === 'stopped') return isInterrupted ? ExitCode.interrupted : ExitCode.invalid
   if (state === 'changed' || state === 'unsteady') return ExitCode.unclear
   if (judged.some(({ passed }) => !passed)) return ExitCode.threshold
@@ -101,8 +101,8 @@ export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
 
 /** A warning that a report has beside a measure's line names what it is of: here is no such line. @param {Warning} warning */
 const noticedAs = ({ code, message }) => {
-  const of = timesByWarning.get(code)
-  return { code, message: of ? `${of}: ${message}` : message }
+  const times = timesByWarning.get(code)
+  return { code, message: times ? `${times}: ${message}` : message }
 }
 
 const phaseWords = {
@@ -149,7 +149,7 @@ const searching = (snapshot, step) => {
     ...snapshot,
     phase: /** @type {any} */ (`${phase}${where}`),
     nominalRate: Number.isFinite(rate) ? rate : null,
-    // An overload drops items on purpose: the line does not warn of it.
+    // An overload drops items on purpose, so the line does not warn of it.
     lost: {},
   }
 }
@@ -181,10 +181,7 @@ const fetchedIn = async (seconds, started, during) => {
   return during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))
 }
 
-/**
- * @param {Request} request
- * @param {Guidance & { as: string }} guidance
- */
+/** @param {Request} request @param {Guidance & { as: string }} guidance */
 export const findProgram = (request, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
     await confirmOverload(request, stop)
@@ -279,8 +276,8 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     let document = null
     const own = await runOn(settings, {
       program: isOfFetches ? 'consumer' : 'producer',
-      onFacts: (of) => {
-        facts = of
+      onFacts: (planned) => {
+        facts = planned
       },
       target,
       run: (settings.control && settings.run) || results.run,
@@ -310,7 +307,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
         document = isLeader ? await documentOf(ofBox) : await boxes?.steps.answer(answerMs)
         if (isLeader) await boxes?.steps.answered(document)
       },
-      settled: results.end,
+      untilStored: results.end,
       stop,
       stopNow,
     })

@@ -1,6 +1,6 @@
 // The files of a profile: profile.json, the workload file and the page; and what the terminal shows.
 import { workloadOf, workloadText } from '../answers/profile/workload.js'
-import { bytes, count, plainText, rate, several, share } from '../base/units.js'
+import { asPercent, bytes, count, plainText, rate, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 import { adviceTables, profileTables } from './profile-tables.js'
@@ -61,7 +61,7 @@ export const profileSections = (document, folder) => {
       { label: 'server CPU', text: `${document.cpu_pct.toFixed(1)} % of a core` },
       {
         label: 'keys that go',
-        text: `${rate(document.expired_per_s)}/s expire, ${rate(document.evicted_per_s)}/s are evicted; ${share(document.miss_ratio)} of reads find none`,
+        text: `${rate(document.expired_per_s)}/s expire, ${rate(document.evicted_per_s)}/s are evicted; ${asPercent(document.miss_ratio)} of reads find none`,
       },
       {
         label: 'clients',
@@ -69,7 +69,7 @@ export const profileSections = (document, folder) => {
       },
       {
         label: 'looking took',
-        text: `${count(own.commands)} commands, ${share(own.commands_share)} of all; ${share(own.cpu_share)} of a core, ${share(own.server_cpu_share)} of the servers' own CPU`,
+        text: `${count(own.commands)} commands, ${asPercent(own.commands_share)} of all; ${asPercent(own.cpu_share)} of a core, ${asPercent(own.server_cpu_share)} of the servers' own CPU`,
       },
       ...(document.not_offered.length > 0
         ? [{ label: 'not offered', text: document.not_offered.join(', ') }]
@@ -81,7 +81,7 @@ export const profileSections = (document, folder) => {
               label: 'left out',
               text: workload.left_out
                 .slice(0, 10)
-                .map(({ name, share: part, why }) => `${plainText(name)} (${share(part)}): ${why}`)
+                .map(({ name, share: part, why }) => `${plainText(name)} (${asPercent(part)}): ${why}`)
                 .join('; '),
             },
           ]

@@ -1,5 +1,5 @@
 // Tables of a profile: its keys, its commands, and what else the server reports.
-import { bytes, count, micros, plainText, rate, share } from '../base/units.js'
+import { asPercent, bytes, count, micros, plainText, rate } from '../base/units.js'
 import { cell } from '../report/cells.js'
 
 /**
@@ -98,7 +98,7 @@ const usesTables = ({ commands, times_from: from, clients, hot_keys: hot, slots,
       .map((one) => [
         shown(one.name),
         figure(rate, one.per_s),
-        figure(share, one.share),
+        figure(asPercent, one.share),
         figure(micros, one.us_per_call),
         figure(micros, one.p50_us),
         figure(micros, one.p99_us),
@@ -124,9 +124,9 @@ const usesTables = ({ commands, times_from: from, clients, hot_keys: hot, slots,
     (hot?.patterns ?? []).map((one) => [
       shown(one.pattern),
       figure(count, one.keys),
-      figure(share, one.cpu_share),
-      figure(share, one.busiest_cpu_share),
-      figure(share, one.net_share),
+      figure(asPercent, one.cpu_share),
+      figure(asPercent, one.busiest_cpu_share),
+      figure(asPercent, one.net_share),
       figure(rate, one.per_s),
     ]),
     {
@@ -140,7 +140,7 @@ const usesTables = ({ commands, times_from: from, clients, hot_keys: hot, slots,
     (slots ?? []).map((one) => [
       cell(String(one.slot), one.slot),
       figure(count, one.keys),
-      figure(share, one.cpu_share),
+      figure(asPercent, one.cpu_share),
       figure((n) => `${bytes(n)}/s`, one.bytes_in_per_s),
       figure((n) => `${bytes(n)}/s`, one.bytes_out_per_s),
     ]),
@@ -179,7 +179,7 @@ const usesTables = ({ commands, times_from: from, clients, hot_keys: hot, slots,
 /** @param {Profile} profile @returns {Table[]} */
 export const profileTables = (profile) => [keysTable(profile), ...usesTables(profile)]
 
-const signed = (/** @type {number} */ part) => `${part > 0 ? '+' : '−'}${share(Math.abs(part))}`
+const signed = (/** @type {number} */ part) => `${part > 0 ? '+' : '−'}${asPercent(Math.abs(part))}`
 /** @param {(n: number) => string} words @param {Effect} effect */
 const changeCell = (words, { now, other, change: { value, low, high } }) => ({
   ...cell(`${words(now)} to ${words(other)}: ${signed(value)}`, value),

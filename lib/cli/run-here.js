@@ -72,7 +72,7 @@ export const run = async (options, { signal, onProgress = () => {} } = {}) => {
         run: name,
         observer,
         linesOf: () => lines,
-        settled: async () => {},
+        untilStored: async () => {},
         stop,
         stopNow: new AbortController().signal,
       })
@@ -83,9 +83,7 @@ export const run = async (options, { signal, onProgress = () => {} } = {}) => {
   }
 }
 
-/**
- * @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string }} [wanted]
- */
+/** @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string }} [wanted] */
 export const startLocalServers = async ({ cluster = false, shards = 3, replicas, serverBin } = {}) => {
   const started = await startEmbedded({
     cluster,

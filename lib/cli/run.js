@@ -4,7 +4,7 @@ import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { needPackagesOf } from '../base/optional-packages.js'
 import { withUndo } from '../base/undo.js'
 import { aboutOf } from '../dashboard/about.js'
-import { keptIn } from '../fleet/kept.js'
+import { storeIn } from '../fleet/interval-store.js'
 import { workersHaveLeft } from '../loads/jobs/producer.js'
 import { beginningWords, readingWords } from '../loads/rhythm.js'
 import { openResults } from '../result/files.js'
@@ -68,8 +68,8 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
-    const kept = settings.control ? await keptIn(results.folder) : undefined
-    undo(() => kept?.close())
+    const store = settings.control ? await storeIn(results.folder) : undefined
+    undo(() => store?.close())
     /** @type {typeof results} */
     let concluded = results
     let isShared = false
@@ -77,7 +77,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       program,
       target,
       run: String(settings.control ? settings.run : results.run),
-      kept,
+      store,
       onMerged: async (document, all) => {
         if (!all) return
         await results.finish(results.redact(document))
@@ -94,7 +94,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
         return page.watching(metrics.watching(results, about), about)
       },
       onFacts: results.facts,
-      settled: results.end,
+      untilStored: results.end,
       stop,
       stopNow,
     })

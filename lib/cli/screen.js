@@ -95,7 +95,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
-        const look = {
+        const layout = {
           columns: stdout.columns,
           color: stdout.isTTY === true,
           verbose,
@@ -107,7 +107,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
         const left = isTTY
           ? all
           : all.filter(({ invalidates, message }) => invalidates || !printed.has(message))
-        stdout.write(runText({ ...document, warnings: left }, look))
+        stdout.write(runText({ ...document, warnings: left }, layout))
       }
       if (!fault() && (json || quiet)) log.info(`results in ${folder}`)
     },

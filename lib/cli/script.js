@@ -1,4 +1,4 @@
-// What scripts of this repository, which have a few options of their own, do around their work.
+// What scripts of this repository with a few options of their own do around their work.
 
 import { ownOptions } from '../../settings.js'
 import { ExitCode } from '../base/errors.js'
@@ -25,7 +25,7 @@ export const repositoryScript = ({ usage, options, work }) =>
       return ExitCode.done
     }
     const values = rows.flatMap(({ name, type }) => {
-      const text = typed.options.get(name)?.text ?? options[name].default
+      const text = typed.options.get(name) ?? options[name].default
       return text === undefined ? [] : [[name, type === 'flag' ? String(text) === 'true' : text]]
     })
     return work(Object.fromEntries(values), [...typed.words], surroundings)

@@ -1,7 +1,6 @@
 // The passwords that a program was given, also those typed in the wrong place: they must never be printed.
 import { readFileSync } from 'node:fs'
-import { OPTIONS } from '../../settings.js'
-import { namesOf } from '../options/command-line.js'
+import { namesOf, OPTIONS } from '../../settings.js'
 
 /** @import { Option } from '../../settings.js' */
 
@@ -29,7 +28,7 @@ const firstLineOf = (path) => {
   try {
     return [readFileSync(path, 'utf8').split(/\r?\n/, 1)[0]]
   } catch {
-    return [] // reported where it is needed
+    return [] // a bad address is reported where it is used
   }
 }
 

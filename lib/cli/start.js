@@ -22,13 +22,13 @@ import { secretsIn } from './secrets.js'
  * @property {Redactor} redact
  */
 
-// A heap that is left alone for eight seconds is made smaller by V8, in pauses of 10 ms and on all its threads: in a run.
+// V8 shrinks a heap that is idle for eight seconds, in pauses of 10 ms and on all its threads: this would happen in a run.
 setFlagsFromString('--no-memory-reducer')
 
-// What a program may take to end in order when its parent has gone.
+// Time for a program to end in order when its parent has gone.
 const orphanLimitMs = 1000
 
-/** The parent has ended, so the result has no reader: as two interrupts. */
+/** Without its parent the result has no reader: acts like two interrupts. */
 const endWithParent = () => {
   setTimeout(() => process.exit(ExitCode.interrupted), orphanLimitMs)
   if (process.listenerCount('SIGTERM') === 0) process.exit(ExitCode.interrupted)
@@ -50,7 +50,7 @@ const tell = (thrown, stderr) => {
   return ExitCode.fault
 }
 
-/** The folder that programs are started in may have been removed since. */
+/** The working folder may have been removed since the start. */
 const workingFolder = () => {
   try {
     return process.cwd()
@@ -84,11 +84,11 @@ export const worked = async (
   const line = typedLine(argv, [...options, ...passed])
   if (line.help) {
     const { helpText } = await import('../options/help.js')
-    const look = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
-    stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
+    const layout = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
+    stdout.write(`${await helpText({ ...about, as }, options, layout)}\n`)
     return ExitCode.done
   }
-  if (line.version) {
+  if (line.options.has('version')) {
     stdout.write(`${millraceVersion()}\n`)
     return ExitCode.done
   }
@@ -110,7 +110,7 @@ const redacting = (stream, redact) => {
     write(typeof chunk === 'string' ? redact.text(chunk) : chunk, .../** @type {[]} */ (more))
 }
 
-/** Everything written so far is out, or lost. @param {NodeJS.WriteStream} stream */
+/** Resolves when everything written so far is out, or lost. @param {NodeJS.WriteStream} stream */
 const flushed = (stream) =>
   new Promise((/** @type {(value: void) => void} */ resolve) => {
     if (stream.destroyed) resolve()
@@ -129,13 +129,13 @@ export const concluded = async (work) => {
   redacting(stderr, redact)
   /** @type {string | undefined} */
   let unprinted
-  // A reader that has seen enough (`| head`) ends the output, not the run.
+  // A reader that closes the pipe (`| head`) ends the output, not the run.
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) => {
     if (code !== 'EPIPE') unprinted ??= code ?? message
   })
-  // Nor does who has closed the log, or the terminal.
+  // The same for a closed log or terminal.
   stderr.on('error', () => {})
-  // What fails beside the work is reported like what the work throws.
+  // Errors outside the work are reported like those of the work.
   process.once('uncaughtException', (error) => process.exit(tell(error, stderr)))
   try {
     const env = await fromParent(process.env, endWithParent)

@@ -99,6 +99,6 @@ export const cachesOf = async (
   if (group) return nodes([...new Set([...own, ...(await membersOf(api, group.id))])])
   if (own.length > 0) return nodes(own)
   throw new CloudWatchError(
-    `${hosts[0] ?? 'the target'} is no name of an ElastiCache endpoint; give --replication-group or --cache-clusters`,
+    `${hosts[0] ?? 'the target'} is not the name of an ElastiCache endpoint; give --replication-group or --cache-clusters`,
   )
 }

@@ -52,7 +52,7 @@ const finalAfterMs = 15 * 60_000
 const settling = Object.freeze({ everyMs: 30_000, limitMs: 10 * 60_000 })
 
 const serverlessNote =
-  'a serverless cache has no nodes and publishes no CPU: what it used are its ElastiCacheProcessingUnits, and ThrottledCmds says whether it held the load back'
+  'a serverless cache has no nodes and publishes no CPU: what it used are its ElastiCacheProcessingUnits, and ThrottledCmds says whether it limited the load'
 
 /** Why the SDK failed, in one line that says what to change. @param {unknown} error @param {string | undefined} region */
 const reasonFor = (error, region) => {
@@ -72,16 +72,16 @@ const reasonFor = (error, region) => {
     [/ExpiredToken|expired/i, 'the credentials have expired: sign in again'],
     [
       /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature/i,
-      'the credentials are not accepted: look at AWS_PROFILE and the keys',
+      'the credentials are not accepted: check AWS_PROFILE and the keys',
     ],
     [/ENOTFOUND|EAI_AGAIN/, `no such region${region ? ` as ${region}` : ''}: correct --aws-region`],
     [
       /ECONNREFUSED|ETIMEDOUT|TimeoutError|ENETUNREACH/,
-      'it cannot be reached from here: look at the network',
+      'it cannot be reached from this machine: check the network',
     ],
     [
       /throttl|rate exceeded/i,
-      'it asked to be left alone for too long; add the figures later with scripts/cloudwatch.js',
+      'it throttles requests for too long; add the figures later with scripts/cloudwatch.js',
     ],
   ]).find(([pattern]) => pattern.test(text))
   const [line] = message.split('\n')

@@ -69,7 +69,7 @@ export const orderWarnings = (nameA, startsA, nameB, startsB) => {
   return [
     {
       code: 'not-interleaved',
-      message: `the runs were ${how}: ${nameA} started ${span(startsA)}, ${nameB} ${span(startsB)} UTC. Whatever changed on the machine in between counts as a difference, and no interval knows of it; 'millrace compare' alternates its sides`,
+      message: `the runs were ${how}: ${nameA} started ${span(startsA)}, ${nameB} ${span(startsB)} UTC. A change of the machine in between counts as a difference, and no interval includes it; 'millrace compare' alternates its sides`,
     },
   ]
 }
@@ -184,7 +184,7 @@ export const comparisonOf = (
   )
   if (notValid.length > 0 && !allowInvalid)
     throw new OptionError(
-      `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; what they show may be the client's or the network's limit. --invalid compares them all the same`,
+      `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; they may show the limit of the client or the network. --invalid compares them nevertheless`,
     )
   const rows = pairs.flatMap(({ label, a, b }) =>
     rowsOf(label, { a: a.samples, b: b.samples }, thresholds, (figure, ofA, ofB) =>

@@ -83,7 +83,7 @@ export const driftIn = (pairs, { title, effect = smallestEffect }) => {
     [
       chanceOf(secondAgainstFirst) < rareByChance && Math.abs(order) > least,
       'order',
-      `${title}: the second run of a round is ${percent(order)} from the first, whichever side it is: the first run leaves something behind. ABBA order cancels it; lengthen --warm-up`,
+      `${title}: the second run of a round is ${percent(order)} from the first, whichever side it is: the first run changes the second. ABBA order cancels this; lengthen --warm-up`,
     ],
   ]
   return found.filter(([applies]) => applies).map(([, code, message]) => ({ code, message }))

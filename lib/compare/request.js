@@ -1,13 +1,13 @@
-// What `millrace compare` was asked: two sides, and what both have in common. Pure, but for looking at folders and programs.
+// The request of `millrace compare`: two sides, and what both have in common. Pure, except for looking at folders and
+// programs.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { optionsOf } from '../../settings.js'
+import { namesOf, optionsOf } from '../../settings.js'
+import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { optionWords, settableOptions } from '../experiments/options.js'
 import { slug } from '../experiments/schema.js'
-import { namesOf } from '../options/command-line.js'
 import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
@@ -30,7 +30,7 @@ import { isModelFile } from '../workloads/own/load.js'
 
 const writerOptions = optionsOf('producer')
 const ownNames = settableOptions('producer')
-// What decides about local servers, for both sides alike.
+// Options of local servers, which are the same for both sides.
 const notAddress = ['cluster', 'shards', 'replicas', 'server-bin', 'allow']
 const secretNames = ['password', 'ask-password', 'sentinel-password']
 
@@ -43,7 +43,7 @@ const optionNamed = (name, side) => {
   const option = writerOptions.find((each) => namesOf(each).includes(name))
   if (!option || !ownNames.includes(option.name))
     throw new OptionError(
-      `${side}: '${plainText(name).slice(0, 40)}' is no option in which two sides can differ; use options of the producer by their long names (strategy=list), server-bin=PATH, config.NAME=VALUE, millrace=FOLDER or name=LABEL`,
+      `${side}: '${plainText(name).slice(0, 40)}' is not an option in which two sides can differ; use options of the producer by their long names (strategy=list), server-bin=PATH, config.NAME=VALUE, millrace=FOLDER or name=LABEL`,
     )
   return option
 }
@@ -52,14 +52,16 @@ const optionNamed = (name, side) => {
 const homeIn = (folder, side) => {
   const home = resolve(folder)
   if (!existsSync(join(home, 'producer.js')))
-    throw new OptionError(`${side}: millrace=${plainText(folder)}: there is no producer.js`)
+    throw new OptionError(
+      `${side}: millrace=${plainText(folder)}: the folder has no producer.js; give that of another version of Millrace`,
+    )
   return home
 }
 
 /**
- * 'strategy=list config.appendonly=yes'; 'default' has nothing of its own.
+ * Reads 'strategy=list config.appendonly=yes'; 'default' has the common options only.
  * @param {string} text
- * @param {string} side A or B, for complaints
+ * @param {string} side A or B, for messages
  * @returns {SideRequest}
  */
 export const sideRequest = (text, side) => {
@@ -75,19 +77,17 @@ export const sideRequest = (text, side) => {
     const isAlone = isStrategy(word) || isModelFile(word)
     if (isAlone) said.push(word)
     else if (word.includes('=') && !word.startsWith('name=')) said.push(word)
-    // A model alone is one, by its name.
+    // A word that is a data model alone names it.
     const [, name, value] =
       /^([^=]+)=(.+)$/s.exec(isAlone ? `${isStrategy(word) ? 'strategy' : 'model'}=${word}` : word) ?? []
     if (word.startsWith('-'))
       throw new OptionError(
         `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}`,
       )
-    if (name === undefined) {
-      const like = nearest(word, strategyNames())
+    if (name === undefined)
       throw new OptionError(
-        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${like ? `; did you mean ${like}?` : ''}`,
+        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${didYouMean(word, strategyNames())}`,
       )
-    }
     if (name !== 'name') request.words[name === 'model' ? 'strategy' : name] = value
     if (name === 'name') request.name = value
     else if (name === 'server-bin') request.server = findServerBinary(value).file
@@ -108,7 +108,7 @@ export const sideRequest = (text, side) => {
 export const commonOptions = writerOptions.filter(({ name }) => ownNames.includes(name) || isTarget(name))
 
 /**
- * What both sides have in common: the load, and where it goes.
+ * The common options of both sides: the load and the target.
  * @param {Typed['options']} typed of the options of the writer
  * @returns {{ load: Options, where: Options }}
  */
@@ -118,7 +118,7 @@ export const commonRequest = (typed) => {
   /** @type {Record<string, string | boolean>} */
   const where = {}
   for (const { name, type } of writerOptions) {
-    const text = typed.get(name)?.text
+    const text = typed.get(name)
     if (text === undefined) continue
     if (secretNames.includes(name))
       throw new OptionError(`--${name}: give the password as REDIS_PASSWORD, or by --password-file`)
@@ -127,16 +127,13 @@ export const commonRequest = (typed) => {
     else if (isTarget(name)) where[name] = value
     else
       throw new OptionError(
-        `--${name} behind --: compare decides that; its own options (--seconds, --warm-up, --out, --threshold) come in front`,
+        `--${name} behind --: compare sets it; its own options (--seconds, --warm-up, --out, --threshold) come before --`,
       )
   }
   return { load, where }
 }
 
-/**
- * The target, and the local servers where there is none.
- * @param {Options} where
- */
+/** The target, and the local servers where there is none. @param {Options} where */
 export const placeOfSide = (where) => {
   const hasAddress = Object.keys(where).some((name) => !notAddress.includes(name))
   const cluster = where.cluster === true
@@ -155,19 +152,14 @@ export const placeOfSide = (where) => {
   }
 }
 
-/**
- * @param {SideRequest} side
- * @param {string} id
- * @param {{ load: Options, where: Options }} common
- * @returns {Cell}
- */
+/** @param {SideRequest} side @param {string} id @param {{ load: Options, where: Options }} common @returns {Cell} */
 export const cellOf = ({ name, options: own, server, config, home }, id, { load, where }) => {
   const { place, target } = placeOfSide(where)
   if (target && (server !== null || config.length > 0))
     throw new OptionError(
       `${name}: server-bin and config. are for local servers; leave out the address, or compare two targets by 'millrace diff'`,
     )
-  // With an address it goes there.
+  // --allow is for the target if there is one.
   /** @type {Options} */
   const allowed = target || where.allow === undefined ? {} : { allow: where.allow }
   const { items, ...all } = { ...load, ...allowed, ...own }
@@ -182,7 +174,7 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   })
   const { options: taken, picks } = strategyNamed(settings.strategy)
   const takes = (/** @type {string} */ key) => !picks || taken.includes(key)
-  // As numbers, since the runner computes with them. What a mix has in its file is no option of it.
+  // The runner computes with numbers. Options that the file of a mix sets are left out.
   const options = {
     ...all,
     ...(takes('quantity') && { quantity: settings.quantity }),
@@ -201,7 +193,7 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   }
 }
 
-/** What differs by what was asked; of several others each has a value. @param {SideRequest} a @param {SideRequest[]} others */
+/** The words in which the sides differ, with a value for each other side. @param {SideRequest} a @param {SideRequest[]} others */
 export const requestedDifferences = ({ words: ofA }, ...others) =>
   [...new Set([ofA, ...others.map(({ words }) => words)].flatMap(Object.keys))]
     .filter((name) => others.some(({ words }) => ofA[name] !== words[name]))
@@ -216,7 +208,7 @@ export const cellIdOf = (/** @type {number} */ at) =>
   `${at < 26 ? '' : String.fromCharCode(96 + Math.floor(at / 26))}${String.fromCharCode(97 + (at % 26))}`
 
 /**
- * The sides of a comparison by their words; those of one name have a letter more.
+ * The sides of a comparison by their words; equal names get a letter more.
  * @param {readonly string[]} given
  * @returns {(SideRequest & { id: string })[]}
  */

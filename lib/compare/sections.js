@@ -128,7 +128,7 @@ export const comparisonSections = (comparison, facts) => {
               (each) =>
                 `${each.name}: ${each.baseline.join(', ')} → ${each.other.join(ranks ? ' / ' : ', ')}`,
             )
-            .join('; ') || 'nothing: a comparison of one thing with itself',
+            .join('; ') || 'nothing: both sides are the same',
       },
       { label: 'method', text: `${facts.method}; smallest effect that matters ${effectWords(effect)}` },
       { label: 'servers', text: facts.where },

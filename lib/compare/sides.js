@@ -55,7 +55,7 @@ const runsIn = async (folder, depth = 0) => {
   const inner = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   if (inner.includes('timeline'))
     throw new OptionError(
-      `${folder} holds phases, which are no repeats of one thing: name one of them, or the experiments`,
+      `${folder} has phases, which are not repeats of one thing: give one of them, or the experiments`,
     )
   const documents = await Promise.all(inner.map((name) => readRunDocument(join(folder, name))))
   const runs = documents.filter((run) => run !== null)
@@ -139,7 +139,7 @@ export const sideOf = async (patterns) => {
   const name = nameOf(patterns)
   const experiments = (await Promise.all(folders.map(readExperiment))).filter((found) => found !== null)
   if (experiments.length > 1 || (experiments.length === 1 && folders.length > 1))
-    throw new OptionError(`${patterns.join(' ')}: one experiment is a side of its own`)
+    throw new OptionError(`${patterns.join(' ')}: an experiment must be the only folder of its side`)
   if (experiments.length === 1) return { name, series: rowsOf(experiments[0]) }
   const runs = (await Promise.all(folders.map((folder) => runsIn(folder)))).flat()
   if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: contains no run and no experiment`)

@@ -51,7 +51,7 @@ const headline = ({ baseline, other, effect }, row) => {
   const [a, b] = [plainText(baseline.name), plainText(other.name)]
   const { verdict, low, detectable } = row.difference
   const found = `${metricWords(row)}${intervalIn(row)}`
-  if (low === null) return `${b} against ${a}: ${found}. That is one run a side: repeat both for an interval.`
+  if (low === null) return `${b} against ${a}: ${found}. Each side has one run: repeat both for an interval.`
   if (verdict === 'same')
     return `${b} and ${a} do not differ${row.difference.relative ? ` by more than ${effectWords(effect)}` : ''}: ${found}.`
   if (verdict === 'unclear')

@@ -17,7 +17,7 @@ import { aboutOf } from './about.js'
 
 const everyMs = 1000
 const linesAtOnce = 200
-const lastLookMs = 1000
+const lastUpdateMs = 1000
 
 /** A box as the page shows it. @param {Status['boxes'][number]} box */
 const boxRow = ({ state, silent_s: silentS, ...box }) => ({
@@ -125,31 +125,31 @@ const follower = ({ control, run, tell }) => {
  */
 export const fleetFeed = async ({ place, run, tell }) => {
   const client = await openControl(place)
-  const look = follower({ control: controlOf(client, run), run, tell })
+  const sendNew = follower({ control: controlOf(client, run), run, tell })
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let isOver = false
-  /** A control that is away is asked again: the page says that it is silent meanwhile. */
-  const turn = async () => {
-    isOver ||= await look().catch(() => false)
+  /** While the control does not answer, the page shows that, and it is asked again. */
+  const update = async () => {
+    isOver ||= await sendNew().catch(() => false)
   }
-  let underWay = turn()
+  let underWay = update()
   const again = async () => {
     await underWay
     if (isOver) return
     timer = setTimeout(() => {
-      underWay = turn()
+      underWay = update()
       again()
     }, everyMs)
   }
-  // A page that is opened now has what there is.
-  await atMost(lastLookMs, underWay)
+  // A page that opens now gets the current state.
+  await atMost(lastUpdateMs, underWay)
   again()
   return async () => {
     clearTimeout(timer)
-    // What came last is shown as well.
-    const last = underWay.then(() => (isOver ? undefined : turn()))
-    await atMost(lastLookMs, last)
+    // The last messages are shown as well.
+    const last = underWay.then(() => (isOver ? undefined : update()))
+    await atMost(lastUpdateMs, last)
     isOver = true
     clearTimeout(timer)
     disconnect(client)

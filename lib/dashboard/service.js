@@ -27,7 +27,7 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  'img-src data:', // the page's icon, which is none
+  'img-src data:', // an empty icon
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -109,7 +109,7 @@ const frameOf = (/** @type {object} */ message) => `data: ${JSON.stringify(messa
  */
 export const dashboardService = async ({ listener, whole, limits }) => {
   const token = randomBytes(16).toString('base64url')
-  const known = digest(token)
+  const expected = digest(token)
   const files = dashboardFiles()
   const viewers = viewersOf({ ...usualLimits, ...limits })
 
@@ -119,10 +119,11 @@ export const dashboardService = async ({ listener, whole, limits }) => {
 
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
     const { method, url = '', headers: asked } = request
-    if (!isOwnHost(asked.host, listener.host)) return refuse(response, 403, 'this page has another host')
+    if (!isOwnHost(asked.host, listener.host))
+      return refuse(response, 403, 'this page has another host: use the address in the log of the run')
     if (method !== 'GET' && method !== 'HEAD') return refuse(response, 405, 'this page can only be read')
     const [, first = '', path] = /^\/([^/?]*)(?:\/([^?]*))?/.exec(url) ?? []
-    if (!timingSafeEqual(digest(first), known) || path === undefined)
+    if (!timingSafeEqual(digest(first), expected) || path === undefined)
       return refuse(response, 404, 'the address of the live page is in the log of the run')
     if (path === 'events') {
       if (viewers.isFull()) return refuse(response, 503, 'too many pages are open')

@@ -27,7 +27,7 @@ import { NoResult } from './programs.js'
  * @typedef {Awaited<ReturnType<typeof joinBoxes>>} Boxes
  */
 
-const lookEveryMs = 300
+const checkEveryMs = 300
 const keptMs = 24 * 3600 * 1000
 const goneMs = 3 * boxMs
 
@@ -54,7 +54,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
   const { boxes, run: name, resume } = values
   if (boxes === undefined) {
     if (values.control || name)
-      throw new OptionError('--control and --run need --boxes: how many play the experiment')
+      throw new OptionError('--control and --run need --boxes, the number of boxes that run the experiment')
     return null
   }
   /** @type {Parameters<typeof controlPlace>[0] | undefined} */
@@ -63,7 +63,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
     throw new OptionError('--boxes needs --control (or MILLRACE_CONTROL) and --run, the same on every box')
   if (!isOne)
     throw new OptionError('--boxes needs one experiment, and the address of a target: --host or --url')
-  if (resume) throw new OptionError('--resume with --boxes: begin again with another --run')
+  if (resume) throw new OptionError('--resume and --boxes exclude each other: start again with another --run')
   return {
     place: controlPlace(control, { caFile }),
     url,
@@ -111,7 +111,7 @@ export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) 
   const begin = async () => {
     if (number > 1) return
     if ((await client.set(experimentKey, digest, 'PX', keptMs, 'NX')) === null)
-      throw new TargetError(`--run ${run} has been played already; take another --run`, { code: 'RUN_ENDED' })
+      throw new TargetError(`--run ${run} was used before; give another --run`, { code: 'RUN_ENDED' })
   }
   await begin().catch(async (error) => {
     await close()
@@ -136,11 +136,11 @@ export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) 
      */
     async next() {
       let seenMs = performance.now()
-      for (; !signal.aborted; await sleep(lookEveryMs)) {
+      for (; !signal.aborted; await sleep(checkEveryMs)) {
         const theirs = await ask(experimentKey)
         if (theirs !== null && theirs !== digest)
           throw new OptionError(
-            `--run ${run}: box 1 plays another experiment, or other --scale, --seconds, --warm-up, --boxes; type the same on every box`,
+            `--run ${run}: box 1 runs another experiment, or differs in --scale, --seconds, --warm-up or --boxes; give the same on every box`,
           )
         if ((await ask(leaseKey(numbers, 1))) !== null) seenMs = performance.now()
         const text = await ask(turnKey)
@@ -153,7 +153,7 @@ export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) 
           return { ...turn, part: { run: turn.run, number, boxes, control: url } }
         }
         if (performance.now() - seenMs > goneMs)
-          throw new TargetError(`--run ${run}: box 1, which has the experiment, is gone`, {
+          throw new TargetError(`--run ${run}: box 1, which has the experiment, no longer answers`, {
             code: 'LEADER_GONE',
           })
       }
@@ -173,7 +173,7 @@ export const followBoxes = async (boxes, cells, play, say) => {
   for (let turn = await boxes.next(); turn; turn = await boxes.next()) {
     const { cell: id, run, part } = turn
     const cell = cells.find((one) => one.id === id)
-    if (!cell) throw new OptionError(`box 1 plays ${id}, which is not of this experiment`)
+    if (!cell) throw new OptionError(`box 1 runs the cell ${id}, which this experiment does not have`)
     await play(cell, part).catch((error) => {
       // The result of a turn is stored by box 1.
       if (!(error instanceof NoResult || error instanceof NotHere || error instanceof MillraceError))

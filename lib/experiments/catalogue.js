@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { nearest } from '../base/nearest.js'
 import { published } from './published.js'
 import { experimentIn } from './schema.js'
 
@@ -36,12 +36,10 @@ export const experimentById = (id) => {
 export const experimentNamed = (word) => {
   const known = experimentIds()
   if (known.includes(word)) return experimentById(word)
-  if (!/[./\\]/.test(word)) {
-    const like = nearest(word, known)
+  if (!/[./\\]/.test(word))
     throw new OptionError(
-      `no experiment is called '${word}'${like ? `; did you mean ${like}?` : ''} (list names them; one of your own is a path: ./${word}.json)`,
+      `no experiment is called '${word}'${didYouMean(word, known)} (millrace experiment list names them; a file of yours needs a path: ./${word}.json)`,
     )
-  }
   try {
     return experimentIn(readFileSync(word, 'utf8'), word)
   } catch (cause) {

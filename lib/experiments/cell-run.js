@@ -77,7 +77,7 @@ const unlessStopped = async (programs, signal, work) => {
 }
 
 /** Agents shared out to processes: `1-4`, `5-8`. @param {number} agents @param {number} processes */
-const agentShares = (agents, processes) =>
+const writersOfProcesses = (agents, processes) =>
   processes === 1
     ? ['all']
     : Array.from({ length: processes }, (_, i) => {
@@ -85,16 +85,13 @@ const agentShares = (agents, processes) =>
         return count === 1 ? String(first) : `${first}-${first + count - 1}`
       })
 
-/** Which writers each process is, and what makes one run of those of many boxes. @param {Needs} needs @param {number} agents */
-const sharesOf = ({ cell, part = null }, agents) => {
-  if (!part) return { shares: agentShares(agents, cell.processes), args: [], secrets: {} }
-  // A cell of few writers leaves boxes out.
-  const own = agentShares(agents, Math.min(agents, part.boxes))[part.number - 1]
-  return {
-    shares: own === undefined ? [] : [own],
-    args: ['--all'],
-    secrets: { MILLRACE_CONTROL: part.control },
-  }
+/** The agents of each process, and the arguments that make one run of many boxes. @param {Needs} needs @param {number} agents */
+const writersOf = ({ cell, part = null }, agents) => {
+  if (!part) return { ranges: writersOfProcesses(agents, cell.processes), args: [], secrets: {} }
+  // Boxes beyond the number of agents have none.
+  const own = writersOfProcesses(agents, Math.min(agents, part.boxes))[part.number - 1]
+  const secrets = { MILLRACE_CONTROL: part.control }
+  return { ranges: own === undefined ? [] : [own], args: ['--all'], secrets }
 }
 
 /** One steady load. @param {Needs} needs @returns {Promise<CellRun>} */
@@ -103,9 +100,9 @@ const steady = async (needs) => {
   const { seconds, warmUpS } = timing
   const [leg] = cell.legs
   const options = writerOptions(leg, factor)
-  const { shares, ...fleet } = sharesOf(needs, Number(options['total-agents'] ?? 1))
-  if (shares.length === 0) return { legs: [], timeline: null }
-  const slackS = shares.length > 1 ? startSlackS : 0
+  const { ranges, ...fleet } = writersOf(needs, Number(options['total-agents'] ?? 1))
+  if (ranges.length === 0) return { legs: [], timeline: null }
+  const slackS = ranges.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
   const strategy = strategyOfOptions(options)
   const { passes } = strategyNamed(strategy)
@@ -117,7 +114,7 @@ const steady = async (needs) => {
   const isOpen = passes || options.fill || options.snapshot
   // Boxes wait for each other before a run, and for its common result after it.
   const limitMs = durationS * 1000 + (isOpen || part ? openLimitMs : 0)
-  const writers = shares.map((agent, i) =>
+  const writers = ranges.map((agent, i) =>
     startProgram('producer', {
       args: [
         ...optionWords(options),
@@ -129,7 +126,7 @@ const steady = async (needs) => {
         ...fleet.args,
       ],
       outDir: folder,
-      name: part?.run ?? (shares.length > 1 ? `writer-${i + 1}` : 'run'),
+      name: part?.run ?? (ranges.length > 1 ? `writer-${i + 1}` : 'run'),
       env: { ...env, ...servers.env },
       secrets: { ...servers.secrets, ...fleet.secrets },
       home: cell.home,
@@ -295,8 +292,8 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     await endWriter().catch(() => {})
   }
   if (signal.aborted) throw new NoResult('stopped before it had a result')
-  if (runs.length < writers.length) await writers[runs.length].ended // why it came to no result
-  return tell({ folder, spans, runs, marks })
+  if (runs.length < writers.length) await writers[runs.length].ended // throws the reason
+  return resultOf({ folder, spans, runs, marks })
 }
 
 /**
@@ -322,13 +319,13 @@ export const joinedLines = (runs) => {
  * @param {{ atMs: number, kind: string, text: string }[]} known.marks
  * @returns {Promise<CellRun>}
  */
-const tell = async ({ folder, spans, runs, marks }) => {
+const resultOf = async ({ folder, spans, runs, marks }) => {
   const beginMs = Date.parse(runs[0].document.started)
   /** @type {LegRun[]} */
   const legs = []
   for (const [i, { leg, writer, fromMs, toMs, reader }] of spans.entries()) {
     const found = windowOf([runs[writer]], { fromMs, toMs })
-    if (!found) throw new NoResult(`phase "${leg.name}" holds no whole second: set a longer --seconds`)
+    if (!found) throw new NoResult(`phase "${leg.name}" has no whole second: set a longer --seconds`)
     const own = join(folder, `phase-${i + 1}`)
     await store(found.document, found.lines, own)
     legs.push({

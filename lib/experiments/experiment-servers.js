@@ -108,16 +108,16 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
     env: { REDIS_HOST: host, REDIS_PORT: String(port) },
     secrets: { REDIS_PASSWORD: access.password },
     empty: async () => {
-      await Promise.all(masters.map((node) => emptied(control.of(node), clock)))
+      await Promise.all(masters.map((node) => emptied(control.clientOf(node), clock)))
     },
     removeShard: async () => {
-      const text = String(await control.of(masters[0]).call('CLUSTER', 'NODES'))
+      const text = String(await control.clientOf(masters[0]).call('CLUSTER', 'NODES'))
       const lines = text.split('\n').filter((line) => / (myself,)?master /.test(line))
       const hot = holder(lines, 'latest-ids')
       const cold = masters.map(addressOf).findLast((address) => !hot?.includes(address))
-      if (cold === undefined) throw new NotHere('there is one shard only')
+      if (cold === undefined) throw new NotHere('a shard can be removed only where there are several')
       const at = (/** @type {string} */ address) =>
-        control.of(/** @type {any} */ (nodes.find((node) => addressOf(node) === address)))
+        control.clientOf(/** @type {any} */ (nodes.find((node) => addressOf(node) === address)))
       const { slots, keys, tookMs } = await resharding({
         cluster: { control: at, access, addresses: () => all },
         clock,
@@ -189,7 +189,7 @@ const given = (target, env, restMs) => ({
   },
   removeShard: async () => {
     throw new NotHere(
-      'a shard is removed from local servers only: do it by hand and look at the events of the run',
+      'Millrace removes shards of local servers only: remove one by hand, and see the events of the run',
     )
   },
   close: async () => {},
@@ -214,8 +214,9 @@ export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
     }
     if (target && place.config?.length) return 'its configuration is for local servers'
     for (const name of [place.server, ...modulesIn(place)])
-      if (name && !target && serverFile(name) === undefined) return `${name} is not there: ${howToGetPeers}`
-    if (target && place.cluster && !target.cluster) return 'the target is no cluster'
+      if (name && !target && serverFile(name) === undefined)
+        return `${name} is not installed: ${howToGetPeers}`
+    if (target && place.cluster && !target.cluster) return 'the target is not a cluster'
     return null
   }
 
@@ -276,7 +277,7 @@ export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
  */
 export const shownTarget = (target, env) => {
   if (!('url' in target) && !('host' in target))
-    throw new OptionError('--cluster and the like need an address: --url or --host')
+    throw new OptionError('options of the target, such as --cluster, need --url or --host')
   const { url, username } = settingsFor(target, env)
   if (url === undefined) return optionWords(target)
   return optionWords({ ...target, url, ...(username !== undefined && { username }) })

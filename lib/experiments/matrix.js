@@ -106,9 +106,9 @@ const shuffled = (list, seed, round) => {
   const order = [...list]
   for (let i = order.length - 1; i > 0; i--) {
     const j = uniformInt(random, 0, i)
-    const held = order[i]
+    const swapped = order[i]
     order[i] = order[j]
-    order[j] = held
+    order[j] = swapped
   }
   return order
 }

@@ -40,14 +40,14 @@ export const seriesProgress = ({ plan, fixed, onTarget, startMs, say }) => {
   const all = plan.flatMap(({ cells }) => cells)
   const total = all.length * fixed.repeat
   let done = 0
-  let taken = 0
+  let played = 0
   let overMs = 0
   // Servers are started by an experiment's first turns.
   const startsMs = onTarget ? 0 : plan.reduce((sum, { cells }) => sum + serverStartsMs(cells, timing), 0)
   let leftMs = all.reduce((sum, cell) => sum + expectedMs(cell), 0) * fixed.repeat
   let current = ''
-  // What turns took beyond what was expected, those that are left will take too.
-  const allLeftMs = () => leftMs + (taken > 0 ? ((total - done) * overMs) / taken : startsMs)
+  // Turns that are left are expected to exceed the forecast as much as those before.
+  const allLeftMs = () => leftMs + (played > 0 ? ((total - done) * overMs) / played : startsMs)
   const leftWords = () => spanWords(allLeftMs())
   return {
     leftMs: allLeftMs,
@@ -61,7 +61,7 @@ export const seriesProgress = ({ plan, fixed, onTarget, startMs, say }) => {
         done++
       }
       const before = several(turns.length, 'run')
-      const after = result ? `is done with its ${before}` : `goes on after ${before}`
+      const after = result ? `has finished its ${before}` : `continues after ${before}`
       const how = resumed ? after : several(cells.length * fixed.repeat, 'run')
       say(`${id}: ${question} ${how}, about ${leftWords()} in all; ${folder}`)
     },
@@ -70,7 +70,7 @@ export const seriesProgress = ({ plan, fixed, onTarget, startMs, say }) => {
       done++
       leftMs -= expectedMs(cell)
       if (!result.skipped && !result.failed) {
-        taken++
+        played++
         overMs += tookMs - expectedMs(cell)
       }
       const name = cell.variant ? `${cell.name} (${cell.variant})` : cell.name

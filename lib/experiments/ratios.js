@@ -52,7 +52,7 @@ const pairName = ({ of, to }) => {
 }
 
 const wideInterval =
-  'nothing can be told from these rounds: more of them (--repeat) or longer ones (--seconds) narrow the interval'
+  'these rounds show no clear difference: more rounds (--repeat) or longer ones (--seconds) narrow the interval'
 
 /**
  * What explains a ratio that differs from the published one; null: no difference, or no known reason.
@@ -68,7 +68,7 @@ const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { pub
   if (stands !== 'contradicts' || !published || !cpuFigure.test(figure)) return null
   return options.pacing === 'closed'
     ? 'The published figures are the CPU of the host, averaged over a minute; ours are that of the server process.'
-    : 'The published figures are the CPU of the host, averaged over a minute, at rates that the writers did not hold; ours are that of the server process at the rate asked.'
+    : 'The published figures are the CPU of the host, averaged over a minute, at rates that the writers did not sustain; ours are that of the server process at the rate asked.'
 }
 
 /**

@@ -101,7 +101,7 @@ const processes = must(
   (value) => value === 'each' || (Number.isInteger(value) && value > 0 && value <= 64),
 )
 const figure = must(
-  `the name of a figure (${figureNames.slice(0, 4).join(', ')} ...; show figures lists them)`,
+  `the name of a figure (${figureNames.slice(0, 4).join(', ')} ...; millrace experiment show figures lists them)`,
   (value) => figureNames.includes(value),
 )
 
@@ -122,7 +122,7 @@ const objectOf = (keys, needed) => (value, path, tell) => {
   for (const key of needed) if (!Object.hasOwn(value, key)) tell(path, `needs "${key}"`)
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(keys, key)) keys[key](value[key], [...path, key], tell)
-    else tell([...path, key], `is not known; known here: ${Object.keys(keys).join(', ')}`)
+    else tell([...path, key], `is not a known key; these are: ${Object.keys(keys).join(', ')}`)
   }
 }
 
@@ -132,7 +132,7 @@ const optionsOf = (program) => (value, path, tell) => {
   const allowed = settableOptions(program)
   for (const [key, given] of Object.entries(value)) {
     const at = [...path, key]
-    if (!allowed.includes(key)) tell(at, `is no option that an experiment may set for the ${program}`)
+    if (!allowed.includes(key)) tell(at, `is not an option that an experiment can set for the ${program}`)
     else if (!['string', 'number', 'boolean'].includes(typeof given))
       tell(at, 'must be a text, a number, true or false')
   }
@@ -143,7 +143,7 @@ const config = (value, path, tell) => {
   if (!isObject(value)) return tell(path, "must be an object of a server's configuration")
   for (const [key, given] of Object.entries(value))
     if (VALUE_TYPES.configuration.read(`${key}=${given}`, /** @type {any} */ ({})) === undefined)
-      tell([...path, key], 'is no line of configuration that an experiment may set')
+      tell([...path, key], 'is not a configuration that an experiment can set')
 }
 
 const phase = objectOf(
@@ -260,17 +260,18 @@ const checkTogether = (it, tell) => {
   it.ratios?.forEach((each, i) => {
     for (const side of /** @type {const} */ (['of', 'to']))
       if (!rows.includes(each[side]))
-        tell(['ratios', i, side], `"${each[side]}" is no row; there are ${rows.join(', ')}`)
+        tell(['ratios', i, side], `"${each[side]}" is not a row; the rows are ${rows.join(', ')}`)
   })
   it.cells.forEach((cell, i) => {
     checkShards(cell.target && targetOf(it, cell), ['cells', i, 'target'], tell)
     cell.variants?.forEach((each, j) => {
-      if (!variants.includes(each)) tell(['cells', i, 'variants', j], `"${each}" is no variant`)
+      if (!variants.includes(each)) tell(['cells', i, 'variants', j], `"${each}" is not a variant`)
     })
     if (cell.phases) {
       distinct(cell.phases, ['cells', i, 'phases'], tell)
-      if (cell.consumer) tell(['cells', i, 'consumer'], 'belongs into the phases')
-      if (cell.processes) tell(['cells', i, 'processes'], 'with phases there is one process')
+      if (cell.consumer) tell(['cells', i, 'consumer'], 'must be given in a phase')
+      if (cell.processes)
+        tell(['cells', i, 'processes'], 'cannot be given with phases, which have one process')
       if (cell.phases.some(({ action }) => action) && !targetOf(it, cell).cluster)
         tell(
           ['cells', i, 'phases'],

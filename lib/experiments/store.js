@@ -64,7 +64,7 @@ const newFolder = async (outDir, { experiment }, epochMs) => {
     const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
     throw new OptionError(`--out ${outDir}: the folder cannot be written (${code})`, { cause })
   }
-  throw new OptionError(`--out ${outDir}: ${attempts} matrices of this second exist`)
+  throw new OptionError(`--out ${outDir}: ${attempts} matrices were started in this second; try again`)
 }
 
 /** The first value that differs; null: all the same. @param {Fixed} a @param {Fixed} b */
@@ -116,8 +116,8 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
     )
   const matrixFile = join(folder, 'matrix.json')
   const turnsFile = join(folder, 'turns.ndjson')
-  const known = before ? await jsonIn(matrixFile) : null
-  const started = known?.started ?? new Date(epochMs).toISOString()
+  const matrix = before ? await jsonIn(matrixFile) : null
+  const started = matrix?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...fixed, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
   const earlier = before ? await jsonIn(join(folder, documentName)) : null
@@ -126,9 +126,9 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
   return {
     folder,
     resumed: before !== null,
-    /** What it came to; null: it is not over. @type {ExperimentDocument | null} */
-    result: known?.finished ? earlier : null,
-    /** What earlier sittings took. */
+    /** null: unfinished. @type {ExperimentDocument | null} */
+    result: matrix?.finished ? earlier : null,
+    /** Time of earlier sittings. */
     spentS: Number(earlier?.duration_s ?? 0),
     started,
     turns,

@@ -6,6 +6,7 @@ import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.
 import { grossCost, netCost } from '../result/measures.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 import { legsOf } from './matrix.js'
+import { optionWords } from './options.js'
 import { publishedFigures, trueRate } from './published.js'
 import { publishedRatioSentence, ratiosOf } from './ratios.js'
 
@@ -70,7 +71,7 @@ const marksOf = (legs, cell, turns) => {
     [
       last?.clientLimited === true,
       'client',
-      'the client was the limit: what the servers cost per item holds, the rate does not',
+      'the client was the limit: the cost per item is valid, the rate is not',
     ],
     [
       invalid.length > 0,
@@ -157,8 +158,8 @@ const trueRates = ({ published, experiment }) => {
   if (rows.length < 2 || experiment.scaled === false) return []
   const list = rows.map(({ writers, per_writer: perWriter, interval_ms: intervalMs = 1000 }) => {
     const nominal = (writers * perWriter * 1000) / intervalMs
-    const held = trueRate({ writers, perWriter, intervalMs })
-    return `${writers} x ${count(perWriter)}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
+    const rateHz = trueRate({ writers, perWriter, intervalMs })
+    return `${writers} x ${count(perWriter)}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(rateHz / 1000)}k of ${Math.round(nominal / 1000)}k`
   })
   return [
     `Items a second that the published writers would have sent if an item cost the client 16 µs: ${list.join(', ')}`,
@@ -181,7 +182,7 @@ const warningsOf = (matrix, rows, ratios, turns) => {
     })
   /** @type {[boolean, string, string][]} */
   const found = [
-    [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume goes on where it was`],
+    [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume runs them`],
     [left === 0 && rows.every(({ runs }) => runs.length === 0), 'nothing', 'no run came to a result'],
     [
       valid.length > 0 && !valid.includes(true),
@@ -201,7 +202,7 @@ const warningsOf = (matrix, rows, ratios, turns) => {
     [
       valid.includes(true) && doubtful.length > 0,
       'rows-not-valid',
-      `of ${doubtful.length === 1 ? 'a row' : `${doubtful.length} rows`} fewer than two runs are valid, so that the others count too (${doubtful.slice(0, 3).join('; ')}${doubtful.length > 3 ? '; ...' : ''}): do not quote ${doubtful.length === 1 ? 'it' : 'them'}`,
+      `fewer than two runs of ${doubtful.length === 1 ? 'a row' : `${doubtful.length} rows`} are valid, so invalid ones count too (${doubtful.slice(0, 3).join('; ')}${doubtful.length > 3 ? '; ...' : ''}): do not quote ${doubtful.length === 1 ? 'it' : 'them'}`,
     ],
     ...ratios
       .filter(({ contradicts }) => contradicts)
@@ -230,9 +231,7 @@ const setupOf = ({ experiment, cells, repeat, seconds, warmUpS, scale, published
   const servers = place.cluster
     ? `${place.shards} shards of a master and ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
     : `one master with ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
-  const options = Object.entries(experiment.options ?? {})
-    .map(([name, value]) => `--${name} ${value}`)
-    .join(' ')
+  const options = optionWords(experiment.options ?? {}).join(' ')
   const scaled = experiment.scaled === false ? 'not scaled' : `quantities x ${scale}`
   const theirs = published
     ? `; published: ${published.instance ?? 'ElastiCache'}, ${published.shards ?? 1} shard${published.shards ? 's' : ''}`

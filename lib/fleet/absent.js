@@ -1,4 +1,5 @@
-// Items that no box accounts for: those of writers that were never there, came late, or died. Never given to others.
+// Items without an outcome on any box: those of writers that never came, came late, or died. Other writers do not take them
+// over.
 import { chunkRange } from '../base/ranges.js'
 import { isScheduled } from '../plan/pacer.js'
 
@@ -9,24 +10,24 @@ import { isScheduled } from '../plan/pacer.js'
  */
 
 /**
- * Items that a writer's schedule has in the ticks from one to before another.
+ * Items that a writer's schedule has in a range of ticks.
  * @param {Plan} plan
- * @param {{ first: number, count: number }} share
+ * @param {{ first: number, count: number }} range
  * @param {number} from
  * @param {number} to
  */
-const plannedItems = ({ chunks }, share, from, to) => {
+const plannedItems = ({ chunks }, range, from, to) => {
   if (to <= from) return 0
   const upTo = (/** @type {number} */ ticks) => {
-    let items = Math.floor(ticks / chunks) * share.count
-    for (let k = 0; k < ticks % chunks; k++) items += chunkRange(share, chunks, k).count
+    let items = Math.floor(ticks / chunks) * range.count
+    for (let k = 0; k < ticks % chunks; k++) items += chunkRange(range, chunks, k).count
     return items
   }
   return upTo(to) - upTo(from)
 }
 
 /** @param {Counts} counts */
-const settled = ({ acked, failed, uncertain, dropped }) => acked + failed + uncertain + dropped
+const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + uncertain + dropped
 
 /**
  * What each writer's boxes have counted, and what is missing of its part. What a box that died had under way is missing
@@ -50,29 +51,29 @@ export const absentOf = ({ plan, ticks, boxes }) => {
       const one = by.get(counts.agent)
       if (!one) continue
       const unsettled = box.isLost ? 0 : counts.unsettled
-      const accounted = settled(counts) + unsettled
+      const accounted = outcomesIn(counts) + unsettled
       one.accounted += accounted
       one.offered += counts.offered
       one.unsettled += unsettled
-      // A box's numbers share its fate, so their parts of the window are those of the box.
+      // A box's writers end together, so their parts of the window are those of the box.
       one.measured += accounted * measuredShare(box)
     }
   }
-  const agents = plan.agents.map((share) => {
+  const agents = plan.agents.map((range) => {
     const { accounted, offered, measured } =
-      /** @type {{ accounted: number, offered: number, measured: number }} */ (by.get(share.agent))
-    const planned = scheduled ? Math.max(plannedItems(plan, share, 0, ticks), accounted) : offered
-    const window = scheduled ? plannedItems(plan, share, warmTicks, ticks) : measured
+      /** @type {{ accounted: number, offered: number, measured: number }} */ (by.get(range.agent))
+    const planned = scheduled ? Math.max(plannedItems(plan, range, 0, ticks), accounted) : offered
+    const window = scheduled ? plannedItems(plan, range, warmTicks, ticks) : measured
     return {
-      agent: share.agent,
+      agent: range.agent,
       planned,
       absent: Math.max(0, planned - accounted),
       window,
       absentInWindow: Math.max(0, window - measured),
     }
   })
-  const sum = (/** @type {(one: typeof agents[number]) => number} */ of) =>
-    agents.reduce((total, one) => total + of(one), 0)
+  const sum = (/** @type {(one: typeof agents[number]) => number} */ pick) =>
+    agents.reduce((total, one) => total + pick(one), 0)
   const absent = sum((one) => one.absent)
   const window = sum((one) => one.window)
   return {

@@ -1,11 +1,11 @@
-// What a box says to the control, and in which order: intervals one after the other until each is acknowledged, all of
-// them again to a control that lost its data. No clock and no server in it: the caller beats when it is time.
+// What a box sends to the control server, and in which order: intervals one after the other until each is acknowledged, and
+// all of them again to a control server that lost its data. Without a clock or a server: the caller decides when to beat.
 
 /** @import { Answer, Control } from './control.js' */
 
-// So many intervals go with one beat: what a box kept while the control was away does not come in one command.
+// At most this many intervals in one beat: those kept while the control server was away are sent in several commands.
 const intervalsABeat = 50
-// Each so many beats carry the description of the box again.
+// The description of the box is sent again after this many beats.
 const beatsACard = 10
 
 /**
@@ -17,7 +17,7 @@ const beatsACard = 10
  * @property {string} plan as JSON
  * @property {number} writers
  *
- * @typedef {object} Kept intervals on disk, oldest first
+ * @typedef {object} IntervalStore intervals on disk, oldest first
  * @property {(text: string) => void} append
  * @property {() => Promise<string[]>} all
  */
@@ -29,9 +29,9 @@ const beatsACard = 10
  * @param {Joining} needs.joining
  * @param {() => string} needs.description the box as JSON, as it is now
  * @param {boolean} needs.mayLead
- * @param {Kept} needs.kept
+ * @param {IntervalStore} needs.store
  */
-export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
+export const boxOf = ({ control, id, joining, description, mayLead, store }) => {
   let { data } = joining
   let begun = 0
   let appended = 0
@@ -50,15 +50,15 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
     startMs ??= joined.startMs
     return joined
   }
-  /** The control has lost what it knew: a restart without its data. */
+  /** The control server has lost its data, as after a restart. */
   const again = async () => {
-    const all = await kept.all()
-    // What was appended while the disk was read is not acknowledged either.
+    const all = await store.all()
+    // Intervals appended while the disk was read are not acknowledged either.
     const since = appended - all.length
     unsent = [...all, ...(since > 0 ? unsent.slice(-since) : [])]
     sent = ''
     isEndTold = false
-    // Under another id, so that no other box takes what is there for what it was.
+    // Under another id, so that the old data is not taken for this box's.
     data = `${joining.data}-${++begun}`
     await join()
   }
@@ -70,15 +70,15 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
     /** @param {string} text an encoded interval */
     append(text) {
       appended++
-      kept.append(text)
+      store.append(text)
       unsent.push(text)
     },
-    /** The last word of the box, behind its last interval. @param {string} text */
+    /** The final report of the box, after its last interval. @param {string} text */
     end(text) {
       end = text
     },
     waiting: () => unsent.length,
-    /** All that this box had to say has been taken. */
+    /** Whether everything was sent and acknowledged. */
     isDone: () => unsent.length === 0 && (end === '' || isEndTold),
     /** @returns {Promise<Answer>} rejects where the control does not answer */
     async beat() {
@@ -96,7 +96,7 @@ export const boxOf = ({ control, id, joining, description, mayLead, kept }) => {
         end: lastWord,
         intervals,
       })
-      if (!answer.known) {
+      if (!answer.hasData) {
         await again()
         return answer
       }

@@ -25,7 +25,7 @@ import { scriptBody, scriptSha } from '../workloads/lua.js'
  * @property {readonly string[]} intervals oldest first
  *
  * @typedef {object} Answer of the control to a beat
- * @property {boolean} known false: the run's data is not there
+ * @property {boolean} hasData false: the run's data is not there
  * @property {string} leader a box, or ''
  * @property {'joining' | 'started' | 'ending' | 'done' | ''} state ending: all writers have
  * @property {number | null} startMs epoch, by the control's clock
@@ -36,11 +36,11 @@ import { scriptBody, scriptSha } from '../workloads/lua.js'
 
 /** How long the lease of the leader lasts. */
 const leaderMs = 3000
-/** How long the number of a writer is kept for a box that gives no sign of life. */
+/** How long the number of a writer is kept for a box without a sign of life. */
 export const boxMs = 5000
-/** Within this time every box has heard that the run stops. */
+/** Within this time every box knows that the run stops. */
 export const stopsInMs = 2000
-// What a run leaves on the control is there for a day: its result can be fetched until then.
+// The data of a run stays on the control server for a day: until then its result can be fetched.
 const keptMs = 24 * 3600 * 1000
 const answerLimitMs = 5000
 
@@ -91,7 +91,7 @@ export const controlClient = ({ host, port, access }, name) => {
     lazyConnect: true,
     retryStrategy: retryAfter(1000),
   })
-  // A lost connection is seen by the answers that do not come.
+  // A lost connection is noticed by missing answers.
   client.on('error', () => {})
   return client
 }
@@ -116,7 +116,7 @@ export const openControl = async (place, { targets = [] } = {}) => {
     /** @type {Error | undefined} */
     let why
     client.on('error', (error) => (why = error))
-    // The library rejects with a closed connection, whatever closed it.
+    // ioredis rejects with a closed connection, whatever the reason.
     const connected = client.connect().catch((error) => Promise.reject(why ?? error))
     await answerOf(`--control ${place.address}`, place.access, connected)
     const { fields } = parseInfo(String(await answerOf(place.address, place.access, client.info('server'))))
@@ -165,7 +165,7 @@ const scripted = async (client, name, keys, args) => {
 
 const orNull = (/** @type {string} */ text) => (text === '' ? null : Number(text))
 
-/** What the control has of a run. @param {Redis} client @param {ReturnType<typeof fleetKeys>} keys */
+/** The data of a run on the control server. @param {Redis} client @param {ReturnType<typeof fleetKeys>} keys */
 const keptOf = (client, keys) => ({
   /** Entries behind an id. @param {string} last @param {number} count @returns {Promise<[id: string, text: string][]>} */
   async read(last, count) {
@@ -212,8 +212,8 @@ export const controlOf = (client, run) => {
       const answer = /** @type {string[]} */ (
         await scripted(client, 'fleet-join', [keys.run, keys.boxes], args)
       )
-      const [state, known, theirs, start, begun] = answer
-      return { state, data: known, plan: theirs, startMs: orNull(start), begunMs: Number(begun) }
+      const [state, runData, theirs, start, begun] = answer
+      return { state, data: runData, plan: theirs, startMs: orNull(start), begunMs: Number(begun) }
     },
 
     /** @param {Beat} beat @returns {Promise<Answer>} */
@@ -221,9 +221,9 @@ export const controlOf = (client, run) => {
       const names = [keys.run, keys.leader, keys.stream, keys.boxes, keys.ends, keys.beats]
       const args = [data, box, mayLead ? leaderMs : '', keptMs, description, end, ...intervals]
       const answer = /** @type {string[]} */ (await scripted(client, 'fleet-beat', names, args))
-      const [known, leader, state, start, stop, stopAt, refused] = answer
+      const [dataState, leader, state, start, stop, stopAt, refused] = answer
       return {
-        known: known === 'ok',
+        hasData: dataState === 'ok',
         leader,
         state: /** @type {Answer['state']} */ (state),
         startMs: orNull(start),
@@ -254,7 +254,7 @@ export const controlOf = (client, run) => {
     async set(field, value) {
       await client.hsetnx(keys.run, field, value)
     },
-    /** All boxes stop at one moment, so that none has ticks that others do not have. @param {string} who */
+    /** All boxes stop at the same moment, so that none has ticks that others do not have. @param {string} who */
     async stop(who) {
       const atMs = (await this.time()) + stopsInMs
       await client

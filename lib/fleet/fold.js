@@ -152,7 +152,7 @@ export const fleetFoldOf = (from = null) => {
       last,
       boxes: { ...boxes },
       sums: storedIn(sums),
-      open: Object.fromEntries([...open].map(([second, merged]) => [second, merged.kept()])),
+      open: Object.fromEntries([...open].map(([second, merged]) => [second, merged.state()])),
       sampler,
       closed_to: closedTo,
     }),

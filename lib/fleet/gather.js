@@ -63,9 +63,9 @@ export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 
 /** The boxes' descriptions, and the boxes that hold the numbers now. @param {Control} control @param {number} writers */
 export const liveNow = async ({ keys, client, boxes, holders }, writers) => {
   const readers = readersIn(await client.hget(keys.run, 'readers'))
-  const [texts, held] = await Promise.all([boxes(), holders(leasesIn(keys.head, writers, readers))])
+  const [texts, leases] = await Promise.all([boxes(), holders(leasesIn(keys.head, writers, readers))])
   const descriptions = descriptionsIn(texts)
-  return { descriptions, live: liveBoxes(descriptions, held) }
+  return { descriptions, live: liveBoxes(descriptions, leases) }
 }
 
 /**

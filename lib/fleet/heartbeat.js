@@ -1,5 +1,5 @@
-// The beats of a box: one at a time, and what the control's answers change. The control's clock is measured anew
-// meanwhile.
+// The beats of a box, one at a time, and what follows from the control server's answers. Meanwhile the control server's
+// clock is measured again.
 import { period } from '../base/units.js'
 
 /**
@@ -25,7 +25,7 @@ export const sharedFactsOf = (control) => {
   return {
     add: (/** @type {Record<string, string>} */ more) => void Object.assign(facts, more),
     tell,
-    /** What an earlier try, or a control that lost its data, left to be said. @param {boolean} isLost */
+    /** Sends what an earlier try failed to send, or what a control server lost. @param {boolean} isLost */
     async again(isLost) {
       if (isLost || isOwed) await tell().catch(() => {})
     },
@@ -37,9 +37,9 @@ export const sharedFactsOf = (control) => {
 const gatherEveryMs = 200
 const beatEveryMs = 1000
 const clockEveryMs = 10_000
-// A silence shorter than this is no news.
+// A shorter silence is not reported.
 const awayMs = 3000
-// A box that dies is followed by another in 3 s; after this none is left that writes.
+// Another box takes over from a dead leader in 3 s; after this time no writer is left.
 const headlessLimitMs = 15_000
 
 /**
@@ -69,7 +69,7 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
     if (silentMs > awayMs)
       say(`the control ${address} answers again after ${period(Math.round(silentMs / 1000) * 1000)}`)
     silentSince = null
-    headlessSince = answer.known && answer.leader === '' ? (headlessSince ?? clock()) : null
+    headlessSince = answer.hasData && answer.leader === '' ? (headlessSince ?? clock()) : null
   }
   const exchange = async () => {
     const before = box.data()
@@ -80,9 +80,9 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
     }
     if (box.data() !== before) leading.moved()
     heard(answer)
-    await facts.again(!answer.known)
-    await stopping.again(!answer.known)
-    if (answer.known) {
+    await facts.again(!answer.hasData)
+    await stopping.again(!answer.hasData)
+    if (answer.hasData) {
       last = answer
       stopping.heard(answer)
       if (['ending', 'done'].includes(answer.state) || isHeadless()) ending.abort()
@@ -92,7 +92,7 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
   }
   /** @type {Promise<boolean> | null} */
   let underWay = null
-  /** Resolves with whether the control answered. */
+  /** Resolves with whether the control server answered. */
   const beat = () => {
     underWay ??= exchange().finally(() => {
       underWay = null
@@ -115,7 +115,7 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
   return {
     beat,
     leads,
-    /** All writers have ended, or none of them is left. */
+    /** Whether all writers have ended, or none is left. */
     ending: ending.signal,
     isHeadless,
     start() {
@@ -125,7 +125,7 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
       isClosed = true
       clearTimeout(timer)
     },
-    /** The last answer of the control. */
+    /** The last answer of the control server. */
     answer: () => last,
     silentMs: () => (silentSince === null ? 0 : clock() - silentSince),
   }

@@ -84,12 +84,9 @@ export const timesIn = (stored) =>
 export const storedIn = (sums, paths = TIMES) =>
   Object.fromEntries(paths.map((path) => [path, storedTimes(sums[path])]))
 
-/**
- * One second of all boxes, which come one at a time and in any order.
- * @param {any} [kept] what `kept()` gave
- */
-export const mergedSecond = (kept = null) => {
-  const { sum, add } = secondOfSources(kept ? { ...kept.own, ...timesIn(kept.times) } : nothing())
+/** One second of all boxes, which come one at a time and in any order. @param {any} [state] what `state()` gave */
+export const mergedSecond = (state = null) => {
+  const { sum, add } = secondOfSources(state ? { ...state.own, ...timesIn(state.times) } : nothing())
   const series = () => TIMES.filter((path) => sum[path])
   const own = () => Object.fromEntries(Object.entries(sum).filter(([path]) => !isTimes.has(path)))
 
@@ -126,7 +123,7 @@ export const mergedSecond = (kept = null) => {
         })
       ),
     /** Plain data that the second can be taken up from. */
-    kept: () => ({ own: own(), times: storedIn(sum, series()) }),
+    state: () => ({ own: own(), times: storedIn(sum, series()) }),
     close() {
       for (const path of series()) sum[path].buckets.close()
     },

@@ -12,15 +12,15 @@ await client.connect().catch(() => {})
 const leader = leaderOf({ control: controlOf(client, run), box, data: () => data, boxes: () => boxes })
 let isEnding = false
 
-const turn = async () => {
-  // The control is away, or another box leads: the next turn finds out.
-  await leader.turn().catch(() => {})
+const foldAndRepeat = async () => {
+  // The control server is away, or another box leads: the next try notices.
+  await leader.foldNew().catch(() => {})
   if (!isEnding) setTimeout(work, everyMs)
 }
 let work = () => {
-  underWay = turn()
+  underWay = foldAndRepeat()
 }
-let underWay = turn()
+let underWay = foldAndRepeat()
 
 parentPort?.on('message', async (message) => {
   if (message.data) data = message.data

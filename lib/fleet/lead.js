@@ -66,7 +66,7 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
      * @param {{ isLast?: boolean }} [how] isLast: seconds that are not complete will never be
      * @returns {Promise<Checkpoint | null>} what is committed; null: not led by this box any more
      */
-    async turn({ isLast = false } = {}) {
+    async foldNew({ isLast = false } = {}) {
       try {
         fold ??= await begin()
         for (;;) {

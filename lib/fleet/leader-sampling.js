@@ -78,8 +78,8 @@ export const ledSource = (source, { leads, control }) => {
     startWindow: () => (isLeading() ? source.startWindow?.() : undefined),
     second: () => {
       // What was measured while another box led is in no second.
-      const taken = isStarted ? source.second() : {}
-      return isLeading() ? taken : {}
+      const second = isStarted ? source.second() : {}
+      return isLeading() ? second : {}
     },
     /** On a box that does not measure yet it would be that of a server that was never asked. */
     state: () => (isLed ? source.state?.() : undefined),

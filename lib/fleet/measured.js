@@ -51,12 +51,12 @@ export const boxRow = (
 /** The boxes' own sums, added up. @param {readonly Box[]} boxes */
 export const sumOfSeconds = (boxes) => {
   const all = boxes.map(sumsOf)
-  const of = (/** @type {'window' | 'whole'} */ name) =>
+  const sum = (/** @type {'window' | 'whole'} */ name) =>
     sumOfSources(
       ownOfBoxes,
       all.map((sums) => sums[name]),
     )
-  return { window: of('window'), whole: of('whole') }
+  return { window: sum('window'), whole: sum('whole') }
 }
 
 /**

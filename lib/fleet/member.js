@@ -1,5 +1,5 @@
-// A box of a fleet, as its run sees it: joins, is given numbers, waits for the start, sends its seconds, leads when it is
-// its turn, and has the result of all at the end.
+// A box of a fleet as its run sees it: it joins, gets numbers, waits for the start, sends its seconds, leads when it is its
+// turn, and gets the result of all at the end.
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
 import { TargetError } from '../base/errors.js'
@@ -19,7 +19,7 @@ import { leadingOf } from './thread.js'
 /**
  * @import { Redis } from 'ioredis'
  * @import { Warning } from '../measures/warnings.js'
- * @import { Kept } from './box.js'
+ * @import { IntervalStore } from './box.js'
  * @import { Place } from './control.js'
  * @import { Heartbeat } from './heartbeat.js'
  * @import { Interval } from './interval.js'
@@ -46,7 +46,7 @@ import { leadingOf } from './thread.js'
  * @property {boolean} isEven ticks are due at even distances, on all boxes at the same moments
  * @property {SharedPlan} shared
  * @property {readonly { address: string, runId: string | null }[]} targets
- * @property {Kept} kept
+ * @property {IntervalStore} store
  * @property {boolean} stagger
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
@@ -98,11 +98,7 @@ const secondsOf = (box, heartbeat) => {
   }
 }
 
-/**
- * @param {Needs} needs
- * @param {ReturnType<typeof boxOf>} box
- * @param {SharedPlan} shared
- */
+/** @param {Needs} needs @param {ReturnType<typeof boxOf>} box @param {SharedPlan} shared */
 const join = async ({ run, kind }, box, shared) => {
   const joined = await box.join()
   if (joined.state === 'done') throw runEnded(run)
@@ -116,11 +112,7 @@ const join = async ({ run, kind }, box, shared) => {
   })
 }
 
-/**
- * A box put together: nothing of it is known to the others yet.
- * @param {Needs} needs
- * @param {Redis} client
- */
+/** A box put together: nothing of it is known to the others yet. @param {Needs} needs @param {Redis} client */
 const boxFor = async (needs, client) => {
   const { place, run, kind, say, warn } = needs
   const control = controlOf(client, run)
@@ -137,7 +129,7 @@ const boxFor = async (needs, client) => {
     kind === 'producer' ? needs : await readingOfRun(await begunRun(control, needs), needs, control, facts)
   const joining = { data: randomUUID(), digest: shared.digest, plan: shared.text, writers }
   const mayLead = kind === 'producer'
-  const box = boxOf({ control, id, joining, description: description.text, mayLead, kept: needs.kept })
+  const box = boxOf({ control, id, joining, description: description.text, mayLead, store: needs.store })
   const leading = leadingOf({ place, run, id, data: box.data, warn })
   const staggerMs = () => (needs.stagger ? ((description.agents()[0] - 1) / writers) * needs.spacingMs : 0)
   const ticks = () => ({ spacingMs: needs.isEven ? needs.spacingMs : 0, staggerMs: staggerMs() })
@@ -173,18 +165,18 @@ const signalOf = ({ stop, stopNow, stopsAll }, { stopping, heartbeat }) => {
  * Waits until the run begins.
  * @param {Needs} needs
  * @param {Parts} parts
- * @param {{ begunMs: number, signal: AbortSignal, known: () => Promise<Record<string, string>> }} joined known: what the leader has
+ * @param {{ begunMs: number, signal: AbortSignal, measured: () => Promise<Record<string, string>> }} joined known: what the leader has
  *   measured before the first write
  * @returns {Promise<number>} epoch by the control's clock
  */
 const begun = async (needs, { control, heartbeat, writers, clock, facts, description, leading }, joined) => {
-  const { begunMs, signal, known } = joined
+  const { begunMs, signal, measured } = joined
   const live = async () => (await liveNow(control, writers)).live
   description.ready()
   const startMs = await startOfRun(needs, {
     ...{ control, heartbeat, signal, writers, begunMs, nowMs: clock.now, live },
     onLead: async () => {
-      facts.add(await known())
+      facts.add(await measured())
       await facts.tell()
     },
   })
@@ -236,9 +228,9 @@ const memberOf = async (needs, client) => {
       ),
     /** Says so at once; where the control is away, later. */
     tell: () => facts.tell().catch(() => {}),
-    /** @param {() => Promise<Record<string, string>>} [known] what the leader has measured before the first write */
-    async ready(known = async () => ({})) {
-      const startMs = await begun(needs, parts, { begunMs, signal, known })
+    /** @param {() => Promise<Record<string, string>>} [measured] what the leader has measured before the first write */
+    async ready(measured = async () => ({})) {
+      const startMs = await begun(needs, parts, { begunMs, signal, measured })
       losses.begin()
       return { startMs, atMs: clock.clockAt(startMs) + staggerMs(), isLate }
     },

@@ -10,7 +10,7 @@ import { sumOfBoxes } from './fold.js'
 import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.js'
 
 /**
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Presence } from '../measure/presence.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { RunParts } from '../result/document.js'
@@ -43,8 +43,8 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @property {Readonly<Record<string, BoxEnd>>} ends
  * @property {Checkpoint} checkpoint
  * @property {(from: number, to: number) => Presence} presence
- * @property {Held | null} before
- * @property {Held | null} after
+ * @property {StoredData | null} before
+ * @property {StoredData | null} after
  * @property {number} slotTable
  * @property {any} idle
  */
@@ -184,7 +184,7 @@ export const partsOfFleet = (known) => {
   const { stored, server, costed, achieved } = storedAtCost({
     ...{ plan, strategy, acked, measuredS, idle },
     ledger: { measured, commands: { repeated: 0, ...all.commands } },
-    held: {
+    storedData: {
       before: known.before ?? noHeld,
       after: known.after ?? noHeld,
       elapsedMs: runMs,

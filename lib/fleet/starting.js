@@ -13,7 +13,7 @@ import { decisionOf } from './gather.js'
  */
 
 const everyMs = 100
-const lookEveryMs = 500
+const checkEveryMs = 500
 // From the decision on every box has so long to hear of it.
 const leadInMs = 1500
 
@@ -47,7 +47,7 @@ export const begunRun = async (control, { run, asked, say, stop, place }) => {
       )
     if (!isSaid) say(`--run ${run}: waiting for its writers (--join-within ${period(asked.withinMs)})`)
     isSaid = true
-    await sleep(lookEveryMs)
+    await sleep(checkEveryMs)
   }
 }
 

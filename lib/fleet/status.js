@@ -28,7 +28,7 @@ const everyMs = 3000
 export const lossesOf = ({ control, run, writers, say }) => {
   let before = 0
   let isUnderWay = false
-  const look = async () => {
+  const compare = async () => {
     const [{ descriptions, live }, ends] = await Promise.all([liveNow(control, writers), control.ends()])
     const lost = descriptions.filter(
       (description) =>
@@ -40,17 +40,17 @@ export const lossesOf = ({ control, run, writers, say }) => {
     say(boxTrouble(boxes) || 'all boxes are there again')
   }
   /** A control that is away is asked again. */
-  const turn = async () => {
+  const check = async () => {
     if (isUnderWay) return
     isUnderWay = true
-    await look().catch(() => {})
+    await compare().catch(() => {})
     isUnderWay = false
   }
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   return {
     begin() {
-      timer ??= setInterval(turn, everyMs)
+      timer ??= setInterval(check, everyMs)
     },
     end: () => clearInterval(timer),
   }
@@ -149,7 +149,7 @@ export const statusOf = async (control, run) => {
       }),
     )
     .sort((a, b) => orderOf(a) - orderOf(b))
-  const known = Object.values(checkpoint?.boxes ?? {})
+  const folds = Object.values(checkpoint?.boxes ?? {})
   const plan = JSON.parse(fields.plan)
   const startMs = fields.start === undefined ? null : Number(fields.start)
   return {
@@ -165,8 +165,8 @@ export const statusOf = async (control, run) => {
     readers: readersIn(fields.readers),
     nominal: plan.nominalHz,
     leader: await control.client.get(control.keys.leader),
-    items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
-    [readsName]: sectionOf(sumOfSeconds(known.map((folded) => ({ end: null, folded }))).whole, readsName),
+    items: sumOfBoxes(folds.map(({ sums }) => sums)).whole,
+    [readsName]: sectionOf(sumOfSeconds(folds.map((folded) => ({ end: null, folded }))).whole, readsName),
     second: last && {
       at_s: last.at_ms / 1000,
       achieved: last.achieved,

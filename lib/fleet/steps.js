@@ -13,43 +13,39 @@ const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(
  * Looks until something is there; a control that is away is asked again.
  * @template T
  * @param {object} needs
- * @param {() => Promise<T | null>} needs.look
+ * @param {() => Promise<T | null>} needs.read
  * @param {number} needs.withinMs
  * @param {() => boolean} needs.isOver
  * @returns {Promise<T | null>} null: not in that time, or it is over
  */
-const waitedFor = async ({ look, withinMs, isOver }) => {
+const waitedFor = async ({ read, withinMs, isOver }) => {
   const limitMs = performance.now() + withinMs
   while (performance.now() < limitMs && !isOver()) {
-    const found = await look().catch(() => null)
+    const found = await read().catch(() => null)
     if (found !== null) return found
     await sleep(everyMs)
   }
   return null
 }
 
-/**
- * @param {Control} control
- * @param {string} box
- * @param {() => boolean} isOver nothing is waited for any more
- */
+/** @param {Control} control @param {string} box @param {() => boolean} isOver nothing is waited for any more */
 export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
   const steps = `${head}steps`
   const answer = `${head}answer`
   const playedIn = (/** @type {number} */ n) => `${head}played:${n}`
   /** @param {string} key @param {(pipeline: any) => any} write */
-  const kept = (key, write) => write(client.multi()).pexpire(key, keptMs).exec()
+  const store = (key, write) => write(client.multi()).pexpire(key, keptMs).exec()
   return {
     /** @param {object} step */
-    say: (step) => kept(steps, (all) => all.rpush(steps, JSON.stringify(step))),
+    say: (step) => store(steps, (all) => all.rpush(steps, JSON.stringify(step))),
     /** What is played as the nth. @param {number} n @param {number} withinMs @returns {Promise<any>} null: none came */
     heard: (n, withinMs) =>
       waitedFor({
-        look: async () => JSON.parse((await client.lindex(steps, n)) ?? 'null'),
+        read: async () => JSON.parse((await client.lindex(steps, n)) ?? 'null'),
         ...{ withinMs, isOver },
       }),
     /** What this box saw. @param {number} n @param {object} played */
-    report: (n, played) => kept(playedIn(n), (all) => all.hset(playedIn(n), box, JSON.stringify(played))),
+    report: (n, played) => store(playedIn(n), (all) => all.hset(playedIn(n), box, JSON.stringify(played))),
     /**
      * What all boxes saw.
      * @param {number} n
@@ -59,7 +55,7 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
      */
     async reports(n, boxes, withinMs) {
       const all = await waitedFor({
-        look: async () => {
+        read: async () => {
           const found = Object.values(await client.hgetall(playedIn(n)))
           return found.length >= boxes ? found.map((text) => JSON.parse(text)) : null
         },
@@ -74,11 +70,11 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
       return all
     },
     /** @param {object} document */
-    answered: (document) => kept(answer, (all) => all.set(answer, JSON.stringify(document))),
+    answered: (document) => store(answer, (all) => all.set(answer, JSON.stringify(document))),
     /** @param {number} withinMs @returns {Promise<any>} */
     answer: (withinMs) =>
       waitedFor({
-        look: async () => JSON.parse((await client.get(answer)) ?? 'null'),
+        read: async () => JSON.parse((await client.get(answer)) ?? 'null'),
         ...{ withinMs, isOver: () => false },
       }),
   }

@@ -37,11 +37,11 @@ export const absentBoxes = ({ fleet, items, duration_s: durationS, plan }) => {
     late.length > 0 && listed(late, (box) => `${nameOf(box)} joined at ${box.from_s.toFixed(1)} s`),
     never > 0 && `${several(never, 'writer')} never came`,
   ].filter(Boolean)
-  const share = items.offered > 0 ? (fleet.absent.items / items.offered) * 100 : 0
+  const absentPct = items.offered > 0 ? (fleet.absent.items / items.offered) * 100 : 0
   return [
     {
       code: absentCode,
-      message: `${parts.join('; ') || 'boxes were missing'}: ${several(fleet.absent.items, 'item')} (${share < 0.1 && share > 0 ? 'under 0.1' : share.toFixed(1)} %) of ${durationS.toFixed(1)} s are absent, and no other box wrote them; repeat with all boxes`,
+      message: `${parts.join('; ') || 'boxes were missing'}: ${several(fleet.absent.items, 'item')} (${absentPct < 0.1 && absentPct > 0 ? 'under 0.1' : absentPct.toFixed(1)} %) of ${durationS.toFixed(1)} s are absent, and no other box wrote them; repeat with all boxes`,
     },
   ]
 }

@@ -38,9 +38,9 @@ import { workers } from './workers/index.js'
  * @property {(run: any) => Row[]} [facts] in the place of those of writers
  * @property {(run: any) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures
  *
- * @typedef {object} Writing offers what is written
+ * @typedef {object} Writing offers what is to be written
  * @property {() => number} elapsed
- * @property {Promise<unknown>} offered everything was, or it was stopped
+ * @property {Promise<unknown>} offered resolves when everything was offered, or it was stopped
  * @property {(limitMs: number, atOnce: AbortSignal) => Promise<boolean>} settle
  * @property {() => void} stop
  * @property {() => number} lastSettledMs
@@ -71,7 +71,7 @@ import { workers } from './workers/index.js'
  *   event: (kind: string, text: string) => void }} journal
  * @property {(load: Playing) => void} hang
  * @property {(measures: readonly Measure[], more: Record<string, any>) => ReturnType<typeof instrumentsOf>} measure
- * @property {(seconds: Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'look'> },
+ * @property {(seconds: Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'check'> },
  *   start: () => void) => number} begin its seconds and the load; when, epoch
  *
  * @typedef {Signals & NeedsOfLoad} LoadNeeds of a load with seconds of its own
@@ -118,7 +118,7 @@ const ofConsumers = ({ flow }) => (flow === 'workers' ? workers : fetches)
 /** What a consumer plays. @type {(plan: { flow?: string }) => { open: (needs: any) => Promise<Reading> }} */
 export const readingOf = ofConsumers
 
-/** Consumers of earlier versions name no flow. @param {Record<string, any>} run run.json, or its kind and plan @returns {Load} */
+/** Results of consumers of earlier versions have no flow. @param {Record<string, any>} run run.json, or its kind and plan @returns {Load} */
 export const loadOf = ({ kind, jobs: done, plan }) => {
   if (kind !== 'consumer') return LOADS[kindOf(plan)]
   return done ? workers : ofConsumers(plan)

@@ -1,4 +1,4 @@
-// Settings and what is known of the target become frozen plain data.
+// Makes frozen plain data of settings and facts about the target.
 import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { agentRange } from '../base/ranges.js'
@@ -18,7 +18,7 @@ import { longestWarmUpMs } from './warm-up.js'
  * @import { FlowName } from './names.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
- * @typedef {{ agent: number, first: number, count: number }} AgentShare
+ * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel, library?: LibraryPlan | null }>} Plan
  *
@@ -30,11 +30,11 @@ import { longestWarmUpMs } from './warm-up.js'
  * @property {number} [startedMs] epoch: what distinguishes this run from others
  */
 
-// A timer of Node holds this spacing; shorter ones bunch up.
+// The smallest spacing that a timer of Node keeps; shorter ones bunch up.
 const smoothSpacingMs = 5
 
 /**
- * Equal parts of an interval: as asked, or for smooth pacing as many as the clock can hold.
+ * Into how many equal parts an interval is cut: as asked, or for smooth pacing as many as the timer allows.
  * @param {Settings} settings
  * @param {number} smallestShare
  */
@@ -56,7 +56,7 @@ const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed 
 }
 
 /**
- * A window of whole ticks: else a part of one would be missing from what was stored in it, and the rate look missed.
+ * A window must have whole ticks: with a part of one, the rate would look missed.
  * @param {Settings} settings
  * @param {number} spacingMs
  * @param {number | null} ticks
@@ -87,7 +87,7 @@ const buildPlan = (settings, facts) => {
     chunks,
     spacingMs,
     totalAgents,
-    agents: /** @type {readonly AgentShare[]} */ (agents),
+    agents: /** @type {readonly AgentRange[]} */ (agents),
     items,
     pacing: settings.pacing,
     rate: settings.rate === 'max' ? settings.rate : null,
@@ -121,7 +121,7 @@ const buildPlan = (settings, facts) => {
     reconnectHz: settings.reconnectHz ?? null,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     ...(settings.rates && { rates: settings.rates }),
-    /** The warm-up ends earlier where the run is steady: not in a fleet, whose boxes all measure the same seconds. */
+    /** Whether the warm-up ends when the run is steady: not in a fleet, whose boxes all measure the same seconds. */
     ...(settings.warmUpMs === 'auto' &&
       settings.control === undefined && { settles: /** @type {true} */ (true) }),
     durationMs: settings.durationMs ?? null,
@@ -139,11 +139,7 @@ const buildPlan = (settings, facts) => {
   }
 }
 
-/**
- * @param {Settings} settings
- * @param {Facts} facts
- * @returns {Plan}
- */
+/** @param {Settings} settings @param {Facts} facts @returns {Plan} */
 export const planOf = (settings, facts) => {
   const { strategy, placement } = settings
   const { oneSlot, flags, roles } = strategyNamed(strategy)
@@ -162,11 +158,7 @@ export const planOf = (settings, facts) => {
   })
 }
 
-/**
- * @template T
- * @param {T} value
- * @returns {T}
- */
+/** @template T @param {T} value @returns {T} */
 const deepFreeze = (value) => {
   if (value !== null && typeof value === 'object') Object.values(value).forEach(deepFreeze)
   return Object.freeze(value)

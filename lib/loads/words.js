@@ -60,8 +60,8 @@ export const writingWords = (plan, { first = [], data = [], commands = [], last 
 
 /** Why a run of writers counts. @param {WriteRun} run */
 export const goodOfWriters = ({ plan, rate: { nominal } }) => {
-  const kept = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
-  return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : kept}`
+  const what = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
+  return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : what}`
 }
 
 /** @param {WriteRun} run */

@@ -71,7 +71,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
       lateness.record(behindMs * 1000)
     },
     firstBehindMs: () => firstBehindMs,
-    lateTurn: lateness.turn,
+    lateOfSecond: lateness.endSecond,
     lateTicks: late.count,
     /** Begins the measured window anew; call while nothing is under way. */
     restart() {

@@ -1,5 +1,5 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
-import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
+import { asPercent, count, micros, percent, plainText, rate, several } from '../base/units.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
@@ -76,23 +76,23 @@ const lostItems = (behind) => (run) => {
   const { offered, uncertain, dropped, unsettled } = run.items
   // Refusals of a full queue are as they should be.
   const failed = run.items.failed - refusedIn(run)
-  const of = `of ${count(offered)} items`
+  const ofItems = `of ${count(offered)} items`
   return [
-    { code: 'failed', n: failed, message: `${count(failed)} ${of} failed` },
+    { code: 'failed', n: failed, message: `${count(failed)} ${ofItems} failed` },
     {
       code: 'uncertain',
       n: uncertain,
-      message: `${count(uncertain)} ${of} are uncertain: their answers were lost, and their commands are not safe to retry; look at the connections, or take a strategy whose commands are`,
+      message: `${count(uncertain)} ${ofItems} are uncertain: their answers were lost, and their commands are not safe to retry; look at the connections, or take a strategy whose commands are`,
     },
     {
       code: 'dropped',
       n: dropped,
-      message: `${count(dropped)} ${of} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run, behind)}`,
+      message: `${count(dropped)} ${ofItems} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run, behind)}`,
     },
     {
       code: 'unsettled',
       n: unsettled,
-      message: `${count(unsettled)} ${of} had no answer when the run ended; lower the rate, or see which node stopped answering`,
+      message: `${count(unsettled)} ${ofItems} had no answer when the run ended; lower the rate, or see which node stopped answering`,
     },
   ]
     .filter(({ n }) => n !== 0)
@@ -101,10 +101,10 @@ const lostItems = (behind) => (run) => {
 
 /** @param {Evidence} run @returns {Warning[]} */
 const causes = ({ items, commands, queue }) => {
-  const reasonFor = (/** @type {string} */ cause, /** @type {string} */ of) => ({
+  const reasonFor = (/** @type {string} */ cause, /** @type {string} */ counted) => ({
     code: 'cause',
     cause: plainText(cause),
-    message: `${plainText(cause)} (${of}): ${adviceOf(cause)}`,
+    message: `${plainText(cause)} (${counted}): ${adviceOf(cause)}`,
   })
   return [
     ...Object.entries(items.failed_by)
@@ -125,11 +125,11 @@ const causes = ({ items, commands, queue }) => {
  */
 const failovers = ({ events = [], items }) => {
   if (items.acked === items.offered) return []
-  const of = (/** @type {string} */ kind) => events.filter((/** @type {any} */ event) => event.kind === kind)
-  const newcomers = of('new-master')
-  return of('master-gone').flatMap((/** @type {any} */ gone) => {
+  const ofKind = (/** @type {string} */ kind) => events.filter((/** @type {any} */ one) => one.kind === kind)
+  const newcomers = ofKind('new-master')
+  return ofKind('master-gone').flatMap((/** @type {any} */ gone) => {
     const [address] = gone.text.split(' ')
-    const died = of('disconnected').find(
+    const died = ofKind('disconnected').find(
       (/** @type {any} */ { text, at_ms: atMs }) => text.startsWith(`${address}: `) && atMs <= gone.at_ms,
     )
     if (!died) return []
@@ -182,7 +182,7 @@ const rateSustained = (behind) => (run) => {
   const did = namesOfKind(run.plan).inBatches
     ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
     : `${rate(achieved)} of ${rate(nominal)} items/s`
-  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run, behind)}`
+  const message = `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run, behind)}`
   return [{ code: 'rate', message }]
 }
 
@@ -279,7 +279,7 @@ const observations = (run) => {
     [
       server.share !== null && server.share < limits.share,
       'share',
-      `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
+      `this process wrote ${asPercent(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
     ],
     [
       Boolean(server.foreign_calls) && server.foreign_calls?.by !== 'consumers',

@@ -39,7 +39,7 @@ export const bitsOf = () => {
   let bytes = new Uint8Array(1024)
   let ones = 0
   let end = 0 // bytes in use
-  let from = Number.POSITIVE_INFINITY // of what has changed
+  let from = Number.POSITIVE_INFINITY // of the changed range
   let to = 0
   return {
     /** @param {number} n @returns whether it was not there */

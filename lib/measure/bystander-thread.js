@@ -29,7 +29,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
   let worker
   /** @type {Promise<unknown>} */
   let ended = Promise.resolve()
-  let known = ''
+  let sentNames = ''
   let lateShare = Number.NaN
 
   const namesOf = (/** @type {Endpoint[]} */ list) => list.map(addressOf).join(' ')
@@ -53,7 +53,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
     /** Resolves when the thread has started, so that its start is not measured. */
     async start() {
       const list = masters()
-      known = namesOf(list)
+      sentNames = namesOf(list)
       worker = new Worker(program, {
         workerData: { port: theirs, access, masters: plain(list) },
         transferList: [theirs],
@@ -74,8 +74,8 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
       drain()
       const list = masters()
       const names = namesOf(list)
-      if (names === known) return
-      known = names
+      if (names === sentNames) return
+      sentNames = names
       port.postMessage({ masters: plain(list) })
     },
     /** Part of the PINGs that were sent late by more than a quarter of their latency, once it has ended; NaN: not known. */

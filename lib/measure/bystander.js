@@ -39,12 +39,12 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   const waiting = []
   /** @type {number[]} for each PING on the wire, how many of the waiting it answers */
   const onWire = []
-  let owed = 0 // the waiting that no PING on the wire answers
+  let owed = 0 // waiting PINGs that no sent PING answers
   /** @type {object | null} tells a late event of a former connection from one of this */
   let current = null
   /** @type {Socket | null} */
   let socket = null
-  let reached = false // before the first connection nothing is due
+  let reached = false // nothing is due before the first connection
   let retryAtMs = Number.NEGATIVE_INFINITY
   let backOffMs = firstBackOffMs
 

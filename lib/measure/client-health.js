@@ -1,7 +1,7 @@
 // The CPU and memory of this process in a run, and whether its sending thread was the limit.
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { known } from './node-figures.js'
+import { finite } from './node-figures.js'
 
 /**
  * @typedef {object} ClientRow a second of this process
@@ -77,8 +77,8 @@ const meter = (clock) => {
         cpu_s: now.cpuS - start.cpuS,
         thread: {
           over_s: overS,
-          busy_s: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
-          cpu_s: known(now.threadS - start.threadS),
+          busy_s: finite(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
+          cpu_s: finite(now.threadS - start.threadS),
         },
       }
     },
@@ -144,7 +144,7 @@ const idling = (clock) => {
   let pct = null
   return {
     /** Between two of these is a second. @param {boolean} isIdle whether from now on nothing else is done */
-    look(isIdle) {
+    sample(isIdle) {
       const { cpu_s: cpuS, over_s: overS } = use.read()
       if (isFree && overS > 0) pct = Math.min(pct ?? Number.POSITIVE_INFINITY, (100 * cpuS) / overS)
       isFree = isIdle
@@ -176,7 +176,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
 
     startWindow: () => windowDelay.reset(),
 
-    lookIdle: idle.look,
+    sampleIdle: idle.sample,
     /** The least of the seconds: what was made ready before still keeps threads of V8 busy. */
     idlePct: idle.pct,
 

@@ -49,7 +49,7 @@ const differenceMs = (a, b) => {
  */
 export const clocksOf = ({ time, epochMs }) => {
   /** @type {Map<string, { first: Measured, best: Measured }>} */
-  const known = new Map()
+  const measured = new Map()
 
   const sampled = async (/** @type {string} */ address) => {
     const sentMs = epochMs()
@@ -64,9 +64,9 @@ export const clocksOf = ({ time, epochMs }) => {
       const next = await sampled(address)
       if (next.rttMs < best.rttMs) best = next
     }
-    const before = known.get(address)
-    if (!before) known.set(address, { first: best, best })
-    // What contradicts a better measurement is news; what does not is less exact.
+    const before = measured.get(address)
+    if (!before) measured.set(address, { first: best, best })
+    // A measurement that contradicts a better one is a change; otherwise it is only less exact.
     else if (best.rttMs < before.best.rttMs || differenceMs(before.best, best) !== 0) before.best = best
   }
 
@@ -76,27 +76,27 @@ export const clocksOf = ({ time, epochMs }) => {
       await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },
     /** Epoch by the clock of that node. @param {string} address */
-    now: (address) => epochMs() + (known.get(address)?.best.offsetMs ?? 0),
-    /** How far those are ahead of us: the middle one. @param {readonly string[]} addresses */
+    now: (address) => epochMs() + (measured.get(address)?.best.offsetMs ?? 0),
+    /** The median offset of those nodes. @param {readonly string[]} addresses */
     offsetMs: (addresses) => {
-      const offsets = addresses.flatMap((address) => known.get(address)?.best.offsetMs ?? [])
+      const offsets = addresses.flatMap((address) => measured.get(address)?.best.offsetMs ?? [])
       offsets.sort((a, b) => a - b)
       return offsets.length > 0 ? offsets[Math.floor((offsets.length - 1) / 2)] : 0
     },
     /** The nodes whose offset is certainly above the limit. */
     wrong: () =>
-      [...known].flatMap(([address, { best }]) =>
+      [...measured].flatMap(([address, { best }]) =>
         Math.abs(best.offsetMs) - best.rttMs / 2 > clockLimitMs ? [{ address, offsetMs: best.offsetMs }] : [],
       ),
     /** The nodes whose clock has certainly moved since it was first measured. */
     moved: () =>
-      [...known].flatMap(([address, { first, best }]) => {
+      [...measured].flatMap(([address, { first, best }]) => {
         const byMs = differenceMs(first, best)
         return Math.abs(byMs) > clockLimitMs ? [{ address, byMs }] : []
       }),
     /** @returns {ClockFigures[]} */
     figures: () =>
-      [...known].map(
+      [...measured].map(
         ([
           address,
           {

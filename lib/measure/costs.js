@@ -1,4 +1,4 @@
-// What an item cost the servers: their figures divided by what all writers stored.
+// The costs of an item on the servers: their CPU and bytes divided by the items that all writers stored.
 
 import { isScheduled } from '../plan/pacer.js'
 import { memoryCost } from './memory-cost.js'
@@ -11,7 +11,7 @@ import { memoryCost } from './memory-cost.js'
  * @import { Presence } from './presence.js'
  */
 
-// What others may run of our commands before it is worth a word.
+// Fewer calls by others are not reported.
 const foreignPart = 0.05
 
 // What a run sends beside its items: PINGs, the sampler, leases, the plan, clocks and what reads the account of a
@@ -73,7 +73,7 @@ const foreignWork = ({ plan, strategy, commands, watched }) => {
 export const storedOf = (plan, due, acked) =>
   isScheduled(plan) && due.offered > 0 && due.acked === due.offered ? due.acked : acked
 
-// What was run and not yet answered at the first INFO, at the last one, and while its own answer was on its way.
+// Operations executed but not answered at the first INFO, at the last one, and while its own answer was on its way.
 const underWay = 3
 
 /**
@@ -110,28 +110,32 @@ const unsureOf = ({ measured, commands }, beyond) =>
  * @param {Plan} known.plan
  * @param {ReturnType<typeof strategyOf>} known.strategy
  * @param {number} known.stored items that we stored in the window
+ * @param {NodeTotals['counted']} [known.counted] of them between the two INFO that the commands are counted by
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {Presence} known.writers
  */
-export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) => {
+export const shareOf = ({ plan, strategy, stored, counted, unsure, commands, writers }) => {
+  const { least: surely, most: perhaps } = counted ?? { least: stored, most: stored }
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
   const counting = strategy.countingCommand
-  // Consumers that run it too leave no count of items.
+  // Consumers that run the same command leave no count of items.
   const { signs, all: theirs } = strategy.consumerCommands
   const isShared = counting !== null && theirs.has(counting) && [...signs].some((name) => name in commands)
   const calls = counting === null || isShared ? 0 : (commands[counting]?.calls ?? 0)
   if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
   // ours, and no other writer's. Between these bounds the leases decide.
-  const least = Math.min(1, stored / calls)
-  const most = Math.min(1, (stored + unsure) / calls)
+  const least = Math.min(1, surely / calls)
+  const most = Math.min(1, (perhaps + unsure) / calls)
+  // The last batch of a short window may come after the INFO that the CPU is of; less than half: its count was reset.
+  const ran = calls < surely / 2 ? surely : calls
   if (!isScheduled(plan) || !writers.steady)
-    return { share: Math.min(most, Math.max(least, byLeases)), all: Math.max(stored, calls), foreign: null }
-  const all = Math.max(stored, Math.min(calls, (stored + unsure) / byLeases))
-  const foreign =
-    calls - all > foreignPart * calls ? { command: counting, calls: Math.round(calls - all) } : null
-  return { share: Math.max(least, byLeases), all, foreign }
+    return { share: Math.min(most, Math.max(least, byLeases)), all: ran, foreign: null }
+  const ours = (perhaps + unsure) / byLeases
+  const isForeign = calls - ours > foreignPart * calls
+  const foreign = isForeign ? { command: counting, calls: Math.round(calls - ours) } : null
+  return { share: Math.max(least, byLeases), all: isForeign ? ours : ran, foreign }
 }
 
 /**
@@ -142,41 +146,36 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
  * @param {Parameters<typeof unsureOf>[0] & { measured: { acked: number, offered: number } }} known.ledger
  * @param {number} known.acked in the window, whenever it was due
  * @param {number} known.measuredS
- * @param {Omit<Parameters<typeof memoryCost>[0], 'plan' | 'strategy'>} known.held
+ * @param {Omit<Parameters<typeof memoryCost>[0], 'plan' | 'strategy'>} known.storedData
  * @param {NodeTotals} known.totals over the window
+ * @param {NodeTotals['counted']} [known.counted] not of a fleet, one box of which asks for INFO
  * @param {Idle | Unknown} known.idle
  * @param {Presence} known.writers
  */
-export const storedAtCost = ({ ledger, acked, measuredS, held, ...known }) => {
+export const storedAtCost = ({ ledger, acked, measuredS, storedData, ...known }) => {
   const { plan, strategy } = known
   const stored = storedOf(plan, ledger.measured, acked)
   const { server, costed } = serverCosts({
     ...known,
-    stored: strategy.loads ? costedOf(known) : stored,
+    ...(strategy.loads ? { stored: costedOf(known), counted: undefined } : { stored }),
     unsure: unsureOf(ledger, acked - stored),
-    memory: memoryCost({ plan, strategy, ...held }),
+    memory: memoryCost({ plan, strategy, ...storedData }),
   })
   return { stored, server, costed, achieved: measuredS > 0 ? stored / measuredS : null }
 }
 
 /**
- * What is known of the servers beside what their work is divided by.
- * @param {object} known
- * @param {Plan} known.plan
- * @param {ReturnType<typeof strategyOf>} known.strategy
- * @param {number} known.stored
- * @param {number} known.unsure
- * @param {Pick<NodeTotals, 'commands' | 'evicted' | 'watched'>} known.totals over the window
- * @param {Idle | Unknown} known.idle
- * @param {ReturnType<typeof memoryCost>} known.memory
- * @param {Presence} known.writers
+ * The measurements of the servers that are not divided by items.
+ * @typedef {{ totals: Pick<NodeTotals, 'commands' | 'evicted' | 'watched'>, idle: Idle | Unknown }} OfServers over the window
+ * @param {Omit<Parameters<typeof shareOf>[0], 'commands'> & OfServers & { memory: ReturnType<typeof memoryCost> }} needs
  */
-export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, memory, writers }) => {
+export const serverCosts = ({ stored, totals, idle, memory, ...known }) => {
+  const { plan, strategy } = known
   const { commands, evicted, watched } = totals
-  const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
+  const { share, all, foreign } = shareOf({ ...known, stored, commands })
   const names = Object.entries(commands).filter(([name]) => strategy.commandNames.has(name))
   return {
-    // In a run that stored nothing, there is no item to divide the servers' work by.
+    // A run that stored nothing has no costs per item.
     costed: { items: stored === 0 ? 0 : all, idle },
     server: {
       ...{ share, ...memory, evicted },

@@ -1,6 +1,6 @@
-// What the servers use before the first write: their own background work, replication, our PINGs and INFO, and on a
-// live target other applications. It goes on during the run, and is no item's.
-import { addCommands, known } from './node-figures.js'
+// What the servers use before the first write: background work, replication, our PINGs and INFO, and on a live target other
+// applications. It continues during the run, and belongs to no item.
+import { addCommands, finite } from './node-figures.js'
 
 /**
  * @import { CommandUse } from '../wire/info.js'
@@ -39,10 +39,14 @@ const bytesOf = (/** @type {NodeRow} */ { net_in_bytes: read, net_out_bytes: sen
 
 /** Bytes a second of the masters, each over the time between its own answers. @param {readonly NodeRow[][]} seconds */
 const netBytesOf = (seconds) => {
-  const masters = seconds.flat().filter(({ role }) => role === 'master')
-  const bytes = masters.reduce((sum, row) => sum + bytesOf(row) - (row.info_bytes ?? 0), 0)
-  const overMs = seconds.reduce((sum, rows) => sum + (rows[0]?.over_ms ?? 0), 0)
-  return known((bytes / overMs) * 1000)
+  /** @type {Map<string, { bytes: number, overMs: number }>} */
+  const masters = new Map()
+  for (const row of seconds.flat().filter(({ role }) => role === 'master')) {
+    const sum = masters.get(row.address) ?? { bytes: 0, overMs: 0 }
+    const bytes = row.over_ms === undefined ? 0 : bytesOf(row) - (row.info_bytes ?? 0)
+    masters.set(row.address, { bytes: sum.bytes + bytes, overMs: sum.overMs + (row.over_ms ?? 0) })
+  }
+  return finite([...masters.values()].reduce((sum, { bytes, overMs }) => sum + (bytes / overMs) * 1000, 0))
 }
 
 /** The mean of samples that agree. @param {readonly NodeRow[][]} seconds @returns {Idle | null} null: they do not */

@@ -55,7 +55,7 @@ export const series = ({ isFolded = false } = {}) => {
       current.recordValueWithCount(us < 1 ? 1 : Math.round(us), weight)
     },
     /** Ends a second: its percentiles, and its buckets for merging. */
-    turn() {
+    endSecond() {
       const found = percentiles(current)
       if (!found) return null
       const second = {

@@ -1,4 +1,4 @@
-// What became of every item. Exact, and without a clock.
+// Counts the outcome of every item. Exact, and without a clock.
 import { ackedRanges } from './acked-ranges.js'
 
 /**
@@ -31,16 +31,14 @@ const outcomes = /** @type {const} */ (['acked', 'failed', 'uncertain', 'dropped
 /** @returns {Counts} */
 export const noCounts = () => ({ offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })
 
-/**
- * @param {{ agents: readonly { agent: number }[], once?: boolean }} plan
- */
+/** @param {{ agents: readonly { agent: number }[], once?: boolean }} plan */
 export const ledgerOf = ({ agents, once = false }) => {
-  // Items that are written only once can be looked for afterwards.
+  // Items that are written only once can be checked afterwards.
   const ranges = once ? ackedRanges() : null
   const whole = noCounts()
   const measured = noCounts()
   const byAgent = new Map(agents.map(({ agent }) => [agent, noCounts()]))
-  const commands = { sent: 0, answered: 0, repeated: 0, refused: 0, itemsCarried: 0 }
+  const commands = { sent: 0, repeated: 0, refused: 0 }
   /** @type {Record<string, number>} */
   const failedBy = {}
   /** @type {Record<string, number>} */
@@ -96,12 +94,7 @@ export const ledgerOf = ({ agents, once = false }) => {
     if (account.open === 0) close(account)
   }
 
-  /**
-   * @param {Account} account
-   * @param {number} item its place in the account
-   * @param {number} outcome
-   * @param {number} cause
-   */
+  /** @param {Account} account @param {number} item its place in the account @param {number} outcome @param {number} cause */
   const mark = (account, item, outcome, cause) => {
     if (!account.worst || !account.causes) {
       account.worst = new Uint8Array(account.count)
@@ -120,11 +113,7 @@ export const ledgerOf = ({ agents, once = false }) => {
     failedBy,
     errorsBy,
     repeatedBy,
-    /**
-     * Commands are sent again, or a connection is tried again, for that cause.
-     * @param {string} cause
-     * @param {number} [n]
-     */
+    /** Counts commands that are retried, or connections, by cause. @param {string} cause @param {number} [n] */
     sentAgain(cause, n = 1) {
       repeatedBy[cause] = (repeatedBy[cause] ?? 0) + n
     },
@@ -152,7 +141,7 @@ export const ledgerOf = ({ agents, once = false }) => {
       account.open += n
     },
 
-    /** All of the tick's commands are expected. @param {Account} account */
+    /** Call when all commands of the tick are known. @param {Account} account */
     seal(account) {
       settle(account, 1)
     },
@@ -160,12 +149,9 @@ export const ledgerOf = ({ agents, once = false }) => {
     /**
      * @param {Account} account
      * @param {number} n commands answered without error
-     * @param {number} items that they carried; an item counts once for each command that carries it
      * @param {number} [stored] items whose last commands they were; what is left is counted when all have an outcome
      */
-    answered(account, n, items, stored = 0) {
-      commands.answered += n
-      commands.itemsCarried += items
+    answered(account, n, stored = 0) {
       if (stored > 0) {
         account.acked += stored
         add(account, 'acked', stored)
@@ -197,7 +183,7 @@ export const ledgerOf = ({ agents, once = false }) => {
       settle(account, to - from)
     },
 
-    /** A tick that is not begun. @param {Account} account */
+    /** Counts a tick that was not begun. @param {Account} account */
     skip(account) {
       add(account, 'dropped', account.count)
       ranges?.skipped(account)
@@ -215,7 +201,7 @@ export const ledgerOf = ({ agents, once = false }) => {
       for (const member of members) mark(account, member + first - account.first, rank, 0)
     },
 
-    /** Items by outcome must make up what was offered. */
+    /** The outcomes must add up to what was offered. */
     isBalanced() {
       const sums = (/** @type {Counts} */ c) => c.acked + c.failed + c.uncertain + c.dropped + c.unsettled
       const lost = Object.values(failedBy).reduce((sum, n) => sum + n, 0)

@@ -49,7 +49,7 @@ export const liveShareOf = ({ announced, limit, dated, now }) => {
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))
     },
     /** The announcement was read. @param {boolean} live its writers are at work */
-    looked(live) {
+    checked(live) {
       if (live) shares.push(...pending)
       pending = []
     },

@@ -1,5 +1,4 @@
-// What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
-// is not known.
+// The memory of an item: the growth of the data set divided by the new items; or why it is not known.
 import { bytes, count, period, several } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'
@@ -12,14 +11,14 @@ import { shortestS } from '../traffic/lifetimes.js'
 /** Tables and buffers that a server grows by itself: below this, on each master, they would pass for the items'. */
 const leastBytes = 100_000
 
-/** What the masters' data grew by, where it is more than they grow by themselves. @param {{ topology: { masters: readonly string[] } }} target @param {number | null} bytes */
+/** The growth of the masters' data, where it is more than servers grow without items. @param {{ topology: { masters: readonly string[] } }} target @param {number | null} bytes */
 export const measurableGrowth = ({ topology: { masters } }, bytes) =>
   bytes === null || bytes < leastBytes * masters.length ? null : bytes
 
 /**
  * @typedef {Pick<ReturnType<typeof strategyOf>, 'holders' | 'slots'>} Strategy
  *
- * @typedef {object} Held what the masters hold at a moment
+ * @typedef {object} StoredData what the masters hold at a moment
  * @property {number | null} dataBytes
  * @property {number | null} keys
  * @property {number[] | null} gathered members of the keys that gather items, as lib/servers/item-counts.js counts them
@@ -34,8 +33,8 @@ export const measurableGrowth = ({ topology: { masters } }, bytes) =>
  * @typedef {object} Known
  * @property {Plan} plan
  * @property {Strategy} strategy
- * @property {Held} before the first write
- * @property {Held} after the last
+ * @property {StoredData} before the first write
+ * @property {StoredData} after the last
  * @property {number} elapsedMs of the whole run
  * @property {number | null} [writersBefore] others that were at work before our first item
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
@@ -45,7 +44,7 @@ export const measurableGrowth = ({ topology: { masters } }, bytes) =>
 const keysShare = 1 / 20
 const idsShare = 1 / 100
 const shownSlotShare = 1 / 20
-// Keys that have expired may be counted for a while.
+// Expired keys may be counted for a while.
 const mostItems = 1.5
 // A forecast is between 0.9 and 1.4 of what a run then takes.
 const mostForecast = 2
@@ -57,17 +56,12 @@ const usageNote =
 
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
-/**
- * @param {Strategy} strategy
- * @param {Held} before
- * @param {Held} after
- * @param {number} elapsedMs
- */
+/** @param {Strategy} strategy @param {StoredData} before @param {StoredData} after @param {number} elapsedMs */
 const storedItems = (strategy, before, after, elapsedMs) => {
   const { countedBy, keysAnItem, others, aMinute } = strategy.holders()
   if (countedBy === 'keys') {
     if (after.keys === null || before.keys === null) return null
-    // Beside them what gathers the items; the plan's key was there before.
+    // The keys that gather the items are counted as well; the plan's key was there before.
     const minutes = aMinute * Math.min(4, 1 + Math.floor(elapsedMs / 60_000))
     return Math.round((after.keys - before.keys - others - minutes) / keysAnItem)
   }
@@ -75,12 +69,11 @@ const storedItems = (strategy, before, after, elapsedMs) => {
 }
 
 /**
- * The same with what gathers the items taken apart; null where that is not known, or where these keys do not hold each item
- * once.
+ * The same with the gathering keys separate; null where this is not known, or where these keys do not hold each item once.
  * @param {Plan} plan
  * @param {Strategy} strategy
- * @param {Held} before
- * @param {Held} after
+ * @param {StoredData} before
+ * @param {StoredData} after
  * @param {number | null} stored
  * @param {number | null} grown
  * @returns {Apart | null}
@@ -95,7 +88,7 @@ const apartOf = (plan, strategy, before, after, stored, grown) => {
   if (own <= 0 || !isEachOnce || counts(0).some(({ isMinutely }) => isMinutely)) return null
   const items = countedBy === 'keys' ? stored : own
   const [there = 0] = before.gathered ?? []
-  // Nothing to take apart.
+  // Nothing to separate.
   if (items <= 0 || (there === 0 && Math.abs(items - own) <= own * idsShare)) return null
   // Another box may have written values and not yet their ids: a model of ours has one for each.
   const areComing = plan.totalAgents > plan.agents.length && there === 0 && strategy.holders().bytes !== null
@@ -111,7 +104,7 @@ const apartOf = (plan, strategy, before, after, stored, grown) => {
 const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().minutesS : 0)
 
 /**
- * Why there is no figure; null where there is one.
+ * Why there is no result; null: there is one.
  * @param {Known} known
  * @param {number | null} stored
  * @param {number | null} grown
@@ -130,7 +123,7 @@ const reasonAgainst = (known, stored, grown, isApart) => {
     return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`
   if (writersBefore) return 'items of other writers were there before the first write'
   if (stored <= 0) return 'no items came: they were there before the first write'
-  // A lease for each of our agents, and perhaps the plan of an earlier run.
+  // A lease for each of our agents, and possibly the plan of an earlier run.
   const keys = before.keys - agents.length - 1
   if (keys > stored * keysShare)
     return `${several(keys, 'key')} ${keys === 1 ? 'was' : 'were'} there before the first write; wait until they expire, or remove them (millrace cleanup, FLUSHDB)`
@@ -141,7 +134,7 @@ const reasonAgainst = (known, stored, grown, isApart) => {
   if (!isDrawn(plan) && stored < own * leastAlive)
     return `only ${count(stored)} of ${several(own, 'item')} had not expired at the end`
   const { most, bytes: forecast } = strategy.holders()
-  // Until they are collected, those that have expired are counted too.
+  // Until they are removed, expired items count as well.
   const ever = once ? plan.quantity * (1 + elapsedMs / periodMs) : 0
   if (stored > Math.max(most * mostItems, ever))
     return `${count(stored)} items came, and this plan has ${count(most)} at most: another application wrote meanwhile`
@@ -154,7 +147,7 @@ const reasonAgainst = (known, stored, grown, isApart) => {
 }
 
 /**
- * How much of it is a table for each slot that was used for the first time, where that is not little.
+ * How much of it are the tables of slots used for the first time, if this is not small.
  * @param {Plan} plan
  * @param {Strategy} strategy
  * @param {number} slotTable bytes

@@ -106,8 +106,8 @@ const ioThreadsLoop = (fields) =>
   activeTimes(fields) === null &&
   (fields.valkey_version !== undefined || Number.parseInt(fields.redis_version, 10) < 8)
 
-/** A figure that JSON can hold. @param {number} n */
-export const known = (n) => (Number.isFinite(n) ? n : null)
+/** A number that JSON can hold. @param {number} n */
+export const finite = (n) => (Number.isFinite(n) ? n : null)
 
 /** @param {Info} info @param {number} atMs @returns {Reading} */
 export const reading = ({ fields, commands, databases, replicas }, atMs) => {
@@ -151,11 +151,11 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
     active: activeTimes(fields),
     loops: ioThreadsLoop(fields),
     gauges: {
-      memory_bytes: known(number('used_memory')),
-      memory_limit_bytes: known(number('maxmemory') || number('total_system_memory')),
-      data_bytes: known(Math.max(0, number('used_memory') - besides)),
+      memory_bytes: finite(number('used_memory')),
+      memory_limit_bytes: finite(number('maxmemory') || number('total_system_memory')),
+      data_bytes: finite(Math.max(0, number('used_memory') - besides)),
       keys: Object.values(keysOf).reduce((sum, keys) => sum + keys, 0),
-      clients: known(number('connected_clients')),
+      clients: finite(number('connected_clients')),
     },
     keysOf,
     commands,

@@ -1,7 +1,7 @@
-// One INFO per node per second, as differences. A node that does not answer leaves a gap.
+// One INFO per node and second, as differences. A node that does not answer leaves a gap.
 import { atMost } from '../base/timers.js'
 import { parseInfo } from '../wire/info.js'
-import { difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
+import { difference, finite, flushesBetween, reading, wasRestarted } from './node-figures.js'
 
 /**
  * @import { ReplicaView } from './node-figures.js'
@@ -27,7 +27,8 @@ import { difference, flushesBetween, known, reading, wasRestarted } from './node
  * @property {number | null} net_in_bytes
  * @property {number | null} net_out_bytes what feeds its replicas included
  * @property {number} [info_bytes] of them our INFO
- * @property {number} [carried] items that were answered meanwhile
+ * @property {number} [carried] items that were stored between the two answers
+ * @property {number} [carried_asked] the same between the two questions
  * @property {number | null} expired
  * @property {number | null} evicted
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
@@ -45,7 +46,8 @@ import { difference, flushesBetween, known, reading, wasRestarted } from './node
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {Reading & { carried: number, infoBytes: number, askedMs: number }} Answer infoBytes: how long it was
+ * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number }} Answer carried: items that
+ *   were stored when it came, and when it was asked for; infoBytes: how long it was
  *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
@@ -70,21 +72,21 @@ const revived = (last) => ({
 /** @param {Difference} delta @returns {Rates} */
 const rates = (delta) => ({
   over_ms: delta.overMs,
-  engine_cpu_s: known(delta.engineCpuS),
-  cpu_s: known(delta.cpuS),
-  calls: known(delta.processed),
-  engine_cpu_pct: known((delta.engineCpuS / delta.overMs) * 100_000),
-  cpu_pct: known((delta.cpuS / delta.overMs) * 100_000),
+  engine_cpu_s: finite(delta.engineCpuS),
+  cpu_s: finite(delta.cpuS),
+  calls: finite(delta.processed),
+  engine_cpu_pct: finite((delta.engineCpuS / delta.overMs) * 100_000),
+  cpu_pct: finite((delta.cpuS / delta.overMs) * 100_000),
   ...(delta.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
-  commands_per_s: known((delta.processed / delta.overMs) * 1000),
-  net_in_bytes: known(delta.netInBytes),
-  net_out_bytes: known(delta.netOutBytes),
-  expired: known(delta.expired),
-  evicted: known(delta.evicted),
+  commands_per_s: finite((delta.processed / delta.overMs) * 1000),
+  net_in_bytes: finite(delta.netInBytes),
+  net_out_bytes: finite(delta.netOutBytes),
+  expired: finite(delta.expired),
+  evicted: finite(delta.evicted),
   commands: delta.commands,
 })
 
-/** Those that the target names now are listed. @param {Map<string, Watch>} watches @param {readonly SampledNode[]} nodes */
+/** The nodes that the target names now are listed. @param {Map<string, Watch>} watches @param {readonly SampledNode[]} nodes */
 const follow = (watches, nodes) => {
   for (const watch of watches.values()) watch.listed = false
   for (const node of nodes) {
@@ -110,16 +112,19 @@ const incidentBetween = (last, answer, db) => {
   return flushes > 0 ? { flushes } : {}
 }
 
-/** What an answer adds to the last one of its node. @param {Answer} last @param {Answer} answer @param {{ db: number, isBefore: boolean, isCarrying: boolean }} how @returns {Partial<NodeRow>} */
+/** The differences between an answer and the last one of its node. @param {Answer} last @param {Answer} answer @param {{ db: number, isBefore: boolean, isCarrying: boolean }} how @returns {Partial<NodeRow>} */
 const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
   const incident = incidentBetween(last, answer, db)
   const delta = difference(last, answer)
-  // What happened is counted once, whenever it did.
-  const went = delta && { expired: known(delta.expired), evicted: known(delta.evicted) }
+  // An incident is counted once, whenever it happened.
+  const went = delta && { expired: finite(delta.expired), evicted: finite(delta.evicted) }
   if (isBefore) return { ...incident, ...went }
   if (!delta) return { gap: 'restarted', ...incident }
-  const items = isCarrying && { carried: answer.carried - last.carried }
-  // The server counts an answer when it has sent it, which is after it was made up.
+  const items = isCarrying && {
+    carried: answer.carried - last.carried,
+    carried_asked: answer.carriedAsked - last.carriedAsked,
+  }
+  // The server counts an answer when it has sent it, after its text was made.
   return { ...rates(delta), info_bytes: last.infoBytes, ...items, ...incident }
 }
 
@@ -134,7 +139,7 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
  * @param {() => number} needs.clock ms
  * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
  * @param {number} [needs.db] the database that is ours
- * @param {() => number} [needs.carried] items that were answered so far
+ * @param {() => number} [needs.carried] items that were stored so far
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
 export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, onRows }) => {
@@ -148,12 +153,12 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
 
   const ask = async (/** @type {Watch} */ watch) => {
     watch.failed = false
-    const askedMs = clock()
+    const asked = { askedMs: clock(), carriedAsked: carried?.() ?? 0 }
     try {
       const text = await info(watch.node.address)
       const atMs = clock()
       const items = carried?.() ?? 0
-      watch.answer = { ...reading(parseInfo(text), atMs), carried: items, infoBytes: text.length, askedMs }
+      watch.answer = { ...reading(parseInfo(text), atMs), ...asked, carried: items, infoBytes: text.length }
     } catch {
       watch.failed = true
     }
@@ -168,7 +173,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
     const gap = !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent'
     if (!answer) return { ...head, at_ms: clock(), gap }
     watch.answer = null
-    // A server that stalls answers late what it was asked before the window: it counts commands whose replies come within it.
+    // A server that stalls answers late what it was asked before the window: its answer counts commands of the window.
     Object.assign(watch, { last: answer, isBefore: answer.askedMs < fromMs })
     const seen = { ...head, ...seenIn(answer) }
     return last
@@ -223,7 +228,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
 
     /** Plain data that another process can go on from. */
     state: () => [...watches.values()].map(({ node, last, isBefore }) => ({ node, last, isBefore })),
-    /** Goes on with another's answers: nothing is lost, since differences span the time between two samples. @param {any} state */
+    /** Continues with another process's answers: nothing is lost, since differences span the time between two samples. @param {any} state */
     restore(state) {
       watches.clear()
       for (const { node, last, isBefore = false } of state)
@@ -233,12 +238,12 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
         })
     },
 
-    /** The data set as last answered, of one master a shard; null: not known. */
-    held: () => ({ dataBytes: ofMasters(watches, 'data_bytes'), keys: ofMasters(watches, 'keys') }),
+    /** The data as last answered, of one master of each shard; null: not known. */
+    lastStoredData: () => ({ dataBytes: ofMasters(watches, 'data_bytes'), keys: ofMasters(watches, 'keys') }),
   }
 }
 
-// A replica acknowledges each second: of one that does so, its own word is newer.
+// A replica acknowledges each second: if it answers, its own offset is newer.
 const silentFromS = 2
 
 /**
@@ -261,7 +266,7 @@ const addLags = (rows, watches, startMs) => {
   for (const { row, last } of fresh) {
     if (last.role !== 'replica') continue
     const written = offsets.get(last.replId) ?? Number.NaN
-    row.lag_bytes = known(Math.max(0, written - last.offset))
+    row.lag_bytes = finite(Math.max(0, written - last.offset))
   }
   const answered = new Set(fresh.map(({ row }) => row))
   for (const { row, last } of fresh) {
@@ -271,10 +276,7 @@ const addLags = (rows, watches, startMs) => {
   }
 }
 
-/**
- * @param {NodeRow[]} away replicas of a shard that did not answer
- * @param {ReplicaView[]} views of their master
- */
+/** @param {NodeRow[]} away replicas of a shard that did not answer @param {ReplicaView[]} views of their master */
 const addSilent = (away, views) => {
   const silent = views.filter(({ silentS }) => silentS >= silentFromS)
   const named = (/** @type {NodeRow} */ { address }) => silent.find((view) => view.address === address)
@@ -282,7 +284,7 @@ const addSilent = (away, views) => {
   const others = silent.filter(({ address }) => away.every((row) => row.address !== address))
   for (const row of away) {
     const view = named(row) ?? others.shift()
-    if (view) row.lag_bytes = known(Math.max(0, view.behind))
+    if (view) row.lag_bytes = finite(Math.max(0, view.behind))
   }
 }
 
@@ -300,5 +302,5 @@ const ofMasters = (watches, gauge) => {
     if (!other || other.atMs < last.atMs) masters.set(node.shard, last)
   }
   if (masters.size === 0) return null
-  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges[gauge] ?? Number.NaN), 0))
+  return finite([...masters.values()].reduce((sum, { gauges }) => sum + (gauges[gauge] ?? Number.NaN), 0))
 }

@@ -9,7 +9,7 @@ import { noCounts } from './ledger.js'
 export const operationsOf = ({ isMeasured }) => {
   const whole = noCounts()
   const measured = noCounts()
-  const commands = { sent: 0, answered: 0, repeated: 0, refused: 0, itemsCarried: 0 }
+  const commands = { sent: 0, repeated: 0, refused: 0 }
   /** @type {Record<string, number>} */
   const failedBy = {}
   /** @type {Record<string, number>} */
@@ -34,8 +34,6 @@ export const operationsOf = ({ isMeasured }) => {
     acked(n, inWindow) {
       whole.acked += n
       measured.acked += inWindow
-      commands.answered += n
-      commands.itemsCarried += n
     },
     /** @param {Loss} outcome @param {string} cause @param {boolean} inWindow */
     lost(outcome, cause, inWindow) {

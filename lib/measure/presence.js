@@ -1,5 +1,5 @@
-// How many of a run's writers were at work, second by second: those that hold a lease. What they stored together, and
-// whether all came and stayed, follows from this record alone.
+// How many of a run's writers were at work in each second, by their leases. It shows what they stored together, and whether
+// all were there from beginning to end.
 import { atMost } from '../base/timers.js'
 
 /**
@@ -10,11 +10,11 @@ export const fleetPresence = (total) => {
   /** @type {Map<number, number>} */
   const by = new Map()
   return {
-    /** A line may be a part of its second. @param {number} second @param {number} writers */
+    /** A line may cover only a part of its second. @param {number} second @param {number} writers */
     add(second, writers) {
       by.set(second, (by.get(second) ?? 0) + writers)
     },
-    /** For the seconds from one to another, the last not included. @param {number} from @param {number} to @returns {Presence} */
+    /** For the seconds from one to another, excluding the last. @param {number} from @param {number} to @returns {Presence} */
     summary(from, to) {
       const counts = Array.from({ length: Math.max(0, to - from) }, (_, i) =>
         Math.min(total, by.get(from + i) ?? 0),
@@ -114,18 +114,18 @@ export const presenceOf = (writers) => {
  * Asks the target once a second.
  * @param {object} needs
  * @param {{ total: number, own: number }} needs.writers
- * @param {() => Promise<number>} needs.others how many writers of other processes are at work
+ * @param {() => Promise<number>} needs.otherWriters how many writers of other processes are at work
  * @param {(atMs: number) => boolean} needs.isMeasured
  * @param {number} [needs.limitMs] an answer that takes longer is none
  */
-export const presenceWatch = ({ writers, others, isMeasured, limitMs = 900 }) => {
+export const presenceWatch = ({ writers, otherWriters, isMeasured, limitMs = 900 }) => {
   const { total, own } = writers
   const record = presenceOf(writers)
   /** @type {Promise<number | null> | null} */
   let asking = null
 
   const ask = () => {
-    asking ??= others()
+    asking ??= otherWriters()
       .then(
         (n) => n + own,
         () => null,
@@ -137,13 +137,13 @@ export const presenceWatch = ({ writers, others, isMeasured, limitMs = 900 }) =>
   }
   /** @returns {Promise<number | null>} */
   const liveNow = async () => {
-    // Our own are renewed, and a renewal fails when one is lost.
+    // Our own leases are renewed; a renewal fails if one is lost.
     if (own === total) return own
     return (await atMost(limitMs, ask())) ?? null
   }
   return {
     /** @param {number} atMs since the start */
-    async look(atMs) {
+    async sample(atMs) {
       const live = await liveNow()
       record.add(atMs, live, isMeasured)
       return live

@@ -75,7 +75,7 @@ export const watchedClocks = async ({
      * @param {number} atMs since the start
      * @returns {Promise<string[]>}
      */
-    async look(atMs) {
+    async check(atMs) {
       asking ??= clocks.measure(servers(), 1).finally(() => {
         asking = null
       })

@@ -93,7 +93,7 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
   /** @param {Suspect} suspect @param {number} nowMs @returns {Promise<boolean>} whether it is settled */
   const askAgain = async (suspect, nowMs) => {
     const { id, n, score } = suspect
-    let settled = false
+    let isSettled = false
     await readAtMaster?.(id, (value) => {
       if (value === null) {
         if (Number.isNaN(suspect.absentFromMs)) suspect.absentFromMs = nowMs
@@ -103,14 +103,14 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
       if (!matches(n, value, 0, value.length)) {
         counts.corrupt++
         example(`${id}: other bytes on its master`)
-        settled = true
+        isSettled = true
       } else if (!plan.stamp || !isStale(n, scoreIn(value, 0, stampBytes), score, nowMs)) {
         if (wasAway(suspect)) missing(suspect, 'had no value for a while, on its master either')
         else counts.lagging++
-        settled = true
+        isSettled = true
       } else suspect.stale = true
     })
-    return settled
+    return isSettled
   }
 
   /** Whether it is overdue and was missing for a while. @param {Suspect} suspect */
@@ -132,8 +132,8 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
       counts.expired += list.length
       return
     }
-    const settled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
-    for (const suspect of list.filter((_, i) => !settled[i]))
+    const areSettled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
+    for (const suspect of list.filter((_, i) => !areSettled[i]))
       missing(suspect, 'no value, though its writer lives')
   }
 
@@ -142,14 +142,14 @@ const recheckOf = (needs, { matches, isStale, isOver, ttlMs }, { counts, example
     for (const waitMs of againAfterMs) {
       if (waitMs > 0) await sleep(waitMs)
       const nowMs = nowAt(server)
-      const settled = await Promise.all(
+      const areSettled = await Promise.all(
         left.map(
           (suspect) =>
             (suspect.stale || !isOver(suspect.n, suspect.score, nowMs)) && askAgain(suspect, nowMs),
         ),
       )
-      left = left.filter((_, i) => !settled[i])
-      // Its time is over meanwhile, and it was not away for long: that is no fault of a writer or of the server.
+      left = left.filter((_, i) => !areSettled[i])
+      // It has expired meanwhile, and was not missing for long: neither the writer nor the server is at fault.
       const expired = left.filter(
         (suspect) => !suspect.stale && isOver(suspect.n, suspect.score, nowAt(server)) && !wasAway(suspect),
       )
@@ -181,7 +181,7 @@ const suspectsOf = (recheck, sleep, counts) => {
   const open = new Set()
   return {
     /** @param {IdList} list @param {string} server */
-    of(list, server) {
+    suspectIn(list, server) {
       /** @type {Suspect[]} */
       let found = []
       return (
@@ -261,7 +261,7 @@ export const valueVerifierOf = (needs) => {
     examples,
     /** @type {(list: IdList, server: string) => ValueSink} */
     inspect(list, server) {
-      const suspect = suspects.of(list, server)
+      const suspect = suspects.suspectIn(list, server)
       const isSettled = nowAt(server) >= settledMs
 
       return {

@@ -37,7 +37,7 @@ export const bystander = {
       start: thread.start,
       second() {
         thread.collect()
-        return { bystander_us: latency.turn() }
+        return { bystander_us: latency.endSecond() }
       },
       stop: thread.stop,
       warnings: () => contended(thread.lateShare()),

@@ -23,14 +23,14 @@ export const collection = {
     }
     const observer = new PerformanceObserver((list) => add(list.getEntries()))
     observer.observe({ entryTypes: ['gc'] })
-    const taken = () => {
+    const takeSecond = () => {
       add(observer.takeRecords())
       const second = { 'client.gc_s': ms / 1000, 'client.gc_ms_max': longestMs }
       ms = 0
       longestMs = 0
       return second
     }
-    return { startRun: taken, second: taken, close: () => observer.disconnect() }
+    return { startRun: takeSecond, second: takeSecond, close: () => observer.disconnect() }
   },
 
   summary: ({ window }) => ({

@@ -1,7 +1,7 @@
 // The fetches of consumers: how many there were and what they brought, and four times of each that was whole: all of it, its
 // ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
-import { bytes, count, facts, micros, rate, several, share } from '../base/units.js'
+import { asPercent, bytes, count, facts, micros, rate, several } from '../base/units.js'
 import { amount, counts, latest, length, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
@@ -99,8 +99,8 @@ export const fetches = {
         const nowMs = clock()
         const found = {
           ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, all[name]])),
-          ...{ duration_us: duration.turn(), ids_us: ids.turn(), values_us: values.turn() },
-          freshness_us: ages.turn(),
+          ...{ duration_us: duration.endSecond(), ids_us: ids.endSecond(), values_us: values.endSecond() },
+          freshness_us: ages.endSecond(),
           ...(last && { numbers: last, 'reading.numbers': numbers, 'reading.sizes': sizes }),
           ...(all.failed > 0 && { 'reading.failed_by': failed_by }),
           ...(future.fetches > 0 && { 'future.fetches': future.fetches, 'future.max_ms': future.max_ms }),
@@ -292,9 +292,9 @@ export const fetches = {
 
 /** @param {any} run */
 function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }) {
-  const part = nominal && typeof achieved === 'number' ? share(Math.min(1, achieved / nominal)) : null
+  const reached = nominal && typeof achieved === 'number' ? asPercent(Math.min(1, achieved / nominal)) : null
   const text = facts([
-    `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
+    `${rate(achieved)} fetches/s${reached ? `, ${reached} of the target rate` : ''}`,
     `${rate(items)} items/s`,
     `${bytes(valueBytes)}/s of values`,
   ])

@@ -263,13 +263,13 @@ export const instrumentsOf = async (measures, needs) => {
     count(event, what) {
       for (const { source } of all) /** @type {any} */ (source)[event]?.(what)
     },
-    /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
-    of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
+    /** Other functions of a measure's own source. @param {Measure} wantedOne @returns {any} */
+    source: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
     /** The part of a line that measures have, all taken at one moment, or then asked for, and folded. @param {boolean} isMeasured */
     async second(isMeasured) {
       const sums = isMeasured ? [whole, window] : [whole]
-      const taken = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
-      const line = lineOf(taken)
+      const row = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
+      const line = lineOf(row)
       for (const sum of sums) sum.add(line)
       const asked = await Promise.all(all.map(({ source }) => source.sample?.()))
       const sampled = Object.assign({}, ...noRows, ...asked)
@@ -320,8 +320,8 @@ export const answersIn = (part, run, unit) =>
 
 /** Codes of warnings that are beside a measure's line, and what that line is of. @type {ReadonlyMap<string, string>} */
 export const timesByWarning = new Map(
-  MEASURES.flatMap(({ warningCodes: told = [], times }) =>
-    told.map((code) => [code, times?.[0]?.name ?? code]),
+  MEASURES.flatMap(({ warningCodes: codes = [], times }) =>
+    codes.map((code) => [code, times?.[0]?.name ?? code]),
   ),
 )
 

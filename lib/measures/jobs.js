@@ -46,10 +46,10 @@ export const jobs = {
         const { jobs: ahead, maxUs } = last.aheadTurn()
         return {
           ...found,
-          waiting_us: last.times.waiting.turn(),
-          work_us: first.times.work.turn(),
-          take_us: first.times.take.turn(),
-          confirm_us: first.times.confirm.turn(),
+          waiting_us: last.times.waiting.endSecond(),
+          work_us: first.times.work.endSecond(),
+          take_us: first.times.take.endSecond(),
+          confirm_us: first.times.confirm.endSecond(),
           ...(ahead > 0 && { 'ahead.jobs': ahead, 'ahead.max_us': maxUs }),
         }
       },

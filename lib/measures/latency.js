@@ -12,12 +12,12 @@ export const latency = {
   record: { 'latency_us.intended': timesField(), 'latency_us.service': timesField() },
   facts: { 'latency_us.commands': encoded() },
   by: 'each',
-  open: ({ records: { latency: taken } }) => ({
+  open: ({ records: { latency } }) => ({
     second: () => ({
-      'latency_us.intended': taken.intended.turn(),
-      'latency_us.service': taken.service.turn(),
+      'latency_us.intended': latency.intended.endSecond(),
+      'latency_us.service': latency.service.endSecond(),
     }),
-    facts: () => ({ 'latency_us.commands': taken.commands?.() }),
+    facts: () => ({ 'latency_us.commands': latency.commands?.() }),
   }),
   summary: ({ window, facts, plan }) => ({
     'latency_us.intended': percentilesIn(window['latency_us.intended']),

@@ -15,7 +15,9 @@ import { figure, per } from './measure.js'
  * @property {number} info_bytes of them our INFO
  * @property {number | null} evicted by the masters, since their first answers: before the window too
  * @property {Record<string, CommandUse>} commands of the masters
- * @property {number} carried items that were answered between the answers that these figures are made of
+ * @property {number} carried items that were stored between the answers of the node that was watched for the longest time
+ * @property {{ least: number, most: number }} counted our items among these commands: stored between the same two answers, by
+ *   when each was asked for and when it came, of the masters that were watched for the shortest and the longest time
  * @property {{ address: string, overS: number }[]} watched for how long each node was
  */
 
@@ -28,6 +30,7 @@ const fields = {
   net_out_bytes: amount('bytes'),
   info_bytes: amount('bytes'),
   carried: amount('count'),
+  carried_asked: amount('count'),
   evicted: amount('count'),
   commands: counts(),
   gaps: amount('count'),
@@ -35,11 +38,12 @@ const fields = {
 
 /** Earlier versions wrote rates only. @param {any} row of a line */
 const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
-  const of = (/** @type {number | null | undefined} */ rate, /** @type {number} */ scale) =>
+  const scaled = (/** @type {number | null | undefined} */ rate, /** @type {number} */ scale) =>
     rate == null ? null : (rate * row.over_ms) / scale
   const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
   return {
-    ...{ engine_cpu_s: of(engine_cpu_pct, 1e5), cpu_s: of(cpu_pct, 1e5), calls: of(commands_per_s, 1000) },
+    ...{ engine_cpu_s: scaled(engine_cpu_pct, 1e5), cpu_s: scaled(cpu_pct, 1e5) },
+    calls: scaled(commands_per_s, 1000),
     ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
     ...{ address, shard, role, at_ms },
     ...(typeof memory_bytes === 'number' && { memory_bytes }),
@@ -53,7 +57,7 @@ const byAddress = eachField(({ address }) => address, fields)
 /** @type {Measure} */
 export const nodes = {
   name: 'nodes',
-  // A node that changes its role goes on as another: what masters did is a part of its own.
+  // A node that changes its role continues as another one: what masters did is separate.
   record: { nodes: eachField(({ address, role }) => `${address} ${role}`, fields, amountsOf) },
   by: 'one',
 
@@ -61,8 +65,12 @@ export const nodes = {
     if (!sampler) return { second: () => ({}) }
     /** From the sample that begins a window, which is in no line. @type {Map<string, number>} */
     const evicted = new Map()
+    let counted = /** @type {unknown} */ (null)
     const sample = async () => {
       const rows = await sampler.sample()
+      // A stalled process takes two seconds beside one sample, which is of the first.
+      if (rows === counted) return { nodes: [] }
+      counted = rows
       for (const row of rows) {
         if (typeof row.evicted !== 'number') continue
         row.evicted += evicted.get(row.address) ?? 0
@@ -103,15 +111,11 @@ export const nodes = {
   metrics: {},
 }
 
-/** For a run that ended in its warm-up, the whole of it. @param {Folded} window @param {Folded} whole */
+/** For a run that ended in its warm-up: the whole run. @param {Folded} window @param {Folded} whole */
 const measuredIn = (window, whole) =>
   Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
 
-/**
- * Nodes of run.json.
- * @param {Record<string, any>} folded
- * @param {number} [stretch] of the time that the seconds took
- */
+/** Nodes of run.json. @param {Record<string, any>} folded @param {number} [stretch] of the time that the seconds took */
 export const nodesIn = (folded, stretch = 1) =>
   Object.values(byAddress.acrossSources(null, folded)).map(
     ({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
@@ -132,7 +136,7 @@ export const commandsOfRole = (folded, role) =>
     .filter((row) => row.role === role)
     .reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {}
 
-/** Null where a node does not say. @param {any[]} rows @param {...string} names */
+/** Null where a node does not report it. @param {any[]} rows @param {...string} names */
 const sumOf = (rows, ...names) => {
   const watched = rows.filter(({ over_ms: overMs }) => overMs > 0)
   const values = watched.flatMap((row) => names.map((name) => row[name]))
@@ -145,6 +149,7 @@ export const nodeTotals = (window, whole) => {
   const rows = Object.values(folded ?? {})
   const masters = rows.filter(({ role }) => role === 'master')
   const nodes = Object.values(byAddress.acrossSources(null, folded))
+  const carried = Math.max(0, ...nodes.map(({ carried }) => carried ?? 0))
   return {
     cpu_s: sumOf(rows, 'cpu_s'),
     net_bytes: sumOf(masters, 'net_in_bytes', 'net_out_bytes'),
@@ -154,7 +159,11 @@ export const nodeTotals = (window, whole) => {
       'evicted',
     ),
     commands: commandsOfRole(folded, 'master'),
-    carried: Math.max(0, ...nodes.map(({ carried }) => carried ?? 0)),
+    carried,
+    counted: {
+      least: Math.min(carried, ...masters.map(({ carried }) => carried ?? 0)),
+      most: Math.max(carried, ...nodes.map(({ carried_asked: asked }) => asked ?? 0)),
+    },
     watched: nodes.map(({ address, over_ms: overMs }) => ({ address, overS: (overMs ?? 0) / 1000 })),
   }
 }

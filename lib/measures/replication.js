@@ -79,7 +79,7 @@ export const replication = {
     return {
       start: probe.start,
       stop: probe.stop,
-      second: () => ({ replication_us: delays.turn() }),
+      second: () => ({ replication_us: delays.endSecond() }),
       close: delays.close,
     }
   },

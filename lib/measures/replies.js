@@ -132,8 +132,8 @@ function kindOf(reply) {
 }
 
 /** @param {{ sum: number, count: number, of: Record<string, number> }} known */
-function numberOf({ sum, count: all, of }) {
-  const at = ranked(of)
+function numberOf({ sum, count: all, of: times }) {
+  const at = ranked(times)
   const found = Object.entries(ranks).map(([name, rank]) => [name, at(rank)])
   return { count: all, mean: per(sum, all), ...Object.fromEntries(found) }
 }

@@ -9,7 +9,7 @@ export const ticks = {
   name: 'ticks',
   record: { lateness_us: timesField() },
   by: 'each',
-  open: ({ records }) => ({ second: () => ({ lateness_us: records.lateTurn() }) }),
+  open: ({ records }) => ({ second: () => ({ lateness_us: records.lateOfSecond() }) }),
   summary: ({ window }) => ({ 'ticks.lateness_us': percentilesIn(window.lateness_us) }),
   result: { 'ticks.lateness_us': someTimes },
   metrics: percentileMetrics('ticks.lateness', 'lateness', ['p50', 'p99']),

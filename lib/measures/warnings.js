@@ -37,7 +37,7 @@ export const stateBy = (codes) => {
 
 /** An offset is known to half a round trip. @param {{ address: string, offset_ms: number, rtt_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
 export const clockNote = (clocks, words) => {
-  const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
+  const ahead = clocks.filter((one) => Math.abs(one.offset_ms) - one.rtt_ms / 2 > clockLimitMs)
   const names = ahead.map(({ address }) => plainText(address)).join(', ')
   return [
     ahead.length > 0,

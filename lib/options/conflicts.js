@@ -288,7 +288,7 @@ const targetRules = [
   (s, named) =>
     s.tlsInsecure &&
     s.caFile &&
-    `${named('caFile')} and ${named('tlsInsecure')} exclude each other: one asks for the check that the other leaves out`,
+    `${named('caFile')} and ${named('tlsInsecure')} exclude each other: one requires the check that the other turns off`,
 
   (s, named) => s.certFile && !s.keyFile && `${named('certFile')} needs --key`,
   (s, named) => s.keyFile && !s.certFile && `${named('keyFile')} needs --cert`,

@@ -2,14 +2,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
+import { DEFAULT_MAX_MEMBERS, namesOf } from '../../settings.js'
+import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { namesOfKind } from '../loads/names.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { typedRates } from '../traffic/rates.js'
-import { namesOf } from './command-line.js'
 import { shown } from './values.js'
 
 /**
@@ -63,16 +62,15 @@ export const optionsIn = (path, options) => {
 /** @param {Record<string, unknown>} document @param {string} path @param {readonly Option[]} options @returns {Texts} */
 const ofLines = (document, path, options) => {
   const where = `--file ${plainText(path)}`
-  const known = options.flatMap(namesOf).filter((name) => name.length > 1)
   /** @type {Texts} */
   const texts = {}
   for (const [name, value] of Object.entries(document)) {
     const option = options.find((one) => name.length > 1 && namesOf(one).includes(name))
-    // Options that a command has for itself have no variable either.
-    if (!option || option.name === 'file' || (option.env === null && option.for.length > 0)) {
-      const like = nearest(name, known)
-      throw new OptionError(`${where}: unknown option ${shown(name)}${like ? `; did you mean ${like}?` : ''}`)
-    }
+    // Options of a single command, which have no variable, are not allowed in a file.
+    if (!option || option.name === 'file' || (option.env === null && option.for.length > 0))
+      throw new OptionError(
+        `${where}: unknown option ${shown(name)}${didYouMean(name, options.flatMap(namesOf))}`,
+      )
     const text = Array.isArray(value) ? value.join(option.repeatable ?? ',') : value
     if (typeof text !== 'string' || text === '') throw new OptionError(`${where}: ${name} needs a value`)
     if (option.secret && ((option.type !== 'url' && option.type !== 'server') || /\/\/[^/]*@/.test(text)))

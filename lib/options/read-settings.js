@@ -1,10 +1,10 @@
-// Command line beats file beats environment beats .env beats default.
+// The order of sources: command line, file, environment, .env, default.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import dotenv from 'dotenv'
 import { OPTIONS, optionsOf } from '../../settings.js'
+import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { nearest } from '../base/nearest.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
@@ -33,38 +33,37 @@ import { shown, VALUE_TYPES } from './values.js'
 /** @type {Origin[]} strongest first */
 const ORIGINS = ['command line', 'file', 'earlier run', 'environment', '.env', 'default']
 
-// Ports that people type, as -p without a unit; beside a --host without --port any uneven number may be one.
+// Ports that people type, as -p without a unit; with a --host and no --port, any odd number may be one.
 const isPort = (/** @type {string} */ text, /** @type {boolean} */ lacksPort) =>
   /^(63[789]\d|26379)$/.test(text) ||
   (lacksPort && /^\d{4,5}$/.test(text) && Number(text) % 50 !== 0 && Number(text) < 65_536)
 
 /**
- * Letters that mean something else here than in redis-cli, redis-benchmark and memtier are obeyed, with a warning.
+ * Warnings about letters that mean something else in redis-cli, redis-benchmark and memtier.
  * @param {Typed} typed
  * @returns {string[]} a sentence each
  */
-const cautionsIn = ({ options }) => {
-  const text = (/** @type {string} */ name) => options.get(name)?.text
-  const isShort = (/** @type {string} */ name) => /^-[^-]/.test(options.get(name)?.named ?? '')
+const cautionsIn = ({ options, letters }) => {
+  const text = (/** @type {string} */ name) => options.get(name)
   const period = text('period') ?? ''
   const agents = Number(text('total-agents') ?? 1)
-  // The other boxes of a fleet are there too.
+  // With --control, other boxes belong to the run as well.
   const isAlone = !options.has('control')
   const hasAddress = ['host', 'url', 'port'].some((name) => options.has(name))
   return [
-    isShort('period') && isPort(period, options.has('host') && !options.has('port'))
+    letters.includes('period') && isPort(period, options.has('host') && !options.has('port'))
       ? [
           `-p ${period} is a period of ${Number(period) / 1000} s; the port is --port ${period} (-p ${period}ms means the period, without this warning)`,
         ]
       : [],
     isAlone &&
     hasAddress &&
-    isShort('chunks') &&
-    isShort('total-agents') &&
+    letters.includes('chunks') &&
+    letters.includes('total-agents') &&
     agents > 1 &&
     !options.has('agent')
       ? [
-          `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c are not threads and clients here`,
+          `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c do not set threads and clients`,
         ]
       : [],
   ].flat()
@@ -97,26 +96,19 @@ export function loadDotenv(cwd, env) {
 export const variablesIn = (dotenvText) => dotenv.parse(dotenvText ?? '')
 
 const ours = 'MILLRACE_'
-// Variables of ours that are no options.
-const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
-const ourVariables = [
-  ...OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()),
-  ...otherVariables,
-].filter((name) => name.startsWith(ours))
+// Names of variables without that prefix. The first two are not options.
+const ourVariables = ['NO_DOTENV', 'PEERS'].concat(
+  OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat())
+    .filter((name) => name.startsWith(ours))
+    .map((name) => name.slice(ours.length)),
+)
 
-/**
- * A misspelt variable must not be ignored.
- * @param {Record<string, string | undefined>} variables
- * @param {string} where
- */
+/** A misspelt variable must not be ignored. @param {Record<string, string | undefined>} variables @param {string} where */
 function refuseUnknownVariables(variables, where) {
   for (const name of Object.keys(variables)) {
-    if (!name.startsWith(ours) || ourVariables.includes(name)) continue
-    const like = nearest(
-      name.slice(ours.length),
-      ourVariables.map((one) => one.slice(ours.length)),
-    )
-    const hint = like ? `; did you mean ${ours}${like}?` : ''
+    const bare = name.slice(ours.length)
+    if (!name.startsWith(ours) || ourVariables.includes(bare)) continue
+    const hint = didYouMean(bare, ourVariables, (like) => ours + like)
     throw new OptionError(`unknown variable ${shown(name)}${where}${hint}`)
   }
 }
@@ -132,7 +124,8 @@ function refuseUnknownVariables(variables, where) {
 export function readSettings({ program, argv, ...from }) {
   const options = optionsOf(program)
   const typed = typedLine(argv, options)
-  if (typed.help || typed.version) throw new OptionError('--help and --version are no options of a run')
+  if (typed.help || typed.options.has('version'))
+    throw new OptionError('--help and --version are not options of a run')
   return settingsOf(typed, options, from)
 }
 
@@ -148,11 +141,11 @@ export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = 
   const dotenvValues = variablesIn(dotenvText)
   refuseUnknownVariables(env, '')
   refuseUnknownVariables(dotenvValues, ' in .env')
-  const path = typed.options.get('file')?.text
+  const path = typed.options.get('file')
   const inFile = path === undefined ? noFile : optionsIn(path, options)
   /** @type {Source[]} */
   const sources = [
-    { origin: 'command line', find: ({ name }) => found(`--${name}`, typed.options.get(name)?.text) },
+    { origin: 'command line', find: ({ name }) => found(`--${name}`, typed.options.get(name)) },
     {
       origin: inFile.origin,
       find: ({ name }) => found(`${name} in ${path}`, inFile.texts[name]),
@@ -161,14 +154,14 @@ export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = 
     { origin: '.env', find: (option) => variableOf(option, dotenvValues, ' in .env') },
   ]
   const readings = withoutReplaced(options.flatMap((option) => readingOf(option, sources) ?? []))
-  return settled(options, readings.flatMap(offersOf), cautionsIn(typed))
+  return settingsFrom(options, readings.flatMap(offersOf), cautionsIn(typed))
 }
 
 /** @param {string} named @param {string | undefined} text */
 const found = (named, text) => (text === undefined ? undefined : { named, text })
 
 /**
- * The first of an option's variables that is set. An empty one is no value, but hides that of a weaker source.
+ * The first of an option's variables that is set. An empty one has no value, but hides weaker sources.
  * @param {Option} option
  * @param {Record<string, string | undefined>} variables
  * @param {string} where
@@ -197,20 +190,18 @@ function readingOf(option, sources) {
   }
 }
 
-/** Why a text is no value. @param {Option} option @param {string} text */
+/** The error for a text that is not a value. @param {Option} option @param {string} text */
 const refusal = (option, text) => {
   const must = `must be ${VALUE_TYPES[option.type].expects(option)}`
   if (option.secret) return must
-  // -a is the password of redis-cli, -p that of mysql.
+  // -a is a password in redis-cli, -p in mysql.
   if (
     (option.type === 'agents' && !/^[\d-]{1,12}$/.test(text)) ||
     (option.name === 'period' && !/^\d/.test(text))
   )
     return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
-  const like = option.choices && nearest(text, option.choices)
-  return like
-    ? `must not be '${shown(text)}'; did you mean ${like}? It ${must}`
-    : `${must}, not '${shown(text)}'`
+  const hint = didYouMean(text, option.choices ?? [])
+  return hint ? `must not be '${shown(text)}'${hint} It ${must}` : `${must}, not '${shown(text)}'`
 }
 
 /**
@@ -232,10 +223,7 @@ function withoutReplaced(readings) {
   return readings.filter((reading) => !replaced.has(reading))
 }
 
-/**
- * @param {Reading} reading
- * @returns {Offer[]}
- */
+/** @param {Reading} reading @returns {Offer[]} */
 function offersOf(reading) {
   const { option, value } = reading
   const parts = option.type === 'url' ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
@@ -265,7 +253,7 @@ function strongest(offers) {
  * @param {readonly string[]} cautions
  * @returns {Readonly<Settings>}
  */
-function settled(options, offers, cautions) {
+function settingsFrom(options, offers, cautions) {
   /** @type {Record<string, unknown>} */
   const values = {}
   /** @type {Map<string, Offer>} */
@@ -322,7 +310,7 @@ const spreadOf = ({ valueBytes, ttlS }) => {
 }
 
 /**
- * What a rate and the kind of workload say of settings that were not given.
+ * Settings that were not given and follow from the rate and the kind of workload.
  * @param {Settings} settings
  * @returns {Partial<Settings>}
  */
@@ -338,10 +326,10 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
   return { ...ofRate(each, rate), pacing: 'smooth' }
 }
 
-// A warm-up until a run is steady leaves at least half of it, and a shorter one would have little left.
+// A warm-up until the run is steady takes up to half of it, so a shorter run would have little left.
 const settlesFromMs = 8000
 
-/** Whether its first seconds would spoil what is measured, and may be left out. @param {Settings} settings */
+/** Whether its first seconds would change the result and may be left out. @param {Settings} settings */
 const settles = (settings) => {
   const { durationMs, intervals = 0, periodMs, once, rates, strategy } = settings
   const { workers } = strategyNamed(strategy)
@@ -358,12 +346,7 @@ function defaultOf(option) {
   return option.default === undefined ? undefined : VALUE_TYPES[option.type].read(option.default, option)
 }
 
-/**
- * @param {AnyKey} key
- * @param {Settings} settings
- * @param {readonly Option[]} options
- * @param {Offer} [offer]
- */
+/** @param {AnyKey} key @param {Settings} settings @param {readonly Option[]} options @param {Offer} [offer] */
 function namedSetting(key, settings, options, offer) {
   const option = offer?.reading.option ?? options.find((candidate) => candidate.key === key)
   const named = offer?.reading.named ?? `--${option?.name}`

@@ -1,4 +1,4 @@
-// The types of options: how a text becomes a value, and how to say which texts do.
+// The types of options: how a text becomes a value, and how errors describe valid texts.
 import { isIP } from 'node:net'
 import { byteUnits, countUnits, scaled, timeUnits } from '../base/scaled.js'
 import { absoluteThreshold } from '../result/thresholds.js'
@@ -16,8 +16,9 @@ import { loadCommands, loadModel } from '../workloads/own/load.js'
  * @property {(text: string, option: Option) => unknown} read the value, undefined where the text is none
  * @property {(option: Option) => string} expects 'must be ...'
  * @property {(option: Option) => string} shape the same in a word or two, for help and tables
+ * @property {string} [place] of a value in the help; TEXT by default
  *
- * @typedef {object} Address what --url holds; as settings are called
+ * @typedef {object} Address the parts of --url, by the names of settings
  * @property {string} url without user and password
  * @property {string} host
  * @property {number} [port] where it names one
@@ -35,26 +36,25 @@ const shortUnits = new Map([
 
 /**
  * @param {(text: string, option: Option) => number | undefined} number
- * @param {(option: Option) => string} noun
+ * @param {string} noun
+ * @param {string} [place]
  * @param {(option: Option) => string} [hint]
  * @returns {ValueType}
  */
-function ranged(number, noun, hint = () => '') {
+function ranged(number, noun, place, hint = () => '') {
   return {
     read(text, option) {
       const value = number(text, option)
       const [min = 0, max = Number.MAX_SAFE_INTEGER] = (option.range ?? []).map((end) => number(end, option))
       return value !== undefined && value >= min && value <= max ? value : undefined
     },
-    expects: (option) => `${noun(option)} from ${option.range?.join(' to ')}${hint(option)}`,
+    expects: (option) => `${noun} from ${option.range?.join(' to ')}${hint(option)}`,
     shape: (option) => option.range?.join(' to ') ?? '',
+    place,
   }
 }
 
-/**
- * @param {string} text
- * @param {Option} option
- */
+/** @param {string} text @param {Option} option */
 const milliseconds = (text, { unit = 's' }) => {
   // 1m30s
   const parts = /^(?:\d+h)?(?:\d+m(?!s))?(?:\d+s)?(?:\d+ms)?$/.test(text)
@@ -64,10 +64,7 @@ const milliseconds = (text, { unit = 's' }) => {
   return scaled(text, new Map([...timeUnits, ['', timeUnits.get(unit) ?? 1]]))
 }
 
-/**
- * @param {string} text
- * @param {Option} option
- */
+/** @param {string} text @param {Option} option */
 function wholeSeconds(text, option) {
   const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
   return Number.isInteger(seconds) ? seconds : undefined
@@ -82,11 +79,7 @@ function shortTime(text) {
 /** @param {Option} option */
 const durationHint = ({ unit }) => ` (250ms, 60s, 1m30s, 1h; a plain number is ${unit})`
 
-/**
- * `3` or `2-4`.
- * @param {string} text
- * @returns {readonly number[] | undefined}
- */
+/** `3` or `2-4`. @param {string} text @returns {readonly number[] | undefined} */
 function agentNumbers(text) {
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
   const count = Number(last) - Number(first) + 1
@@ -94,16 +87,13 @@ function agentNumbers(text) {
   return Object.freeze(Array.from({ length: count }, (_, i) => Number(first) + i))
 }
 
-/** A name or an address; brackets of IPv6 come off. @param {string} text */
+/** A name or an address; brackets of IPv6 are removed. @param {string} text */
 function hostName(text) {
   const bare = text.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) || /^[\w.-]{1,253}$/.test(text) ? bare : undefined
 }
 
-/**
- * @param {string} text
- * @returns {Address | undefined}
- */
+/** @param {string} text @returns {Address | undefined} */
 function addressOf(text) {
   if (!/^rediss?:\/\/[^\s\p{C}]+$/u.test(text)) return
   try {
@@ -130,11 +120,7 @@ const flagWords = new Map([
   ...['false', '0', 'no', 'off'].map((word) => /** @type {const} */ ([word, false])),
 ])
 
-/**
- * `evicted>0,memory>90%,lag>256MB`, any of them, or `off`.
- * @param {string} text
- * @returns {GuardLimits | undefined}
- */
+/** `evicted>0,memory>90%,lag>256MB`, any of them, or `off`. @param {string} text @returns {GuardLimits | undefined} */
 function guardLimits(text) {
   /** @type {{ -readonly [K in keyof GuardLimits]: number | null }} */
   const limits = { evicted: null, memoryPct: null, lagBytes: null }
@@ -164,49 +150,38 @@ function listenerOf(text, { bare }) {
     : undefined
 }
 
-// What makes a local server ours: its place, its door and its folder.
+// Directives that Millrace sets for a local server: its folder, ports and access.
 const ownDirectives =
   /^(port|bind|dir|daemonize|logfile|pidfile|requirepass|masterauth|protected-mode|unixsocket|set-proc-title|tls-.*|cluster-(enabled|config-file|port|announce-.*))$/
 
-/**
- * `hash-max-listpack-entries=64`, several with commas; those that a local server gets from us are refused.
- * @param {string} text
- * @returns {readonly (readonly [string, string])[] | undefined}
- */
-function directives(text) {
-  if (text === 'none') return Object.freeze([])
-  const lines = text.split(',').map((part) => /^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u.exec(part))
-  if (lines.some((line) => line === null || ownDirectives.test(line[1]))) return
-  return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
+/** NAME=VALUE, several with commas. @param {RegExp} pattern @param {RegExp} [refused] names @returns {ValueType['read']} */
+const pairs =
+  (pattern, refused = /^$/) =>
+  (text) => {
+    const parts = text === 'none' ? [] : text.split(',').map((part) => pattern.exec(part))
+    if (parts.some((part) => part === null || refused.test(part[1]))) return
+    return Object.freeze(parts.map((part) => /** @type {const} */ ([String(part?.[1]), String(part?.[2])])))
+  }
+
+const duration = ranged(milliseconds, 'a time', 'TIME', durationHint)
+
+const lifetime = ranged(wholeSeconds, 'whole seconds', 'TIME', durationHint)
+
+/** @type {ValueType} */
+const ofAddress = {
+  read: addressOf,
+  expects: () =>
+    'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
+  shape: () => 'redis://...',
+  place: 'URL',
 }
 
-/** NAME=VALUE of a client library, several with commas. @param {string} text */
-const libraryOptions = (text) => {
-  if (text === 'none') return Object.freeze([])
-  const parts = text.split(',').map((part) => /^ *([A-Za-z]+) *= *(\w+) *$/.exec(part))
-  if (parts.some((part) => part === null)) return
-  return Object.freeze(parts.map((part) => /** @type {const} */ ([String(part?.[1]), String(part?.[2])])))
-}
-
-const duration = ranged(milliseconds, () => 'a time', durationHint)
-
-const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
-
-const size = ranged(
-  (text) => scaled(text, byteUnits),
-  () => 'a size',
-)
+const size = ranged((text) => scaled(text, byteUnits), 'a size', 'SIZE')
 
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
-  integer: ranged(
-    (text) => scaled(text, countUnits),
-    () => 'a whole number',
-  ),
-  number: ranged(
-    (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
-    () => 'a number',
-  ),
+  integer: ranged((text) => scaled(text, countUnits), 'a whole number', 'N'),
+  number: ranged((text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined), 'a number', 'N'),
   bytes: size,
   /** @type {ValueType} */
   sizes: {
@@ -216,6 +191,7 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: (option) => `${size.expects(option)}, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
     shape: (option) => `${size.shape(option)}, lognormal:PERCENTILES, histogram:FILE`,
+    place: 'SIZE',
   },
   duration,
   /** @type {ValueType} */
@@ -234,12 +210,9 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: (option) => `${lifetime.expects(option)}, or a range such as 60s-600s`,
     shape: (option) => `${lifetime.shape(option)}, or a range`,
+    place: 'TIME',
   },
-  shortTime: ranged(
-    shortTime,
-    () => 'a time',
-    () => ' (500us, 0.5ms, 5ms)',
-  ),
+  shortTime: ranged(shortTime, 'a time', 'TIME', () => ' (500us, 0.5ms, 5ms)'),
   /** @type {ValueType} */
   work: {
     read: (text) => {
@@ -257,6 +230,7 @@ export const VALUE_TYPES = Object.freeze({
     read: (text) => flagWords.get(text.toLowerCase()),
     expects: () => 'true or false',
     shape: () => '',
+    place: '',
   },
   /** @type {ValueType} */
   choice: {
@@ -264,6 +238,7 @@ export const VALUE_TYPES = Object.freeze({
       choices?.includes(text) ? (Object.hasOwn(values, text) ? values[text] : text) : undefined,
     expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
     shape: ({ choices }) => choices?.join(', ') ?? '',
+    place: 'NAME',
   },
   /** @type {ValueType} */
   choices: {
@@ -275,17 +250,18 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: ({ choices = [] }) => `one of ${choices.join(', ')}, or several with commas`,
     shape: ({ choices }) => choices?.join(', ') ?? '',
+    place: 'NAMES',
   },
   /** @type {ValueType} */
   configuration: {
-    read: directives,
+    read: pairs(/^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u, ownDirectives),
     expects: () =>
-      "NAME=VALUE of a server's configuration, several with commas; its port, folder and password are given",
+      "NAME=VALUE of a server's configuration, several with commas; without its port, folder and password",
     shape: () => 'NAME=VALUE',
   },
   /** @type {ValueType} */
   driverOption: {
-    read: libraryOptions,
+    read: pairs(/^ *([A-Za-z]+) *= *(\w+) *$/),
     expects: () => 'NAME=VALUE of a client library, several with commas',
     shape: () => 'NAME=VALUE',
   },
@@ -298,15 +274,16 @@ export const VALUE_TYPES = Object.freeze({
   },
   /** @type {ValueType} */
   limits: {
-    // A wrong one says itself what is wrong with it.
+    // Throws an error that names the fault.
     read: (text) =>
       Object.freeze(text === 'none' ? [] : text.split(',').map((part) => absoluteThreshold(part).text)),
     expects: () => 'limits of figures, as in latency.intended.p99<20ms',
     shape: () => 'FIGURE<LIMIT',
+    place: 'LIMIT',
   },
   /** @type {ValueType} */
   model: {
-    // What is wrong in the file is said with its line.
+    // An error in the file is reported with its line.
     read: (path) => loadModel(path),
     expects: () => 'a file .js or .yaml',
     shape: () => 'path',
@@ -323,6 +300,7 @@ export const VALUE_TYPES = Object.freeze({
     expects: ({ bare }) =>
       `a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100${bare ? ', or nothing' : ''}`,
     shape: () => 'port, address:port',
+    place: 'PORT',
   },
   /** @type {ValueType} */
   rate: {
@@ -333,11 +311,12 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: () => 'max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m',
     shape: () => 'max, operations a second, or RATE@TIME,...',
+    place: 'N',
   },
   /** @type {ValueType} */
   ramp: {
     read: rampOf,
-    expects: () => 'two rates and a time, as in 10k..100k/5m',
+    expects: () => 'two rates and a time of 2s or more, as in 10k..100k/5m',
     shape: () => 'RATE..RATE/TIME',
   },
   /** @type {ValueType} */
@@ -360,10 +339,7 @@ export const VALUE_TYPES = Object.freeze({
       'constant, poisson, burst:TIMES:LENGTH/EVERY such as burst:5x:1s/10s, daily:LENGTH such as daily:10m, or poisson and one of these with a comma',
     shape: () => 'constant, poisson, burst:5x:1s/10s, daily:10m',
   },
-  share: ranged(
-    (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
-    () => 'a share',
-  ),
+  share: ranged((text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined), 'a share'),
   /** @type {ValueType} */
   ratio: {
     read: (/** @type {string} */ text) => {
@@ -373,11 +349,13 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: () => 'writes:reads or writes:reads:deletes, such as 1:10 or 2:10:1',
     shape: () => 'writes:reads:deletes',
+    place: 'N:N',
   },
   agents: {
     read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),
     expects: () => 'a number, a range such as 2-4, all or auto',
     shape: () => '3, 2-4, all, auto',
+    place: 'N',
   },
   /** @type {ValueType} */
   text: {
@@ -396,41 +374,35 @@ export const VALUE_TYPES = Object.freeze({
     read: (text) => (/^[^\p{C}]+$/u.test(text) ? text : undefined),
     expects: () => 'a path',
     shape: () => 'path',
+    place: 'PATH',
   },
   /** @type {ValueType} */
   host: {
     read: hostName,
     expects: () => 'a name or an address, without a port',
     shape: () => 'name or address',
+    place: 'NAME',
   },
-  /** @type {ValueType} */
-  url: {
-    read: addressOf,
-    expects: () =>
-      'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
-    shape: () => 'redis://...',
-  },
+  url: ofAddress,
   /** @type {ValueType} Another server than the target: its parts are one setting. */
   server: {
+    ...ofAddress,
     read: (text) => {
       const address = addressOf(text)
       return address && Object.freeze(address)
     },
-    expects: () =>
-      'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
-    shape: () => 'redis://...',
   },
 })
 
 /** @typedef {keyof typeof VALUE_TYPES} TypeName */
 
-/** `10k@30s,20k`, mistyped too: a number on both sides of an @ is no address. @param {string} text */
+/** `10k@30s,20k`, mistyped too: a number on both sides of an @ is not an address. @param {string} text */
 const isSchedule = (text) =>
   /^[^:/]*$/.test(text) && /(^|,)\d+(\.\d+)?[a-z]{0,2}@\d+(\.\d+)?[a-z]{0,2}(,|$)/i.test(text)
 
 /**
- * A piece of what the user typed, fit for one line of a message: nothing of an address that may be a password, no
- * control characters, not too long.
+ * Typed text for one line of a message: short, without control characters, and without parts of an address that may be a
+ * password.
  * @param {string} text
  */
 export function shown(text) {

@@ -90,7 +90,7 @@ export const rivalsOf = (announced, announcements, nowMs) =>
   )
 
 /** @type {readonly [keyof AnnouncedPlan, string][]} */
-const optionsOfTerms = [
+const optionsOfFields = [
   ['strategy', '--strategy'],
   ['quantity', '-q'],
   ['totalAgents', '-t'],
@@ -120,7 +120,7 @@ const optionsOfTerms = [
  */
 export const differingFields = (theirs, ours, besides = []) => {
   const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
-  const words = [...optionsOfTerms, ...besides].flatMap(([key, option]) => {
+  const words = [...optionsOfFields, ...besides].flatMap(([key, option]) => {
     const [their, our] = [theirs, ours].map(
       (announced) => shown(/** @type {any} */ (announced)[key]) ?? 'none',
     )

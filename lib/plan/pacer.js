@@ -12,9 +12,9 @@ const evenly = (spacingMs, last) => ({
     Math.min(last, elapsedMs < 0 ? 0 : Math.floor(elapsedMs / spacingMs + 1e-9) + 1),
 })
 
-/** Ticks that come otherwise; time only goes on. @param {{ arrivals: string, spacingMs: number, seed: number }} terms @param {number} last */
-const unevenly = (terms, last) => {
-  const due = duesOf(terms)
+/** Ticks at varying intervals; time only increases. @param {{ arrivals: string, spacingMs: number, seed: number }} schedule @param {number} last */
+const unevenly = (schedule, last) => {
+  const due = duesOf(schedule)
   const dues = new Float64Array(remembered)
   let known = 0
   let next = 0

@@ -106,20 +106,20 @@ const measureMetrics = (registry, ofKind) => {
 /** Gauges of every node; those of a node that left are removed. @param {Registry} registry */
 const nodeGauges = (registry) => {
   const labelNames = ['node', 'shard', 'role']
-  const of = (/** @type {string} */ name, /** @type {string} */ help) =>
+  const gauge = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Gauge({ name: `millrace_node_${name}`, help, labelNames, registers: [registry] })
   /** @type {[Gauge, (row: NodeRow) => number | null | undefined][]} */
   const gauges = [
     [
-      of('engine_cpu_ratio', 'main thread, of one core'),
+      gauge('engine_cpu_ratio', 'main thread, of one core'),
       (row) => row.engine_cpu_pct && row.engine_cpu_pct / 100,
     ],
-    [of('cpu_ratio', 'all threads, of one core'), (row) => row.cpu_pct && row.cpu_pct / 100],
-    [of('commands_per_second', 'commands a second'), (row) => row.commands_per_s],
-    [of('memory_bytes', 'used_memory'), (row) => row.memory_bytes],
-    [of('keys', 'keys in all databases'), (row) => row.keys],
-    [of('clients', 'connections'), (row) => row.clients],
-    [of('replication_lag_bytes', 'behind its master'), (row) => row.lag_bytes],
+    [gauge('cpu_ratio', 'all threads, of one core'), (row) => row.cpu_pct && row.cpu_pct / 100],
+    [gauge('commands_per_second', 'commands a second'), (row) => row.commands_per_s],
+    [gauge('memory_bytes', 'used_memory'), (row) => row.memory_bytes],
+    [gauge('keys', 'keys in all databases'), (row) => row.keys],
+    [gauge('clients', 'connections'), (row) => row.clients],
+    [gauge('replication_lag_bytes', 'behind its master'), (row) => row.lag_bytes],
   ]
   return (/** @type {NodeRow[]} */ rows) => {
     for (const [gauge, figure] of gauges) {

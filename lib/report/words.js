@@ -1,6 +1,6 @@
-// A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
-// between them, where it may break.
-import { count, facts, micros, period, plainText, rate, several, share } from '../base/units.js'
+// A run in plain words: what was asked of which servers, and the result. Every line consists of facts with gaps, where it
+// may break.
+import { asPercent, count, facts, micros, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
@@ -76,24 +76,24 @@ const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
 
 /** A part of the pattern has another rate than the whole. @param {Plan} plan @param {WriteRun['items']} items @param {number} nominal */
 const dueWords = (plan, { acked, offered }, nominal) =>
-  `${share(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
+  `${asPercent(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
 
 /** @param {WriteRun} run */
 export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fleet }) => {
-  const part =
+  const reached =
     nominal && typeof achieved === 'number'
       ? isUneven(plan)
         ? dueWords(plan, items, nominal)
-        : `${share(achieved / nominal)} of the target rate`
+        : `${asPercent(achieved / nominal)} of the target rate`
       : null
   const isPart = fleet !== undefined && fleet.absent.items > 0
   return facts([
-    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${part}` : ''}`,
-    isPart && `${share(items.acked / items.offered)} of the items of all boxes written`,
+    `${rate(achieved)} ${unitOf(plan)}s/s${reached ? `, ${reached}` : ''}`,
+    isPart && `${asPercent(items.acked / items.offered)} of the items of all boxes written`,
     !isPart &&
       typeof server.share === 'number' &&
       server.share < 0.9995 &&
-      `${share(server.share)} of the items of all writers`,
+      `${asPercent(server.share)} of the items of all writers`,
   ])
 }
 

@@ -28,12 +28,12 @@ export const costParts = (run) => {
   const replicas = cpuSeconds(run, 'replica')
   const commands = commandCosts(run)
   const idle = idleSeconds(run, 'master')
-  const part = (/** @type {number} */ seconds) =>
+  const costOf = (/** @type {number} */ seconds) =>
     all === null || masters + replicas === 0 ? null : (all * seconds) / (masters + replicas)
   return {
-    masters: part(masters),
-    mastersIdle: idle === null ? null : part(Math.min(idle, masters)),
-    replicas: replicas > 0 ? part(replicas) : null,
+    masters: costOf(masters),
+    mastersIdle: idle === null ? null : costOf(Math.min(idle, masters)),
+    replicas: replicas > 0 ? costOf(replicas) : null,
     executing: commands.length > 0 ? commands.reduce((sum, { us }) => sum + us, 0) : null,
     client: run.client?.cpu_us_per_item ?? null,
   }

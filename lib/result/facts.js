@@ -64,8 +64,8 @@ export const documentOf = (facts, lines, events) => {
 const storedIn = (parts, lines) => {
   const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
   const costed = { items: acked, idle: { why: 'not measured' } }
-  const of = { producer: { stored: acked, costed }, workers: { stored: done }, consumer: { stored: 0 } }
-  return of[loadOf(parts).document]
+  const loads = { producer: { stored: acked, costed }, workers: { stored: done }, consumer: { stored: 0 } }
+  return loads[loadOf(parts).document]
 }
 
 const cutOff = (/** @type {number} */ lastMs) => ({
@@ -92,7 +92,7 @@ const partsOfLines = (parts, lines) => {
 const writtenIn = ({ plan }, lines) => {
   const counts = total(lines.map(({ items }) => items))
   const { offered = 0, ...outcomes } = counts
-  const settled = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
+  const withOutcome = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
   const measuring = lines.find(({ phase }) => phase === 'measuring')
   const warmUpMs = plan.settles
     ? Math.max(0, (measuring?.at_ms ?? plan.warmUpMs + 1000) - 1000)
@@ -118,7 +118,7 @@ const writtenIn = ({ plan }, lines) => {
     commands: { errors_by: {}, repeated_by: {} },
     ...{ measuredS, warmUpS, rate, writers },
     server: { share: 1 },
-    items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - settled, failed_by: {} },
+    items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - withOutcome, failed_by: {} },
   }
 }
 

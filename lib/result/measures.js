@@ -1,8 +1,8 @@
 // The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
 // this version or an earlier one.
 
+import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { nearest } from '../base/nearest.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
 import { metricNamed, metricRows, metricsNamedIn, ofReading } from '../measures/index.js'
 import { jobs } from '../measures/jobs.js'
@@ -337,11 +337,9 @@ export const measureNamed = (name) => {
   const figure = byName.get(bare(name)) ?? ownMeasure(name)
   if (figure) return figure
   const names = METRICS.map((known) => known.name)
-  // p99 alone is most often that of the latency from the due time, the first that ends so.
-  const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
-  throw new OptionError(
-    `no metric is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ' (docs/reports.md lists them)'}`,
-  )
+  // For p99 this is the first name that ends so, which usually is the latency from the due time.
+  const hint = didYouMean(name, names) || ' (docs/reports.md lists them)'
+  throw new OptionError(`no metric is called '${name.slice(0, 60)}'${hint}`)
 }
 
 /** The percentiles that a measure is one of, and which. @param {string} name @param {Document} document */

@@ -30,7 +30,7 @@ export const warningSchema = object({ code: text, message: text, invalidates: fl
   'message',
 ])
 const warnings = list(warningSchema)
-const share = object({ agent: whole, first: whole, count: whole })
+const agentRange = object({ agent: whole, first: whole, count: whole })
 
 const plan = object(
   {
@@ -40,7 +40,7 @@ const plan = object(
     spacingMs: number,
     chunks: { type: 'integer', minimum: 1 },
     totalAgents: whole,
-    agents: list({ anyOf: [share, whole] }),
+    agents: list({ anyOf: [agentRange, whole] }),
     items: number,
     nominalHz: figure,
     rate: nullable(text),
@@ -430,7 +430,7 @@ export const VERIFIABLE = object({
     buckets: { type: 'integer', minimum: 1 },
     taggedItems: flag,
     pacing: text,
-    agents: { type: 'array', items: share, minItems: 1 },
+    agents: { type: 'array', items: agentRange, minItems: 1 },
     sets: { ...texts, minItems: 1 },
   }),
   written,

@@ -15,8 +15,8 @@ const seed = 20_261_121
 // The boundaries are as exact as the series are many; so much less is spent that they do not err on the other side.
 const kept = 0.97
 
-/** What may have been spent when this part of all rounds is done. @param {number} alpha @param {number} part */
-const spent = (alpha, part) => alpha * kept * Math.log(1 + (Math.E - 1) * part)
+/** What may have been spent when this share of all rounds is done. @param {number} alpha @param {number} share */
+const spent = (alpha, share) => alpha * kept * Math.log(1 + (Math.E - 1) * share)
 
 /** |t| of every series at every look. @param {readonly number[]} looks */
 const seriesOfT = (looks) => {

@@ -1,4 +1,4 @@
-// Which agents this process is, and what that means in words.
+// Which numbers of writers or readers this process has, and how they are reported.
 
 import { unlessInterrupted } from '../base/interrupts.js'
 import { count, several } from '../base/units.js'
@@ -36,8 +36,8 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
  * @property {(message: string) => void} [onRival] another plan is being written under the prefix as well
  * @property {() => number} [epochMs] by the clock of the servers
  * @property {AbortSignal} signal
- * @property {string} [token] whose leases they are
- * @property {() => Promise<boolean>} [isLast] of the writers of the plan to be released
+ * @property {string} [token] that marks the leases as this process's
+ * @property {() => Promise<boolean>} [isLast] whether no other writers of the plan are left at its release
  * @property {number} [lastMs] how long a lease lasts that is not renewed
  */
 
@@ -54,8 +54,8 @@ export const leased = async ({ signal, ...needs }, group, wanted) => {
   const office = leases({ ...needs, group, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
-    const { others, earliest, announce, begin, release } = office
-    return { agents, others, earliest, announce, begin, release }
+    const { otherWriters, earliest, announce, begin, release } = office
+    return { agents, otherWriters, earliest, announce, begin, release }
   } catch (error) {
     await office.release()
     throw error
@@ -63,15 +63,15 @@ export const leased = async ({ signal, ...needs }, group, wanted) => {
 }
 
 /**
- * Claims them in the target, so that the same command on another box makes other agents; refused while another plan is
- * being written under the prefix.
+ * Claims numbers of writers in the target, so that the same command on another box gets others; refused while another
+ * plan is being written under the prefix.
  * @param {Claim & { announced: Announcement }} claim
  */
 export const claimAgents = async ({ settings, announced, ...needs }) => {
   if (!keepsPlans(needs.target.refused))
     return {
       agents: [1],
-      others: async () => 0,
+      otherWriters: async () => 0,
       earliest: async () => null,
       announce: async () => {},
       begin: async () => {},
@@ -83,8 +83,8 @@ export const claimAgents = async ({ settings, announced, ...needs }) => {
 }
 
 /**
- * Which of the run's consumers this process is. Only `-a auto`, typed, writes to the target: a lease, as for writers.
- * It is one agent wherever the servers run, for many consumers may read beside one embedded producer.
+ * The numbers of the consumers of this process. Only a typed `-a auto` takes a lease in the target, as writers do.
+ * Otherwise it has all of them wherever the servers run, as many consumers may read from one local producer.
  * @param {Claim & { strategy: string }} claim
  */
 export const claimReaders = async ({ settings, strategy, ...needs }) => {
@@ -108,7 +108,7 @@ export const missingWriters = ({ given }, { agents, totalAgents }, others) => {
   return `only ${here} of ${several(totalAgents, 'writer')} ${here === 1 ? 'is' : 'are'} here, so the result will be PARTIAL: make this process all of them with -a all, or start the same command on other boxes`
 }
 
-/** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all @param {boolean} [isFleet] the other boxes are there too */
+/** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all @param {boolean} [isFleet] whether other boxes have the rest */
 const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
   if (totalAgents === 1) return `the only ${who}: ${all}`
   if (agents.length === totalAgents) return `all of ${several(totalAgents, who)}: ${all}`
@@ -116,11 +116,7 @@ const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
   return `${numbers} of ${totalAgents}: ${ours} of ${all}${isFleet ? '' : '; -a all for everything'}`
 }
 
-/**
- * `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything`
- * @param {Plan} plan
- * @param {boolean} [isFleet]
- */
+/** `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {Plan} plan @param {boolean} [isFleet] */
 export const agentWords = (plan, isFleet) => {
   const { agents, totalAgents, items, quantity, periodMs, pacing, clients } = plan
   const { isShared, unit } = namesOfKind(plan)

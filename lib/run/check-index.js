@@ -18,8 +18,7 @@ const minuteMs = 60_000
 const nothing = () => {}
 
 /**
- * Asks about many members of a key in one command; the reply has an element for each: bytes, or a number that says whether
- * it is there.
+ * Asks for many members of a key in one command; the reply has an element for each: bytes, or 1 or 0 for present.
  * @param {ReadDriver} driver
  * @param {readonly number[]} ns
  * @param {GatherStep} step
@@ -58,7 +57,7 @@ export const askMany = async (driver, ns, step, answered, values = noValues) => 
 const there = Buffer.alloc(0)
 
 /**
- * All items of a list; null: it is as long as it may be, so what is not in it proves nothing.
+ * All items of a list; null when the list has its greatest length, as it may then have dropped items.
  * @param {ReadDriver} driver
  * @param {{ key: string, most: number }} list
  * @param {(bytes: Buffer, from: number, to: number) => number} numberOf
@@ -109,7 +108,7 @@ export const indexOf = async ({ checks, driver, numberOf, now }) => {
     const { step } = check
     if (!step) return []
     let left = [...ns.keys()]
-    // The writer's clock may be another than the servers'.
+    // The writer's clock may differ from the servers'.
     for (let later = -1; left.length > 0; later++) {
       /** @type {Map<number, number[]>} */
       const byMinute = new Map()
@@ -143,7 +142,7 @@ export const indexOf = async ({ checks, driver, numberOf, now }) => {
     /** @param {Bound} check */
     has: (check) => check.list !== null || check.byMinute,
     /**
-     * Places of the items whose ids are not in it.
+     * Indexes of the items whose ids are missing.
      * @param {Bound} check
      * @param {readonly number[]} ns
      * @param {readonly number[]} times

@@ -17,14 +17,14 @@ import { askMany, indexOf } from './check-index.js'
 
 /**
  * @import { Written } from '../measure/acked-ranges.js'
- * @import { AgentShare } from '../loads/plan.js'
+ * @import { AgentRange } from '../loads/plan.js'
  * @import { ReadDriver } from '../transport/read-driver.js'
  */
 
 /**
- * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
- * over, so that nothing can be said. corrupt: other bytes. unranked: its id is not in its index. lost: items that are
- * missing, corrupt or unranked, each counted once. not_checked: what was not looked at, in words.
+ * present: there, byte by byte. missing: not stored, though it cannot have expired. expired: not stored, and it may have
+ * expired. corrupt: other bytes. unranked: stored, but its id is not in its index. lost: items that are missing, corrupt
+ * or unranked, each counted once. not_checked: what was not looked at, in words.
  * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, not_checked: string[], examples: string[] }} Checked
  */
 
@@ -46,13 +46,13 @@ export const serverTimes = async ({ started, written }, needs) => {
   }
 }
 
-/** Items of an agent's first ticks. @param {{ first: number, count: number }} share @param {number} chunks @param {number} ticks */
-const itemsIn = (share, chunks, ticks) =>
-  Math.floor(ticks / chunks) * share.count + chunkRange(share, chunks, ticks % chunks).first - share.first
+/** Items of an agent's first ticks. @param {{ first: number, count: number }} range @param {number} chunks @param {number} ticks */
+const itemsIn = (range, chunks, ticks) =>
+  Math.floor(ticks / chunks) * range.count + chunkRange(range, chunks, ticks % chunks).first - range.first
 
 /**
- * What in a run.json contradicts itself, so that there would be nothing sensible to look for; null: nothing.
- * @param {{ plan: Record<string, any> & { agents: AgentShare[] }, written: Written, items: { offered: number } }} document of the right shape
+ * Why a run.json contradicts itself, so that it cannot be checked; null: it does not.
+ * @param {{ plan: Record<string, any> & { agents: AgentRange[] }, written: Written, items: { offered: number } }} document of the right shape
  */
 export const contradictionIn = ({ plan, written, items }) => {
   const { strategy, chunks, agents, quantity } = plan
@@ -68,9 +68,9 @@ export const contradictionIn = ({ plan, written, items }) => {
   if (outside) return `the items of writer ${outside.agent} are not within the plan's`
   let offered = 0
   for (const { agent, ticks } of written.agents) {
-    const share = agents.find((one) => one.agent === agent)
-    if (!share) return `writer ${agent} is in the result, but not in its plan`
-    offered += itemsIn(share, chunks, ticks)
+    const range = agents.find((one) => one.agent === agent)
+    if (!range) return `writer ${agent} is in the result, but not in its plan`
+    offered += itemsIn(range, chunks, ticks)
   }
   if (offered !== items.offered)
     return `its ticks are of ${count(offered)} items, but ${count(items.offered)} were offered`
@@ -93,12 +93,12 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
     const interval = Math.floor(tick / plan.chunks)
     for (const { agent, ticks: offered } of agents) {
       if (tick >= offered) continue
-      const share = plan.agents.find((/** @type {{ agent: number }} */ one) => one.agent === agent)
-      const part = chunkRange(share, plan.chunks, tick % plan.chunks)
-      const first = part.first + interval * plan.quantity
-      const last = first + part.count - 1
+      const range = plan.agents.find((/** @type {{ agent: number }} */ one) => one.agent === agent)
+      const chunk = chunkRange(range, plan.chunks, tick % plan.chunks)
+      const first = chunk.first + interval * plan.quantity
+      const last = first + chunk.count - 1
       const atMs = startedMs + (scheduled ? dueMs(tick) : 0)
-      // Ticks of an agent ascend, but agents and chunks are interleaved: begin at the first hole that matters.
+      // The ticks of an agent ascend, but agents and chunks are interleaved: start at the first hole that can overlap.
       while (hole > 0 && holes[hole - 1][1] >= first) hole--
       while (hole < holes.length && holes[hole][1] < first) hole++
       let from = first
@@ -112,7 +112,7 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
 }
 
 /**
- * What was found of the items.
+ * Counts what was found of the items.
  * @param {(n: number, bytes: Buffer, from: number, to: number) => boolean} matches
  * @param {(n: number, atMs: number) => boolean} isOver the time of an item may be over
  */
@@ -132,7 +132,7 @@ const tallyOf = (matches, isOver) => {
     /** @param {number} n @param {number} atMs @param {'missing' | 'unranked'} what */
     gone(n, atMs, what) {
       if (!isOver(n, atMs)) lose(n, what)
-      // Its id goes with it, and it counts once.
+      // A missing value takes its id with it: the item counts once.
       else if (what === 'missing') checked.expired++
     },
     /** @param {number} n @param {Buffer} bytes @param {number} from @param {number} to */
@@ -143,7 +143,7 @@ const tallyOf = (matches, isOver) => {
     present() {
       checked.present++
     },
-    /** All of a batch was looked for. @param {number} items */
+    /** The end of a batch. @param {number} items */
     counted(items) {
       checked.acked += items
       checked.lost += lost.size
@@ -152,7 +152,7 @@ const tallyOf = (matches, isOver) => {
   }
 }
 
-/** Items and when each was written at the earliest, as many at once as are asked for together. @param {Iterable<{ first: number, last: number, atMs: number }>} parts */
+/** Items with their earliest time of writing, in batches that are asked for together. @param {Iterable<{ first: number, last: number, atMs: number }>} parts */
 function* batchesOf(parts) {
   /** @type {{ ns: number[], times: number[] }} */
   let batch = { ns: [], times: [] }
@@ -182,7 +182,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const checks = strategy.checks() ?? []
   const { value } = strategy.reader()
   const lifetimeS = lifetimeOf(/** @type {any} */ (plan))
-  // A generous bound: an item cannot be gone before.
+  // A generous limit: no item expires earlier.
   const { checked, found, gone, present, counted } = tallyOf(
     payloadMatcher(/** @type {any} */ (plan)),
     (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs,
@@ -211,7 +211,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     if (cause) throw new ReadError(cause, `${count(refused[cause])} items could not be read: ${cause}`)
   }
 
-  /** What an element of the reply says of its item. @param {number[]} ns @param {number[]} times */
+  /** @param {number[]} ns @param {number[]} times */
   const answersTo = (ns, times) => ({
     values: (
       /** @type {number} */ i,

@@ -1,4 +1,4 @@
-// A search on a fleet: every box plays each step at the same moment, and the box that leads decides by what all saw.
+// A search on a fleet: every box plays each step at the same moment, and the leading box decides by the results of all.
 import { TargetError } from '../base/errors.js'
 import { fleetStepsOf } from '../fleet/steps.js'
 import { mergedPercentiles } from '../measure/latency.js'
@@ -14,19 +14,19 @@ import { percentilesOf } from './conductor.js'
  * @import { Conducted, conductorOf, Played, SecondRecord } from './conductor.js'
  */
 
-// From the decision on every box has so long to hear of a step.
+// A step begins this long after it is decided, so that every box has heard of it.
 const leadMs = 150
-// The counters of the servers are read in between.
+// Before the confirmation the counters of the servers are read.
 const confirmLeadMs = 1500
-// What a box says of a step after its last second: until all is answered, and the control has it.
+// A box reports a step after its last second, when all is answered; the leader waits for at most this long.
 const reportMs = 15_000
-// Between two steps the leader computes its fit.
+// The leader computes its fit between two steps; the others wait for at most this long.
 const nextMs = 60_000
 
 const ofClients = recordOf([client])
 const ofSeconds = { items: counts(), achieved: amount('count'), waited_ms: worst('ms') }
 
-/** @param {readonly Played[]} all of one second, of every box @returns {SecondRecord} */
+/** @param {readonly Played[]} all the same second on every box @returns {SecondRecord} */
 export const secondOfFleet = (all) => {
   const seconds = all.map(({ second }) => second)
   const [first] = seconds
@@ -52,7 +52,7 @@ const lostBox = () =>
   new TargetError('a box ended before the search: start it again, with all boxes', { code: 'FLEET_MISSING' })
 
 /**
- * This box's part in a search: it leads, or plays what it hears.
+ * The part of this box in a search: it leads, or plays the steps that it hears of.
  * @template Answer
  * @param {object} needs
  * @param {Member} needs.fleet
@@ -62,7 +62,7 @@ const lostBox = () =>
 export const searchOnFleet = ({ fleet, conductor, onStep }) => {
   const { player } = conductor
   const steps = fleetStepsOf(fleet.control, fleet.id, player.isOver)
-  /** Seconds of the confirmation. @type {Played[]} */
+  /** Seconds of the confirmation, of all boxes. @type {Played[]} */
   const confirming = []
 
   /** @param {Conducted} run @param {number} boxes */
@@ -70,7 +70,7 @@ export const searchOnFleet = ({ fleet, conductor, onStep }) => {
     let n = 0
     return conductor.conduct(run, async (own, step) => {
       const atMs = own.writing.elapsed() + (step.phase === 'confirm' ? confirmLeadMs : leadMs)
-      // JSON has no infinity.
+      // JSON has no infinity: null is 'as fast as possible'.
       await steps.say({ ...step, rate: Number.isFinite(step.rate) ? step.rate : null, atMs })
       await steps.report(n, await player.play(own, step, atMs))
       const all = await steps.reports(n++, boxes, reportMs)
@@ -103,10 +103,7 @@ export const searchOnFleet = ({ fleet, conductor, onStep }) => {
     steps,
     /** Percentiles of all boxes over the confirmation. @param {string} path */
     confirmed: (path) => mergedPercentiles(confirming.flatMap(({ hdr }) => hdr[path] ?? [])),
-    /**
-     * @param {Conducted} run
-     * @returns {Promise<{ isLeader: boolean, answer: Answer | null }>}
-     */
+    /** @param {Conducted} run @returns {Promise<{ isLeader: boolean, answer: Answer | null }>} */
     async conduct(run) {
       if (!fleet.leads()) {
         await following(run)

@@ -1,5 +1,5 @@
-// Plays a search against a run that is under way: each step is a stretch of the run's course, and each of its seconds gets
-// a record of what was due in it, once all of that has an outcome.
+// Plays a search in a run: each step is a stretch of the run's course. Each of its seconds gets a record of what was due in
+// it, once all of that has an outcome.
 
 import { sleep } from '../base/settlement.js'
 import { clientHealth } from '../measure/client-health.js'
@@ -16,7 +16,7 @@ import { courseOf } from '../plan/course.js'
  * @import { Stretch } from '../plan/course.js'
  * @import { Records } from '../loads/write-records.js'
  *
- * @typedef {object} SecondRecord what was due in a second
+ * @typedef {object} SecondRecord the outcome of what was due in a second
  * @property {number} atMs when it began, after the start of the run
  * @property {Step['phase']} phase
  * @property {number | null} rate items a second; null: as fast as the servers accept them
@@ -26,32 +26,32 @@ import { courseOf } from '../plan/course.js'
  * @property {Times | null} bystander_us
  * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
  * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
- * @property {number} waited_ms how long what was answered last in it had waited
+ * @property {number} waited_ms latency of the last answer in it, from the due time
  *
  * @typedef {{ second: SecondRecord, hdr: Record<string, string | null>, client: ReturnType<ReturnType<typeof clientHealth>['sample']> }} Played a
  *   second here, with the amounts of the client
  *
  * @typedef {{ counts: Record<string, number>, waitedMs: number, client: Played['client'] }} Mark the end of a second
  *
- * @typedef {object} Conducted of the run
- * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
+ * @typedef {object} Conducted the parts of a run that a search needs
+ * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered resolves when nothing more is offered
  * @property {Pick<Records, 'ledger' | 'restart'>} records
  * @property {{ reopen: () => Promise<unknown> }} window
  */
 
-// What is due next is due so long after it is decided.
+// A step begins this long after it is decided.
 const leadMs = 6
-// A second that overloads the target fails by what is not answered after this.
+// Answers that take longer than this after the end of a step fail its last second.
 const settleMs = 3000
 const lookMs = 3
-// A step that is tried goes on if it has not failed so long before its second ends.
+// A second that is tried alone is extended when it has not failed this long before its end.
 const decidedMs = 8
-// A median that is so much later than that of the second before at the same rate comes of work that was left: the rate is 1 % too high.
+// A median this much above that of the second before, at the same rate, shows that a queue grows: the rate is 1 % too high.
 const growingMs = 10
 const growingRatio = 1.2
 const [intendedPath, servicePath] = ['latency_us.intended', 'latency_us.service']
 
-/** A second's own times by their paths; used again for later ones. */
+/** Latencies of one second by path; reused for later steps. */
 const slotOf = () => Object.fromEntries(TIMES_BY_DUE.map((path) => [path, series()]))
 
 /** @param {Times | null} found */
@@ -60,7 +60,7 @@ export const percentilesOf = (found) =>
 
 /** @param {ReturnType<typeof series>} one */
 const timesIn = (one) => {
-  const found = one.turn()
+  const found = one.endSecond()
   return { times: percentilesOf(found), hdr: found?.hdr ?? null }
 }
 
@@ -76,21 +76,21 @@ const isOpen = ({ offered, acked, failed, uncertain, dropped, unsettled }) =>
   offered > acked + failed + uncertain + dropped + unsettled
 
 /**
- * What was due in each second of a step. settled: when all had an outcome, or too late.
- * @param {{ step: Step, fromMs: number, before: Record<string, number>, marks: readonly Mark[], settled: Record<string, number>, isBehind: boolean }} played
+ * The record of each second of a step. settled: the counts when all had an outcome or the wait was over.
+ * @param {{ step: Step, fromMs: number, before: Record<string, number>, marks: readonly Mark[], atEnd: Record<string, number>, isBehind: boolean }} played
  * @param {readonly ReturnType<typeof slotOf>[]} slots
  */
-const secondsOf = ({ step, fromMs, before, marks, settled, isBehind }, slots) => {
+const secondsOf = ({ step, fromMs, before, marks, atEnd, isBehind }, slots) => {
   const { rate, phase, tries = false } = step
   /** @type {Times | null} */
   let medians = null
   return marks.map(({ counts, waitedMs, client }, i) => {
     const first = i === 0 ? before : marks[i - 1].counts
     const isLast = i === marks.length - 1
-    const last = isLast ? settled : counts
+    const last = isLast ? atEnd : counts
     const items = Object.fromEntries(Object.keys(last).map((name) => [name, last[name] - first[name]]))
-    const taken = Object.entries(slots[i]).map(([path, one]) => ({ path, ...timesIn(one) }))
-    const intended = taken.find(({ path }) => path === intendedPath)?.times ?? null
+    const latencies = Object.entries(slots[i]).map(([path, one]) => ({ path, ...timesIn(one) }))
+    const intended = latencies.find(({ path }) => path === intendedPath)?.times ?? null
     const slower = tries && i > 0 && isGrowing(medians, intended)
     medians = intended
     /** @type {SecondRecord} */
@@ -99,21 +99,21 @@ const secondsOf = ({ step, fromMs, before, marks, settled, isBehind }, slots) =>
       phase,
       rate: Number.isFinite(rate) ? rate : null,
       achieved: counts.acked - first.acked,
-      items: { ...items, open: isLast && isOpen(settled) ? 1 : 0 },
+      items: { ...items, open: isLast && isOpen(atEnd) ? 1 : 0 },
       client: usesOf(client),
       backlog_grows: slower || (isLast && isBehind),
       waited_ms: waitedMs,
       ...{ latency_us: { intended: null, service: null }, bystander_us: null },
     }
-    for (const { path, times } of taken) put(second, path, times)
-    return { second, client, hdr: Object.fromEntries(taken.map(({ path, hdr }) => [path, hdr])) }
+    for (const { path, times } of latencies) put(second, path, times)
+    return { second, client, hdr: Object.fromEntries(latencies.map(({ path, hdr }) => [path, hdr])) }
   })
 }
 
 /**
- * Plays steps in a run: what a box does, whoever decides.
+ * Plays steps in a run, the same on every box of a fleet.
  * @param {object} needs
- * @param {number} [needs.graceMs] after a step, in which what found no room in it may still begin
+ * @param {number} [needs.graceMs] after a step, in which what was due in it may still begin
  * @param {number} [needs.behindMs] an item that has waited longer at the end of a second has missed every limit
  * @param {() => number} [needs.clock] ms
  * @param {(ms: number) => Promise<void>} [needs.wait]
@@ -131,9 +131,9 @@ const playerOf = ({
   const slots = /** @type {ReturnType<typeof slotOf>[]} */ ([])
   /** @type {Stretch} */
   let now = { fromMs: 0, toMs: 0, rateHz: 0 }
-  let lastWaitMs = 0 // how long what was answered last had waited
+  let lastWaitMs = 0 // latency of the last answer, from the due time
   let originMs = 0 // when the run began, by the clock
-  let isOver = stop.aborted // it was interrupted, or a guard ended it
+  let isOver = stop.aborted // the run was interrupted, or a guard ended it
 
   /** @param {number} dueMs after the start */
   const slotAt = (dueMs) =>
@@ -142,7 +142,7 @@ const playerOf = ({
   /**
    * @param {Conducted} run
    * @param {Step} step
-   * @param {number} [atMs] of a fleet, after the start: its boxes play all seconds of a step, as they cannot agree in time on less
+   * @param {number} [atMs] in a fleet, after the start; its boxes play all seconds of a step, as they cannot agree in time to stop earlier
    * @returns {Promise<Played[]>}
    */
   const play = async ({ writing, records, window }, step, atMs) => {
@@ -167,7 +167,7 @@ const playerOf = ({
       if (tries && i < n) {
         await wait(overMs - decidedMs - writing.elapsed())
         isBehind ||= lastWaitMs > behindMs
-        // After a pause of this box the stretch has ended.
+        // This process may have paused until after the end of the stretch.
         if (isTried && writing.elapsed() >= overMs) n = i
         else if (isTried && !isBehind) now.toMs += 1000
       }
@@ -175,14 +175,14 @@ const playerOf = ({
       marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: health.sample() })
     }
     const deadline = writing.elapsed() + settleMs
-    // A turn of the loop at least: what the stretch left is dropped.
+    // Waits at least once, so that the load drops what the stretch left.
     do await wait(lookMs)
     while (
       (course.waits(writing.elapsed()) || isOpen(ledger.whole)) &&
       writing.elapsed() < deadline &&
       !isOver
     )
-    return secondsOf({ step, fromMs, before, marks, settled: { ...ledger.whole }, isBehind }, slots)
+    return secondsOf({ step, fromMs, before, marks, atEnd: { ...ledger.whole }, isBehind }, slots)
   }
 
   return {
@@ -236,9 +236,9 @@ export const conductorOf = ({ machine, judge, onStep, ...needs }) => {
     tap: player.tap,
     seconds: /** @type {readonly SecondRecord[]} */ (seconds),
     /**
-     * Until the search has its answer or the run is stopped.
+     * Plays until the search has its answer or the run is stopped.
      * @param {Conducted} run
-     * @param {(run: Conducted, step: Step) => Promise<SecondRecord[]>} [playing] where others play with this box
+     * @param {(run: Conducted, step: Step) => Promise<SecondRecord[]>} [playing] plays a step on all boxes of a fleet
      * @returns {Promise<Answer | null>} null: it was stopped
      */
     async conduct(

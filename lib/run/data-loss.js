@@ -1,6 +1,6 @@
-// Whether the masters keep what was written, by what they say of themselves once a second: a restart, a flush, a
-// replica that was promoted without its data, or keys that are gone and neither expired nor were evicted. A replica
-// that is promoted with its data, a slot that moves and a shard that leaves are none of these.
+// Whether the masters keep what was written, by their own numbers once a second. Losses are a restart, a flush, a replica
+// promoted without its data, and keys that are gone but neither expired nor were evicted. A replica promoted with its data,
+// a slot that moves and a shard that leaves are none.
 import { count } from '../base/units.js'
 
 /**
@@ -15,10 +15,10 @@ import { count } from '../base/units.js'
  * @property {string} text
  */
 
-// A fall of less may be keys that are on the way from one master to another.
+// A smaller decrease may be keys that are moving from one master to another.
 const leastKeys = 100
 const lostShare = 0.05
-// While slots move a key may be counted on both sides for some seconds, so only a larger fall says something.
+// While slots move, a key may be counted on both sides for some seconds: only a larger decrease counts.
 const settlingMs = 10_000
 const settlingShare = 0.5
 const samplesInARow = 3
@@ -32,10 +32,7 @@ const isSame = (one, other) =>
   (one.owners === other.owners ||
     (one.owners?.every((owner, slot) => owner === other.owners?.[slot]) ?? other.owners === null))
 
-/**
- * @param {Loss} loss
- * @returns {Warning}
- */
+/** @param {Loss} loss @returns {Warning} */
 const lossWarning = ({ text, certain }) => ({
   code: 'data-lost',
   message: certain
@@ -47,8 +44,8 @@ const lossWarning = ({ text, certain }) => ({
 /**
  * @param {object} needs
  * @param {{ readonly topology: Topology }} needs.target as it is known now
- * @param {boolean} [needs.removesKeys] the load removes keys itself: that they become fewer says nothing
- * @param {() => number} [needs.created] keys that the load has made so far, each for the first time
+ * @param {boolean} [needs.removesKeys] the load removes keys itself, so a decrease means nothing
+ * @param {() => number} [needs.created] new keys that the load has created so far
  * @param {() => number} needs.elapsed
  * @param {(kind: string, text: string) => void} needs.note at the moment
  * @param {(warning: Warning) => void} needs.warn
@@ -60,7 +57,8 @@ export const dataLossOf = ({ target, removesKeys = false, created = () => 0, ela
   }
   /** @type {Map<string, number>} keys of each node, as last answered */
   const keysAt = new Map()
-  /** @type {Map<number, { address: string, keys: number }>} the master of each shard, as last answered */
+  /** @type {Map<number, { address: string, keys: number, removed: number }>} the master of each shard, as last answered;
+   *   removed: keys that expired or were evicted since, at one that is promoted */
   const masterOf = new Map()
   /** @type {Suspicion[]} */
   let suspicions = []
@@ -71,7 +69,7 @@ export const dataLossOf = ({ target, removesKeys = false, created = () => 0, ela
     rows.filter((row) => row.keys !== undefined && row.role === 'master' && masters.includes(row.address))
 
   /** @param {NodeRow} row @returns {string | null} */
-  const incidentIn = ({ address, shard, keys = 0, restarted, flushes, expired, evicted }) => {
+  const incidentIn = ({ address, shard, keys = 0, restarted, flushes }) => {
     const before = keysAt.get(address) ?? 0
     const at = seconds(elapsed())
     if (restarted)
@@ -80,12 +78,11 @@ export const dataLossOf = ({ target, removesKeys = false, created = () => 0, ela
       return `the keys of ${address} were removed by FLUSHALL or FLUSHDB (seen after ${at}); it had ${count(before)}`
     const was = masterOf.get(shard)
     if (!was || was.address === address) return null
-    const gone = was.keys - keys - (expired ?? 0) - (evicted ?? 0)
-    if (gone <= Math.max(leastKeys, was.keys / 2)) return null
+    if (was.keys - was.removed - keys <= Math.max(leastKeys, was.keys / 2)) return null
     return `${address} became the master of its shard (seen after ${at}) with ${count(keys)} keys; ${was.address} had ${count(was.keys)}`
   }
 
-  /** What a master did that serves a moment later too: one that is leaving may be emptied. @param {Topology} now */
+  /** Reports incidents of masters that serve slots a moment later: one that leaves may be emptied. @param {Topology} now */
   const confirm = ({ masters }, /** @type {(suspicion: Suspicion) => boolean} */ isDue) => {
     const open = suspicions
     suspicions = []
@@ -97,51 +94,54 @@ export const dataLossOf = ({ target, removesKeys = false, created = () => 0, ela
   }
 
   return {
-    /** A sample begins: what was acknowledged before is in its answers. */
+    /** Call before a sample: what was acknowledged until then is in its answers. */
     asking: sum.asking,
     /** @param {NodeRow[]} rows of one sample */
-    look(rows) {
+    check(rows) {
       const now = target.topology
       const serving = servingIn(rows, now)
       const answered = new Set(serving.map(({ address }) => address))
-      const replicas = new Set(
-        rows.flatMap(({ address, role, keys }) =>
-          role === 'replica' && keys !== undefined ? [address] : [],
-        ),
-      )
+      const isReplica = (/** @type {NodeRow} */ { role, keys }) => role === 'replica' && keys !== undefined
+      const replicas = new Set(rows.filter(isReplica).map(({ address }) => address))
       suspicions = suspicions.filter(({ address }) => !replicas.has(address))
       confirm(now, ({ address }) => answered.has(address))
+      // A promoted replica is a master by its own word before the topology names it.
+      for (const { address, shard, role, expired, evicted } of rows) {
+        const was = masterOf.get(shard)
+        if (was && role === 'master' && address !== was.address)
+          was.removed += (expired ?? 0) + (evicted ?? 0)
+      }
       const found = serving.flatMap((row) => {
         const text = incidentIn(row)
         return text === null ? [] : [{ address: row.address, text }]
       })
       suspicions.push(...found)
-      if (!removesKeys) sum.look(rows, serving, now, found.length > 0)
+      if (!removesKeys) sum.check(rows, serving, now, found.length > 0)
       for (const { address, keys } of rows) if (keys !== undefined) keysAt.set(address, keys)
-      for (const { address, shard, keys = 0 } of serving) masterOf.set(shard, { address, keys })
+      for (const { address, shard, keys = 0 } of serving) masterOf.set(shard, { address, keys, removed: 0 })
     },
-    /** The run is over: nothing more will answer. */
+    /** The run is over: reports what is still open. */
     end: () => confirm(target.topology, () => true),
   }
 }
 
 /**
- * The keys of all masters together. They become fewer only by what the servers count as expired or evicted, whatever
- * moves between them, and more by what the load makes.
+ * Compares the number of keys of all masters with the expected one: it decreases only by keys that expired or were
+ * evicted, wherever they move, and increases by keys that the load creates.
  * @param {{ elapsed: () => number, created: () => number, onLoss: (loss: Loss) => void }} needs
  */
 const keySum = ({ elapsed, created, onLoss }) => {
   /** @type {Topology | null} */
   let before = null
   let settledFromMs = Number.NEGATIVE_INFINITY
-  /** @type {number | null} what there must be */
+  /** @type {number | null} expected number of keys */
   let expected = null
-  let others = 0
+  let keysBefore = 0
   let low = 0
   let lowFromMs = 0
-  /** @type {number | null} what there must be at least, without the keys made since; null: keys may be written over */
+  /** @type {number | null} lower limit of it, without the keys created since; null: keys may be overwritten */
   let least = null
-  let made = 0 // when the servers were asked
+  let made = 0 // keys created when the servers were asked
 
   /** @param {number} keys */
   const beginAnew = (keys) => {
@@ -159,7 +159,7 @@ const keySum = ({ elapsed, created, onLoss }) => {
       made = created()
     },
     /** @param {NodeRow[]} rows @param {NodeRow[]} serving @param {Topology} now @param {boolean} hasIncident */
-    look(rows, serving, now, hasIncident) {
+    check(rows, serving, now, hasIncident) {
       const nowMs = elapsed()
       const isChanged = before !== null && !isSame(before, now)
       before = now
@@ -168,10 +168,10 @@ const keySum = ({ elapsed, created, onLoss }) => {
         for (const { role, expired, evicted } of rows)
           if (role === 'master') leave((expired ?? 0) + (evicted ?? 0))
       if (serving.length < now.masters.length) return
-      // What is not read from disk yet is not lost.
+      // Keys that are still being read from disk are not lost.
       if (!hasIncident && serving.some(({ loading }) => loading)) return
       const keys = serving.reduce((sum, { keys: some = 0 }) => sum + some, 0)
-      if (expected === null) others = keys
+      if (expected === null) keysBefore = keys
       // After a first answer, and after counters were reset, the number of expired keys is unknown.
       const isKnown = serving.every(({ expired, evicted }) => expired != null && evicted != null)
       if (expected === null || hasIncident || !isKnown) return beginAnew(keys)
@@ -191,7 +191,7 @@ const keySum = ({ elapsed, created, onLoss }) => {
       if (low < samplesInARow) return
       onLoss({
         text: `${count(gone)} of ${count(expected)} keys of the masters are gone (seen after ${seconds(lowFromMs)}) that neither expired nor were evicted`,
-        certain: gone > others,
+        certain: gone > keysBefore,
       })
       beginAnew(keys)
     },

@@ -16,7 +16,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 // Redis 6.2 reads no more of them in one command.
 const oldMaxArguments = 1_048_576
 
-/** Which of its variants the servers can do. @param {Declaration} declared @param {Target} target */
+/** The variant of the strategy that the servers support. @param {Declaration} declared @param {Target} target */
 const variantOf = async ({ name, variants }, target) => {
   if (variants === null) return null
   const needs = Object.values(variants).flat()
@@ -33,7 +33,7 @@ const variantOf = async ({ name, variants }, target) => {
 }
 
 /**
- * Whether the servers know the commands of a user's model, and look for their keys where it has them.
+ * Checks that the servers know the commands of a user's model, and that they take the same argument as its key.
  * @param {Plan} plan
  * @param {Target} target
  */
@@ -59,11 +59,7 @@ const checkCommands = async (plan, { commands, address, versions }) => {
   }
 }
 
-/**
- * The most items that a tick puts under one key: its agent's chunk, of which the sorted sets have equal parts.
- * @param {Plan} plan
- * @param {{ max: number, isSpread: boolean }} gathered
- */
+/** @param {Plan} plan @param {{ max: number, isSpread: boolean }} gathered */
 const membersOf = ({ agents, chunks, sets }, { max, isSpread }) => {
   const chunk = Math.ceil(Math.max(...agents.map(({ count }) => count)) / chunks)
   const members = Math.ceil(chunk / (isSpread ? sets.length : 1))
@@ -84,16 +80,11 @@ const checkMembers = ({ maxMembers }, plan, { majorVersion, address, versions })
   }
 }
 
-/** The agents that this process may become. @param {Settings} settings */
+/** The numbers of writers that this process may get. @param {Settings} settings */
 const possibleAgents = ({ agent, totalAgents }) =>
   Array.isArray(agent) ? [...agent] : Array.from({ length: totalAgents }, (_, i) => i + 1)
 
-/**
- * @param {Settings} settings
- * @param {Target} target
- * @param {number[]} [agents]
- * @returns {Promise<Facts>}
- */
+/** @param {Settings} settings @param {Target} target @param {number[]} [agents] @returns {Promise<Facts>} */
 export const targetFactsOf = async (settings, target, agents = []) => {
   const facts = {
     agents,

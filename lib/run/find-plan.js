@@ -1,4 +1,4 @@
-// What a consumer reads by: the plan in the target, or the options where there is none.
+// The plan by which a consumer reads: the one in the target, or the options where there is none.
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
@@ -14,7 +14,7 @@ import { plansUnder } from '../servers/plan-key.js'
  */
 
 /**
- * What a consumer is about to do, with a plan in the target and without one.
+ * How the log line begins, with a plan in the target and without one.
  * @type {Record<'readers' | 'workers', {
  *   known: (announcement: AnnouncedPlan, isLive: boolean) => string, unknown: (plan: any) => string }>}
  */

@@ -1,4 +1,4 @@
-// The result of a run on a fleet: each box says its last word, and the one that leads makes the result of all.
+// The result of a run on a fleet: each box stores its final report, and the leading box makes the result of all.
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
@@ -16,7 +16,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Control } from '../fleet/control.js'
  * @import { BoxDescription } from '../fleet/gather.js'
  * @import { Member } from '../fleet/member.js'
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Facts } from '../result/facts.js'
@@ -24,13 +24,13 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Signals } from '../base/settlement.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
- *   all, and what it is made of beside the seconds
+ *   all, and what it is made of besides the seconds
  */
 
-// A control that is away at the end is waited for so long.
+// A control server that does not answer at the end is waited for this long.
 const awayLimitMs = 60_000
 const everyMs = 200
-// A box without a lease for that long is not only late in renewing it.
+// A box without a lease for this long counts as lost.
 const lostMs = 1500
 const secondsAPage = 500
 
@@ -66,13 +66,13 @@ const withReaders = (parts, reading) => {
  * @param {string} needs.address of the control
  * @param {string} needs.box that leads
  * @param {string} needs.run
- * @param {Held | null} [needs.after]
+ * @param {StoredData | null} [needs.after]
  * @returns {Promise<Shared | null>} null: another box leads
  */
 export const makeResult = async ({ control, address, box, run, after = null }) => {
   const fields = await control.run()
   const leader = leaderOf({ control, box, data: () => fields.data })
-  const checkpoint = (await leader.turn()) && (await leader.turn({ isLast: true }))
+  const checkpoint = (await leader.foldNew()) && (await leader.foldNew({ isLast: true }))
   leader.close()
   if (!checkpoint) return null
   /** @type {{ plan: Plan, slotTable: number, thresholds: string[], [about: string]: any }} */
@@ -83,7 +83,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const [descriptions, ends] = await Promise.all([control.boxes(), control.ends()])
   const strategy = strategyOf(plan)
   const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
-  // Reads of the run's own boxes are not the work of another application.
+  // Reads of the run's own boxes do not count as another application.
   const runCommands = readingPlan
     ? new Set([...strategy.runCommands, ...strategy.consumerCommands.all])
     : strategy.runCommands
@@ -94,7 +94,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     ends: /** @type {any} */ (parsed(ends)),
     presence: presence.summary,
     before: fields.before ? JSON.parse(fields.before) : null,
-    idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not say' },
+    idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not report it' },
   })
   const reading = readersOfFleet({
     ...{ descriptions: descriptionsIn(descriptions), ends: parsed(ends), checkpoint },
@@ -111,10 +111,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
 /** @param {Buffer | null} result @returns {Shared | null} */
 export const sharedIn = (result) => (result === null ? null : JSON.parse(String(gunzipSync(result))))
 
-/**
- * Boxes that are still to end, and those that never will.
- * @param {Member} fleet
- */
+/** Boxes that have not reported their end and are not lost. @param {Member} fleet */
 const endsOf = (fleet) => {
   /** @type {Map<string, number>} since when a box has no lease */
   const missed = new Map()
@@ -131,7 +128,7 @@ const endsOf = (fleet) => {
   }
 }
 
-/** The last word of a box. @param {any} parts of its own result @param {readonly Warning[]} warnings */
+/** The final report of a box. @param {any} parts of its own result @param {readonly Warning[]} warnings */
 const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
   const common = { measured: own.measured, warnings, interrupted, events }
@@ -161,13 +158,13 @@ const namesOf = (descriptions) =>
     .join(', ')
 
 /**
- * For the box that leads: makes the result once no box is waited for.
+ * For the leading box: makes the result once all boxes have reported or are lost.
  * @param {Member} fleet
  * @param {any} parts
  * @param {(line: string) => void} say
  */
 const leaderOfEnd = (fleet, { own }, say) => {
-  const look = endsOf(fleet)
+  const runningBoxes = endsOf(fleet)
   let isSaid = false
   const make = () =>
     makeResult({
@@ -179,12 +176,12 @@ const leaderOfEnd = (fleet, { own }, say) => {
     })
   /** @returns {Promise<Shared | null>} null: not yet */
   return async () => {
-    const waited = await look().catch(() => null)
+    const waited = await runningBoxes().catch(() => null)
     if (waited?.length === 0) {
       await fleet.endThread()
       return make()
     }
-    // Readers end when all writers have.
+    // Readers end after all writers.
     if (waited?.every(({ kind }) => kind === 'consumer'))
       await fleet.control.set('ending', '1').catch(() => {})
     else if (waited && !isSaid) {
@@ -196,14 +193,14 @@ const leaderOfEnd = (fleet, { own }, say) => {
 }
 
 /**
- * Says the last word of this box, and waits for the result of all; the box that leads makes it.
+ * Stores the final report of this box and waits for the result of all; the leading box makes it.
  * @param {Member} fleet
  * @param {object} ending
  * @param {any} ending.parts of this box's own result
  * @param {readonly Warning[]} ending.warnings
  * @param {(line: string) => void} ending.say
  * @param {Signals} ending.signals
- * @returns {Promise<Shared | null>} null: this box left before
+ * @returns {Promise<Shared | null>} null: this box was stopped before there was one
  */
 export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) => {
   fleet.end(endOf(parts, warnings))
@@ -215,7 +212,7 @@ export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) =>
     await unlessStopped(fleet.beat())
     if (signals.stopNow.aborted) return null
     if (fleet.silentMs() > awayLimitMs) {
-      say(`the control does not answer: the part of this box is stored here alone`)
+      say(`the control server does not answer: only the part of this box is stored, in its own folder`)
       return null
     }
     if (fleet.answer()?.state === 'done') {

@@ -5,7 +5,7 @@ import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { millraceVersion } from '../base/version.js'
 import { boxMs, placeOf } from '../fleet/control.js'
 import { readersName } from '../fleet/gather.js'
-import { keptInMemory } from '../fleet/kept.js'
+import { storeInMemory } from '../fleet/interval-store.js'
 import { joinFleet } from '../fleet/member.js'
 import { sharedByReaders, sharedByWriters } from '../fleet/shared-plan.js'
 import { namesOfKind } from '../loads/names.js'
@@ -19,7 +19,7 @@ import { versionsOf } from './versions.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
- * @import { Kept } from '../fleet/box.js'
+ * @import { IntervalStore } from '../fleet/box.js'
  * @import { Place } from '../fleet/control.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Plan } from '../loads/plan.js'
@@ -34,7 +34,7 @@ import { versionsOf } from './versions.js'
  * @property {string} run
  * @property {Plan} whole of all writers
  * @property {Announcement} announced
- * @property {Kept} kept
+ * @property {IntervalStore} store
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {AbortSignal} stop
@@ -45,7 +45,7 @@ import { versionsOf } from './versions.js'
 export const controlPlace = ({ tls, ...control }, settings) =>
   placeOf({ ...control, tls: tls ? tlsOfFiles(settings) : null })
 
-/** The nodes of the target, to tell them from the control. @param {Target} target */
+/** The nodes of the target, by which preflight sees that the control server is none of them. @param {Target} target */
 const nodesOf = (target) =>
   Promise.all(
     target.reporting().map(async ({ address }) => ({
@@ -84,12 +84,7 @@ export const meetingAt = ({ address, access }) =>
     /** @type {unknown} */ ({ kind: 'single', origin: 'address', topology: { masters: [address] }, access })
   )
 
-/**
- * Leases of numbers on the control.
- * @param {Member} fleet
- * @param {Claim} claim
- * @param {string} [readers]
- */
+/** Claims numbers of writers on the control server. @param {Member} fleet @param {Claim} claim @param {string} [readers] */
 const numbersOnFleet = async ({ leasing, clock, named }, { settings, ...claim }, readers) => {
   const { place, group, token } = leasing
   const office = await leased(
@@ -102,9 +97,9 @@ const numbersOnFleet = async ({ leasing, clock, named }, { settings, ...claim },
 }
 
 /**
- * A box that reads what a fleet writes.
+ * The fleet as a reading box knows it.
  * @param {ReaderSettings} settings
- * @param {Pick<Gathering, 'target' | 'run' | 'kept' | 'say' | 'warn' | 'stop' | 'stopNow'>} gathering
+ * @param {Pick<Gathering, 'target' | 'run' | 'store' | 'say' | 'warn' | 'stop' | 'stopNow'>} gathering
  */
 const readingFleetOf = async (settings, { target, run, ...needs }) => {
   const { control, joinWithinMs: withinMs } = settings
@@ -127,14 +122,14 @@ const readingFleetOf = async (settings, { target, run, ...needs }) => {
 }
 
 /**
- * A reader's box joins, takes its numbers, and waits until the run begins: its plan is in the target by then.
+ * Lets a reading box join, claims its numbers, and waits until the run begins: its plan is in the target by then.
  * @param {ReaderSettings} settings
  * @param {Needs} needs
  * @param {(step: () => unknown) => void} undo
  */
-export const joinToRead = async (settings, { target, run, observer, kept, stop, stopNow }, undo) => {
+export const joinToRead = async (settings, { target, run, observer, store, stop, stopNow }, undo) => {
   const { say, warn } = observer
-  const gathering = { target, run, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
+  const gathering = { target, run, store: store ?? storeInMemory(), say, warn, stop, stopNow }
   const fleet = await unlessInterrupted(stop, readingFleetOf(settings, gathering))
   if (!fleet) return null
   undo(() => untilStopped(stopNow, fleet.close(), undefined))
@@ -150,7 +145,7 @@ export const joinToRead = async (settings, { target, run, observer, kept, stop, 
 /** @typedef {NonNullable<Awaited<ReturnType<typeof joinToRead>>>} Joined */
 
 /**
- * What a reader of a fleet found must be what the fleet writes.
+ * Refuses to read where the target has no plan of the fleet's run.
  * @param {{ plan: { flow: string }, announced: unknown }} found
  * @param {Settings} settings
  * @param {Target} target
@@ -162,11 +157,11 @@ export const checkJoined = ({ plan, announced }, { run }, target) => {
       { code: 'NO_PLAN' },
     )
   if (plan.flow === 'workers')
-    throw new OptionError('--control: workers of a queue have no run of many boxes; start them without it')
+    throw new OptionError('--control: workers of a queue cannot be a fleet; start them without it')
 }
 
 /**
- * Leases of numbers on the control, and the plan in the target, for its readers.
+ * Claims the numbers of writers on the control server, and the plan in the target, where its readers look for it.
  * @param {Member} fleet
  * @param {Claim & { announced: Announcement }} claim
  */
@@ -178,8 +173,8 @@ export const claimOnFleet = async (fleet, { announced, settings, target, ...clai
   const plans = await leased({ ...claim, target, isLast }, { prefix, totalAgents: 0 }, [])
   return {
     agents: office.agents,
-    // The control server knows the boxes, which saves 200 lease commands a second.
-    others: async () => totalAgents - office.agents.length,
+    // The control server knows the boxes, so the target needs no leases: that saves 200 commands a second there.
+    otherWriters: async () => totalAgents - office.agents.length,
     announce: plans.announce,
     earliest: async () => null,
     begin: async () => {},
@@ -191,7 +186,7 @@ export const claimOnFleet = async (fleet, { announced, settings, target, ...clai
 }
 
 /**
- * What the result of all says, the same on every box.
+ * The parts of the result that are the same on every box.
  * @param {object} known
  * @param {Settings} known.settings
  * @param {Plan} known.plan of all writers

@@ -1,8 +1,8 @@
-// What every run has, whatever its load: its phases, its time, its events, the seconds, what watches the servers, and what ends
-// it early. All of it is closed with the run. Times are in milliseconds.
+// What every run has, whatever its load: phases, time, events, seconds, samplers of the servers, and what ends it early.
+// All of it is closed with the run. Times are in milliseconds.
 
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
-import { settled } from '../base/settlement.js'
+import { untilSettled } from '../base/settlement.js'
 import { withUndo } from '../base/undo.js'
 import { instrumentsOf } from '../measures/index.js'
 import { dataLossOf } from './data-loss.js'
@@ -35,7 +35,7 @@ import { everySecond, samplerOf } from './second.js'
  */
 
 /**
- * A run from its set-up to its result: all that it opened is taken back in reverse order, whatever fails.
+ * Plays a run from set-up to result; then everything it opened is closed in reverse order, even if it fails.
  * @template Beginning, Result
  * @param {Pick<FrameNeeds, 'stop'> & { conductor?: Conductor, fleet?: Member | null }} needs
  * @param {(undo: Undo) => Promise<{ frame: Frame } & Phases<Beginning, Result, Conducted>>} setUp
@@ -45,9 +45,9 @@ export const played = ({ stop, conductor, fleet = null }, setUp) =>
     const { frame, ...phases } = await unlessInterrupted(stop, setUp(undo))
     const beginning = await phases.begin()
     const conducted = phases.conducted && conductor?.conduct(phases.conducted, fleet)
-    // The caller that waits for the end of the run gets the error first.
+    // The error goes to the caller that waits for the end of the run before it is thrown here.
     conducted?.catch(() => {})
-    const whole = await frame.settled(phases.over)
+    const whole = await frame.untilSettled(phases.over)
     await conducted
     await phases.drained?.(whole)
     frame.endLoad()
@@ -56,11 +56,11 @@ export const played = ({ stop, conductor, fleet = null }, setUp) =>
     return phases.result(beginning, { whole, interrupted: stop.aborted })
   })
 
-// A server's words may be long.
+// A server's error line may be long.
 const longestEvent = 300
 
 /**
- * What happens in a run beside its figures: each event with its moment.
+ * The events of a run, each with its time.
  * @param {object} needs
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
@@ -77,7 +77,7 @@ export const journalOf = ({ elapsed, write, tell }) => {
   return {
     events,
     note,
-    /** Noted, and shown on the screen. @param {string} kind @param {string} text */
+    /** Notes an event and shows it on the screen. @param {string} kind @param {string} text */
     event(kind, text) {
       note(kind, text)
       tell(kind, text.slice(0, longestEvent))
@@ -88,10 +88,10 @@ export const journalOf = ({ elapsed, write, tell }) => {
 /**
  * @param {FrameNeeds} needs
  * @param {Undo} undo
- * @param {object} [kind] of the load
- * @param {boolean} [kind.removesKeys] it removes keys itself
- * @param {() => number} [kind.created] keys that it has made so far
- * @param {() => number} [kind.carried] items that were answered so far
+ * @param {object} [kind] what the load does to keys
+ * @param {boolean} [kind.removesKeys] the load removes keys itself
+ * @param {() => number} [kind.created] keys that it has created so far
+ * @param {() => number} [kind.carried] items that were stored so far
  */
 export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => {
   const { target, results, onEvent, warn = () => {}, guard = () => null, stop, stopNow } = needs
@@ -125,7 +125,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
       return target.reporting()
     },
     onRows(rows) {
-      data.look(rows)
+      data.check(rows)
       const reason = isOver || hasEnded ? null : guard(rows)
       if (reason !== null) end('guard', `ended by --guard: ${reason}`, reason)
     },
@@ -143,7 +143,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     hang(opened) {
       load = opened
     },
-    /** Opens what measures. @param {readonly Measure[]} measures @param {Record<string, any>} more */
+    /** Starts the instruments. @param {readonly Measure[]} measures @param {Record<string, any>} more */
     async measure(measures, more) {
       const instruments = await instrumentsOf(measures, { clock, elapsed, sampler, ...more })
       undo(instruments.close)
@@ -152,10 +152,10 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
       return instruments
     },
     /**
-     * The load begins, and its seconds are written and shown: armed before, as it may take a while to offer what is due first.
-     * @param {Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'look'> }} of its seconds
+     * Begins the load and its seconds. The timer of the seconds is set first, as offering what is due may take a while.
+     * @param {Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'check'> }} of how its seconds are taken and shown
      * @param {() => void} start
-     * @returns when, epoch
+     * @returns epoch milliseconds of the start
      */
     begin({ time, ask, ...of }, start) {
       const instruments = /** @type {NonNullable<typeof running>} */ (running)
@@ -164,7 +164,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
       seconds = everySecond({
         ...{ ...of, instruments, elapsed, show: needs.show },
         async ask(atMs) {
-          const [answers, jumps] = await Promise.all([ask?.(atMs), time.look(atMs)])
+          const [answers, jumps] = await Promise.all([ask?.(atMs), time.check(atMs)])
           for (const text of jumps) journal.note('clock', text)
           return answers
         },
@@ -174,19 +174,18 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
       start()
       return startedEpochMs
     },
-    /** Until the load is over, by itself or by a signal, and what is under way has settled. @param {() => void} [onOver] */
-    settled(onOver = () => {}) {
+    /** Waits until the load is over, by itself or by a signal, and what is under way has settled. @param {() => void} [onOver] */
+    untilSettled(onOver = () => {}) {
       const playing = /** @type {Playing} */ (load)
-      // What ended it before its start ends it now.
+      // An end that was asked for before the load had begun.
       if (hasEnded) playing.stop()
-      return settled(playing, { stop, stopNow }, () => {
+      return untilSettled(playing, { stop, stopNow }, () => {
         isOver = true
         onOver()
       })
     },
-    /** What is known once the load is over. */
+    /** Reads what is known only once the load is over. */
     endLoad: () => running?.end(),
-    /** Nothing is measured any more. */
     async endSeconds() {
       await stopMeasuring()
       if (seconds) await untilStopped(stopNow, seconds.stop(), undefined)

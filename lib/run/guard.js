@@ -8,7 +8,7 @@ import { bytes, count, percent, plainText } from '../base/units.js'
 
 /**
  * @param {GuardLimits} limits
- * @returns {(rows: NodeRow[]) => string | null} takes each second's rows; the first limit that is passed, in words
+ * @returns {(rows: NodeRow[]) => string | null} takes the rows of a second and returns the first limit exceeded, in words
  */
 export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
   /** @type {Map<string, number>} */
@@ -19,17 +19,17 @@ export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
     const { address, evicted: more = 0, memory_bytes: used, memory_limit_bytes: limit, lag_bytes: lag } = row
     const sum = (evicted.get(address) ?? 0) + Number(more ?? 0)
     evicted.set(address, sum)
-    const part = used && limit ? (Number(used) / Number(limit)) * 100 : 0
+    const usedPct = used && limit ? (Number(used) / Number(limit)) * 100 : 0
     if (mostEvicted !== null && sum > mostEvicted)
       return `evicted ${count(sum)} keys (evicted>${mostEvicted}); raise maxmemory, shorten lifetimes or write less`
-    if (memoryPct !== null && part > memoryPct)
-      return `uses ${percent(part)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten lifetimes or write less`
+    if (memoryPct !== null && usedPct > memoryPct)
+      return `uses ${percent(usedPct)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten lifetimes or write less`
     if (lagBytes !== null && Number(lag ?? 0) > lagBytes)
       return `is ${bytes(Number(lag))} behind its master (lag>${bytes(lagBytes)}); lower the rate or look at its network`
   }
 
   return (rows) => {
-    // Every row is taken, so that none is missed in the sums.
+    // Reads every row, so that the sums miss none.
     const faults = rows.map((row) => ({ address: row.address, words: fault(row) }))
     const first = faults.find(({ words }) => words)
     return first ? `${plainText(first.address)} ${first.words}` : null

@@ -1,4 +1,4 @@
-// When the idle cost of the servers is measured, and when what was seen is not idle.
+// When the idle cost of the servers is measured, and when the servers were not idle.
 
 import { sleep } from '../base/settlement.js'
 import { idleCost } from '../measure/idle-cost.js'
@@ -15,7 +15,7 @@ import { lengthMs } from './second.js'
 const shortestMs = 10_000
 
 /**
- * Why it is not measured, or null.
+ * Why the idle cost is not measured; null: it is.
  * @param {'auto' | 'always' | 'never'} asked
  * @param {number | null} runMs how long the run will take
  */
@@ -27,22 +27,22 @@ export const whyNotIdle = (asked, runMs) => {
 }
 
 /**
- * Other boxes of this run may have begun to write.
+ * Why the servers were not idle: another box of this run may have begun to write.
  * @param {object} needs
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
- * @param {() => Promise<number>} needs.others how many writers of other processes are at work
+ * @param {() => Promise<number>} needs.otherWriters how many writers of other processes are at work
  * @returns {(rows: readonly NodeRow[][]) => Promise<string | null>}
  */
 export const disturbedBy =
-  ({ strategy, others }) =>
+  ({ strategy, otherWriters }) =>
   async (rows) => {
     const names = strategy.commandNames
     const wrote = rows
       .flat()
       .some(({ commands = {} }) => Object.keys(commands).some((name) => names.has(name)))
     if (!wrote) return null
-    const there = await others().catch(() => null)
-    if (there === null) return 'items were written, and the leases cannot say by whom'
+    const there = await otherWriters().catch(() => null)
+    if (there === null) return 'items were written, and the leases do not show by whom'
     return there > 0 ? 'other writers of this run were at work already' : null
   }
 
@@ -52,12 +52,12 @@ export const disturbedBy =
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
  * @param {Pick<Target, 'reporting' | 'refused' | 'info'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
- * @param {() => Promise<number>} needs.others
+ * @param {() => Promise<number>} needs.otherWriters
  * @param {(line: string) => void} needs.say
  * @param {() => void} needs.onSample
  * @returns {Promise<Idle | Unknown>}
  */
-export const idleOf = async ({ plan, strategy, target, asked, others, say, onSample }) => {
+export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say, onSample }) => {
   const why = target.refused.has('INFO') ? 'the server refuses INFO' : whyNotIdle(asked, lengthMs(plan))
   if (why !== null) return { why }
   say('measuring the CPU of the idle servers (--idle-cost never skips it)')
@@ -70,5 +70,5 @@ export const idleOf = async ({ plan, strategy, target, asked, others, say, onSam
     onSample()
     return sampler.sample()
   }
-  return idleCost({ sample, sleep, disturbed: disturbedBy({ strategy, others }) })
+  return idleCost({ sample, sleep, disturbed: disturbedBy({ strategy, otherWriters }) })
 }

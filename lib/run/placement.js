@@ -1,4 +1,4 @@
-// Whether several sorted sets lie evenly over the masters, by the map as it is now.
+// Whether several sorted sets are evenly distributed over the masters, by the current map of slots.
 import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
@@ -9,14 +9,10 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * @import { Layout } from '../servers/topology.js'
  */
 
-// A key of each minute is one of many, and says nothing about the whole run.
+// Keys of a minute are many over a run, so one of them does not matter.
 const mostShared = 64
 
-/**
- * @param {Plan} plan
- * @param {Layout | { masters: string[], owners: Uint16Array | null }} topology
- * @returns {Warning[]}
- */
+/** @param {Plan} plan @param {Layout | { masters: string[], owners: Uint16Array | null }} topology @returns {Warning[]} */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   if (!owners || masters.length < 2 || placement === 'same-slot') return []
   if (sets.length < (placement === 'spread' ? 1 : 2)) return []
@@ -32,14 +28,15 @@ export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   return [
     {
       code: 'placement',
-      message: `${several(sets.length, 'sorted set')} lie unevenly over the shards (${list}); ${advice}`,
+      message: `${several(sets.length, 'sorted set')} are spread unevenly over the shards (${list}); ${advice}`,
       invalidates: false,
     },
   ]
 }
 
 /**
- * The keys that gather ids or values of many items, with the shard that each lies on: what makes one busier than others.
+ * The keys that gather ids or values of many items, each with its shard: one of them can make a shard busier than the
+ * others.
  * @param {Plan} plan
  * @param {{ masters: string[], owners: Uint16Array | null }} topology
  * @returns {{ key: string, shard: number }[]}

@@ -1,11 +1,11 @@
-// One run on servers that are open: settings in, the judged document out. It prints nothing and starts nothing; what
-// happens on the way is reported to its observer.
+// One run on servers that are open: settings in, the judged result out. It prints nothing and starts nothing; events are
+// reported to its observer.
 
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
 import { period } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { keptInMemory } from '../fleet/kept.js'
+import { storeInMemory } from '../fleet/interval-store.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
 import { readingOf } from '../loads/index.js'
 import { planOf } from '../loads/plan.js'
@@ -37,7 +37,7 @@ import { writeRun } from './write-run.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
- * @import { Kept } from '../fleet/box.js'
+ * @import { IntervalStore } from '../fleet/box.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
@@ -51,12 +51,12 @@ import { writeRun } from './write-run.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  *
- * @typedef {object} Observer what happens is reported here
+ * @typedef {object} Observer receives what happens in a run
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {(warning: Warning) => void} [remark] at the end of a run: its result has it; without this it is warned of
  * @property {readonly Warning[]} warnings all so far
- * @property {() => Promise<void>} mayStop a moment in which the user at a terminal can end a run that was not intended
+ * @property {() => Promise<void>} mayStop waits a moment, so that the user at a terminal can end a run that was not intended
  * @property {Pick<WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run
@@ -73,18 +73,18 @@ import { writeRun } from './write-run.js'
  * @property {Observer} observer
  * @property {(plan: Plan | ReadPlan | WorkPlan) => Lines}
  *   linesOf
- * @property {(facts: any) => void} [onFacts] what the result is made of beside the seconds: when it begins, and when it has ended
- * @property {() => Promise<unknown>} settled when all lines are where they belong
- * @property {Kept} [kept] where a box of a fleet keeps its intervals
+ * @property {(facts: any) => void} [onFacts] the parts of the result besides the seconds: when the run begins, and when it has ended
+ * @property {() => Promise<unknown>} untilStored resolves when all lines are stored
+ * @property {IntervalStore} [store] where a box of a fleet keeps its intervals
  * @property {(own: RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
  *   result, and that of all; null: it left before
- * @property {Conductor} [conductor] decides at which rates is written or fetched
+ * @property {Conductor} [conductor] plays a search: decides the rates of writes or fetches
  * @property {AbortSignal} stop ends the load; what is under way settles
- * @property {AbortSignal} stopNow nothing is waited for any more
+ * @property {AbortSignal} stopNow ends the run without waiting for anything
  */
 
 /**
- * What is known of a run before it begins.
+ * The facts of a run that are known before it begins.
  * @param {Settings} settings
  * @param {Needs} needs
  * @param {object} found of the target
@@ -101,7 +101,7 @@ const factsOfRun = (settings, { program, target, run, commandLine, observer }, f
 })
 
 /**
- * Where its lines go. What they are a run of is stored before the first.
+ * Stores the facts of a run before its first line, and returns where the lines go.
  * @param {Settings} settings
  * @param {Needs} needs
  * @param {Parameters<Needs['linesOf']>[0]} plan
@@ -119,7 +119,7 @@ const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const written = async (settings, needs, undo) => {
-  const { target, run, commandLine, observer, kept, conductor, ...signals } = needs
+  const { target, run, commandLine, observer, store = storeInMemory(), conductor, ...signals } = needs
   const { say, warn } = observer
   const { stopNow } = signals
   let { stop } = signals
@@ -130,10 +130,10 @@ const written = async (settings, needs, undo) => {
   const whole = planOf(settings, facts)
   const announced = announcementOf(whole, millraceVersion())
   const clock = () => performance.now()
-  const looking = { target, allow, clock, epochMs: time.now }
-  target.confirmed.checkWith(newcomerCheck(looking))
-  const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
-  const gathering = { target, run, whole, announced, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
+  const checking = { target, allow, clock, epochMs: time.now }
+  target.confirmed.checkWith(newcomerCheck(checking))
+  const found = await unlessInterrupted(stop, preflight({ ...checking, plan: whole, say, warn }))
+  const gathering = { target, run, whole, announced, store, say, warn, stop, stopNow }
   const fleet = await unlessInterrupted(stop, fleetOf(settings, gathering))
   if (fleet) {
     undo(() => untilStopped(stopNow, fleet.close(), undefined))
@@ -153,7 +153,7 @@ const written = async (settings, needs, undo) => {
   undo(() => untilStopped(stopNow, agents.release(), undefined))
   const plan = planOf(settings, { ...facts, agents: agents.agents })
   say(agentWords(plan, fleet !== null))
-  const missing = fleet ? null : missingWriters(settings, plan, await agents.others().catch(() => 0))
+  const missing = fleet ? null : missingWriters(settings, plan, await agents.otherWriters().catch(() => 0))
   if (missing !== null) {
     observer.progress.onEvent('writers', missing)
     await unlessInterrupted(stop, observer.mayStop())
@@ -166,7 +166,7 @@ const written = async (settings, needs, undo) => {
   if (fleet) {
     const everybody = planOf(settings, { ...facts, agents: allOf(settings.totalAgents) })
     const about = { found, shared_keys: sharedKeysOf(everybody, target.topology) }
-    // A run has ended under its name: the line that repeats it has another.
+    // The name of a run that has ended cannot be used again.
     const again = commandLine === undefined ? undefined : `${commandLine} --run ${run}-again`
     fleet.describe({
       about: aboutFleet({ settings, plan: everybody, target, found: about, commandLine: again }),
@@ -178,7 +178,7 @@ const written = async (settings, needs, undo) => {
     target,
     announce: () => agents.announce(announced),
     time,
-    others: agents.others,
+    otherWriters: agents.otherWriters,
     onBegin: agents.begin,
     earliest: agents.earliest,
     idleCost: settings.idleCost,
@@ -241,18 +241,14 @@ const read = async (settings, needs, undo) => {
   return { ...parts, ...(joined && { fleet: joined.fleet }), target: {} }
 }
 
-/**
- * @param {Settings} settings
- * @param {Needs} needs
- * @returns {Promise<RunDocument>}
- */
+/** @param {Settings} settings @param {Needs} needs @returns {Promise<RunDocument>} */
 export const runOn = (settings, needs) =>
   withUndo(async (undo) => {
-    const { program, observer, settled } = needs
+    const { program, observer, untilStored } = needs
     /** @type {any} */
     const made = await (program === 'consumer' ? read : written)(settings, needs, undo)
     const { fleet, own, sections, sums, target: found, ...parts } = made
-    await settled()
+    await untilStored()
     const known = { ...factsOfRun(settings, needs, found), sums }
     const facts = { ...known, parts: { ...known.parts, ...parts }, ...(fleet && { thresholds: [] }) }
     needs.onFacts?.(facts)

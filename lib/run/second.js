@@ -1,4 +1,4 @@
-// What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
+// What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
 import { atMost } from '../base/timers.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -10,15 +10,11 @@ import { isScheduled } from '../plan/pacer.js'
  * @import { Target } from '../servers/open.js'
  */
 
-/**
- * What samples every node.
- * @param {Target} target
- * @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
- */
+/** @param {Target} target @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs */
 export const samplerOf = ({ nodes, info, access }, { elapsed, ...more }) =>
   nodeSampler({ nodes, info, db: access.db, ...more, clock: elapsed })
 
-/** The hardest-worked node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
+/** CPU of the busiest node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
 const busiest = (rows, role) => {
   const figures = rows.flatMap((row) =>
     row.role === role && row.engine_cpu_pct != null ? [row.engine_cpu_pct] : [],
@@ -26,14 +22,15 @@ const busiest = (rows, role) => {
   return figures.length > 0 ? Math.max(...figures) : null
 }
 
-// A tick of a whole second belongs with its answers to the next line, and the warm-up ends between two lines.
+// The line is written this much earlier, so that a tick due at a whole second belongs with its answers to the next
+// line, and the warm-up ends between two lines.
 const lineEarlyMs = 30
-// What the live line would show of a shorter rest is of no second.
+// A shorter rest at the end of a run is not shown.
 const shortestS = 0.1
 const endLimitMs = 2000
 
 /**
- * Does something a little before each whole second, by absolute deadlines, and once more at the end for what is left.
+ * Calls `second` a little before each whole second, by absolute deadlines, and once more at the end for what is left.
  * @param {() => Promise<void>} second
  * @param {() => number} elapsed 0 until the start
  */
@@ -55,7 +52,7 @@ export const onceASecond = (second, elapsed) => {
   return {
     start: arm,
     cancel: () => clearTimeout(timer),
-    /** A server that is silent at the end does not delay the end. */
+    /** Waits for a silent server only a limited time. */
     async stop() {
       clearTimeout(timer)
       await atMost(endLimitMs, underWay)
@@ -64,11 +61,11 @@ export const onceASecond = (second, elapsed) => {
   }
 }
 
-/** The rest of a run after its last whole second. @param {number} overS */
+/** Whether it is the rest of a run after its last whole second. @param {number} overS */
 const isRest = (overS) => overS < shortestS
 
 /**
- * What the live line shows of every run. The line before a whole second is that second's.
+ * What the live line shows of every run. A line written just before a whole second counts as that second's.
  * @param {number} atMs
  * @param {any} line
  */
@@ -88,27 +85,27 @@ const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }
 export const lengthMs = (plan) =>
   plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
 
-/** Takes, writes and shows each second. @param {Seconds} of */
-export const everySecond = (of) => {
-  const { instruments, moment, watch = () => {}, ask, phase = () => 'measuring', totalMs, elapsed } = of
+/** Takes, writes and shows each second. @param {Seconds} needs */
+export const everySecond = (needs) => {
+  const { instruments, moment, watch = () => {}, ask, phase = () => 'measuring', totalMs, elapsed } = needs
   const second = async () => {
     watch()
     const now = { ...moment(), phase: phase() }
     const { atMs, epochMs, overS } = now
     const [line, answers] = await Promise.all([instruments.second(now.phase !== 'warm-up'), ask?.(atMs)])
-    of.write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...(await of.line(now, line, answers)) })
+    needs.write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...(await needs.line(now, line, answers)) })
     if (isRest(overS)) return
-    of.show({
+    needs.show({
       ...shownOf(atMs, line),
       ...{ totalMs, phase: now.phase, nominalRate: null },
-      .../** @type {Pick<Snapshot, 'achievedRate' | 'lost'>} */ (of.shown(now, line)),
+      .../** @type {Pick<Snapshot, 'achievedRate' | 'lost'>} */ (needs.shown(now, line)),
     })
   }
   const seconds = onceASecond(second, elapsed)
   return {
     ...seconds,
     start() {
-      // What was counted before the start is of no second.
+      // Counts from before the start belong to no second.
       moment()
       seconds.start()
     },

@@ -1,5 +1,5 @@
-// What a snapshot takes when the load is over: each master in turn saves its data, is emptied, and loads them again, while a
-// bystander asks it every 20 ms.
+// What a snapshot costs after the load: each master in turn saves its data, is emptied and loads the data again, while a
+// bystander sends it a PING every 20 ms.
 
 import { OptionError, TargetError } from '../base/errors.js'
 import { sleep } from '../base/settlement.js'
@@ -27,11 +27,11 @@ import { parseInfo } from '../wire/info.js'
  */
 
 const pollMs = 10
-// What fell due in a step has its answer by then.
+// PINGs that were due in a step have their answers by then.
 const settleMs = 100
 
 /**
- * A server that is emptied may have data of others, unless the run has started it.
+ * Refuses a server that was not started for the run, as it is emptied and may have other data.
  * @param {{ snapshot: boolean, allow: readonly string[] }} settings
  * @param {Target} target
  */
@@ -70,7 +70,7 @@ export const snapshotOf = async ({ target, clock, say }) => {
     record: (agoMs, us) => {
       waits.push({ dueMs: clock() - agoMs, us })
     },
-    onFailed: ({ message }) => say(`the bystander of the snapshot ended by itself: ${message}`),
+    onFailed: ({ message }) => say(`the bystander of the snapshot failed: ${message}`),
   })
   const infoOf = async (/** @type {string} */ address) => parseInfo(await target.info(address)).fields
   /** Keys of all databases; some may expire meanwhile. */
@@ -128,7 +128,7 @@ export const snapshotOf = async ({ target, clock, say }) => {
   }
 
   await probe.start()
-  // Its last latencies come when it stops.
+  // The thread sends its last latencies when it stops.
   const { keys, dataBytes, saved, emptied, loaded } = await play().finally(probe.stop)
   return {
     masters: masters.length,

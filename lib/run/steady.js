@@ -1,9 +1,9 @@
 // When a run is steady: latency, rate and CPU of three seconds in a row agree. Pure.
 
-// Seconds of a steady run differ by chance: a p99 more than a median.
+// Tolerance as a ratio: seconds of a steady run differ by chance, a p99 more than a median.
 export const secondsThatAgree = 3
 const apart = { rate: 1.1, p50: 1.5, p99: 2, cpu: 1.4 }
-// Differences below these are small whatever their ratio.
+// Smaller differences are within tolerance whatever their ratio.
 const leastUs = 500
 const leastCpuPct = 5
 
@@ -20,7 +20,7 @@ const cpuPct = ({ nodes, client }) =>
 
 /** Lines so far, the newest last. @param {readonly any[]} lines of intervals.ndjson */
 export const isSteady = (lines) => {
-  // The first second creates keys and compiles: it is never one of them.
+  // The first second creates keys and compiles code, so it never counts.
   const last = lines.slice(1).slice(-secondsThatAgree)
   if (last.length < secondsThatAgree) return false
   const times = last.map(({ latency_us: { intended } }) => intended)

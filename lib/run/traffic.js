@@ -1,5 +1,6 @@
-// What the plan's draws came to: the same functions of the seed, drawn once more after the run, so that counting costs the
-// run nothing. Exact for what was offered first, up to a limit; in a closed loop but for the moments of its operations.
+// The distribution that the plan's draws really had. The same functions of the seed are drawn again after the run, so that
+// counting costs the run nothing. Exact for the first items offered, up to a limit; in a closed loop only the times of its
+// operations differ.
 import { chunkRange } from '../base/ranges.js'
 import { namesOfKind } from '../loads/names.js'
 import { arrivalsWords, duesOf } from '../traffic/arrivals.js'
@@ -32,13 +33,13 @@ const itemsDrawn = (plan, draws, endMs) => {
     for (let i = 0; i < draws; i++) items[i] = draw(due(i), i % connections)
     return items
   }
-  const drawn = plan.agents.map((share) => (isDrawn(plan) ? batchDraws(plan, share) : null))
+  const drawn = plan.agents.map((range) => (isDrawn(plan) ? batchDraws(plan, range) : null))
   for (let tick = 0, at = 0; at < draws; tick++) {
-    for (const [a, share] of plan.agents.entries()) {
-      const part = chunkRange(share, plan.chunks, tick % plan.chunks)
-      const first = part.first + (plan.once ? Math.floor(tick / plan.chunks) * plan.quantity : 0)
-      const batch = drawn[a]?.(part, tick * plan.spacingMs)
-      for (let i = 0; i < part.count && at < draws; i++) items[at++] = batch ? batch[i] : first + i
+    for (const [a, range] of plan.agents.entries()) {
+      const chunk = chunkRange(range, plan.chunks, tick % plan.chunks)
+      const first = chunk.first + (plan.once ? Math.floor(tick / plan.chunks) * plan.quantity : 0)
+      const batch = drawn[a]?.(chunk, tick * plan.spacingMs)
+      for (let i = 0; i < chunk.count && at < draws; i++) items[at++] = batch ? batch[i] : first + i
     }
   }
   return items
@@ -53,17 +54,17 @@ const spread = (values) => {
   return { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sorted[sorted.length - 1] }
 }
 
-/** What part of the draws the most drawn items got. @param {Float64Array} items @param {number} quantity */
+/** Shares of the draws that went to the most drawn items. @param {Float64Array} items @param {number} quantity */
 const popularity = (items, quantity) => {
   /** @type {Map<number, number>} */
   const counts = new Map()
   for (const n of items) counts.set(n, (counts.get(n) ?? 0) + 1)
   const sorted = Float64Array.from(counts.values()).sort().reverse()
-  const part = (/** @type {number} */ share) => {
+  const shareOfTop = (/** @type {number} */ share) => {
     const top = sorted.subarray(0, Math.max(1, Math.round(share * quantity)))
     return (top.reduce((sum, n) => sum + n, 0) / items.length) * 100
   }
-  return { distinct: counts.size, top_1_pct: part(0.01), top_10_pct: part(0.1) }
+  return { distinct: counts.size, top_1_pct: shareOfTop(0.01), top_10_pct: shareOfTop(0.1) }
 }
 
 /** @param {Plan} plan @param {number} draws */
@@ -93,10 +94,7 @@ const gapsIn = (plan, draws) => {
   return { stated: arrivalsWords(plan.arrivals), gap_ms: spread(gaps) }
 }
 
-/**
- * @param {Plan} plan
- * @param {{ offered: number, endMs: number }} run
- */
+/** @param {Plan} plan @param {{ offered: number, endMs: number }} run */
 export const trafficOf = (plan, { offered, endMs }) => {
   const draws = Math.min(mostDraws, offered)
   if (draws === 0) return null

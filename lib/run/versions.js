@@ -1,4 +1,4 @@
-// What ran: it is in every result.
+// Versions of all programs involved; every result has them.
 import { millraceVersion } from '../base/version.js'
 
 /** @param {{ versions: string[] }} target */

@@ -9,9 +9,9 @@ import { isSteady, secondsThatAgree } from './steady.js'
  * @import { Records } from '../loads/write-records.js'
  */
 
-// The counters are read a little before the first measured tick, so that they hold all of it.
+// The counters are read this long before the first measured tick, so that they include all of it.
 const markEarlyMs = 25
-// The end of the warm-up is decided so long before.
+// The end of the warm-up is decided this long before it.
 const decidedMs = 200
 
 /** @param {{ plan: Plan, fromMs: number, steady: boolean, lines: number, waits: string }} found */
@@ -30,7 +30,7 @@ const leftOutWords = ({ plan, fromMs, steady, lines, waits }) => {
  * @param {Plan} needs.plan
  * @param {Records['ledger']} needs.ledger
  * @param {() => unknown} needs.onOpen the warm-up is over
- * @param {(text: string) => void} [needs.onBacklog] items waited already then
+ * @param {(text: string) => void} [needs.onBacklog] called if items were already waiting
  * @param {() => number} needs.elapsed
  */
 export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }) => {
@@ -46,7 +46,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
   const lines = []
   let settles = plan.settles === true && plan.warmUpMs > 0
 
-  /** More than are due in a second, in words. */
+  /** The backlog in words, where it is more than is due in a second. */
   const waiting = () => {
     const secondOf = Number(plan.nominalHz ?? Number.POSITIVE_INFINITY)
     if (!Number.isFinite(secondOf)) return ''
@@ -70,20 +70,20 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     warmUp = setTimeout(inTime, Math.max(0, fromMs - markEarlyMs - elapsed()))
   }
   const isEven = isScheduled(plan) && plan.arrivals === 'constant'
-  /** Where ticks are even, one of them. @param {number} secondMs */
+  /** The length of a tick where ticks are even. @param {number} secondMs */
   const boundaryMs = (secondMs) =>
     isEven ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
   return {
     /** When what is due is measured. */
     fromMs: () => fromMs,
     /**
-     * A second was written: where the warm-up lasts until the run is steady, it may end.
+     * Call after a second was written: the warm-up may end if it lasts until the run is steady.
      * @param {object} line of intervals.ndjson
      * @returns what to say of it; null: nothing
      */
-    settled(line) {
+    endWarmUp(line) {
       if (!settles || isClosed) return null
-      // A line that comes late, after its longest, is not one of it.
+      // A line that comes after the greatest length of the warm-up does not count.
       if (!isOpen) lines.push(line)
       const steady = !isOpen && isSteady(lines)
       const secondMs = Math.ceil((elapsed() + decidedMs) / 1000) * 1000
@@ -97,7 +97,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     },
     /** @returns {Snapshot['phase']} */
     phase: () => (isClosed ? 'draining' : isOpen ? 'measuring' : 'warm-up'),
-    /** Before the first tick: without a warm-up all of them are measured. */
+    /** Call before the first tick: without a warm-up, all ticks are measured. */
     async prepare() {
       if (plan.warmUpMs === 0) await open()
     },
@@ -105,7 +105,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     start() {
       if (plan.warmUpMs > 0) openInTime()
     },
-    /** What came before is a warm-up as well. */
+    /** Opens the window anew: everything before counts as warm-up. */
     async reopen() {
       await open()
       fromMs = elapsed()
@@ -116,9 +116,9 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
       isClosed = true
       closedMs = elapsed()
     },
-    /** What was due then belongs to it, whenever it was answered. @param {number} dueMs after the start */
+    /** Whether what was due then belongs to the window, whenever it was answered. @param {number} dueMs after the start */
     covers: (dueMs) => dueMs >= fromMs && dueMs < closedMs,
-    /** Items whose last command was answered within it, as the seconds count them. */
+    /** Items acknowledged within the window, counted as the seconds count them. */
     acked: () => ledger.whole.acked - ackedBefore,
     /** @param {number} endMs of the run */
     lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? fromMs : openedMs)) / 1000 : 0),

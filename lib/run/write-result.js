@@ -1,4 +1,4 @@
-// The result of a writing run: what was counted, timed and sampled, put together.
+// Makes the result of a writing run from counts, latencies and samples.
 
 import { namesOfKind } from '../loads/names.js'
 import { storedAtCost } from '../measure/costs.js'
@@ -7,21 +7,21 @@ import { meanRate } from '../traffic/rates.js'
 import { trafficOf } from './traffic.js'
 
 /**
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Course } from '../plan/course.js'
  * @import { RunParts } from '../result/document.js'
  * @import { WriteRun } from './write-setup.js'
  *
  * @typedef {object} Beginning what the target held before the first write
  * @property {number} startedEpochMs
- * @property {Held} before
- * @property {boolean} isOfRun that was before another box of the run began to write
- * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was written before the run; null: nothing was
+ * @property {StoredData} before
+ * @property {boolean} isOfRun whether `before` is what was there before another box of the run began to write
+ * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was loaded before the run; null: nothing
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
- * @property {Held} after
+ * @property {StoredData} after
  * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
@@ -42,25 +42,20 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
   },
 })
 
-/** What was drawn. @param {WriteRun} run @param {number} endMs */
+/** @param {WriteRun} run @param {number} endMs */
 const trafficIn = ({ plan, strategy, records }, endMs) => {
   const { offered } = records.ledger.whole
   if (!namesOfKind(plan).isAsked || strategy.declared.answers) return null
   return trafficOf(plan, { offered, endMs })
 }
 
-/** The rate that was to be sustained in the window. @param {WriteRun['plan']} plan @param {Course | null} course @param {number} fromMs @param {number} endMs */
+/** The target rate of the window. @param {WriteRun['plan']} plan @param {Course | null} course @param {number} fromMs @param {number} endMs */
 const nominalOf = (plan, course, fromMs, endMs) =>
   plan.rates
     ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
     : (course?.last()?.rateHz ?? plan.nominalHz)
 
-/**
- * @param {WriteRun} run
- * @param {Beginning} beginning
- * @param {Ending} ending
- * @param {Course | null} [course] of a run whose rate changed
- */
+/** @param {WriteRun} run @param {Beginning} beginning @param {Ending} ending @param {Course | null} [course] of a run whose rate changed */
 export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
   const { endMs, interrupted, after, slotTable, chunks } = ending
@@ -70,8 +65,8 @@ export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, en
   const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
   const { stored, server, costed, achieved } = storedAtCost({
-    ...{ plan, strategy, ledger, acked, measuredS, totals, writers, idle },
-    held: { before, after, elapsedMs: endMs, slotTable, writersBefore: isOfRun ? 0 : writers.before },
+    ...{ plan, strategy, ledger, acked, measuredS, totals, counted: totals.counted, writers, idle },
+    storedData: { before, after, elapsedMs: endMs, slotTable, writersBefore: isOfRun ? 0 : writers.before },
   })
   return {
     startedEpochMs,
@@ -83,10 +78,7 @@ export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, en
     writers,
     clocks: time.figures(),
     ...accountOf(run),
-    rate: {
-      nominal: nominalOf(plan, course, window.fromMs(), endMs),
-      achieved,
-    },
+    rate: { nominal: nominalOf(plan, course, window.fromMs(), endMs), achieved },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,
     counts: run.counts(),

@@ -1,4 +1,4 @@
-// One run of the writer: put together, started, drained and summed up.
+// One run of the writer: set up, started, drained, and summed up.
 import { InterruptedError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
@@ -7,13 +7,13 @@ import { isScheduled } from '../plan/pacer.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { played } from './frame.js'
-import { heldIn, outliveEarlier } from './held.js'
+import { outliveEarlier, storedDataIn } from './stored-data.js'
 import { writeResultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
 /**
  * @import { Member } from '../fleet/member.js'
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Undo } from './frame.js'
  * @import { Beginning, Ending } from './write-result.js'
@@ -21,15 +21,15 @@ import { setUpWriting } from './write-setup.js'
  */
 
 const sampleAheadMs = 300
-// Many of the items that live less than this and are written once expire while a run takes its last second. The questions that count them are
-// part of that second's traffic, so that it is done for no others.
+// Of items with a shorter lifetime that are written once, many expire while the run takes its last second. The
+// commands that count them are in that second's traffic, so they are sent only for these items.
 const briefS = 10
 
 /**
- * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, of items that
- * have expired and are not collected yet, or of a box that ended before.
+ * Whether keys that gather items may also have held others than those there at the end: of an earlier run, of items that
+ * expired but are not collected yet, or of a box that ended before.
  * @param {WriteRun['plan']} plan
- * @param {Held} before
+ * @param {StoredData} before
  */
 const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
   once ||
@@ -37,17 +37,17 @@ const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
   Number(keys) > agents.length + 1 ||
   Boolean(gathered?.some((n) => n > 0))
 
-/** @type {Held} */
-const notHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
+/** @type {StoredData} */
+const noStoredData = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
 
-// A box of a fleet is at its first tick's timer so long before it is due.
+// A box of a fleet sets the timer of its first tick this long before it is due.
 const aheadMs = 5
 
 /**
- * The moment from which time is counted: now, or in a fleet when all begin.
+ * The moment from which time is counted: now, or in a fleet the common start.
  * @param {WriteRun} run
  * @param {Member | null} fleet
- * @param {Held} before
+ * @param {StoredData} before
  * @param {AbortSignal} stop
  */
 const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
@@ -57,7 +57,7 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
   const soonMs = atMs - sampleAheadMs - performance.now()
   if (soonMs > 0) await unlessInterrupted(stop, sleep(soonMs))
   writing.beginAt?.(atMs, isLate)
-  // What happened while the boxes waited for each other is no part of the first second.
+  // Counts while the boxes waited for each other are not part of the first second.
   if (fleet.leads()) await sampler.sample()
   return startMs
 }
@@ -73,15 +73,16 @@ const begin = async (run, needs, fleet) => {
   const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
   const { frame, sampler, window, writing, presence, clearOld } = run
   const isSampling = !fleet || fleet.leads()
-  // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
+  // From here on there is a result. The plan is stored in the target before its first key, and kept until the keys
+  // are removed.
   await unlessInterrupted(stop, announce())
   await unlessInterrupted(stop, clearOld())
-  const others = fleet ? async () => 0 : needs.others
+  const otherWriters = fleet ? async () => 0 : needs.otherWriters
   if (isSampling && needs.idleCost !== 'never')
-    await unlessInterrupted(stop, outliveEarlier({ ...needs, others, run }))
-  await unlessInterrupted(stop, Promise.all([isSampling && sampler.sample(), presence.look(0)]))
-  const found = isSampling ? await unlessInterrupted(stop, heldIn(target, run, true)) : notHeld
-  // What is there since another box of the run began is the run's own: that box knows what was there before.
+    await unlessInterrupted(stop, outliveEarlier({ ...needs, otherWriters, run }))
+  await unlessInterrupted(stop, Promise.all([isSampling && sampler.sample(), presence.sample(0)]))
+  const found = isSampling ? await unlessInterrupted(stop, storedDataIn(target, run, true)) : noStoredData
+  // What is there since another box of the run began is this run's own; that box knows what was there before.
   const asked = earliest().catch(() => null)
   const ofRun = await unlessInterrupted(stop, asked)
   const before = ofRun ?? found
@@ -99,7 +100,7 @@ const begin = async (run, needs, fleet) => {
 }
 
 /**
- * A schedule's last interval lasts its whole time, however late the timer that ends it wakes.
+ * The last interval of a schedule counts with its whole length, however late the timer at its end fires.
  * @param {WriteRun} run
  * @param {number} offeredMs
  * @param {boolean} interrupted
@@ -124,13 +125,13 @@ const opened = async (needs, undo) => {
   let [offeredMs, endMs] = [0, 0]
   /** @type {Beginning['before'] | null} */
   let before = null
-  /** @type {Held | null} */
+  /** @type {StoredData | null} */
   let early = null
   const asked = async () =>
     fleet?.leads() === false
-      ? notHeld
-      : heldIn(needs.target, run, isOfOthersToo(plan, /** @type {Held} */ (before)))
-  const held = () => untilStopped(stopNow, asked(), notHeld)
+      ? noStoredData
+      : storedDataIn(needs.target, run, isOfOthersToo(plan, /** @type {StoredData} */ (before)))
+  const storedAfter = () => untilStopped(stopNow, asked(), noStoredData)
   return {
     frame,
     conducted: run,
@@ -147,12 +148,12 @@ const opened = async (needs, undo) => {
       endMs = endOf(run, offeredMs, stop.aborted)
     },
     async lastSecond() {
-      if (plan.once && shortestS(plan) < briefS) early = await held()
+      if (plan.once && shortestS(plan) < briefS) early = await storedAfter()
     },
     /** @param {Beginning} beginning @param {{ interrupted: boolean }} ending */
     async result(beginning, { interrupted }) {
       instruments.warnings().forEach(needs.remark ?? warn)
-      const after = early ?? (await held())
+      const after = early ?? (await storedAfter())
       const chunks = await untilStopped(stopNow, run.finish(), null)
       await untilStopped(stopNow, run.dropIndexes(), undefined)
       const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
@@ -169,7 +170,7 @@ const opened = async (needs, undo) => {
   }
 }
 
-/** What a declaration finds wrong in the replies, and passes that were not played. @param {WriteRun} run @param {Ending['chunks']} chunks @param {(warning: Warning) => void} warn */
+/** @param {WriteRun} run @param {Ending['chunks']} chunks @param {(warning: Warning) => void} warn */
 const warnOfReplies = (run, chunks, warn) => {
   const passes = run.passes()?.passes ?? []
   for (const name of run.unplayed())

@@ -1,5 +1,5 @@
-// What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
-// and everything that watches.
+// The parts of a writing run before its first tick: the target prepared, the commands encoded, and all that measures
+// opened.
 
 import { ledSource } from '../fleet/leader-sampling.js'
 import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
@@ -23,7 +23,7 @@ import { measuringWindow } from './window.js'
 
 /**
  * @import { Member } from '../fleet/member.js'
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Warning } from '../measures/warnings.js'
@@ -39,14 +39,14 @@ import { measuringWindow } from './window.js'
  * @property {Plan} plan
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, encodedBytes: number }) => void} onReady
- * @property {Pick<RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
- * @property {() => Promise<number>} others how many writers of other processes write
- * @property {(before: Held) => Promise<void>} [onBegin] our own do from now on
- * @property {() => Promise<Held | null>} [earliest] what was there before the first of
- *   the run that writes already; null: none does
+ * @property {Pick<RunClock, 'now' | 'check' | 'figures'>} time by the servers' clocks
+ * @property {() => Promise<number>} otherWriters number of writers at work in other processes
+ * @property {(before: StoredData) => Promise<void>} [onBegin] called when the writers of this process begin
+ * @property {() => Promise<StoredData | null>} [earliest] what was there before the first writer
+ *   of the run began; null: none has
  * @property {'auto' | 'always' | 'never'} idleCost
- * @property {Member | null} [fleet] that this box is of
- * @property {Conductor} [conductor] decides at which rates is written
+ * @property {Member | null} [fleet] of which this box is a part
+ * @property {Conductor} [conductor] plays a search: decides the rates of writes
  * @property {(warning: Warning) => void} [remark] at the end
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
@@ -59,7 +59,7 @@ const makeReady = async ({ scripts }, target) => {
 }
 
 /**
- * Once no other plan is being written there, whose ids may be younger than they seem.
+ * Removes ids of expired items. Call while no other plan is being written there, as its ids may be younger than they seem.
  * @param {Plan} plan
  * @param {ReturnType<typeof strategyOf>} strategy
  * @param {Target} target
@@ -71,16 +71,12 @@ const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
-/** Items of --once may be verified later, when some have expired. @param {Target} target */
+/** How far the servers' clocks are ahead; --verify needs it to know which items of --once have expired. @param {Target} target */
 const aheadOf = (target) =>
-  serversAheadMs({
-    servers: target.topology.masters,
-    time: target.time,
-    epochMs: Date.now,
-  })
+  serversAheadMs({ servers: target.topology.masters, time: target.time, epochMs: Date.now })
 
 /**
- * What measures the run.
+ * What measures the run: instruments and the window.
  * @param {Frame} frame
  * @param {WriteNeeds} needs
  * @param {Records} records
@@ -106,7 +102,7 @@ const watchersOf = async (frame, { plan, target, fleet, conductor }, records, lo
 }
 
 /**
- * Where the seconds of a run go: into its files, and from a box of a fleet to all.
+ * Where the seconds of a run go: into its files, and in a fleet also to the control server.
  * @param {WriteNeeds} needs
  * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
  * @param {Records} records
@@ -122,7 +118,7 @@ const secondsTo = ({ plan, results, fleet }, instruments, records, window, writi
       writers: plan.agents.length,
       epoch_ms: Math.round(fleet.clock.now()),
       sums: sumsOf(records, window, writing),
-      sampler: instruments.of(nodes)?.state?.(),
+      sampler: instruments.source(nodes)?.state?.(),
     })
   }
 }
@@ -131,7 +127,7 @@ const secondsTo = ({ plan, results, fleet }, instruments, records, window, writi
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
 
 /**
- * What is written and shown of each second.
+ * How each second is written and shown.
  * @param {WriteNeeds} needs
  * @param {Frame} frame
  * @param {Records} records
@@ -145,24 +141,24 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
   const { elapsed, journal } = frame
   const write = secondsTo(needs, instruments, records, window, writing)
   let isInFlightTold = false
-  const look = (/** @type {any} */ line) => {
+  const noteAndWrite = (/** @type {any} */ line) => {
     const words =
       isInFlightTold || !namesOfKind(plan).keepsInFlight
         ? ''
         : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
     if (words) journal.event('in-flight', words)
     isInFlightTold ||= words !== ''
-    const settled = window.settled(line)
-    if (settled !== null) {
-      journal.note('warm-up', settled)
-      say(settled)
+    const notice = window.endWarmUp(line)
+    if (notice !== null) {
+      journal.note('warm-up', notice)
+      say(notice)
     }
     write(line)
   }
   return {
     ...{ time, watch: driver.watch, phase: window.phase, totalMs: lengthMs(plan) },
     moment: changesOf(() => ledger.whole, 'acked', elapsed),
-    ask: presence.look,
+    ask: presence.sample,
     line: (
       /** @type {any} */ { phase, counts, perS },
       /** @type {any} */ line,
@@ -175,11 +171,11 @@ const secondsOf = (needs, frame, records, { instruments, window }, { writing, dr
       achievedRate: perS,
       lost: { failed, uncertain, dropped, errors: sum(ledger.errorsBy) },
     }),
-    write: look,
+    write: noteAndWrite,
   }
 }
 
-// Of a load that has none.
+// For parts that a kind of load does not have.
 const none = {
   counts: () => null,
   answers: () => null,
@@ -192,12 +188,12 @@ const none = {
 
 /** @param {WriteNeeds} needs @param {Undo} undo */
 export const setUpWriting = async (needs, undo) => {
-  const { plan, target, time, others, onEncoding, onReady, say, fleet = null, conductor } = needs
+  const { plan, target, time, otherWriters, onEncoding, onReady, say, fleet = null, conductor } = needs
   const strategy = strategyOf(plan)
   const frame = frameOf(needs, undo, {
     removesKeys: strategy.removesItemKeys,
     created: () => (plan.once ? records.ledger.whole.acked * strategy.holders().keysAnItem : 0),
-    carried: () => records.ledger.commands.itemsCarried,
+    carried: () => records.ledger.whole.acked,
   })
   const { clock, elapsed, journal } = frame
   const course = conductor?.course ?? (plan.rates ? courseOf(plan.rates, true) : null)
@@ -209,13 +205,13 @@ export const setUpWriting = async (needs, undo) => {
   let load = null
   const watchers = await watchersOf(frame, needs, records, () => load)
   const { instruments, window } = watchers
-  // The PINGs are a part of what goes on beside the items.
+  // PINGs of the other client run beside the idle servers as well.
   await instruments.start()
   let isOpen = false
-  const onSample = () => instruments.of(client)?.lookIdle(isOpen)
+  const onSample = () => instruments.source(client)?.sampleIdle(isOpen)
   const idling =
     !fleet || fleet.leads()
-      ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say, onSample })
+      ? idleOf({ plan, strategy, target, asked: needs.idleCost, otherWriters, say, onSample })
       : Promise.resolve({ why: 'another box of the fleet measured it' })
   const opened = async () => {
     const own = await writingOf(plan).open({
@@ -241,7 +237,7 @@ export const setUpWriting = async (needs, undo) => {
   }
   frame.hang({ ...flow.writing, over: flow.writing.offered, settle })
   const writers = { total: plan.totalAgents, own: plan.agents.length }
-  const presence = presenceWatch({ writers, others, isMeasured: window.covers })
+  const presence = presenceWatch({ writers, otherWriters, isMeasured: window.covers })
   const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
   const filling = { plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }
   return {

@@ -55,7 +55,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
   let isClosed = false
   const ownDb = access.db ?? 0
   /** @param {Endpoint} endpoint @param {number} [db] */
-  const of = (endpoint, db = ownDb) => {
+  const clientOf = (endpoint, db = ownDb) => {
     const address = addressOf(endpoint)
     const name = db === ownDb ? address : `${address}/${db}`
     const known = clients.get(name)
@@ -82,14 +82,11 @@ export const controlConnections = (access, mayConnect = () => true) => {
   }
 
   return {
-    of,
-    /**
-     * Connects now, and says in one line why not.
-     * @param {Endpoint} endpoint
-     */
+    clientOf,
+    /** Connects now; rejects with one line if that fails. @param {Endpoint} endpoint */
     async connect(endpoint) {
       const address = addressOf(endpoint)
-      const client = of(endpoint)
+      const client = clientOf(endpoint)
       try {
         await within(connectLimitMs, client.connect())
         // ioredis would continue in database 0.
@@ -104,7 +101,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
     },
     /** Rejects with the error of its connection where a server does not answer. @param {Endpoint} endpoint */
     answers: (endpoint) =>
-      of(endpoint)
+      clientOf(endpoint)
         .ping()
         .catch((error) => {
           if (error.name === 'ReplyError') throw error

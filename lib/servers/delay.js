@@ -66,13 +66,13 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
   /** @param {(message: any) => boolean} is */
   const message = (is) =>
     new Promise((/** @type {(message: any) => void} */ resolve, reject) => {
-      const look = (/** @type {any} */ given) => {
+      const onMessage = (/** @type {any} */ given) => {
         if (!is(given)) return
-        worker.off('message', look)
+        worker.off('message', onMessage)
         worker.off('error', reject)
         resolve(given)
       }
-      worker.on('message', look)
+      worker.on('message', onMessage)
       worker.once('error', reject)
     })
   await message((given) => given === 'ready')

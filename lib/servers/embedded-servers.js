@@ -79,7 +79,7 @@ export function serverGroup(binary) {
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   const watchdogEnded = new Promise((resolve) => watchdog.once('close', resolve).once('error', resolve))
-  watchdog.stdin.on('error', () => {}) // a watchdog that was killed; close() then does its work
+  watchdog.stdin.on('error', () => {}) // the watchdog was killed; close() then does its work
   watchdog.unref()
   // @ts-expect-error a pipe is a net.Socket, which the declarations hide
   watchdog.stdin.unref()
@@ -185,7 +185,7 @@ function lastLogLine(file) {
     const refusal = lines.findLast((line) => portTaken.test(line))
     return refusal ?? (lines.at(-1) || undefined)
   } catch {
-    return undefined // the folder has gone first, as it does in close()
+    return undefined // the folder was removed first, as close() does
   }
 }
 
@@ -202,7 +202,7 @@ export function baseConfig({ port, password }) {
     ['repl-diskless-sync', 'yes'],
     ['repl-diskless-sync-delay', 0],
     ['repl-diskless-load', 'on-empty-db'],
-    ['set-proc-title', 'no'], // the watchdog knows a server by the folder in its command line
+    ['set-proc-title', 'no'], // the watchdog recognizes a server by the folder in its command line
   ]
 }
 

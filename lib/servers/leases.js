@@ -1,4 +1,5 @@
-// Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
+// Leases in the target that decide which numbers of writers or readers each process has, so that the same command on many
+// boxes gets different ones.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,7 +18,7 @@ import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
 
 /**
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Target } from './open.js'
  * @import { Announcement } from './plan-key.js'
  * @import { Sentinels } from './sentinel.js'
@@ -27,20 +28,21 @@ import { reasonFor } from './reason.js'
  * @property {number} totalAgents
  * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
  *
- * @typedef {{ token: string, host: string, pid: number, run: string, since: string, writing?: number, before?: Held }} Holder
+ * @typedef {{ token: string, host: string, pid: number, run: string, since: string, writing?: number, before?: StoredData }} Holder
  */
 
 const retryMs = 500
-// At the end of a run a server may be away, and is not waited for; one that does not answer for a second is there.
+// At the end of a run a server that is away is not waited for; one that takes longer than a second to answer counts as
+// away.
 const answerLimitMs = 5000
 
 const readyLimitMs = 10_000
 
-/** A lease says first whether its holder writes: it may prepare for seconds. @param {0 | 1} isWriting @param {string} own */
+/** The text of a lease begins with whether its holder writes: it may prepare for seconds. @param {0 | 1} isWriting @param {string} own */
 const leaseText = (isWriting, own) => `{"writing":${isWriting},${own}`
 const writingAt = leaseText(1, '').indexOf('1')
 
-/** A lease belongs to a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {AgentGroup} group @param {number} agent */
+/** The key of a lease, by prefix and not by plan: two plans under one prefix would destroy each other. @param {AgentGroup} group @param {number} agent */
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
@@ -77,13 +79,13 @@ const holderIn = (text) => {
 const isAtWork = (holder) =>
   holder !== null && holder.host === hostname() && processStart(holder.pid) !== undefined
 
-/** Two parts of a run's agents, as they are typed. @param {number} totalAgents */
+/** A run's numbers in two parts, as they are typed. @param {number} totalAgents */
 const halves = (totalAgents) => {
   const t = Math.max(2, totalAgents)
   const half = Math.floor(t / 2)
-  const part = (/** @type {number} */ from, /** @type {number} */ to) =>
+  const optionsFor = (/** @type {number} */ from, /** @type {number} */ to) =>
     `-t ${t} -a ${from === to ? from : `${from}-${to}`}`
-  return [part(1, half), part(half + 1, t)]
+  return [optionsFor(1, half), optionsFor(half + 1, t)]
 }
 
 /** @param {{ agent: number, holder: Holder | null }[]} list @param {string} who */
@@ -126,13 +128,14 @@ export const leases = ({
   lastMs = leaseMs,
 }) => {
   const who = group.readers ? 'reader' : 'writer'
+  const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
   const client = clientFor(target)
   /** @type {Error | undefined} */
   let lastError
   client.on('error', (error) => {
     lastError = error
   })
-  /** What the text of each of our leases ends with, and of no other's. */
+  /** The end of the text of our leases, and of no others. */
   const own = JSON.stringify({
     token,
     host: hostname(),
@@ -142,8 +145,8 @@ export const leases = ({
   }).slice(1)
   let holder = leaseText(0, own)
   /** @type {Set<number>} */
-  const held = new Set()
-  /** @type {Set<number>} asked for, and not refused: a lease whose answer is lost may be ours */
+  const ownAgents = new Set()
+  /** @type {Set<number>} asked for and not refused: a lease may be ours although the answer was lost */
   const asked = new Set()
   let released = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -151,7 +154,7 @@ export const leases = ({
   /** @type {Announcement | null} */
   let announced = null
 
-  // The library tries for ever, and does not say that it may not ask CLUSTER INFO.
+  // ioredis retries for ever, and does not report that it may not ask CLUSTER INFO.
   const reachable = async () => {
     if (client.status === 'ready') return
     const ready = once(client, 'ready', { signal: AbortSignal.timeout(readyLimitMs) })
@@ -160,27 +163,29 @@ export const leases = ({
       throw new TargetError(reasonFor(`the leases in ${target.topology.masters[0]}`, what, target.access))
     })
   }
-  const claim = async (/** @type {number} */ agent) => {
+  /** @type {(agent: number) => Promise<boolean>} */
+  const claim = async (agent) => {
     if (released) throw new InterruptedError()
     asked.add(agent)
     const key = leaseKey(group, agent)
     const answer = await client.set(key, holder, 'PX', lastMs, 'NX')
-    // It may be ours all the same: of a renewal beside this one, or of this very SET, whose first answer was lost.
-    const isOurs = answer === 'OK' || (await client.get(key))?.endsWith(own) === true
-    if (isOurs) held.add(agent)
+    // It may still be ours: from a renewal at the same time, or from this very SET, whose first answer was lost.
+    const found = answer === 'OK' ? own : await client.get(key)
+    if (found === null) return claim(agent) // it has expired meanwhile
+    const isOurs = found.endsWith(own)
+    if (isOurs) ownAgents.add(agent)
     else asked.delete(agent)
     return isOurs
   }
   const giveBack = async () => {
     const agents = [...asked]
-    held.clear()
+    ownAgents.clear()
     asked.clear()
     await Promise.all(
       agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(group, agent), own)),
     )
   }
   const holders = async () => {
-    const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
     const texts = await Promise.all(all.map((agent) => client.get(leaseKey(group, agent))))
     return all.map((agent, i) => ({ agent, taken: texts[i] !== null, holder: holderIn(texts[i]) }))
   }
@@ -194,31 +199,30 @@ export const leases = ({
       `another plan is being written under the same prefix: ${announcedWords(rival)}, with ${differingFields(rival, plan)}; each removes items of the other`,
     )
   }
-  /** For each agent besides ours '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
+  /** For each of the other numbers '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
   const theirs = async () => {
-    const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
-    const asking = all.filter((agent) => !held.has(agent))
+    const asking = all.filter((agent) => !ownAgents.has(agent))
     // GETRANGE: the GETs in commandstats are then those of items alone.
     const found = await Promise.all(
       asking.map((agent) => client.getrange(leaseKey(group, agent), writingAt, writingAt)),
     )
     return found.filter((text) => text !== '')
   }
-  /** How many agents besides ours write. */
-  const others = async () => (await theirs()).filter((text) => text === '1').length
+  /** How many of the other numbers write. */
+  const otherWriters = async () => (await theirs()).filter((text) => text === '1').length
 
   const renew = async () => {
     // The server may be away; the next renewal tries again.
     if (announced) renewPlan(announced).catch(() => {})
-    for (const agent of held) {
+    for (const agent of ownAgents) {
       try {
-        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(group, agent), own, lastMs)
-        if (kept === 1) continue
-        // It may have run out while the server could not be reached.
+        const isRenewed = await client.eval(scriptBody('renew-lease'), 1, leaseKey(group, agent), own, lastMs)
+        if (isRenewed === 1) continue
+        // The lease may have expired while the server was unreachable.
         if (await claim(agent)) continue
         asked.delete(agent)
         // On a slow server renewals may overlap.
-        if (held.delete(agent))
+        if (ownAgents.delete(agent))
           onLost(
             `the lease of ${who} ${agent} was lost to another process: two may be writing the same items`,
           )
@@ -229,7 +233,7 @@ export const leases = ({
   }
 
   /**
-   * Tries until the lease of a writer that died would have run out.
+   * Retries until the lease of a dead writer has expired.
    * @param {() => Promise<boolean>} attempt
    * @param {readonly number[]} wanted
    * @param {number} needed how many of those
@@ -239,7 +243,7 @@ export const leases = ({
     let isSaid = false
     for (;;) {
       if (signal?.aborted) throw new InterruptedError()
-      // The last attempt begins when all leases would have run out, however long the ones before it took.
+      // The last attempt begins when all leases have expired, however long the others took.
       const isLastTry = clock() - startMs > lastMs + lastMs / 30
       if (await attempt()) return
       if (here) await refuseWhileAtWork(wanted, needed)
@@ -251,7 +255,7 @@ export const leases = ({
   }
   const takenOf = async (/** @type {readonly number[]} */ wanted) =>
     (await holders()).filter(({ agent, taken }) => taken && wanted.includes(agent))
-  /** No lease of theirs will run out. @param {readonly number[]} wanted @param {number} needed */
+  /** Leases of others will not expire, as their processes run on this host. @param {readonly number[]} wanted @param {number} needed */
   const refuseWhileAtWork = async (wanted, needed) => {
     const list = (await takenOf(wanted)).filter(({ holder: by }) => isAtWork(by))
     if (wanted.length - list.length >= needed) return
@@ -271,7 +275,7 @@ export const leases = ({
 
   return {
     /**
-     * The next free agent, or exactly those named.
+     * Claims the next free number, or exactly those given.
      * @param {'next' | readonly number[]} wanted
      * @returns {Promise<number[]>}
      */
@@ -282,13 +286,12 @@ export const leases = ({
           for (let agent = 1; agent <= group.totalAgents; agent++) if (await claim(agent)) return true
           return false
         }
-        const all = Array.from({ length: group.totalAgents }, (_, i) => i + 1)
         await patiently(anyFree, all, 1)
       } else {
-        // All or none: what is not renewed would run out while the others are waited for.
+        // All or none: leases that are not renewed would expire while the others are waited for.
         const allMine = async () => {
           for (const agent of wanted) if (!(await claim(agent))) break
-          if (held.size === wanted.length) return true
+          if (ownAgents.size === wanted.length) return true
           await giveBack()
           return false
         }
@@ -296,11 +299,11 @@ export const leases = ({
       }
       timer = setInterval(renew, lastMs / 6)
       timer.unref()
-      return [...held].sort((a, b) => a - b)
+      return [...ownAgents].sort((a, b) => a - b)
     },
-    others,
+    otherWriters,
     /**
-     * Announces what is written under these leases, now and with each renewal. Refused beside another plan.
+     * Announces the plan under these leases, now and with each renewal. Refused beside another plan.
      * @param {Announcement} plan
      */
     async announce(plan) {
@@ -308,19 +311,18 @@ export const leases = ({
       if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
       announced = plan
     },
-    /** What was there before the first of the others that write began; null: none writes. @returns {Promise<Held | null>} */
+    /** What was there before the first of the other writers began; null: none writes. @returns {Promise<StoredData | null>} */
     async earliest() {
-      if ((await others()) === 0) return null
-      const all = Array.from({ length: group.totalAgents }, (_, i) => leaseKey(group, i + 1))
-      const texts = await Promise.all(all.map((key) => client.getrange(key, 0, -1)))
+      if ((await otherWriters()) === 0) return null
+      const texts = await Promise.all(all.map((agent) => client.getrange(leaseKey(group, agent), 0, -1)))
       const found = texts.map((text) => holderIn(text || null))
       return found.find((by) => by?.writing === 1 && by.before && by.token !== token)?.before ?? null
     },
-    /** From now on our agents write. @param {Held} [before] what is there */
+    /** Marks our leases as writing. @param {StoredData} [before] what is there */
     async begin(before) {
       holder = leaseText(1, before ? `"before":${JSON.stringify(before)},${own}` : own)
       await Promise.all(
-        [...held].map((agent) =>
+        [...ownAgents].map((agent) =>
           client.eval(scriptBody('renew-lease'), 1, leaseKey(group, agent), own, lastMs, holder),
         ),
       )
@@ -331,7 +333,7 @@ export const leases = ({
       clearInterval(timer)
       const away = async () => {
         await giveBack()
-        // The plan has ended when its last writer has.
+        // The plan ends with its last writer.
         if (announced && (isLast ? await isLast() : (await theirs()).length === 0))
           await announcePlan(client, announced, 'end')
       }

@@ -57,7 +57,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
       if (signal.aborted) return results
       const names = /** @type {string[]} */ ([])
       for (const key of keys) {
-        if (isLease(key)) continue // it runs out by itself
+        if (isLease(key)) continue // it expires by itself
         if ((await typesFor(key)).length > 0) names.push(key)
         else found.foreign++
       }

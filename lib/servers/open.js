@@ -1,4 +1,4 @@
-// The servers of a run: found or started, asked what they are, and kept in view while they change.
+// The servers of a run: found or started, checked, and followed while they change.
 
 import { OptionError, TargetError } from '../base/errors.js'
 import { count, plainText, several } from '../base/units.js'
@@ -31,7 +31,7 @@ import { refusedBy } from './unsupported-commands.js'
  */
 
 /**
- * What is typed for servers to be started must be so of those that run.
+ * What was typed for servers to be started must also be true of those that run.
  * @param {Settings} settings
  * @param {Embedded} found
  */
@@ -42,7 +42,7 @@ const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { clus
   const contradiction =
     (typed('shards') && shards !== masters && `--shards ${shards}`) ||
     (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
-    // Which program they run and with what configuration is not known.
+    // Their program and configuration are not known.
     (typed('serverBin') && `--server-bin ${serverBin}`) ||
     (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
   if (!contradiction) return
@@ -127,11 +127,11 @@ const checkSlots = ({ owners }, address) => {
   }
 }
 
-/** A refusal is an answer. @param {unknown} error */
+/** An error reply is an answer too. @param {unknown} error */
 const isRefusal = (error) => /** @type {Error} */ (error).name === 'ReplyError'
 
 /**
- * Masters that do not answer, before anything else asks them.
+ * Checks for masters that do not answer before anything else asks them.
  * @param {ReturnType<typeof controlConnections>} control
  * @param {Layout} layout
  * @param {string} address of the target
@@ -180,7 +180,7 @@ const firstWords = async (client, address, access, say, refused) => {
 }
 
 /**
- * Whether a replica that a master names is used; one that is left out is reported once.
+ * Whether a replica that a master names is used; a replica left out is reported once.
  * @param {Access} access
  * @param {readonly string[]} allow
  * @param {(line: string) => void} say
@@ -210,7 +210,7 @@ const scriptLoader = (control) => {
     const what = `${at} ${names}`
     const known = loading.get(what)
     if (known) return known
-    const client = control.of(endpointOf(at))
+    const client = control.clientOf(endpointOf(at))
     const all = Promise.all(names.map((name) => loadScript(client, name)))
     const asked = all.then(() => {}).finally(() => loading.delete(what))
     loading.set(what, asked)
@@ -218,17 +218,17 @@ const scriptLoader = (control) => {
   }
 }
 
-/** What a server is asked beside the load. @param {ReturnType<typeof controlConnections>} control */
+/** Questions to a server besides the load. @param {ReturnType<typeof controlConnections>} control */
 const questionsTo = (control) => ({
   /** @param {string} at @param {number} [db] */
-  control: (at, db) => control.of(endpointOf(at), db),
+  control: (at, db) => control.clientOf(endpointOf(at), db),
   /** @param {string} at @param {number} db another one than our own */
   leave: (at, db) => control.leave(endpointOf(at), db),
   info: async (/** @type {string} */ at) =>
-    String(await control.of(endpointOf(at)).call('INFO', 'everything')),
+    String(await control.clientOf(endpointOf(at)).call('INFO', 'everything')),
   /** Seconds and microseconds by its clock. */
   time: async (/** @type {string} */ at) =>
-    /** @type {[number, number]} */ (await control.of(endpointOf(at)).time()),
+    /** @type {[number, number]} */ (await control.clientOf(endpointOf(at)).time()),
   loadScripts: scriptLoader(control),
 })
 

@@ -36,7 +36,7 @@ import { loaded } from './loading.js'
  * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
  */
 
-const longestLookMs = 5000
+const inspectLimitMs = 5000
 const memoryShare = 0.7
 const shownKey = 60
 
@@ -67,10 +67,10 @@ const quoted = ({ key, type }) => {
 
 /** @param {string} master @param {FoundNode} node @param {number} looked @param {Findings} found */
 const foreignWords = (master, node, looked, { foreign, examples }) => {
-  const of =
+  const lookedAt =
     looked < node.keys ? `the ${count(looked)} looked at (it has ${count(node.keys)})` : count(looked)
   return (
-    `${master} has keys that no plan of Millrace covers: ${count(foreign)} of ${of}, such as ` +
+    `${master} has keys that no plan of Millrace covers: ${count(foreign)} of ${lookedAt}, such as ` +
     `${examples.map(quoted).join(' and ')}; take an empty server, or write beside them with --allow foreign-keys`
   )
 }
@@ -83,11 +83,11 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  * @param {{ clock: () => number, epochMs: () => number, prefixes: readonly string[] }} needs
  * @returns {Promise<Findings>}
  */
-const lookAt = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
+const inspect = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
   const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
   const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
   if (target.refused.has('SCAN')) return all
-  const untilMs = clock() + longestLookMs
+  const untilMs = clock() + inspectLimitMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
     // A server may have thousands of databases: after this time, keys are only counted.
@@ -199,9 +199,9 @@ export const newcomerCheck =
     const info = parseInfo(await answerOf(address, access, target.info(address)))
     refuseReplica(address, info, allow)
     const asNow = { ...target, topology }
-    const look = async () =>
-      lookAt(asNow, address, info, { clock, epochMs, prefixes: await plannedPrefixes(target) })
-    const found = await answerOf(address, access, look())
+    const inspectNow = async () =>
+      inspect(asNow, address, info, { clock, epochMs, prefixes: await plannedPrefixes(target) })
+    const found = await answerOf(address, access, inspectNow())
     if (found.foreign > 0 && !allow.includes('foreign-keys')) {
       const words = foreignWords(address, nodeIn(address, info), found.looked, found)
       throw new TargetError(`${words}; it came into the run after its start`, { code: 'FOREIGN' })
@@ -226,13 +226,13 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
   /** @type {Map<string, Findings>} */
   const findings = new Map()
   const nodes = /** @type {FoundNode[]} */ ([])
-  const known = target.nodes()
-  const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
-  // On a single server they are among the names that are looked at.
+  const allNodes = target.nodes()
+  const nodeWords = await Promise.all(allNodes.map((node) => wordsOf(target, node, say)))
+  // On a single server they are among the names scanned.
   const prefixes =
     masters.length > 1 ? await answerOf(target.address, target.access, plannedPrefixes(target)) : []
-  for (const [i, { address, role, masterAddress }] of known.entries()) {
-    const text = told[i]
+  for (const [i, { address, role, masterAddress }] of allNodes.entries()) {
+    const text = nodeWords[i]
     if (text === undefined) continue
     const info = parseInfo(text)
     const node = nodeIn(address, info)
@@ -242,7 +242,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
     refuseReplica(address, info, allow)
     findings.set(
       address,
-      await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs, prefixes })),
+      await answerOf(address, target.access, inspect(target, address, info, { clock, epochMs, prefixes })),
     )
   }
   for (const line of foundWords(nodes, target)) say(line)

@@ -78,12 +78,12 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
         if (error instanceof RefusedChange) throw error
         return false
       })
-    for (let turn = 0; !(await isSo()); turn++) {
+    for (let checks = 0; !(await isSo()); checks++) {
       signal?.throwIfAborted()
       const waitedMs = clock() - startMs
       if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
       onProgress?.({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
-      if (again && turn % 100 === 99) await again()
+      if (again && checks % 100 === 99) await again()
       await sleep(pollMs)
     }
   }

@@ -11,18 +11,18 @@ import { slotCount } from '../wire/slot.js'
  * @returns {{ slot: number, to: string }[]}
  */
 export const evenShares = (owners, receivers, empty) => {
-  const held = new Map(owners.map(({ id, numbers }) => [id, [...numbers]]))
-  for (const id of receivers) if (!held.has(id)) held.set(id, [])
+  const slotsByOwner = new Map(owners.map(({ id, numbers }) => [id, [...numbers]]))
+  for (const id of receivers) if (!slotsByOwner.has(id)) slotsByOwner.set(id, [])
   /** @type {{ slot: number, to: string }[]} */
   const moves = []
-  const size = (/** @type {string} */ id) => held.get(id)?.length ?? 0
+  const size = (/** @type {string} */ id) => slotsByOwner.get(id)?.length ?? 0
   for (;;) {
-    const givers = [...held.keys()].filter((id) => !receivers.includes(id) && size(id) > 0)
+    const givers = [...slotsByOwner.keys()].filter((id) => !receivers.includes(id) && size(id) > 0)
     const [to] = [...receivers].sort((a, b) => size(a) - size(b))
     const [from] = givers.sort((a, b) => size(b) - size(a))
     if (to === undefined || from === undefined || (!empty && size(from) <= size(to) + 1)) break
-    const slot = /** @type {number} */ (held.get(from)?.pop())
-    held.get(to)?.push(slot)
+    const slot = /** @type {number} */ (slotsByOwner.get(from)?.pop())
+    slotsByOwner.get(to)?.push(slot)
     moves.push({ slot, to })
   }
   // One receiver after the other, each with adjacent slots: few ranges, and few new epochs.

@@ -29,7 +29,7 @@ const clusterTopology = (control, endpoint) => {
   const seed = addressOf(endpoint)
   const ask = asker(async (address) => {
     const { host } = endpointOf(address)
-    const client = control.of(endpointOf(address))
+    const client = control.clientOf(endpointOf(address))
     const [rows, nodes] = await Promise.all([
       client.call('CLUSTER', 'SLOTS'),
       // A user who may not ask CLUSTER NODES gets the slots without epochs.
@@ -60,7 +60,7 @@ const singleTopology = (control, endpoint, options) => {
   const ask = asker(
     /** @returns {Promise<Said>} */
     async (address) => {
-      const text = String(await control.of(endpointOf(address)).call('INFO', 'replication'))
+      const text = String(await control.clientOf(endpointOf(address)).call('INFO', 'replication'))
       const { fields, replicas } = parseInfo(text)
       const { role, master_host: host, master_port: port } = fields
       const master = host === undefined ? null : shownAddress(host, Number(port))

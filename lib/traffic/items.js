@@ -55,8 +55,8 @@ const turnover = (count, perMs) => {
     /** The item that is newer than all but `rank` others. @param {number} rank from 0 @param {number} atMs */
     newest: (rank, atMs) => {
       const born = replaced(atMs) - 1 - rank
-      const turn = born - Math.floor(born / count) * count
-      return { place: product(turn, back, count), generation: Math.floor(born / count) + 1 }
+      const position = born - Math.floor(born / count) * count
+      return { place: product(position, back, count), generation: Math.floor(born / count) + 1 }
     },
   }
 }
@@ -81,7 +81,7 @@ const splitOf = (count, clients) => {
 }
 
 /** @param {string} order */
-const known = (order) => {
+const orderNamed = (order) => {
   const asked = orderOf(order)
   if (!asked) throw new TypeError(`no order ${order}`)
   return asked
@@ -108,7 +108,7 @@ const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
  */
 export const drawsOf = (fields) => {
   const { order, count, seed, first = 1, quantity = count, shift, churn, clients = 1 } = fields
-  const asked = known(order)
+  const asked = orderNamed(order)
   const numberOf = numbersOf(fields)
   if (asked.kind === 'split') {
     const placeOf = splitOf(count, clients)

@@ -15,15 +15,15 @@ let made = null
 
 /** At least so long; behind its first part that part is repeated. @param {number} seed @param {number} length */
 const randomPool = (seed, length) => {
-  if (made?.seed === seed && made.pool.length === length) return made.pool
+  if (made?.seed === seed && made.pool.length >= length) return made.pool
   const random = xoroshiro128plus(seed)
   const pool = Buffer.alloc(length)
-  const fresh = Math.min(length, poolBytes)
-  for (let at = 0; at < fresh; ) {
+  for (let at = 0; at < poolBytes; ) {
     const bits = random.next()
-    for (let k = 0; k < 5 && at < fresh; k++) pool[at++] = codes[(bits >>> (6 * k)) & 63]
+    for (let k = 0; k < 5 && at < poolBytes; k++) pool[at++] = codes[(bits >>> (6 * k)) & 63]
   }
-  for (let at = fresh; at < length; at += fresh) pool.copy(pool, at, 0, Math.min(fresh, length - at))
+  for (let at = poolBytes; at < length; at += poolBytes)
+    pool.copy(pool, at, 0, Math.min(poolBytes, length - at))
   made = { seed, pool }
   return pool
 }

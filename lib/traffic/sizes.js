@@ -86,7 +86,7 @@ const histogramTable = (text) => {
   const rare = bins.find(({ weight }) => weight * quantiles < whole)
   if (rare)
     throw new OptionError(
-      `--value-size: ${rare.bytes} bytes are less than one in ${count(quantiles)} of the histogram, and would never be drawn; leave them out`,
+      `--value-size: ${rare.bytes} bytes are less than one in ${count(quantiles)} of the histogram, and would never be drawn; remove them from it`,
     )
   const table = new Uint32Array(quantiles)
   let filled = 0
@@ -127,7 +127,7 @@ const histogramIn = (path) => {
 }
 
 /** @type {Map<string, Sizes | undefined>} */
-const known = new Map()
+const sizesByName = new Map()
 
 /** @param {string} kind @param {string} rest @returns {Sizes | undefined} */
 const made = (kind, rest) => {
@@ -154,8 +154,8 @@ export const sizesIn = (text, mayRead = false) => {
   if (kind === undefined) return
   const whole = kind === 'histogram' && mayRead && !rest.includes('=') ? histogramIn(rest) : rest
   const name = `${kind}:${whole}`
-  if (!known.has(name)) known.set(name, made(kind, whole))
-  return known.get(name)
+  if (!sizesByName.has(name)) sizesByName.set(name, made(kind, whole))
+  return sizesByName.get(name)
 }
 
 /** @param {SizeFields} fields @returns {Sizes | null} null: all values have one size */

@@ -1,4 +1,4 @@
-// The commands of one step for one range of items, as numbers: which items each carries, and in what order they go.
+// The commands of one step for one range of items, as numbers: which items each command carries, and their order.
 import { encode, encodedSize, plainArgument } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
@@ -29,10 +29,7 @@ export const numberAt = ({ first, items }, place) => (items ? items[place] : fir
 const isMoving = (/** @type {Key} */ key) =>
   Array.isArray(key) && key.some((part) => typeof part === 'object')
 
-/**
- * The places 0..n-1 in the order of their slots (a counting sort: 16,384 slots, many items).
- * @param {Uint16Array} slots
- */
+/** The places 0..n-1 in the order of their slots (a counting sort: 16,384 slots, many items). @param {Uint16Array} slots */
 const bySlot = (slots) => {
   const starts = new Uint32Array(slotCount + 1)
   for (const slot of slots) starts[slot + 1]++
@@ -42,15 +39,11 @@ const bySlot = (slots) => {
   return order
 }
 
-/** Into how many commands so many items are cut; `max` 0 means one. */
+/** Into how many commands so many items are divided; `max` 0 means one. */
 const pieces = (/** @type {number} */ total, /** @type {number} */ max) =>
   max === 0 ? 1 : Math.max(1, Math.ceil(total / max))
 
-/**
- * @param {Exclude<Step, { kind: 'each' }>} step
- * @param {Range} range
- * @returns {[Key, number[]][]}
- */
+/** @param {Exclude<Step, { kind: 'each' }>} step @param {Range} range @returns {[Key, number[]][]} */
 const groupsOf = (step, range) => {
   const { count } = range
   if (step.kind === 'once') return step.keys.map((key) => [key, []])
@@ -78,13 +71,7 @@ const inSlotOrder = (groups, values) =>
     .sort((a, b) => a.slot - b.slot)
     .map(({ group }) => group)
 
-/**
- * @param {EachStep} step
- * @param {Range} range
- * @param {boolean} cluster
- * @param {TickValues} values
- * @returns {Batch}
- */
+/** @param {EachStep} step @param {Range} range @param {boolean} cluster @param {TickValues} values @returns {Batch} */
 const eachBatch = (step, range, cluster, values) => {
   const { first, count } = range
   const from = new Uint32Array(count + 1)
@@ -130,7 +117,7 @@ const keyedBatch = (step, range, cluster, values) => {
   for (const [key, group] of cluster && !moving ? inSlotOrder(groups, values) : groups) {
     const cuts = step.kind === 'once' ? 1 : pieces(group.length, step.max)
     for (let k = 0; k < cuts; k++) {
-      // Even parts: 1,001 members cut at 1,000 go as 501 and 500.
+      // Even parts: 1,001 members with at most 1,000 a command go as 501 and 500.
       const part = group.slice(
         Math.floor((k * group.length) / cuts),
         Math.floor(((k + 1) * group.length) / cuts),
@@ -168,10 +155,6 @@ const keyedBatch = (step, range, cluster, values) => {
   return { step, first, count: keys.length, members, from, inOrder, slots, moving, args, ...bytes, slotAt }
 }
 
-/**
- * @param {Step} step
- * @param {Range} range
- * @param {{ cluster: boolean, values: TickValues }} options
- */
+/** @param {Step} step @param {Range} range @param {{ cluster: boolean, values: TickValues }} options */
 export const batchOf = (step, range, { cluster, values }) =>
   step.kind === 'each' ? eachBatch(step, range, cluster, values) : keyedBatch(step, range, cluster, values)

@@ -1,4 +1,4 @@
-// What one connection was sent and has not answered: entries, each a part of an encoded batch for one tick, settled in order.
+// What one connection was sent and has not answered: entries, each a part of a batch for one tick, settled in order.
 import { MillraceError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyReader } from '../wire/values.js'
@@ -11,6 +11,7 @@ import { fifo } from './fifo.js'
  * @import { ReplySink } from '../wire/values.js'
  * @import { Step } from '../workloads/step.js'
  * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { TickBatch } from './tick-batches.js'
  *
  * @typedef {object} Tick
  * @property {number} index
@@ -22,7 +23,7 @@ import { fifo } from './fifo.js'
  * @property {TickValues} values
  * @property {Account} account
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
- * @property {import('./tick-batches.js').TickBatch[][] | null} portions made for this tick alone
+ * @property {TickBatch[][] | null} portions made for this tick alone
  *
  * @typedef {object} Entry commands [from, to) of an encoded batch for one tick: the unit of sending and settling
  * @property {Tick} tick
@@ -32,7 +33,7 @@ import { fifo } from './fifo.js'
  * @property {number} to
  * @property {number} lead answers to come before the first command's own (ASKING)
  * @property {boolean} again its bytes are made anew: the batch may hold a later tick's
- * @property {boolean} held counts among the pending commands of its slot
+ * @property {boolean} inSlotQueue counts among the pending commands of its slot
  * @property {string | null} goTo the address that a redirect named for this once
  * @property {number} attempts
  * @property {number} bytes
@@ -46,15 +47,15 @@ import { fifo } from './fifo.js'
  *   of a command that was answered, before that is known; null: replies are not looked at
  */
 
-// A number in a text is no longer than this.
+// No number in a text is longer than this.
 const mostDigits = 32
 
 /**
  * Takes each reply as it is: a number, a text (a long one as an empty one), null, or undefined for a list.
- * @param {(reply: number | string | null | undefined) => void} taken
- * @param {(line: string) => void} refused
+ * @param {(reply: number | string | null | undefined) => void} onReply
+ * @param {(line: string) => void} onRefusal
  */
-const replyTaker = (taken, refused) => {
+const replyTaker = (onReply, onRefusal) => {
   /** @type {number | string | null | undefined} */
   let reply
   /** @type {string | null} */
@@ -83,7 +84,7 @@ const replyTaker = (taken, refused) => {
       isList = false
       return sink
     },
-    replied: () => (fault === null ? taken(reply) : refused(fault)),
+    replied: () => (fault === null ? onReply(reply) : onRefusal(fault)),
   })
 }
 
@@ -121,7 +122,7 @@ export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
   }
   const refused = (/** @type {string} */ line) => {
     const entry = next()
-    // ASKING refused: the command behind it will say what is wrong.
+    // A refused ASKING is not reported: the reply to the command after it says why.
     if (entry.lead > 0) {
       entry.lead--
       return
@@ -132,7 +133,7 @@ export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
   }
 
   return {
-    /** For a new connection. */
+    /** A new decoder for a new connection. */
     decoder: () =>
       onReply === null
         ? replyCounter({ done: answered, failed: refused })

@@ -1,5 +1,4 @@
-// What ioredis connects with: only to confirmed servers, by whatever name, and as strict about replies as
-// our own connections.
+// The connector of ioredis: only to confirmed servers, under any of their names, with replies checked as strictly as ours.
 import net from 'node:net'
 import tls from 'node:tls'
 import { AbstractConnector, SentinelConnector } from 'ioredis'
@@ -12,7 +11,7 @@ import { replyCounter } from '../wire/decode.js'
 const deaf = { done() {}, failed() {} }
 
 /**
- * The library takes any digits for a length and any two bytes for the end of a line.
+ * ioredis accepts any digits for a length and any two bytes for the end of a line.
  * @template {net.Socket} T
  * @param {T} stream
  */

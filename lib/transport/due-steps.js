@@ -6,9 +6,7 @@
  * @import { TickPart } from './tick-batches.js'
  */
 
-/**
- * @param {{ spacingMs: number, agents: readonly { agent: number }[] }} plan
- */
+/** @param {{ spacingMs: number, agents: readonly { agent: number }[] }} plan */
 export const dueStepsOf = ({ spacingMs, agents }) => {
   const [{ agent: keeper }] = agents
   /** @type {Map<OnceStep, number>} epoch up to which a step was sent */
@@ -25,7 +23,7 @@ export const dueStepsOf = ({ spacingMs, agents }) => {
       return step.paced ? 0 : 1
     }
     const times = Math.floor((now - before) / step.everyMs)
-    // After a pause no burst: what is left is made up for little by little.
+    // No burst after a pause: missed times are made up for gradually.
     const most = 2 * Math.ceil(spacingMs / step.everyMs)
     last.set(step, times > most ? now : before + times * step.everyMs)
     return Math.min(times, most)

@@ -1,4 +1,4 @@
-// A batch encoded once, with the places of its holes; or, above a ceiling of memory, encoded as it is sent.
+// A batch encoded once, with the offsets of its variable parts (holes); or, above a limit of memory, encoded for each send.
 
 /**
  * @import { Hole, HoleName, TickValues } from '../wire/encode.js'
@@ -6,7 +6,7 @@
  *
  * @typedef {{ hole: HoleName, width: number, at: Uint32Array }} Patch
  *
- * @typedef {object} Kept
+ * @typedef {object} EncodedBytes
  * @property {Buffer} bytes
  * @property {Uint32Array} offsets where each command begins; one more than commands
  * @property {Patch[]} patches
@@ -14,7 +14,7 @@
  * @property {{ values: TickValues, commands: number }} pass what was patched for the tick under way
  * @property {{ from: number, to: number }[]} busy bytes that a socket still holds
  *
- * @typedef {Batch & { kept: Kept | null, connection: number }} EncodedBatch connection: by which of those to its server it goes
+ * @typedef {Batch & { encodedBytes: EncodedBytes | null, connection: number }} EncodedBatch connection: by which of those to its server it goes
  * @typedef {{ bytes: Buffer, to: number, release: (() => void) | null }} Cut bytes of commands up to `to`; `release` when the socket has let go of them
  */
 
@@ -25,21 +25,17 @@ const sampled = 32
 /** What a batch would take on an encoded batch, by a sample of its commands. @param {Batch} batch */
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
-  const looks = Math.min(sampled, batch.count)
+  const samples = Math.min(sampled, batch.count)
   let bytes = 0
-  for (let k = 0; k < looks; k++)
-    bytes += batch.size(Math.floor((k * (batch.count - 1)) / Math.max(1, looks - 1)))
-  return Math.ceil((bytes / looks) * batch.count)
+  for (let k = 0; k < samples; k++)
+    bytes += batch.size(Math.floor((k * (batch.count - 1)) / Math.max(1, samples - 1)))
+  return Math.ceil((bytes / samples) * batch.count)
 }
 
-/**
- * @param {Batch} batch
- * @param {TickValues} values
- * @returns {Kept}
- */
+/** @param {Batch} batch @param {TickValues} values @returns {EncodedBytes} */
 const keep = (batch, values) => {
   const offsets = new Uint32Array(batch.count + 1)
-  // A little more than what it will most likely take: memory that is never touched costs nothing.
+  // A little more than the expected size: memory that is never touched costs nothing.
   let bytes = Buffer.allocUnsafeSlow(Math.ceil(1.05 * estimateBytes(batch)) + 1024)
   /** @typedef {{ hole: Patch['hole'], width: number, places: Uint32Array, filled: number }} Found */
   /** @type {Map<string, Found>} */
@@ -80,12 +76,12 @@ const keep = (batch, values) => {
 /**
  * @param {Batch} batch
  * @param {TickValues} values what the holes hold until the first tick
- * @param {boolean} kept
+ * @param {boolean} isKept
  * @param {number} [connection]
  * @returns {EncodedBatch}
  */
-export const encodedBatchOf = (batch, values, kept, connection = 0) =>
-  Object.assign(batch, { kept: kept ? keep(batch, values) : null, connection })
+export const encodedBatchOf = (batch, values, isKept, connection = 0) =>
+  Object.assign(batch, { encodedBytes: isKept ? keep(batch, values) : null, connection })
 
 /**
  * The first place in an ascending array that is not below `value`.
@@ -113,8 +109,8 @@ const sharedDigits = (a, b) => {
 }
 
 /**
- * The loop of patch(), by itself: V8 optimizes a loop while it runs, and where code that has not run yet follows it, gives that up
- * again at its end, time after time. For seconds the process took up to a third more CPU.
+ * The inner loop of patch() is a function of its own: V8 optimizes a loop while it runs, and deoptimizes it at its end if
+ * code that has not run yet follows. For seconds the process then took up to a third more CPU.
  * @param {Buffer} bytes
  * @param {Uint32Array} at places of holes, of which those [from, to) are filled
  * @param {number} from
@@ -130,25 +126,25 @@ const putDigits = (bytes, at, from, to, digits, first) => {
 
 /**
  * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: half the time.
- * @param {Kept} kept
+ * @param {EncodedBytes} encoded
  * @param {number} from
  * @param {number} to
  * @param {TickValues} values
  * @param {number} count commands of the whole batch
  */
-const patch = (kept, from, to, values, count) => {
-  const { bytes, offsets, patches } = kept
+const patch = (encoded, from, to, values, count) => {
+  const { bytes, offsets, patches } = encoded
   for (const { hole, width, at } of patches) {
     const text = values[hole]
-    const first = sharedDigits(kept.low[hole], text)
+    const first = sharedDigits(encoded.low[hole], text)
     if (first === width) continue
     // Not text.charCodeAt(), which is looked up anew for every digit of every hole: 23 ns a hole instead of 35.
     const digits = Buffer.from(text, 'latin1')
     putDigits(bytes, at, lowerBound(at, offsets[from]), lowerBound(at, offsets[to]), digits, first)
   }
-  if (kept.pass.values !== values) kept.pass = { values, commands: 0 }
-  kept.pass.commands += to - from
-  if (kept.pass.commands === count) kept.low = values
+  if (encoded.pass.values !== values) encoded.pass = { values, commands: 0 }
+  encoded.pass.commands += to - from
+  if (encoded.pass.commands === count) encoded.low = values
 }
 
 /**
@@ -162,7 +158,7 @@ const patch = (kept, from, to, values, count) => {
  */
 const encodeCut = (batch, from, to, values, spare) => {
   let size = batch.size(from)
-  // A single command, as repeats mostly are, gets what it needs: thousands of them would take 64 kB each.
+  // A single command, as most retries are, gets a small buffer: thousands of them would take 64 kB each.
   if (size > writeBytes || from + 1 === to) {
     const bytes = Buffer.allocUnsafeSlow(size)
     batch.put(from, bytes, 0, values)
@@ -193,20 +189,20 @@ const encodeCut = (batch, from, to, values, spare) => {
  * @returns {Cut}
  */
 export const cutOf = (encoded, from, to, values, spare, again) => {
-  const { kept } = encoded
-  if (!kept || again) return encodeCut(encoded, from, to, values, spare)
-  const { offsets, busy } = kept
+  const { encodedBytes } = encoded
+  if (!encodedBytes || again) return encodeCut(encoded, from, to, values, spare)
+  const { offsets, busy } = encodedBytes
   const start = offsets[from]
   const stop = Math.max(from + 1, lowerBound(offsets, start + writeBytes + 1, from, to + 1) - 1)
   const end = offsets[stop]
-  if (busy.some((held) => held.from < end && start < held.to))
+  if (busy.some((range) => range.from < end && start < range.to))
     return encodeCut(encoded, from, to, values, spare)
-  patch(kept, from, stop, values, encoded.count)
-  const held = { from: start, to: end }
-  busy.push(held)
+  patch(encodedBytes, from, stop, values, encoded.count)
+  const range = { from: start, to: end }
+  busy.push(range)
   return {
-    bytes: kept.bytes.subarray(start, end),
+    bytes: encodedBytes.bytes.subarray(start, end),
     to: stop,
-    release: () => busy.splice(busy.indexOf(held), 1),
+    release: () => busy.splice(busy.indexOf(range), 1),
   }
 }

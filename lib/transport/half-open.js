@@ -1,5 +1,5 @@
-// A connection that owes answers and says nothing, while the server answers a new one, is half-open: some box between
-// has forgotten it. It is given up, and what it owes follows its repeat rule.
+// A connection that owes answers and is silent, while the server answers on a new one, is half-open. It is closed, and its
+// commands are retried by their rules.
 import { systemTimers } from '../base/timers.js'
 
 /**
@@ -13,9 +13,9 @@ import { systemTimers } from '../base/timers.js'
  * @typedef {ReturnType<typeof halfOpenOf>} HalfOpen
  */
 
-/** After so long without a byte a fresh connection is made, which decides. */
+/** After this time without a byte a new connection is made, which decides. */
 const silentLimitMs = 5000
-// What the server has for the old connection may come a moment later than the greeting of the new one.
+// Replies on the old connection may arrive a moment after the greeting of the new one.
 const graceMs = 500
 
 const isSilent = (/** @type {Listened} */ connection) => connection.silentMs() > silentLimitMs

@@ -1,4 +1,4 @@
-// The library's connections as those that may be half-open: what they have read, and whether they owe answers.
+// The connections of ioredis that may be half-open: what they have read, and whether they owe answers.
 import { addressOf } from '../servers/address.js'
 
 /**
@@ -9,11 +9,7 @@ import { addressOf } from '../servers/address.js'
  * @typedef {{ stream?: Stream, commandQueue: { length: number }, options: { host?: string, port?: number } }} Node what is read of the library's
  */
 
-/**
- * Looked at once a second, so that a silence is known to a second.
- * @param {Cluster | Redis} client
- * @param {() => number} clock
- */
+/** Checked once a second, so a silence is known to a second. @param {Cluster | Redis} client @param {() => number} clock */
 export const silentConnectionsOf = (client, clock) => {
   /** @type {WeakMap<Stream, { bytes: number, sinceMs: number }>} */
   const heard = new WeakMap()
@@ -29,7 +25,7 @@ export const silentConnectionsOf = (client, clock) => {
   }
   /** @returns {Listened[]} */
   return () => {
-    // A class of iovalkey is none of ioredis.
+    // A class of iovalkey is not one of ioredis.
     const nodes = 'nodes' in client ? client.nodes('all') : [client]
     return /** @type {Node[]} */ (/** @type {unknown} */ (nodes)).map((node) => ({
       address: addressOf({ host: node.options.host ?? '', port: node.options.port ?? 0 }),

@@ -11,19 +11,18 @@ import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { Fault, Library, LibraryEvents, LibraryNeeds } from './library.js'
+ * @import { Cluster, Redis } from 'ioredis'
  *
- * @typedef {import('ioredis').Redis} Redis
- * @typedef {import('ioredis').Cluster} Cluster
  * @typedef {Pick<typeof ioredis, 'Redis' | 'Cluster' | 'Command'>} Classes
  */
 
 const askAgainMs = 100
-/** A busy server has as long for the first map as for a connection; later another node is asked soon. */
+/** The first map may take as long as a connection; later another node is asked soon. */
 const slotsLimits = { firstMs: 5000, laterMs: 1000 }
 const scripts = new Set(['eval', 'evalsha', 'fcall'])
 const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
-// The map changed while the pipeline was put together, and the library takes all of it back.
+// The map changed while the pipeline was built, and the library rejects all of it.
 const wasRegrouped = (/** @type {Error} */ error) => /same slots allocation group/.test(error.message)
 const wasNeverSent = (/** @type {Error} */ error) =>
   wasRegrouped(error) ||
@@ -40,8 +39,8 @@ const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
 const isCluster = (/** @type {Redis | Cluster} */ client) => 'refreshSlotsCache' in client
 
 /**
- * Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone. Only
- * where all of a pipeline is to ask elsewhere it cannot be stopped: it has put an ASKING before each command.
+ * All replies are judged here: the library would follow any redirect, and repeat a lost RPUSH that was sent alone. Only if
+ * all commands of a pipeline get ASK, it follows them: it has sent an ASKING before each.
  * @param {any} client
  * @param {LibraryNeeds['target']['follows']} follows
  */
@@ -65,9 +64,9 @@ const clientOf = ({ Redis, Cluster }, needs) => {
   const options = {
     Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray }),
     ...clientOptions(target.access, 'millrace'),
-    // With RESP3 it makes objects of maps.
+    // With RESP3 it makes objects of maps, so RESP2 is used.
     protocol: /** @type {2 | 3} */ (bytes ? 2 : 3),
-    // A repeat is ours to decide: the library would send RPUSH and XADD twice.
+    // Retries are decided here: the library would send RPUSH and XADD twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryAfter(1000),
@@ -92,7 +91,7 @@ const clientOf = ({ Redis, Cluster }, needs) => {
   })
 }
 
-/** Reports when the library loses a server and finds it again. @param {Cluster} client @param {LibraryEvents} events */
+/** Reports when the library loses a server and has it again. @param {Cluster} client @param {LibraryEvents} events */
 const followNodes = (client, events) => {
   client.on('error', () => {})
   client.on('node error', (/** @type {Error} */ error, /** @type {string} */ node) =>
@@ -101,7 +100,7 @@ const followNodes = (client, events) => {
   client.on('+node', (/** @type {Redis} */ node) => {
     const name = addressOfNode(node)
     node.on('ready', () => events.up(name))
-    // The library itself closes those that have left, or changed roles.
+    // The library itself closes connections to servers that left or changed roles.
     node.on('close', () => {
       if (!wasClosedByUs(node)) events.down(name, closedReason)
     })
@@ -113,7 +112,7 @@ const followServer = (client, address, events) => {
   let reason = closedReason
   let isAnswer = false
   client.on('error', (/** @type {Error} */ error) => {
-    // What the server said says more than how the socket ended thereafter.
+    // The server's error says more than how the socket ended afterwards.
     if (isAnswer && error.name !== 'ReplyError') return
     isAnswer = error.name === 'ReplyError'
     reason = reasonFor(address, error)
@@ -148,7 +147,7 @@ export const libraryLike =
       if (line !== null) events.turnedAway(line)
     })
 
-    /** A redirect is followed to the server that it names: the library would ask for all slots at each of them. @param {string} at */
+    /** Follows a redirect at the server that it names: the library would fetch the whole map at each one. @param {string} at */
     const masterAt = (at) =>
       isCluster(client) ? client.nodes('master').find((known) => addressOfNode(known) === at) : undefined
 
@@ -162,7 +161,7 @@ export const libraryLike =
         const [name, ...rest] = args
         const command = String(name).toLowerCase()
         const isAlone = !groupsScripts && isCluster(client) && scripts.has(command)
-        // A server that the library does not know yet: its old owner will say it again.
+        // The library does not know that server yet: the old owner will redirect again.
         const node = to === null ? undefined : masterAt(to.address)
         if (!node && !isAlone) return commands[command + ending](rest)
         if (node && to?.asking) node.asking().catch(() => {})

@@ -1,5 +1,5 @@
-// Commands that a client library has not answered. One that it neither answers nor rejects within the limit (answerLimit of
-// --driver-option) is given up, so that nothing waits for it; its late answer counts for nothing.
+// Commands that a client library neither answers nor rejects within answerLimit of --driver-option are given up; a late
+// answer does not count.
 
 /**
  * @import { OptionValue } from '../base/libraries.js'
@@ -10,7 +10,7 @@
 
 /** What a command is counted by that has neither an answer nor a rejection. */
 export const unansweredCause = 'UNANSWERED'
-// A run waits for its last answers a little longer than this.
+// A run waits a little longer than this for its last answers.
 const endLimitMs = 8000
 /** It may have been executed, now or later. @type {Fault & { isSilent: true }} */
 const silence = { line: null, left: true, atOnce: false, isSilent: true }
@@ -36,7 +36,7 @@ export const answersOf = ({ library, limitMs, clock, onReply, onFault }) => {
 
   return {
     count: () => waiting.size,
-    /** Too old for a run that ends now. @param {One} one */
+    /** Overdue at the end of a run. @param {One} one */
     isOverdue: (one) => clock() - one.sentMs >= endLimitMs,
     hasOverdue() {
       const [oldest] = waiting
@@ -54,7 +54,7 @@ export const answersOf = ({ library, limitMs, clock, onReply, onFault }) => {
           (error) => rejected(one, error),
         )
       } catch (error) {
-        // A library throws at once for a slot that has no owner now.
+        // A library throws at once for a slot without an owner.
         queueMicrotask(() => rejected(one, error))
       }
     },
@@ -68,7 +68,7 @@ export const answersOf = ({ library, limitMs, clock, onReply, onFault }) => {
         onFault(one, silence, new Error(`the client library has not answered in ${limitMs} ms`))
       }
     },
-    /** Nothing waits any longer. @returns {One[]} what did */
+    /** Gives up everything. @returns {One[]} the commands given up */
     take() {
       const all = [...waiting]
       waiting.clear()

@@ -1,10 +1,10 @@
-// What a reader asks of a client library: one command until it is answered, and the values of ids. Commands in flight are
-// bounded, and what the library gives up is asked again.
+// The reads of a client library: one command until it is answered, and the values of ids. Commands in flight are limited,
+// and those that the library gives up are retried.
 import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { ReadError } from './read-driver.js'
-import { sharesOf } from './read-order.js'
+import { readsByServer } from './read-order.js'
 
 /**
  * @import { Fault, Library } from './library.js'
@@ -19,7 +19,7 @@ import { sharesOf } from './read-order.js'
  */
 
 /**
- * The replies of a client library as the decoder hands them out.
+ * Passes the replies of a client library on as the decoder does.
  * @param {unknown} reply
  * @param {ReplySink} sink
  * @param {number} [depth]
@@ -42,10 +42,7 @@ const tellReply = (reply, sink, depth = 0) => {
   }
 }
 
-/**
- * Each command has an answer, or a fault, at last.
- * @param {{ library: Library, plan: ReadPlan, clock: () => number }} needs
- */
+/** Every command gets an answer or a fault. @param {{ library: Library, plan: ReadPlan, clock: () => number }} needs */
 export const libraryAskingOf = ({ library, plan, clock }) => {
   /** @typedef {{ sentMs: number, done: (answered: Answered) => void }} One */
   const answers = answersOf({
@@ -63,7 +60,7 @@ export const libraryAskingOf = ({ library, plan, clock }) => {
   }
 }
 
-/** Ids under way, bounded. @param {number} most */
+/** A limit for the ids under way. @param {number} most */
 const boundOf = (most) => {
   let inFlight = 0
   /** @type {(() => void)[]} */
@@ -102,8 +99,8 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
     for (let i = 0; i < places.length; i++) yield places.subarray(i, i + 1)
     return
   }
-  const shares = sharesOf({ list, places, cluster, many, serverOf: masterOf })
-  for (const { places: ids, cuts } of shares.values())
+  const reads = readsByServer({ list, places, cluster, many, serverOf: masterOf })
+  for (const { places: ids, cuts } of reads.values())
     for (let c = 0; cuts && c + 1 < cuts.length; c++) yield ids.subarray(cuts[c], cuts[c + 1])
 }
 
@@ -179,7 +176,7 @@ export const askerOf =
     /** @type {ReplySink} */ sink,
   ) =>
     retries.untilAnswered(async () => {
-      // A library takes every script for a write: the node of its keys is named.
+      // A library takes every script for a write, so the node of its keys is named.
       const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
       onSend()
       const { fault, reply } = await asking.ask(() =>

@@ -69,10 +69,9 @@ export const libraryCommandsOf = ({
       if (closed) return
       const { tick, encoded, i, write, sentMs } = one
       answeredMs = clock()
-      const items = encoded.from[i + 1] - encoded.from[i]
       const stored = itemTimes.answered(tick, encoded, i, i + 1, write, sentMs, answeredMs)
       onReply?.(encoded.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
-      ledger.answered(tick.account, 1, items, stored)
+      ledger.answered(tick.account, 1, stored)
       waitingTicks.finished(tick)
       onSettled()
     },
@@ -109,7 +108,7 @@ export const libraryCommandsOf = ({
       for (const one of retries.takeDue()) send(one)
     },
     hasRoom: () => answers.count() + retries.waiting() < library.limit,
-    /** A command waits for its repeat, or for an answer longer than that. @param {number} ms */
+    /** Whether a command waits for its retry, or for an answer longer than usual. @param {number} ms */
     isDisturbed: (ms) => retries.waiting() > 0 || (answers.count() > 0 && clock() - answeredMs > ms),
     wake: retries.wake,
     watch: answers.watch,
@@ -117,7 +116,7 @@ export const libraryCommandsOf = ({
       closed = true
       retries.close()
     },
-    /** The run has ended first: what a library has not answered for long it may still have sent. */
+    /** The run has ended: gives up all commands; one that has long been unanswered may still have been sent. */
     abandon() {
       for (const one of answers.take())
         if (answers.isOverdue(one)) lose(one, 'uncertain', unansweredCause)

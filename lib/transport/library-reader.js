@@ -1,4 +1,4 @@
-// The read driver on a client library: what a Node application would see. Redirects are the library's.
+// The read driver over a client library, as a Node application would use it. The library follows redirects.
 import { slotOf } from '../wire/slot.js'
 import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
@@ -9,10 +9,7 @@ import { readTopologyOf } from './read-topology.js'
 
 /** @import { ReadDriver, ReadDriverOptions } from './read-driver.js' */
 
-/**
- * @param {ReadDriverOptions} options
- * @returns {Promise<ReadDriver>}
- */
+/** @param {ReadDriverOptions} options @returns {Promise<ReadDriver>} */
 export const libraryReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
   const topology = readTopologyOf(options)
@@ -25,7 +22,7 @@ export const libraryReadDriver = async (options) => {
   const retries = readRetriesOf({ clock, random, follows: () => false, isClosed: () => closed })
   const listen = halfOpenOf({ dial: target.dial, onEvent })
 
-  // The library keeps a map of its own; this one names the nodes in the result.
+  // The library has its own map; this one names the nodes in the result.
   const changed = () => {
     if (started && !closed) refresh()
   }

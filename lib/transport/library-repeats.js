@@ -1,5 +1,4 @@
-// Commands that a client library has not executed, or may not have: given up or sent again by the same verdicts as on plain
-// sockets.
+// Retries of commands that a client library has not, or may not have, executed: by the same policy as on plain sockets.
 import { isScheduled } from '../plan/pacer.js'
 
 /**
@@ -12,7 +11,7 @@ import { isScheduled } from '../plan/pacer.js'
  * @import { topologyEventsOf } from './topology-events.js'
  */
 
-// A library that takes a command back again and again would be asked without end.
+// Without a limit, a library that rejects a command again and again would be asked for ever.
 const mostAtOnce = 3
 
 /**
@@ -85,7 +84,7 @@ export const libraryRetriesOf = ({ library, options, policy, refresher, topology
       else unanswered(one, fault.left)
     },
     takeDue: () => atOnce.splice(0),
-    /** Those that wait before they are sent again. */
+    /** Commands that wait for their retry. */
     waiting: () => postponed.size,
     /** Commands that wait for the server go out at once. */
     wake() {

@@ -1,4 +1,4 @@
-// The driver on a client library: what a Node application would see. Commands in flight are bounded.
+// The write driver over a client library, as a Node application would use it. Commands in flight are limited.
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
@@ -19,7 +19,7 @@ import { waitingTicksOf } from './waiting-ticks.js'
  * @import { DriverOptions } from './socket.js'
  */
 
-/** Many asks in a turn of the event loop are one. @param {() => void} work */
+/** Combines calls within one turn of the event loop. @param {() => void} work */
 const onceATurn = (work) => {
   let asked = false
   const run = () => {
@@ -34,7 +34,7 @@ const onceATurn = (work) => {
 }
 
 /**
- * What the library reports, and the slots as the run knows them: the library has a map of its own, this one is for events.
+ * Opens the library, and follows the slots for events: the library has its own map.
  * @param {object} needs
  * @param {DriverOptions} needs.options
  * @param {ReturnType<typeof topologyEventsOf>} needs.topologyEvents
@@ -58,7 +58,7 @@ const openedLibrary = async ({ options, topologyEvents, catchUp, isRunning, wake
         topologyEvents.up(address)
         if (!isRunning()) return
         catchUp.disturbed()
-        // It may be another server's place by now.
+        // The address may be that of another server by now.
         refresher.request()
       },
       down: (address, reason) => {
@@ -94,7 +94,7 @@ export const libraryDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, onEvent, onProgress } = options
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
-  // Kept batches would be in vain: the library encodes for itself.
+  // Batches are not kept: the library encodes commands itself.
   const { portionItems: items, onEncoding } = options
   const { portionsOf, carriersOf } = await tickBatchesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
@@ -171,19 +171,19 @@ export const libraryDriver = async (options) => {
       waitingTicks.lose((waiting) => isOverdue(waiting, deadline, isUp), 'dropped')
       listen(library.connections)
       commands.watch()
-      // A library goes over to a new master without a word.
+      // A library does not report that it has switched to a new master.
       if (refresher.isStale() || !isUp) refresher.request()
       topologyEvents.tell()
     },
-    /** Gives up what has no outcome yet: the run has ended first. */
+    /** The run has ended: gives up commands without an outcome. */
     abandon: () => {
       close()
       commands.abandon()
       waitingTicks.lose(() => true, 'unsettled')
     },
     close,
-    /** Its connections are its own. */
-    renew: () => false,
+    /** The library's connections cannot be renewed. */
+    renew: () => null,
     /** How long a tick may wait for room. */
     waitLimitMs: () => catchUp.limitMs(commands.isDisturbed(pausedMs)),
     hasRoom: () => waitingTicks.count() < 2,

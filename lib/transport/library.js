@@ -1,5 +1,5 @@
-// What a client library is to a writer and a reader: it sends commands, and says what became of each. Retries, drops and
-// the order per slot are ours, by the library's final replies.
+// The interface of client libraries: they send commands and report what became of each. Retries, drops and the order per
+// slot are decided here, by their final replies.
 import { OptionError, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { endpointOf } from '../servers/address.js'
@@ -67,10 +67,7 @@ const libraries = {
   'valkey-glide': async () => (await import('./valkey-glide.js')).valkeyGlideLibrary,
 }
 
-/**
- * Loads a library, which may have been installed without the part for this platform.
- * @param {string} name of the driver
- */
+/** Loads a library; its package may lack the part for this platform. @param {string} name of the driver */
 export const libraryNamed = async (name) => {
   try {
     return await libraries[name]()

@@ -101,7 +101,7 @@ const ofServer = (needs) => {
   }
 }
 
-/** The library tries again for ever: the first fault ends it. @param {any} client @param {() => Promise<unknown>} connect */
+/** The library retries for ever: the first fault ends it. @param {any} client @param {() => Promise<unknown>} connect */
 const untilTold = (client, connect) =>
   new Promise((resolve, reject) => {
     client.once('error', reject)
@@ -137,7 +137,7 @@ const ofCluster = (needs) => {
     },
     ownerOf: (slot) => cluster.slots[slot]?.master.address,
     faultOf,
-    // It looks for new slots by itself, at a redirect.
+    // It updates its slots itself at a redirect.
     refreshSlots: () => {},
     connections: () => [],
     close: () => cluster.destroy(),

@@ -1,5 +1,4 @@
-// What becomes of a command that has not been answered, or not with success: one rule for writers, readers and
-// clients, with both drivers.
+// What follows a command that was not answered, or refused: one rule for writers, readers and clients, with both drivers.
 import { ruleOf } from './refusals.js'
 
 /**
@@ -12,7 +11,7 @@ import { ruleOf } from './refusals.js'
 
 const laterMs = 40
 const maxAttempts = 8
-// Servers that still contradict each other after so many redirects need time to agree.
+// After this many redirects the servers contradict each other and need time to agree.
 const atOnce = 3
 
 const closed = /** @type {const} */ ({
@@ -48,7 +47,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
      */
     refused(line, from, dueMs, attempts) {
       const { action: asked, cause, address = null, slot = null } = ruleOf(line, from)
-      // That server is not confirmed: the owner of the slot may name another later.
+      // That server is not confirmed: the slot's owner may redirect to another one later.
       const isStray = address !== null && !follows(from, address)
       const action = isStray ? 'later' : asked
       const lost = action === 'give-up' || isLate(dueMs, attempts) ? 'failed' : null
@@ -68,7 +67,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
       if (line === null)
         return { ...closed, lost: isLate(dueMs, attempts) ? 'dropped' : null, waitMs: waitFor(attempts) }
       const decision = this.refused(line, from, dueMs, attempts)
-      // A read goes by the map alone: redirected again, it waits until the map names the owner.
+      // A read follows the map only: redirected again, it waits until the map names the owner.
       return attempts > 1 && decision.action === 'there'
         ? { ...decision, waitMs: waitFor(attempts) }
         : decision
@@ -88,14 +87,14 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
       return !left && scheduled && isLate(dueMs, attempts) ? 'dropped' : null
     },
 
-    /** Due before this, what has not been begun is dropped. @param {boolean} scheduled */
+    /** Work due before this that has not begun is dropped. @param {boolean} scheduled */
     deadline: (scheduled) => (scheduled ? clock() - maxBehindMs : Number.NEGATIVE_INFINITY),
   }
 }
 
 /**
- * What was begun, at whatever server, goes on as long as its server is there.
- * @param {{ tick: { dueMs: number, firstMs: number | null } }} share
+ * Commands that were sent are retried as long as their server is there.
+ * @param {{ tick: { dueMs: number, firstMs: number | null } }} tickJobs
  * @param {number} deadline
  * @param {boolean} isUp
  */

@@ -1,19 +1,19 @@
-// The connections to one server as one queue. A portion of a batch always goes by the same of them, so that its items
-// are stored in order; a chunk's next tick waits until all of them have answered the one before.
+// The connections to one server as one queue. A part of a batch always uses the same connection, so that its items are in
+// order; a chunk's next tick waits until all connections have answered the one before.
 import { sendQueueOf } from './send-queue.js'
 
 /**
  * @import { Entry, Tick } from './connection.js'
  * @import { EncodedBatch } from './encoded-batch.js'
- * @import { SendQueue, SendQueueEvents, TickShare } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
  *
  * @typedef {ReturnType<typeof poolOf>} Pool
  */
 
 /**
- * The ticks of each chunk that wait or are under way at one server, oldest first: only the oldest may be sent, so that
- * of one item no two ticks are unanswered at once, and a refused command can be repeated without passing a later one.
- * Repeats do not count: what is later than they waits in holds, slot by slot.
+ * The ticks of each chunk that wait or are under way at one server, oldest first. Only the oldest may be sent, so that no
+ * item has two unanswered ticks, and a refused command can be retried without passing a later one. Retries do not count:
+ * later commands wait in holds, slot by slot.
  * @param {number} chunks
  * @param {() => void} onFree some chunk's next tick may go
  */
@@ -21,7 +21,7 @@ export const underWayOf = (chunks, onFree) => {
   /** @type {{ tick: Tick, parts: number }[][]} */
   const byChunk = Array.from({ length: chunks }, () => [])
   return {
-    /** A share that waits, or an entry that is sent. @param {Tick} tick */
+    /** Jobs that wait, or an entry that is sent. @param {Tick} tick */
     begin(tick) {
       const list = byChunk[tick.chunk]
       const known = list.find((each) => each.tick === tick)
@@ -45,11 +45,9 @@ export const underWayOf = (chunks, onFree) => {
   }
 }
 
-/**
- * @param {Omit<Parameters<typeof sendQueueOf>[0], 'underWay'> & { connections: number, chunks: number }} options
- */
+/** @param {Omit<Parameters<typeof sendQueueOf>[0], 'underWay'> & { connections: number, chunks: number }} options */
 export const poolOf = ({ connections, chunks, ...options }) => {
-  // What waits for an answer that came by another connection; with one, its own next pump finds it.
+  // For what waits for an answer on another connection; with one connection, its next pump sends it.
   let isFree = false
   let wasHeld = false
   const underWay = underWayOf(chunks, () => {
@@ -64,8 +62,8 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   /** @type {SendQueueEvents} */
   const events = {
     ...options.events,
-    onRead: (queue) => {
-      options.events.onRead(queue)
+    onRead: (queue, silentMs) => {
+      options.events.onRead(queue, silentMs)
       pumpOthers(queue)
     },
     onState: (queue, state, error) => {
@@ -77,36 +75,36 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   const [only] = queues
   const queueFor = (/** @type {EncodedBatch} */ { connection }) => queues[connection]
 
-  /** @param {TickShare} share */
+  /** @param {TickJobs} tickJobs */
   const split = ({ tick, jobs }) => {
-    /** @type {Map<SendQueue, TickShare>} */
-    const shares = new Map()
+    /** @type {Map<SendQueue, TickJobs>} */
+    const byQueue = new Map()
     for (const job of jobs) {
       const queue = queueFor(job.encoded)
-      const share = shares.get(queue)
-      if (share) share.jobs.push(job)
-      else shares.set(queue, { tick, jobs: [job] })
+      const known = byQueue.get(queue)
+      if (known) known.jobs.push(job)
+      else byQueue.set(queue, { tick, jobs: [job] })
     }
-    for (const [queue, share] of shares) queue.offer(share)
+    for (const [queue, tickJobs] of byQueue) queue.offer(tickJobs)
   }
 
   return {
     address: options.address,
     queues: queues,
     offer: connections === 1 ? only.offer : split,
-    /** In front of every share. @param {Entry} entry held */
+    /** In front of every tick that waits. @param {Entry} entry in a slot queue */
     sendFirst: (entry) => queueFor(entry.encoded).sendFirst(entry),
     pump: () => {
       for (const queue of queues) queue.pump()
     },
     connect: () => Promise.all(queues.map((queue) => queue.connect())),
     isUp: () => queues.every((queue) => queue.isUp()),
-    /** Nothing waits for it, and no connection of it is there. */
+    /** Whether nothing waits for it and it has no connection. */
     isUnused: () => queues.every((queue) => !queue.isUp() && queue.isIdle()),
     /** Ticks that wait, of the connection with the most. */
-    shares: () => queues.reduce((most, queue) => Math.max(most, queue.shares()), 0),
+    waitingTicks: () => queues.reduce((most, queue) => Math.max(most, queue.waitingTicks()), 0),
     waitingBytes: () => queues.reduce((sum, queue) => sum + queue.waitingBytes(), 0),
-    /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
+    /** Calls back when everything sent so far has an outcome or waits for a retry. @param {() => void} then */
     whenDrained: (then) => {
       let left = queues.length
       for (const queue of queues)
@@ -114,10 +112,10 @@ export const poolOf = ({ connections, chunks, ...options }) => {
           if (--left === 0) then()
         })
     },
-    /** Takes out everything that is not under way. */
+    /** Removes and returns everything that is not under way. */
     takeAll: () => {
       const all = queues.map((queue) => queue.takeAll())
-      return { urgent: all.flatMap(({ urgent }) => urgent), shares: all.flatMap(({ shares }) => shares) }
+      return { urgent: all.flatMap(({ urgent }) => urgent), waiting: all.flatMap(({ waiting }) => waiting) }
     },
     close: () => {
       for (const queue of queues) queue.close()

@@ -1,4 +1,4 @@
-// What a read driver is: both have this face, and give up in the same way.
+// The interface of read drivers, and how they give up.
 import { ExitCode, MillraceError } from '../base/errors.js'
 
 /**

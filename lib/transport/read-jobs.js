@@ -24,17 +24,12 @@ import { encodedSize } from '../wire/encode.js'
 
 const asking = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
-// The size of values is not known yet: a few at first, since each may have 1 MB.
+// The size of values is unknown at first: few are asked for, since each may have 1 MB.
 const unknownBytes = 32_768
 
 const digitsOf = (/** @type {number} */ n) => (n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : String(n).length)
 
-/**
- * @param {Buffer} out
- * @param {number} at
- * @param {IdList} list
- * @param {number} place
- */
+/** @param {Buffer} out @param {number} at @param {IdList} list @param {number} place */
 const putId = (out, at, list, place) => {
   const { bytes } = list
   const from = list.startOf(place)
@@ -65,10 +60,7 @@ const idBytes = (list, place) => {
   return length + 5 + digitsOf(length)
 }
 
-/**
- * @param {ValuesWanted} wanted
- * @returns {ReadJob}
- */
+/** @param {ValuesWanted} wanted @returns {ReadJob} */
 export const valuesJob = ({
   list,
   places,

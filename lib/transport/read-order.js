@@ -4,7 +4,7 @@ import { slotCount, slotOfBytes } from '../wire/slot.js'
 /**
  * @import { IdList } from '../wire/id-list.js'
  *
- * @typedef {{ places: Uint32Array, cuts: Uint32Array | null }} Share
+ * @typedef {{ places: Uint32Array, cuts: Uint32Array | null }} ServerReads
  */
 
 /** MGETs are cut here: a server answers no other client while it works on one. */
@@ -39,9 +39,9 @@ const evenCuts = (count) => {
  * @param {boolean} options.cluster
  * @param {boolean} options.many several ids in one command, of one slot in a cluster
  * @param {(slot: number) => string} options.serverOf
- * @returns {Map<string, Share>}
+ * @returns {Map<string, ServerReads>}
  */
-export const sharesOf = ({ list, places, cluster, many, serverOf }) => {
+export const readsByServer = ({ list, places, cluster, many, serverOf }) => {
   if (!cluster) return new Map([[serverOf(0), { places, cuts: many ? evenCuts(places.length) : null }]])
   const slots = new Uint16Array(places.length)
   const { bytes } = list
@@ -55,25 +55,20 @@ export const sharesOf = ({ list, places, cluster, many, serverOf }) => {
     const known = servers.indexOf(server)
     serverOfSlot[slot] = known < 0 ? servers.push(server) - 1 : known
   }
-  if (many) return sharesBySlot(places, slots, servers, serverOfSlot)
+  if (many) return readsBySlot(places, slots, servers, serverOfSlot)
   for (let i = 0; i < slots.length; i++) slots[i] = serverOfSlot[slots[i]]
   const { out, starts } = sorted(places, slots, servers.length)
-  /** @type {Map<string, Share>} */
-  const shares = new Map()
+  /** @type {Map<string, ServerReads>} */
+  const byServer = new Map()
   for (const [s, server] of servers.entries()) {
     if (starts[s + 1] > starts[s])
-      shares.set(server, { places: out.subarray(starts[s], starts[s + 1]), cuts: null })
+      byServer.set(server, { places: out.subarray(starts[s], starts[s + 1]), cuts: null })
   }
-  return shares
+  return byServer
 }
 
-/**
- * @param {Uint32Array} places
- * @param {Uint16Array} slots
- * @param {string[]} servers
- * @param {Uint16Array} serverOfSlot
- */
-const sharesBySlot = (places, slots, servers, serverOfSlot) => {
+/** @param {Uint32Array} places @param {Uint16Array} slots @param {string[]} servers @param {Uint16Array} serverOfSlot */
+const readsBySlot = (places, slots, servers, serverOfSlot) => {
   const { out, starts } = sorted(places, slots, slotCount)
   const parts = servers.map(() => ({ places: /** @type {number[]} */ ([]), cuts: [0] }))
   for (let slot = 0; slot < slotCount; slot++) {
@@ -84,11 +79,11 @@ const sharesBySlot = (places, slots, servers, serverOfSlot) => {
       if (i + 1 === starts[slot + 1] || inSlot % mgetIds === 0) part.cuts.push(part.places.length)
     }
   }
-  /** @type {Map<string, Share>} */
-  const shares = new Map()
+  /** @type {Map<string, ServerReads>} */
+  const byServer = new Map()
   for (const [s, part] of parts.entries()) {
     if (part.places.length > 0)
-      shares.set(servers[s], { places: Uint32Array.from(part.places), cuts: Uint32Array.from(part.cuts) })
+      byServer.set(servers[s], { places: Uint32Array.from(part.places), cuts: Uint32Array.from(part.cuts) })
   }
-  return shares
+  return byServer
 }

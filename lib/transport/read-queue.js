@@ -1,5 +1,5 @@
-// All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
-// unanswered, replies handed to the job they belong to.
+// All reads that go to one server: jobs of all consumers one after the other on one connection, up to `--window`
+// bytes unanswered, replies handed to the job they belong to.
 import { MillraceError } from '../base/errors.js'
 import { encode, encodedSize, noValues } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
@@ -41,16 +41,16 @@ export const commandJob = (args, then) => {
   }
 }
 
-/** Hears nothing of a reply. @type {ReplySink} */
+/** Ignores a reply. @type {ReplySink} */
 export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
 
-/** What was sent and is not answered yet: jobs with their replies, and the bytes of both. @param {number} windowBytes */
-const owedOf = (windowBytes) => {
+/** What was sent and is not answered yet: jobs with their replies, and the bytes of both. @param {number} maxBytes */
+const unansweredReads = (maxBytes) => {
   const sent = /** @type {ReturnType<typeof fifo<Segment>>} */ (fifo())
   const figures = { replies: 0, bytes: 0, commands: 0 } // commands: all that were sent
   return {
     figures,
-    /** Encodes commands of a job, as many as the buffer and the window have room for; returns where they end. @param {ReadJob} job @param {Buffer} buffer @param {number} from */
+    /** Encodes commands of a job, as many as the buffer and the limit have room for; returns where they end. @param {ReadJob} job @param {Buffer} buffer @param {number} from */
     fill(job, buffer, from) {
       const expected = job.expectBytes()
       let at = from
@@ -58,7 +58,7 @@ const owedOf = (windowBytes) => {
       for (let size = job.nextBytes(); size > 0 && at + size <= buffer.length; size = job.nextBytes()) {
         at = job.encodeNext(buffer, at)
         count++
-        if (figures.bytes + (at - from) + count * expected >= windowBytes) break
+        if (figures.bytes + (at - from) + count * expected >= maxBytes) break
       }
       if (count === 0) return at
       const replies = count * job.repliesEach
@@ -92,16 +92,16 @@ const owedOf = (windowBytes) => {
  * @param {object} options
  * @param {string} options.address
  * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
- * @param {number} options.windowBytes
+ * @param {number} options.maxUnansweredBytes
  * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} options.open
  * @param {() => number} options.clock
  * @param {() => number} options.random
  * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
  */
-export const readQueueOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
+export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock, random, onState }) => {
   /** @type {ReadJob[]} */
   let waiting = []
-  const owed = owedOf(windowBytes)
+  const unanswered = unansweredReads(maxUnansweredBytes)
   let closed = false
   let bytesIn = 0
   const spare = /** @type {Buffer[]} */ ([])
@@ -111,7 +111,7 @@ export const readQueueOf = ({ address, readOnly, windowBytes, open, clock, rando
     let at = 0
     while (waiting.length > 0) {
       const [job] = waiting
-      at = owed.fill(job, buffer, at)
+      at = unanswered.fill(job, buffer, at)
       if (job.nextBytes() === 0) waiting.shift()
       else if (at === 0) {
         spare.push(buffer)
@@ -126,29 +126,29 @@ export const readQueueOf = ({ address, readOnly, windowBytes, open, clock, rando
   /** A command that no buffer holds. @param {ReadJob} job */
   const writeLarge = (job) => {
     const bytes = Buffer.allocUnsafeSlow(job.nextBytes())
-    owed.fill(job, bytes, 0)
+    unanswered.fill(job, bytes, 0)
     if (job.nextBytes() === 0) waiting.shift()
     socket.write(bytes)
   }
 
   const pump = () => {
-    // Half a window at a time: a write for every few replies would cost more than the commands in it.
-    if (!socket.isUp() || waiting.length === 0 || owed.figures.bytes > windowBytes / 2) return
-    if (owed.figures.replies === 0) socket.owesFrom(clock())
+    // Sends half of the limit at a time: a write for every few replies would cost more than its commands.
+    if (!socket.isUp() || waiting.length === 0 || unanswered.figures.bytes > maxUnansweredBytes / 2) return
+    if (unanswered.figures.replies === 0) socket.owesFrom(clock())
     socket.cork()
-    while (waiting.length > 0 && owed.figures.bytes < windowBytes) write()
+    while (waiting.length > 0 && unanswered.figures.bytes < maxUnansweredBytes) write()
     socket.uncork()
   }
 
   const lost = () => {
-    const jobs = new Set([...owed.takeAll().map(({ job }) => job), ...waiting])
+    const jobs = new Set([...unanswered.takeAll().map(({ job }) => job), ...waiting])
     waiting = []
     for (const job of jobs) job.closed()
   }
   const socket = reconnectingSocketOf({
     open,
     decoder: () => {
-      const read = replyReader(owed)
+      const read = replyReader(unanswered)
       return (chunk) => {
         bytesIn += chunk.length
         read(chunk)
@@ -182,10 +182,10 @@ export const readQueueOf = ({ address, readOnly, windowBytes, open, clock, rando
       waiting.push(job)
       pump()
     },
-    silentMs: () => socket.silentMs(owed.figures.replies > 0),
-    /** Ends a connection that says nothing; what it owes is asked again. */
+    silentMs: () => socket.silentMs(unanswered.figures.replies > 0),
+    /** Closes a silent connection; its commands are retried. */
     cut: socket.cut,
-    figures: () => ({ commands: owed.figures.commands, bytes_in: bytesIn }),
+    figures: () => ({ commands: unanswered.figures.commands, bytes_in: bytesIn }),
     close() {
       closed = true
       socket.close()

@@ -11,7 +11,7 @@ import { closed as closedReason } from './topology-events.js'
  * @import { ReadQueue } from './read-queue.js'
  */
 
-// Another server may have what a frozen one owes.
+// Commands on a frozen connection are retried on another server.
 const frozenLimitMs = 10_000
 
 /** @param {ReadDriverOptions} options */
@@ -33,7 +33,7 @@ export const readQueuesOf = (options) => {
     if (!started || closed) return
     if (state === 'up') return topologyEvents.up(address)
     topologyEvents.down(address, error?.message ?? closedReason)
-    // Until the cluster has given up a dead replica, each failed attempt to connect asks again.
+    // Each failed attempt to connect asks again, until the cluster has dropped a dead replica.
     if (topology.isServing(address)) topology.refresh()
   }
 
@@ -43,9 +43,9 @@ export const readQueuesOf = (options) => {
     const name = readOnly ? address : `${address} master`
     const known = queues.get(name)
     if (known) return known
-    const { windowBytes } = plan
+    const maxUnansweredBytes = plan.windowBytes
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
-    const queue = readQueueOf({ address, readOnly, windowBytes, open, clock, random, onState })
+    const queue = readQueueOf({ address, readOnly, maxUnansweredBytes, open, clock, random, onState })
     queues.set(name, queue)
     if (started) queue.connect()
     return queue
@@ -83,7 +83,7 @@ export const readQueuesOf = (options) => {
       }
       return sums
     },
-    /** What a half-open connection or a frozen server owes is asked again. */
+    /** Retries what a half-open connection or a frozen server owes. */
     watch() {
       listen(() => queues.values())
       for (const queue of queues.values()) if (queue.silentMs() > frozenLimitMs) queue.cut()

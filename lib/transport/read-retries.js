@@ -1,4 +1,4 @@
-// What was refused, redirected or lost is read again, as the policy of the writers has it.
+// Retries reads that were refused, redirected or lost, by the policy of the writers.
 import { policyOf } from './policy.js'
 import { ReadError } from './read-driver.js'
 
@@ -15,7 +15,7 @@ import { ReadError } from './read-driver.js'
  */
 
 const giveUpMs = 5000
-// A server that was restarted or promoted has it after one; more would not help.
+// A server that was restarted or promoted has the script after one load; more would not help.
 const mostLoads = 2
 
 /**

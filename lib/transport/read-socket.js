@@ -1,10 +1,10 @@
-// The read driver on plain sockets: one connection a server for all consumers of the process; what is redirected,
-// refused for now, or lost with a connection is asked again.
+// The read driver on plain sockets: one connection to each server for all consumers of the process; reads that were
+// redirected, refused for now or lost are retried.
 import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { ReadError } from './read-driver.js'
 import { valuesJob } from './read-jobs.js'
-import { sharesOf } from './read-order.js'
+import { readsByServer } from './read-order.js'
 import { commandJob, deaf } from './read-queue.js'
 import { readQueuesOf } from './read-queues.js'
 import { readRetriesOf } from './read-retries.js'
@@ -14,7 +14,7 @@ import { readRetriesOf } from './read-retries.js'
  * @import { ReplySink } from '../wire/values.js'
  * @import { ValuesWanted } from './read-jobs.js'
  * @import { ReadQueue } from './read-queue.js'
- * @import { Share } from './read-order.js'
+ * @import { ServerReads } from './read-order.js'
  * @import { Round } from './read-retries.js'
  *
  * @import { ReadDriver } from './read-driver.js'
@@ -53,12 +53,12 @@ const sendOne = (queue, args, sink, asking = false) =>
 
 /**
  * @param {ReadQueue} queue
- * @param {Share} share
+ * @param {ServerReads} reads
  * @param {Pick<ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
  * @param {Round} round
  * @returns {Promise<void>}
  */
-const readShare = (queue, share, wanted, round) =>
+const readFrom = (queue, reads, wanted, round) =>
   new Promise((resolve) => {
     const onRefused = (/** @type {number} */ place, /** @type {string} */ line) =>
       round.refused([place], line, queue.address)
@@ -66,15 +66,12 @@ const readShare = (queue, share, wanted, round) =>
       round.refused(missing, null, queue.address)
       resolve()
     }
-    queue.submit(valuesJob({ ...wanted, ...share, onRefused, onClosed, onDone: () => resolve() }))
+    queue.submit(valuesJob({ ...wanted, ...reads, onRefused, onClosed, onDone: () => resolve() }))
   })
 
-/**
- * How large values are, as a mean that follows them.
- * @param {number | null} first
- */
+/** The mean size of values so far. @param {number | null} first */
 const sizesSeen = (first) => {
-  // An array, since a variable with a fraction in it is allocated anew each time. NaN: none seen.
+  // An array, since a variable with a fraction is allocated again at each change. NaN: no value yet.
   const mean = Float64Array.of(first ?? Number.NaN)
   return {
     mean: () => (Number.isNaN(mean[0]) ? null : mean[0]),
@@ -84,10 +81,7 @@ const sizesSeen = (first) => {
   }
 }
 
-/**
- * @param {ReadDriverOptions} options
- * @returns {Promise<ReadDriver>}
- */
+/** @param {ReadDriverOptions} options @returns {Promise<ReadDriver>} */
 export const socketReadDriver = async (options) => {
   const { plan, target, clock, random } = options
   const queues = readQueuesOf(options)
@@ -96,23 +90,18 @@ export const socketReadDriver = async (options) => {
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
 
-  /**
-   * @param {string[]} args
-   * @param {string} key
-   * @param {ReplySink} sink
-   * @param {(slot: number) => ReadQueue} queueFor
-   */
+  /** @param {string[]} args @param {string} key @param {ReplySink} sink @param {(slot: number) => ReadQueue} queueFor */
   const askUntil = (args, key, sink, queueFor) => {
     const slot = slotFor(key)
     return retries.untilAnswered(async (before, attempts) => {
       const asking = before?.action === 'asking'
-      // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
+      // A replica that has lost the slot names the new master, whose replicas are known after a refresh.
       const isNamed = asking || (attempts > 2 && before?.action === 'there')
       const queue = isNamed && before.address ? queueAt(before.address, false) : queueFor(slot)
       const { line, closed } = await sendOne(queue, args, sink, asking)
       if (line === null && !closed) return null
       const from = queue.address
-      // Part of a lost reply may have been handed out: the caller must begin anew.
+      // A part of the lost reply may have been passed on: the caller must start again.
       if (closed) throw new ReadError('CLOSED', `${from} closed the connection`)
       return {
         line,
@@ -128,26 +117,23 @@ export const socketReadDriver = async (options) => {
     retries.untilRead(places, async (wanted, round) => {
       const isFirst = round.attempts === 1
       const isTwice = round.attempts > 2
-      const readAt = (
-        /** @type {string} */ address,
-        /** @type {Share} */ share,
-        /** @type {boolean} */ asking,
-      ) =>
-        readShare(
+      /** @param {string} address @param {ServerReads} reads @param {boolean} asking */
+      const readAt = (address, reads, asking) =>
+        readFrom(
           queueAt(address, !asking && !isTwice),
-          share,
+          reads,
           { list, command, values: sink, sizes, asking },
           round,
         )
-      const shares = sharesOf({
+      const byServer = readsByServer({
         list,
         places: wanted,
         cluster: plan.cluster,
         many: plan.fetch === 'mget' && command.many && isFirst,
-        // What was redirected twice is read where the slot's master is.
+        // A read that was redirected twice goes to the slot's master.
         serverOf: isTwice ? masterOf : (slot) => serverAt(slot, consumer),
       })
-      await Promise.all([...shares].map(([address, share]) => readAt(address, share, false)))
+      await Promise.all([...byServer].map(([address, reads]) => readAt(address, reads, false)))
       const asked = [...round.asking]
       round.asking.clear()
       await Promise.all(

@@ -1,14 +1,11 @@
-// What a reader knows of its target: who owns which slot, who serves the reads of it, and the events of their changes.
+// What a reader knows of its target: the owner of each slot, the servers that answer its reads, and events of changes.
 import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
 import { topologyEventsOf } from './topology-events.js'
 
 /** @import { ReadDriverOptions } from './read-driver.js' */
 
-/**
- * @param {ReadDriverOptions} options
- * @param {{ spacingMs?: number }} [asking] between an answer and the next question
- */
+/** @param {ReadDriverOptions} options @param {{ spacingMs?: number }} [asking] between an answer and the next question */
 export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } = {}) => {
   const map = slotMapOf(target.topology)
   const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
@@ -33,7 +30,7 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } =
     refresh: refresher.request,
     masterOf: map.ownerOf,
     /** @param {number} slot @param {number} consumer */
-    serverAt: (slot, consumer) => servers.of(slot, consumer),
+    serverAt: (slot, consumer) => servers.serverOf(slot, consumer),
     servers: () => servers.all,
     bare: () => servers.bare,
     isServing: (/** @type {string} */ address) => servers.isServing(address),

@@ -1,5 +1,5 @@
-// A connection to one server that is kept up: one that is lost or refused is made again, after waits that double. It can
-// be renewed on purpose, as the connections of applications come and go: closed when it owes nothing, and made anew.
+// A connection to one server that is made again when it is lost or refused, after waits that double. It can also be
+// renewed: closed when no reply is missing, and made anew.
 import { systemTimers } from '../base/timers.js'
 
 /**
@@ -32,10 +32,10 @@ const retriesOf = (random, timers) => {
  * @param {object} needs
  * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} needs.open
  * @param {() => (chunk: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
- * @param {(nowMs: number) => void} needs.onRead everything that a read brought is settled
+ * @param {(nowMs: number, silentMs: number) => void} needs.onRead everything that a read brought is settled
  * @param {() => void} needs.onUp
- * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what it owes gets no reply
- * @param {() => boolean} [needs.owes] whether replies are to come: without it the connection cannot be renewed
+ * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what is unanswered gets no reply
+ * @param {() => boolean} [needs.hasUnanswered] whether replies are to come: without it the connection cannot be renewed
  * @param {(tookMs: number) => void} [needs.onRenewed] another one has taken the place of one that was to be renewed
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
@@ -43,10 +43,9 @@ const retriesOf = (random, timers) => {
  */
 export const reconnectingSocketOf = (needs) => {
   const { open, decoder, onRead, onUp, onDown, clock, random, timers = systemTimers } = needs
-  const { owes = () => true, onRenewed = () => {} } = needs
+  const { hasUnanswered = () => true, onRenewed = () => {} } = needs
   const retries = retriesOf(random, timers)
-  /** @type {Socket | null} */
-  let socket = null
+  let socket = /** @type {Socket | null} */ (null)
   let opening = false
   let closed = false
   let heardMs = clock()
@@ -67,14 +66,14 @@ export const reconnectingSocketOf = (needs) => {
     if (closed || opening || socket) return
     opening = true
     const read = decoder()
-    /** @type {Socket | null} */
-    let own = null
+    let own = /** @type {Socket | null} */ (null)
     let isLost = false
     const onBytes = (/** @type {Buffer} */ chunk) => {
+      const beforeMs = heardMs
       heardMs = clock()
       read(chunk)
-      if (retiring && !owes()) letGo()
-      onRead(heardMs)
+      if (retiring && !hasUnanswered()) letGo()
+      onRead(heardMs, heardMs - beforeMs)
     }
     const onClose = (/** @type {Error | undefined} */ error) => {
       isLost = true
@@ -86,16 +85,16 @@ export const reconnectingSocketOf = (needs) => {
     opening = false
     if (opened instanceof Error) return down(opened)
     if (closed) opened.destroy()
-    // It may have been closed again before we came to know of it.
+    // It may have been closed again before this is called.
     if (opened.destroyed || isLost) return
     own = opened
     socket = opened
     retries.reset()
     heardMs = clock()
-    const sinceMs = retiredMs
+    if (retiredMs === null) return onUp()
+    const tookMs = heardMs - retiredMs
     retiredMs = null
-    if (sinceMs === null) onUp()
-    else onRenewed(heardMs - sinceMs)
+    onRenewed(tookMs)
   }
 
   const letGo = () => {
@@ -111,6 +110,7 @@ export const reconnectingSocketOf = (needs) => {
     connect,
     isUp: () => socket !== null && !retiring,
     isOpening: () => opening,
+    isRenewing: () => retiring || retiredMs !== null,
     heardMs: () => heardMs,
     cork: () => socket?.cork(),
     uncork: () => socket?.uncork(),
@@ -118,26 +118,46 @@ export const reconnectingSocketOf = (needs) => {
     write: (bytes, release) => socket?.write(bytes, release),
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket?.writableLength ?? 0,
-    /** HalfOpen is counted from here: the first byte that has no reply yet. @param {number} nowMs */
+    /** The silence is counted from here: the first byte without a reply. @param {number} nowMs */
     owesFrom: (nowMs) => {
       heardMs = nowMs
     },
-    /** Since bytes came, while some are owed. @param {boolean} owes */
-    silentMs: (owes) => (owes && socket ? clock() - heardMs : 0),
-    /** It is closed when it owes nothing, and another takes its place. Whether it was up. */
+    /** Since bytes came, while some are expected. @param {boolean} areExpected */
+    silentMs: (areExpected) => (areExpected && socket ? clock() - heardMs : 0),
+    /** Closes it when no reply is missing, and makes another one. Returns whether it was connected. */
     renew() {
       if (socket === null || retiring) return false
       retiring = true
-      if (!owes()) letGo()
+      if (!hasUnanswered()) letGo()
       return true
     },
-    /** Gives the connection up: a new one is made. */
+    /** Gives the connection up and makes a new one. */
     cut: () => socket?.destroy(),
-    /** For good; one that is being opened too. */
+    /** Closes it for good, even while it is being opened. */
     close() {
       closed = true
       retries.cancel()
       socket?.destroy()
     },
+  }
+}
+
+/**
+ * Renews the next client with its connections to all nodes, unless one of them is being made anew, and returns those that were
+ * open; null: no client can be.
+ * @param {number} clients
+ * @param {(client: number) => { isUp: () => boolean, isRenewing: () => boolean, renew: () => boolean }[]} connectionsOf
+ */
+export const renewalsOf = (clients, connectionsOf) => {
+  let next = 0
+  return () => {
+    for (let k = 0; k < clients; k++) {
+      const connections = connectionsOf(next)
+      next = (next + 1) % clients
+      if (connections.some((connection) => connection.isRenewing())) continue
+      const closed = connections.filter((connection) => connection.renew())
+      if (closed.length > 0) return closed
+    }
+    return null
   }
 }

@@ -1,10 +1,10 @@
-// Asks for the topology: one question at a time, and not at every error.
+// Asks for the topology: one request at a time, and not at every error.
 import { systemTimers } from '../base/timers.js'
 
 /** @import { Timers } from '../base/timers.js' */
 
 const usualSpacingMs = 500
-// No event reports a replica that has come back, or slots that no command went to.
+// Replicas that come back, and moved slots without traffic, cause no event.
 const staleMs = 10_000
 
 /**
@@ -36,14 +36,14 @@ export const refresherOf = ({ ask, learn, clock, spacingMs = usualSpacingMs, tim
     })
 
   return {
-    /** A request while a question is open, or soon after its answer, gets what it brings. */
+    /** A request while another is under way, or soon after its answer, gets the same answer. */
     request() {
       if (closed) return Promise.resolve()
       const waitMs = answeredMs + spacingMs - clock()
       answer ??= waitMs <= 0 ? now() : later(waitMs)
       return answer
     },
-    /** The last answer is too old. */
+    /** Whether the last answer is too old. */
     isStale: () => clock() - answeredMs > staleMs,
     close() {
       closed = true

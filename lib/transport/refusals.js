@@ -56,10 +56,7 @@ export const ruleOf = (line, from) => {
 export const refusalIn = (error) =>
   error instanceof Error && error.name === 'ReplyError' ? error.message : null
 
-/**
- * A short name to count by: the code in capitals, or for a bare ERR its first words.
- * @param {string} line
- */
+/** A short name to count by: the code in capitals, or for a bare ERR its first words. @param {string} line */
 export const causeOf = (line) => {
   const [word] = line.split(' ', 1)
   if (word !== 'ERR') return /^[A-Z][A-Z0-9_-]{1,30}$/.test(word) ? word : 'ERR'

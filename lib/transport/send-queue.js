@@ -1,4 +1,4 @@
-// All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
+// What one connection sends and in what order, the ticks that wait as numbers, and the connection itself.
 import { askingBytes } from '../wire/encode.js'
 import { unansweredOf } from './connection.js'
 import { cutOf } from './encoded-batch.js'
@@ -14,13 +14,13 @@ import { reconnectingSocketOf } from './reconnecting-socket.js'
  *
  * @typedef {{ encoded: EncodedBatch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of an encoded batch; `at` is the pair under way
- * @typedef {{ tick: Tick, jobs: Job[] }} TickShare what a tick sends here
+ * @typedef {{ tick: Tick, jobs: Job[] }} TickJobs what a tick sends here
  *
  * @typedef {object} SendQueueEvents
  * @property {(entry: Entry, commands: number, queue: SendQueue) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string, queue: SendQueue) => void} onRefused
  * @property {ConnectionEvents['onReply']} [onReply]
- * @property {(queue: SendQueue) => void} onRead
+ * @property {(queue: SendQueue, silentMs: number) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
  * @property {(commands: number) => void} onSent
@@ -36,8 +36,8 @@ const searchCommands = 2048
 /**
  * @param {object} options
  * @param {string} options.address
- * @param {number} options.windowBytes unanswered bytes at which the queue shuts
- * @param {number} options.windowCommands unanswered commands at which it shuts
+ * @param {number} options.maxUnansweredBytes unanswered bytes from which nothing is sent
+ * @param {number} options.maxUnansweredCommands unanswered commands from which nothing is sent
  * @param {ReturnType<typeof underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} options.open
@@ -50,8 +50,8 @@ const searchCommands = 2048
  */
 export const sendQueueOf = ({
   address,
-  windowBytes,
-  windowCommands,
+  maxUnansweredBytes,
+  maxUnansweredCommands,
   underWay,
   oneSlot,
   open,
@@ -63,15 +63,15 @@ export const sendQueueOf = ({
   events,
 }) => {
   const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
-  /** @type {TickShare[]} */
-  let shares = []
+  /** @type {TickJobs[]} */
+  let waiting = []
   let written = 0
   let finished = 0
   /** @type {{ at: number, then: () => void }[]} */
   const marks = []
 
   const ended = (/** @type {Entry} */ entry) => {
-    if (!entry.held) underWay.end(entry.tick)
+    if (!entry.inSlotQueue) underWay.end(entry.tick)
     finished++
   }
   const passMarks = () => {
@@ -91,9 +91,9 @@ export const sendQueueOf = ({
   const socket = reconnectingSocketOf({
     open,
     decoder: unanswered.decoder,
-    owes: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
-    onRead: () => {
-      events.onRead(queue)
+    hasUnanswered: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
+    onRead: (_, silentMs) => {
+      events.onRead(queue, silentMs)
       passMarks()
       pump()
     },
@@ -118,11 +118,7 @@ export const sendQueueOf = ({
     timers,
   })
 
-  /**
-   * @param {Entry} entry
-   * @param {Buffer} bytes
-   * @param {(() => void) | null} release
-   */
+  /** @param {Entry} entry @param {Buffer} bytes @param {(() => void) | null} release */
   const write = (entry, bytes, release) => {
     const { tick } = entry
     entry.sentMs = clock()
@@ -131,7 +127,7 @@ export const sendQueueOf = ({
       events.onBegun(tick)
     }
     if (entry.write === 0) entry.write = tick.sends.push(entry.sentMs)
-    if (!entry.held) underWay.begin(tick)
+    if (!entry.inSlotQueue) underWay.begin(tick)
     if (unanswered.bytes() === 0) socket.owesFrom(entry.sentMs)
     written++
     events.onSent(entry.to - entry.from)
@@ -155,50 +151,50 @@ export const sendQueueOf = ({
   }
 
   /**
-   * Commands of the job that may go now: up to the first whose slot waits; those that wait are laid aside.
-   * @param {TickShare} share
+   * Commands of the job that may be sent now, up to the first whose slot waits; those that wait are put into its queue.
+   * @param {TickJobs} tickJobs
    * @param {Job} job
    * @param {number} from
    * @param {number} to
    */
-  const freeUntil = (share, { encoded, values }, from, to) => {
-    const heldAt = (/** @type {number} */ i) => slotQueues.has(encoded.slotAt(i, values))
+  const freeUntil = (tickJobs, { encoded, values }, from, to) => {
+    const waitsAt = (/** @type {number} */ i) => slotQueues.has(encoded.slotAt(i, values))
     let i = from
-    while (i < to && heldAt(i)) {
+    while (i < to && waitsAt(i)) {
       const slot = encoded.slotAt(i, values)
       let end = i + 1
       while (end < to && encoded.slotAt(end, values) === slot) end++
-      slotQueues.wait(slot, entryOf(share.tick, encoded, values, i, end, true))
+      slotQueues.wait(slot, entryOf(tickJobs.tick, encoded, values, i, end, true))
       i = end
     }
     const end = Math.min(to, i + searchCommands)
     let stop = i
-    while (stop < end && !heldAt(stop)) stop++
+    while (stop < end && !waitsAt(stop)) stop++
     return { from: i, to: stop }
   }
 
-  const sendNext = (/** @type {TickShare} */ share, /** @type {Job} */ job, /** @type {number} */ most) => {
+  const sendNext = (/** @type {TickJobs} */ tickJobs, /** @type {Job} */ job, /** @type {number} */ most) => {
     const { encoded, values, ranges, at } = job
     let from = ranges[at]
     let to = ranges[at + 1]
-    if (slotQueues.any()) ({ from, to } = freeUntil(share, job, from, to))
+    if (slotQueues.any()) ({ from, to } = freeUntil(tickJobs, job, from, to))
     if (from < to) {
       const cut = cutOf(encoded, from, Math.min(to, from + most), values, spare, false)
-      write(entryOf(share.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
+      write(entryOf(tickJobs.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
     ranges[at] = from
     if (from === ranges[at + 1]) job.at += 2
   }
 
-  /** Commands that may still be sent; 0: the window is shut. */
+  /** Commands that may still be sent; 0: --window or --pipeline is reached. */
   const room = () => {
-    if (!socket.isUp() || unanswered.bytes() >= windowBytes) return 0
-    return Math.max(0, windowCommands - unanswered.commands())
+    if (!socket.isUp() || unanswered.bytes() >= maxUnansweredBytes) return 0
+    return Math.max(0, maxUnansweredCommands - unanswered.commands())
   }
 
   const pump = () => {
-    if (!socket.isUp() || (urgent.size() === 0 && shares.length === 0)) return
+    if (!socket.isUp() || (urgent.size() === 0 && waiting.length === 0)) return
     socket.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
@@ -206,14 +202,14 @@ export const sendQueueOf = ({
         sendUrgent(entry, most)
         continue
       }
-      const [share] = shares
-      if (!share || underWay.mustWait(share.tick) || (oneSlot && slotQueues.any())) break
-      const [job] = share.jobs
-      if (job && job.at < job.ranges.length) sendNext(share, job, most)
-      else if (share.jobs.length > 1) share.jobs.shift()
+      const [tickJobs] = waiting
+      if (!tickJobs || underWay.mustWait(tickJobs.tick) || (oneSlot && slotQueues.any())) break
+      const [job] = tickJobs.jobs
+      if (job && job.at < job.ranges.length) sendNext(tickJobs, job, most)
+      else if (tickJobs.jobs.length > 1) tickJobs.jobs.shift()
       else {
-        shares.shift()
-        underWay.end(share.tick)
+        waiting.shift()
+        underWay.end(tickJobs.tick)
       }
     }
     socket.uncork()
@@ -223,16 +219,16 @@ export const sendQueueOf = ({
     address,
     pump,
     connect: socket.connect,
-    /** @param {TickShare} share */
-    offer: (share) => {
-      underWay.begin(share.tick)
-      shares.push(share)
+    /** @param {TickJobs} tickJobs */
+    offer: (tickJobs) => {
+      underWay.begin(tickJobs.tick)
+      waiting.push(tickJobs)
     },
-    /** In front of every share. @param {Entry} entry held */
+    /** In front of every tick that waits. @param {Entry} entry in a slot queue */
     sendFirst: (entry) => urgent.push(entry),
     isUp: socket.isUp,
-    isIdle: () => urgent.size() === 0 && shares.length === 0,
-    shares: () => shares.length,
+    isIdle: () => urgent.size() === 0 && waiting.length === 0,
+    waitingTicks: () => waiting.length,
     unanswered: unanswered.all,
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
@@ -242,29 +238,27 @@ export const sendQueueOf = ({
     waitingBytes: socket.waitingBytes,
     /** Milliseconds without an answer to what was sent. */
     silentMs: () => socket.silentMs(unanswered.bytes() > 0),
-    /** Without a connection it is not: then only time decides what is dropped. */
-    isShut: () => socket.isUp() && room() === 0,
-    /**
-     * Takes out the shares that the test picks.
-     * @param {(share: TickShare) => boolean} test
-     */
+    /** No more may be sent now. Without a connection only time decides what is dropped. */
+    isFull: () => socket.isUp() && room() === 0,
+    /** Takes out the waiting jobs that the test picks. @param {(tickJobs: TickJobs) => boolean} test */
     take: (test) => {
-      const taken = shares.filter(test)
-      if (taken.length > 0) shares = shares.filter((share) => !test(share))
-      for (const { tick } of taken) underWay.end(tick)
-      return taken
+      const out = waiting.filter(test)
+      if (out.length > 0) waiting = waiting.filter((one) => !test(one))
+      for (const { tick } of out) underWay.end(tick)
+      return out
     },
     /** Takes out the repeats that are not under way. */
     takeUrgent: urgent.takeAll,
-    /** Takes out everything that is not under way. */
+    /** Removes and returns everything that is not under way. */
     takeAll: () => {
-      const all = { urgent: urgent.takeAll(), shares: shares }
-      for (const { tick } of shares) underWay.end(tick)
-      shares = []
+      const all = { urgent: urgent.takeAll(), waiting: waiting }
+      for (const { tick } of waiting) underWay.end(tick)
+      waiting = []
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
     cut: socket.cut,
+    isRenewing: socket.isRenewing,
     renew: socket.renew,
     close: socket.close,
   }
@@ -288,7 +282,7 @@ export const entryOf = (tick, encoded, values, from, to, again) => ({
   to,
   lead: 0,
   again,
-  held: false,
+  inSlotQueue: false,
   goTo: null,
   attempts: 0,
   bytes: 0,

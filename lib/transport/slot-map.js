@@ -1,4 +1,4 @@
-// Who owns which slot, as the driver sees it; how an encoded batch falls apart over the owners; and who serves the reads.
+// The owner of each slot as the driver knows it, how an encoded batch is divided over the owners, and who serves reads.
 import { slotCount } from '../wire/slot.js'
 import { lowerBound } from './encoded-batch.js'
 
@@ -33,7 +33,7 @@ export const slotMapOf = (topology) => {
     ends = null
     cache = new WeakMap()
   }
-  // A slot without an owner yet: the server that is asked says so.
+  // For a slot without an owner, the server that is asked replies with the error.
   const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0] ?? addresses[0]
 
   /**
@@ -89,10 +89,7 @@ export const slotMapOf = (topology) => {
       }
       forget()
     },
-    /**
-     * A new map; returns the slots that changed hands, by the address they left.
-     * @param {Topology} next
-     */
+    /** A new map; returns the slots that changed hands, by the address they left. @param {Topology} next */
     replace(next) {
       /** @type {Map<string, number[]>} */
       const left = new Map()
@@ -103,7 +100,7 @@ export const slotMapOf = (topology) => {
         const was = ownerOf(slot)
         if (was === now) continue
         if (now === undefined) {
-          // No node claims the slot now: its last owner is the best guess.
+          // No node claims the slot now: its last owner is tried.
           const index = names.indexOf(was)
           const kept = index < 0 ? names.push(was) - 1 : index
           if (indices) indices[slot] = kept
@@ -122,7 +119,7 @@ export const slotMapOf = (topology) => {
 }
 
 /**
- * Which nodes serve the reads of each master's slots: its replicas, itself, or any of them in turn.
+ * The nodes that serve reads of each master's slots: its replicas, itself, or any of them in turn.
  * @param {ReturnType<typeof slotMapOf>} map
  * @param {readonly TargetNode[]} nodes
  * @param {Reads} reads
@@ -142,7 +139,7 @@ export const readServersOf = (map, nodes, reads) => {
     /** Every node that may be asked. */
     all,
     /** The node that serves a slot for this consumer. @param {number} slot @param {number} consumer */
-    of(slot, consumer) {
+    serverOf(slot, consumer) {
       const list = servers.get(map.ownerOf(slot)) ?? []
       return list[consumer % list.length]
     },

@@ -1,5 +1,4 @@
-// Slots whose commands wait to be sent again. Later ticks of such a slot queue behind them, so that no repeat
-// puts an older value back.
+// Slots with commands that wait for a retry: later ticks queue behind them, so that no retry overwrites a newer value.
 
 /**
  * @import { Entry } from './connection.js'
@@ -11,22 +10,20 @@
  * @property {Entry[]} queue of later ticks
  */
 
-/** Takes out the commands of the tick that waits longest: they are held from now on. @param {Hold} hold */
+/** Removes and returns the commands of the tick that has waited longest: they are held from now on. @param {Hold} hold */
 const takeTick = (hold) => {
   const [first] = hold.queue
   let n = 0
   while (n < hold.queue.length && hold.queue[n].tick === first.tick) n++
   const next = hold.queue.splice(0, n)
   for (const entry of next) {
-    entry.held = true
+    entry.inSlotQueue = true
     hold.pending += entry.to - entry.from
   }
   return next
 }
 
-/**
- * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to the owner of the slot
- */
+/** @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to the owner of the slot */
 export const slotQueuesOf = ({ send }) => {
   /** @type {Map<number, Hold>} */
   const queues = new Map()
@@ -39,7 +36,7 @@ export const slotQueuesOf = ({ send }) => {
     }
     return hold
   }
-  /** One tick at a time: the next is let go when all of this one has its outcome. */
+  /** Retries one tick at a time: the next when all commands of this one have an outcome. */
   const advance = (/** @type {number} */ slot, /** @type {Hold} */ hold) => {
     if (hold.pending > 0 || hold.drains > 0) return
     if (hold.queue.length > 0) send(slot, takeTick(hold))
@@ -48,7 +45,7 @@ export const slotQueuesOf = ({ send }) => {
 
   return {
     any: () => queues.size > 0,
-    /** Some command waits for an earlier tick's. */
+    /** Whether a command waits for one of an earlier tick. */
     isWaiting: () => {
       for (const { queue } of queues.values()) if (queue.length > 0) return true
       return false
@@ -58,12 +55,12 @@ export const slotQueuesOf = ({ send }) => {
     /** A refused command that is to be sent again. @param {number} slot @param {Entry} entry */
     refuse(slot, entry) {
       const hold = holdOf(slot)
-      if (!entry.held) hold.pending += entry.to - entry.from
-      entry.held = true
+      if (!entry.inSlotQueue) hold.pending += entry.to - entry.from
+      entry.inSlotQueue = true
       hold.repeats.push(entry)
     },
 
-    /** What waits to be sent again goes to the slot's owner now. @param {number} slot */
+    /** Sends the waiting commands to the slot's current owner. @param {number} slot */
     resend(slot) {
       const hold = queues.get(slot)
       if (hold?.repeats.length) send(slot, hold.repeats.splice(0))
@@ -96,11 +93,7 @@ export const slotQueuesOf = ({ send }) => {
       }
     },
 
-    /**
-     * Takes out what waits behind a hold and was due before `dueMs`.
-     * @param {number} dueMs
-     * @returns {Entry[]}
-     */
+    /** Takes out what waits behind a hold and was due before `dueMs`. @param {number} dueMs @returns {Entry[]} */
     expired(dueMs) {
       const out = /** @type {Entry[]} */ ([])
       for (const hold of queues.values()) {

@@ -1,12 +1,11 @@
-// Deals what is to be sent to the owners of its slots: a tick that is offered, and all that waits when the map has
-// changed.
+// Divides commands over the owners of their slots: a tick that is offered, and all that waits when the map has changed.
 
 /**
  * @import { TickValues } from '../wire/encode.js'
  * @import { Entry, Tick } from './connection.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { Pool } from './pool.js'
- * @import { Job, TickShare } from './send-queue.js'
+ * @import { Job, TickJobs } from './send-queue.js'
  * @import { slotMapOf } from './slot-map.js'
  *
  * @typedef {ReturnType<typeof slotMapOf>} SlotMap
@@ -20,61 +19,61 @@
  * @param {(address: string) => Pool} needs.poolAt
  */
 export const slotRoutingOf = ({ map, pools, poolAt }) => {
-  /** @param {Map<Pool, TickShare>} shares @param {Tick} tick @param {Pool} pool @param {Job} job */
-  const put = (shares, tick, pool, job) => {
-    const share = shares.get(pool)
-    if (share) share.jobs.push(job)
-    else shares.set(pool, { tick, jobs: [job] })
+  /** @param {Map<Pool, TickJobs>} byPool @param {Tick} tick @param {Pool} pool @param {Job} job */
+  const put = (byPool, tick, pool, job) => {
+    const known = byPool.get(pool)
+    if (known) known.jobs.push(job)
+    else byPool.set(pool, { tick, jobs: [job] })
   }
 
-  /** To whom a repeat goes now. @param {Entry} entry of one slot */
+  /** The pool that a retry goes to now. @param {Entry} entry of one slot */
   const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.encoded.slotAt(entry.from, entry.values)))
 
-  /** @param {TickShare[]} waiting oldest first */
-  const dealTurns = (waiting) => {
-    /** @type {Map<Tick, Map<Pool, TickShare>>} */
-    const dealt = new Map()
+  /** @param {TickJobs[]} waiting oldest first */
+  const routeAgain = (waiting) => {
+    /** @type {Map<Tick, Map<Pool, TickJobs>>} */
+    const byTick = new Map()
     for (const { tick, jobs } of waiting) {
-      const shares = dealt.get(tick) ?? new Map()
-      dealt.set(tick, shares)
+      const byPool = byTick.get(tick) ?? new Map()
+      byTick.set(tick, byPool)
       for (const { encoded, values, ranges: old, at } of jobs) {
         for (let r = at; r < old.length; r += 2) {
           for (const [address, ranges] of map.split(encoded, values, old[r], old[r + 1])) {
-            put(shares, tick, poolAt(address), { encoded, values, ranges, at: 0 })
+            put(byPool, tick, poolAt(address), { encoded, values, ranges, at: 0 })
           }
         }
       }
     }
-    for (const shares of dealt.values()) for (const [pool, share] of shares) pool.offer(share)
+    for (const byPool of byTick.values()) for (const [pool, tickJobs] of byPool) pool.offer(tickJobs)
   }
 
   return {
     /** A tick's commands, each to the owner of its slot. @param {Tick} tick @param {Pass[]} passes */
     offer(tick, passes) {
-      /** @type {Map<Pool, TickShare>} */
-      const shares = new Map()
+      /** @type {Map<Pool, TickJobs>} */
+      const byPool = new Map()
       for (const { encoded, values } of passes) {
         for (const [address, ranges] of map.rangesOf(encoded, values)) {
-          put(shares, tick, poolAt(address), { encoded, values, ranges: ranges.slice(), at: 0 })
+          put(byPool, tick, poolAt(address), { encoded, values, ranges: ranges.slice(), at: 0 })
         }
       }
-      for (const [pool, share] of shares) pool.offer(share)
-      return shares.keys()
+      for (const [pool, tickJobs] of byPool) pool.offer(tickJobs)
+      return byPool.keys()
     },
 
     poolFor,
 
-    /** Everything that waits, by the map as it is now. */
+    /** Sends everything that waits by the current map. */
     again() {
       const urgent = /** @type {Entry[]} */ ([])
-      const waiting = /** @type {TickShare[]} */ ([])
+      const waiting = /** @type {TickJobs[]} */ ([])
       for (const pool of pools()) {
         const all = pool.takeAll()
         urgent.push(...all.urgent)
-        waiting.push(...all.shares)
+        waiting.push(...all.waiting)
       }
       for (const entry of urgent) poolFor(entry).sendFirst(entry)
-      dealTurns(waiting.sort((a, b) => a.tick.index - b.tick.index))
+      routeAgain(waiting.sort((a, b) => a.tick.index - b.tick.index))
       for (const pool of pools()) pool.pump()
     },
   }

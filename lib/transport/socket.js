@@ -8,6 +8,7 @@ import { writeBytes } from './encoded-batch.js'
 import { halfOpenOf } from './half-open.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
+import { renewalsOf } from './reconnecting-socket.js'
 import { refresherOf } from './refresher.js'
 import { causeOf, refusalIn } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
@@ -27,7 +28,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Step } from '../workloads/step.js'
  * @import { ConnectionEvents, Entry, Tick } from './connection.js'
  * @import { Pool } from './pool.js'
- * @import { SendQueue, SendQueueEvents, TickShare } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
  * @import { Topology } from './slot-map.js'
  *
  * @typedef {object} DriverOptions
@@ -58,7 +59,7 @@ import { writeRetriesOf } from './write-retries.js'
  */
 
 const spareBuffers = 16
-// A server that has lost its slots need not be waited for.
+// A server that has lost its slots is not waited for.
 const lostLimitMs = 2000
 
 /** Buffers for bytes that are made as they are sent. */
@@ -107,8 +108,8 @@ export const socketDriver = async (options) => {
     const pool = poolOf({
       address,
       connections: plan.connections,
-      windowBytes: plan.windowBytes,
-      windowCommands: plan.windowCommands ?? Number.POSITIVE_INFINITY,
+      maxUnansweredBytes: plan.windowBytes,
+      maxUnansweredCommands: plan.windowCommands ?? Number.POSITIVE_INFINITY,
       chunks: plan.agents.length * plan.chunks,
       oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
@@ -125,14 +126,14 @@ export const socketDriver = async (options) => {
   }
   const routing = slotRoutingOf({ map, pools: () => pools.values(), poolAt })
 
-  /** A server said where the slot is now. @param {number} slot @param {string} address */
+  /** A server named the new owner of a slot. @param {number} slot @param {string} address */
   const moved = (slot, address) => {
     const was = map.ownerOf(slot)
     if (was === address) return
     map.move(slot, address)
     catchUp.disturbed()
     topologyEvents.moved(was, address, 1)
-    // Held at once; until when is arranged when the read is settled.
+    // Held at once; until when is decided when the read is settled.
     retries.slotQueues.drain([slot])
     const slots = leaving.get(was)
     if (slots) slots.push(slot)
@@ -140,7 +141,7 @@ export const socketDriver = async (options) => {
     refresher.request()
   }
 
-  /** New commands of slots that have left a server wait until it has answered the older ones. @param {string} address @param {number[]} slots */
+  /** Commands of slots that have left a server wait until it has answered the older ones. @param {string} address @param {number[]} slots */
   const releaseWhenDrained = (address, slots) => {
     const release = () => {
       retries.slotQueues.drained(slots)
@@ -179,7 +180,7 @@ export const socketDriver = async (options) => {
     timers,
   })
 
-  /** Everything that a read brought has been counted: now what it asks for is done. */
+  /** The replies of one read have been counted: sends the retries that follow. */
   const afterRead = () => {
     if (leaving.size > 0) {
       const left = [...leaving]
@@ -206,7 +207,7 @@ export const socketDriver = async (options) => {
     const line = refusalIn(error?.cause)
     if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
-    // What a redirect sent there goes back to the owner, who will say where to go next.
+    // Commands that a redirect sent there go back to the owner, which will redirect again.
     for (const entry of queue.takeUrgent()) {
       entry.goTo = null
       entry.lead = 0
@@ -221,7 +222,7 @@ export const socketDriver = async (options) => {
       if (closed) return
       const { tick, encoded, from, write, sentMs } = entry
       const stored = itemTimes.answered(tick, encoded, from, from + n, write, sentMs, clock())
-      ledger.answered(tick.account, n, encoded.from[from + n] - encoded.from[from], stored)
+      ledger.answered(tick.account, n, stored)
       retries.settle(entry, n)
     },
     onRefused: (entry, command, line, queue) => {
@@ -229,8 +230,10 @@ export const socketDriver = async (options) => {
       ledger.commands.refused++
       retries.refused(entry, command, line, queue)
     },
-    onRead: () => {
+    onRead: (_, silentMs) => {
       if (closed) return
+      // Ticks that waited in a pause of this process are not dropped, though it hears the answers before its timers.
+      if (silentMs > pausedMs) catchUp.disturbed()
       afterRead()
       if (started) onProgress()
     },
@@ -246,11 +249,11 @@ export const socketDriver = async (options) => {
     onRenewed,
   }
 
-  /** @param {TickShare} share @param {Loss} outcome */
-  const loseShare = (share, outcome) => {
-    for (const { encoded, ranges, at } of share.jobs) {
+  /** @param {TickJobs} tickJobs @param {Loss} outcome */
+  const loseJobs = (tickJobs, outcome) => {
+    for (const { encoded, ranges, at } of tickJobs.jobs) {
       for (let r = at; r < ranges.length; r += 2) {
-        ledger.lose(share.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
+        ledger.lose(tickJobs.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
       }
     }
   }
@@ -273,21 +276,21 @@ export const socketDriver = async (options) => {
 
   const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
 
-  /** Once a second: what has waited too long is dropped, silent servers are asked about, and the events are reported. */
+  /** Once a second: drops what has waited too long, checks silent servers, and reports events. */
   const watch = () => {
     if (closed) return
     const deadline = policy.deadline(isScheduled(plan))
     for (const queue of queues()) {
-      const isLost = (/** @type {TickShare} */ share) => isOverdue(share, deadline, queue.isUp())
-      for (const share of queue.take(isLost)) loseShare(share, 'dropped')
+      const isLost = (/** @type {TickJobs} */ tickJobs) => isOverdue(tickJobs, deadline, queue.isUp())
+      for (const tickJobs of queue.take(isLost)) loseJobs(tickJobs, 'dropped')
       if (queue.silentMs() > lostLimitMs) {
         refresher.request()
-        // It has lost its slots and does not answer: what it was sent is repeated elsewhere.
+        // It has lost its slots and does not answer: its commands are retried elsewhere.
         if (!isOwner(queue)) queue.cut()
       }
     }
     for (const pool of pools.values()) {
-      // What was dropped may have been in the way of what waits.
+      // Commands may have waited for those that were dropped.
       pool.pump()
       if (!pool.isUnused() || isOwner(pool)) continue
       pool.close()
@@ -311,13 +314,13 @@ export const socketDriver = async (options) => {
     started = true
   }
 
-  /** Gives up what has no outcome yet: the run has ended first. */
+  /** The run has ended: gives up commands without an outcome. */
   const abandon = () => {
     const entries = /** @type {Entry[]} */ ([...retries.slotQueues.clear()])
     for (const queue of queues()) {
-      const { urgent, shares } = queue.takeAll()
+      const { urgent, waiting } = queue.takeAll()
       entries.push(...queue.unanswered(), ...urgent)
-      for (const share of shares) loseShare(share, 'unsettled')
+      for (const tickJobs of waiting) loseJobs(tickJobs, 'unsettled')
     }
     close()
     for (const { tick, encoded, from, to } of entries)
@@ -328,19 +331,6 @@ export const socketDriver = async (options) => {
     retries.close()
     refresher.close()
     for (const pool of pools.values()) pool.close()
-  }
-
-  let share = 0 // which connection of every server is renewed next
-  /** Another connection is closed and made anew; false: all are being so. */
-  const renew = () => {
-    for (let k = 0; k < plan.connections; k++) {
-      const at = share
-      share = (share + 1) % plan.connections
-      let any = false
-      for (const { queues } of pools.values()) any = queues[at].renew() || any
-      if (any) return true
-    }
-    return false
   }
 
   topologyEvents.topology(target.topology)
@@ -354,19 +344,19 @@ export const socketDriver = async (options) => {
     watch,
     abandon,
     close,
-    renew,
+    renew: renewalsOf(plan.connections, (at) => [...pools.values()].map(({ queues }) => queues[at])),
     /** How long a tick may wait for room. */
     waitLimitMs: () => catchUp.limitMs(isDisturbed()),
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
       if (retries.slotQueues.isWaiting()) return false
-      let hungry = false
+      let canTakeMore = false
       for (const address of map.addresses()) {
-        const shares = pools.get(address)?.shares() ?? 0
-        if (shares > 2) return false
-        if (shares < 2) hungry = true
+        const waiting = pools.get(address)?.waitingTicks() ?? 0
+        if (waiting > 2) return false
+        if (waiting < 2) canTakeMore = true
       }
-      return hungry
+      return canTakeMore
     },
     waitingBytes: () => [...pools.values()].reduce((sum, pool) => sum + pool.waitingBytes(), 0),
   }

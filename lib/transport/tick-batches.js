@@ -12,26 +12,24 @@ import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
  * @import { Tick } from './connection.js'
+ * @import { EncodedBatch } from './encoded-batch.js'
  *
- * @typedef {import('./encoded-batch.js').EncodedBatch & { part: TickPart }} TickBatch
+ * @typedef {EncodedBatch & { part: TickPart }} TickBatch
  *
  * @typedef {{ at: number, of: number }} TickPart which of the portions of a tick that a step is sent with
  */
 
-// An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
-// command of every item and the second of none.
-// Those of a step alone have four times as many, so that their commands are as full as those of a whole chunk.
+// An item is stored when all of its commands are: a server slower than the rate must not get the first command of every
+// item and the second of none. Commands of one step alone may have four times as many items, so that they are as full as
+// those of a whole chunk.
 const portionItems = 4096
 // There are fewer keys than this in an interval, or its portions are larger than they need be.
 const sampledItems = 4096
 
 const whole = Object.freeze({ at: 0, of: 1 })
 
-/** Above this the batches' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
+/** Above this the commands of batches are encoded as they are sent: 0.5 us more an item, and no memory. */
 const ceilingBytes = 256 << 20
-
-/** The chunk's place among all chunks of all agents. @param {Plan} plan @param {number} agentIndex @param {number} k */
-export const chunkId = (plan, agentIndex, k) => agentIndex * plan.chunks + k
 
 /** Items that make full commands of all of the step's keys. @param {Step} step @param {Range} range */
 const fullItems = (step, range) => {
@@ -43,7 +41,7 @@ const fullItems = (step, range) => {
 }
 
 /**
- * Into how many parts a chunk's items are cut, so that all steps of one go before the next one's.
+ * Into how many parts a chunk's items are divided, so that all steps of one part go before those of the next.
  * @param {Step[]} steps
  * @param {Range} range
  * @param {number} connections each has a portion at least
@@ -133,11 +131,7 @@ export const tickBatchesOf = async (
   const byChunk = []
   let bytes = 0
   const isFresh = plan.once || isDrawn(plan)
-  /**
-   * @param {Range} range
-   * @param {TickValues} at
-   * @param {(batch: ReturnType<typeof batchOf>) => boolean} isKept
-   */
+  /** @param {Range} range @param {TickValues} at @param {(batch: ReturnType<typeof batchOf>) => boolean} isKept */
   const tapesIn = (range, at, isKept) => {
     const portions = passesOf(steps, range, plan.connections, least).map((passes) =>
       passes.map(({ step, range: items, part, connection }) => {
@@ -155,10 +149,11 @@ export const tickBatchesOf = async (
     return true
   }
   if (!isFresh) {
-    for (const [a, share] of plan.agents.entries()) {
+    for (const [a, range] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
-        byChunk[chunkId(plan, a, k)] = tapesIn(chunkRange(share, plan.chunks, k), values, isKept)
-        onEncoding?.((a * plan.chunks + k + 1) / (plan.agents.length * plan.chunks))
+        const chunk = a * plan.chunks + k
+        byChunk[chunk] = tapesIn(chunkRange(range, plan.chunks, k), values, isKept)
+        onEncoding?.((chunk + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -171,7 +166,7 @@ export const tickBatchesOf = async (
     bytes,
     fresh,
     /** @param {number} chunk */
-    of: (chunk) => byChunk[chunk],
+    batchesOf: (chunk) => byChunk[chunk],
     /** What is begun of a tick together, each. @param {Tick} tick */
     portionsOf: (tick) => {
       const { chunk, items, values: at } = tick

@@ -1,5 +1,4 @@
-// What happened to the topology, as events that people can read: at most a few a second, however many commands
-// were turned away.
+// Changes of the topology as events for people: at most a few a second, however many commands were refused.
 import { count } from '../base/units.js'
 
 /**
@@ -8,10 +7,10 @@ import { count } from '../base/units.js'
  */
 
 const quietMs = 1000
-/** The reason of a connection that ended without one. */
+/** Used for a connection that ended without a reason. */
 export const closed = 'closed the connection'
 
-/** Says no more than that the connection ended. @param {string} reason */
+/** Whether a reason says only that the connection ended. @param {string} reason */
 const isPlain = (reason) => reason.endsWith(closed)
 
 /** @param {string} address @param {string} reason that may begin with it */
@@ -48,7 +47,7 @@ const connectionEvents = ({ onEvent, clock }) => {
     down(address, reason) {
       const state = lost.get(address)
       if (!state) lost.set(address, { sinceMs: clock(), reported: false, announced: false, reason })
-      // Why it cannot be made again says more than that it was lost.
+      // Why it cannot reconnect says more than that it was lost.
       else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { reported: false, reason })
       tellDown(address)
     },
@@ -58,7 +57,7 @@ const connectionEvents = ({ onEvent, clock }) => {
       const state = lost.get(address)
       if (!state) return
       lost.delete(address)
-      // A connection that comes and goes within a second is reported once.
+      // A connection that is lost and back within a second is reported once.
       if (!state.announced && !isQuiet(address)) return
       const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
       speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)
@@ -111,7 +110,7 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
     /** The topology as it is now. @param {{ masters: readonly string[], epoch?: number }} topology */
     topology(topology) {
       epoch = Math.max(epoch, topology.epoch ?? 0)
-      // The first one is where the run began.
+      // The first topology is no change.
       if (masters === null) seenEpoch = epoch
       else {
         for (const address of topology.masters) {

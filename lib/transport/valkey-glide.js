@@ -9,7 +9,7 @@ import { endpointOf } from '../servers/address.js'
  * @typedef {{ key: unknown, value: any }} Pair
  */
 
-// By import(), a package without its part for this platform would end the process: Node 20.
+// Imported only when used: without its part for this platform, import() of the package ends the process (Node 20).
 /** @type {typeof import('@valkey/valkey-glide')} */
 const glide = createRequire(import.meta.url)('@valkey/valkey-glide')
 const { Batch, ClusterBatch, Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } = glide
@@ -39,7 +39,7 @@ const lineOf = (message) => {
 const faultOf = (error) => {
   const { message, name } = /** @type {Error} */ (error)
   const line = name === 'RequestError' ? lineOf(message) : null
-  // It follows redirects by itself; one that it gave up, in a batch, is sent again later.
+  // It follows redirects itself; a command that it gave up in a batch is retried later.
   if (line !== null && redirect.test(line)) return { line: null, left: false, atOnce: false }
   return { line, left: !neverSent.test(message), atOnce: false }
 }
@@ -134,7 +134,7 @@ const batching = ({ cluster, most, decoder, client }) => {
 /** @param {LibraryNeeds} needs @returns {Library} */
 export const valkeyGlideLibrary = (needs) => {
   const { cluster, bytes, options } = needs
-  // Its log would come between our lines.
+  // Its log would be mixed with our lines.
   Logger.setLoggerConfig('off')
   /** @type {any} */
   let client = null
@@ -162,7 +162,7 @@ export const valkeyGlideLibrary = (needs) => {
     },
     ownerOf: () => undefined,
     faultOf,
-    // It asks for the slots by itself.
+    // It updates its slots itself.
     refreshSlots: () => {},
     connections: () => [],
     close: () => client?.close(),

@@ -1,5 +1,4 @@
-// Ticks that wait to be sent by a library, oldest first: the next command of each chunk, so that no repeat passes a
-// later tick of its chunk.
+// Ticks that wait to be sent by a library, oldest first, one command of each chunk: no retry passes a later tick.
 
 /**
  * @import { Loss, ledgerOf } from '../measure/ledger.js'
@@ -15,7 +14,7 @@
 export const waitingTicksOf = (ledger) => {
   /** @type {WaitingTick[]} */
   let all = []
-  // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.
+  // A chunk has an unsettled tick: its next one waits, so that no retry passes a later one.
   /** @type {Map<number, Tick>} */
   const underWay = new Map()
 

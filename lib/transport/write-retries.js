@@ -1,5 +1,4 @@
-// Gives every command that was refused or whose answer was lost its second chance, in order: commands of later ticks
-// wait behind it, slot by slot.
+// Retries commands that were refused or lost, in order: those of later ticks wait behind them, slot by slot.
 import { systemTimers } from '../base/timers.js'
 import { slotQueuesOf } from './slot-queues.js'
 
@@ -76,13 +75,9 @@ export const writeRetriesOf = (needs) => {
 
   /** @param {Entry} entry @param {number} n of its commands have an outcome */
   const settle = (entry, n) => {
-    if (entry.held) slotQueues.settle(slotIn(entry), n)
+    if (entry.inSlotQueue) slotQueues.settle(slotIn(entry), n)
   }
-  /**
-   * @param {Entry} entry
-   * @param {Loss} outcome
-   * @param {string} cause
-   */
+  /** @param {Entry} entry @param {Loss} outcome @param {string} cause */
   const lose = (entry, outcome, cause) => {
     ledger.lose(entry.tick.account, entry.encoded, entry.from, entry.to, outcome, cause)
     settle(entry, entry.to - entry.from)
@@ -120,9 +115,9 @@ export const writeRetriesOf = (needs) => {
       else touched.add(slot)
     },
 
-    /** Its answer will not come. @param {Entry} entry */
+    /** Call when its answer will not come. @param {Entry} entry */
     lost(entry) {
-      const { encoded, values, held, tick } = entry
+      const { encoded, values, inSlotQueue, tick } = entry
       const outcome = policy.unanswered(encoded.step, true, tick.dueMs, entry.attempts + 1, false)
       if (outcome) return lose(entry, outcome, 'CLOSED')
       ledger.commands.repeated += entry.to - entry.from
@@ -130,14 +125,14 @@ export const writeRetriesOf = (needs) => {
       for (let from = entry.from; from < entry.to; ) {
         const slot = encoded.slotAt(from, values)
         let to = from + 1
-        while (to < entry.to && (held || encoded.slotAt(to, values) === slot)) to++
+        while (to < entry.to && (inSlotQueue || encoded.slotAt(to, values) === slot)) to++
         slotQueues.refuse(slot, againOf(entry, from, to))
         touched.add(slot)
         from = to
       }
     },
 
-    /** Sends again what the read that has just been settled brought back. */
+    /** Retries what the read that has just been settled returned. */
     resend() {
       for (const slot of touched) slotQueues.resend(slot)
       touched.clear()

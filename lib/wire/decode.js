@@ -31,10 +31,10 @@ export const noTally = () => ({ bulk: 0, nil: 0, zero: 0, one: 0 })
 export const replyCounter = ({ done, failed }, tally = noTally()) => {
   /** @type {Buffer | null} a header line that a read has cut */
   let cut = null
-  let left = 1 // elements still missing of the reply under way
-  let skip = 0 // bytes of a bulk still to come, its line end included
+  let left = 1 // elements of the current reply still missing
+  let skip = 0 // bytes of the current bulk still missing, including its line end
   let run = 0
-  let nested = false // the reply under way is an array, a set or a map
+  let nested = false // the current reply is an array, a set or a map
 
   const element = () => {
     if (--left === 0) {

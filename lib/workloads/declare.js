@@ -14,10 +14,10 @@
  * @typedef {object} Variable
  * @property {string} variable its name, as patterns of keys write it
  * @property {Scope} scope
- * @property {(n: number) => string | number | Part[]} [of] of item n
+ * @property {(n: number) => string | number | Part[]} [forItem] of item n
  * @property {Hole} [hole] at a tick: a place of fixed width
- * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
- * @property {boolean} [drawn] `of` draws a number from the range; else the number i of it is `of(i)`
+ * @property {[from: number, to: number]} [range] of the numbers that `forItem` can make, `to` not among them
+ * @property {boolean} [drawn] `forItem` draws a number from the range; else the number i of it is `forItem(i)`
  * @property {number} [width] of item n, in place: so many bytes that `put` writes
  * @property {(n: number, out: Buffer, at: number, width: number) => void} [put]
  * @property {(n: number) => number} [widthOf] of item n, where it is each item's own; `put` is given it
@@ -255,7 +255,7 @@ const variable = (name, scope, rest) => Object.freeze({ variable: name, scope, .
 const hole = (name, width) => Object.freeze({ hole: name, width })
 
 /** The number that an operation is about: the flow chooses it. */
-export const n = variable('n', 'item', { of: (i) => i })
+export const n = variable('n', 'item', { forItem: (i) => i })
 /** The tick's time in epoch milliseconds. */
 export const time = variable('time', 'tick', { hole: hole('score', 13) })
 /** The oldest time that is alive; what is older has expired. */
@@ -301,16 +301,16 @@ export const count = variable('count', 'command', { plus: 0, times: 1 })
 /** One more than that: the keys of a script that is given an index and every item. */
 export const countAndOne = variable('count', 'command', { plus: 1, times: 1 })
 
-/** A number from `range` that is drawn for the item. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
-export const drawn = (name, of, range) => variable(name, 'item', { of, range, drawn: true })
-/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} [range] */
-export const number = (name, of, range) => variable(name, 'item', { of, ...(range && { range }) })
+/** A number from `range` that is drawn for the item. @param {string} name @param {(n: number) => number} forItem @param {[number, number]} range */
+export const drawn = (name, forItem, range) => variable(name, 'item', { forItem, range, drawn: true })
+/** A number made of the item's. @param {string} name @param {(n: number) => number} forItem @param {[number, number]} [range] */
+export const number = (name, forItem, range) => variable(name, 'item', { forItem, ...(range && { range }) })
 /** @param {string} name @param {number} parts */
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
 /** Several arguments of a multi-step operation, made of the item's number: many(listed(...)). @param {string} name @param {(n: number) => string[]} list */
 export const listed = (name, list) => variable(name, 'item', { list })
-/** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
-export const made = (name, of) => variable(name, 'item', { of })
+/** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} forItem */
+export const made = (name, forItem) => variable(name, 'item', { forItem })
 
 /**
  * Bytes of a fixed width, written in place.
@@ -322,7 +322,7 @@ export const fixed = (name, width, put) =>
   variable(name, 'item', {
     width,
     put,
-    of: (i) => {
+    forItem: (i) => {
       const bytes = Buffer.alloc(width)
       put(i, bytes, 0, width)
       return [bytes]
@@ -339,7 +339,7 @@ export const sized = (name, { widthOf, most, put }) =>
     widthOf,
     most,
     put,
-    of: (i) => {
+    forItem: (i) => {
       const bytes = Buffer.alloc(widthOf(i))
       put(i, bytes, 0, bytes.length)
       return [bytes]
@@ -520,10 +520,7 @@ export const atRate = (...keys) =>
       `${named(key)}: the passes of ${s.strategy} end by themselves; it goes with --rate, at which their commands are played`,
   )
 
-/**
- * @param {Pick<Declaration, typeof needed[number]> & Partial<Declaration>} declaration
- * @returns {Readonly<Declaration>}
- */
+/** @param {Pick<Declaration, typeof needed[number]> & Partial<Declaration>} declaration @returns {Readonly<Declaration>} */
 export const strategy = (declaration) => {
   for (const field of needed)
     if (declaration[field] === undefined)

@@ -1,4 +1,4 @@
-// What others ask of a strategy, from its key families and commands alone.
+// Facts about a strategy that follow from its key families and commands alone.
 
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
@@ -18,7 +18,7 @@ const isNumbered = ({ parts }) => parts.some((part) => typeof part === 'object')
 
 // Keys of a minute live three more.
 const minutesKept = 5
-// More keys than this are as good as even, and their slots need not be counted.
+// More keys than this are evenly distributed, and their slots need not be counted.
 const mostPlaced = 1024
 
 /** How many keys a family has when it is full. @param {Family} family */
@@ -90,12 +90,10 @@ const countedBy = /** @type {Record<string, string>} */ ({
   set: 'SCARD',
 })
 
-/** Keys of which there is one for each item. @param {Family} family */
+/** Families with a key for each item. @param {Family} family */
 const isOfItem = (family) => varies(family, 'n') && !varies(family, 'minute')
 
-/**
- * Whether the number of its keys is unknown and may be large. @param {Family} family @param {number} quantity
- */
+/** Whether the number of its keys is unknown and may be large. @param {Family} family @param {number} quantity */
 const isUncounted = (family, quantity) => {
   if (isOfItem(family)) return false
   const range = rangeOf(family)
@@ -104,14 +102,14 @@ const isUncounted = (family, quantity) => {
   return isDrawn && (range[1] - range[0]) * uncountedShare > quantity
 }
 
-/** A key for each minute. @param {Family} family */
+/** Families with a key for each minute. @param {Family} family */
 const isMinutely = ({ parts }) =>
   parts.every((part) => typeof part === 'string' || part.variable === 'minute') && parts.length > 1
 
 // Fewer keys than one for so many items do not matter.
 const uncountedShare = 100
 
-// Commands after which a key may be gone.
+// Commands that may remove a key.
 const removing = new Set(
   (
     'DEL UNLINK GETDEL RENAME RENAMENX MOVE LPOP RPOP LMOVE RPOPLPUSH LREM SPOP SMOVE SREM ZPOPMIN ZPOPMAX ZREM ' +
@@ -145,7 +143,7 @@ export const holdersOf = (declared, planFields, stored) => {
   const isRemoving = keysAnItem > 1 && removesItemKeys(stored)
   const isCertain = !isRemoving && !families.some((family) => isUncounted(family, planFields.quantity))
   return {
-    /** By what items are counted: keys of their own, or what gathers them; null: by nothing. */
+    /** How items are counted: by their own keys, or by what gathers them; null: not at all. */
     countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
     keysAnItem,
     /** Whether a key may be an item's own, by its name. @param {string} key */
@@ -167,7 +165,7 @@ export const holdersOf = (declared, planFields, stored) => {
               textOf(family, minute - before, planFields.prefix),
             ),
       })),
-    /** Keys that are there once, and how many there are for each minute that is kept. */
+    /** Keys that exist once, and keys for each minute that is kept. */
     others: families
       .filter((family) => rangeOf(family))
       .reduce((sum, family) => sum + listedKeys([family], planFields.prefix).length, 0),
@@ -237,7 +235,7 @@ export const typesOf = (declared, planFields, { isItem, isMinute }) => {
   }
 }
 
-/** The text before the first variable. @param {Family} family */
+/** The text before the first variable of a pattern. @param {Family} family */
 export const headOf = ({ parts: [first], shape }) => shape?.head ?? (typeof first === 'string' ? first : '')
 
 /** As textOf, where a minute is the number itself. @param {Family} family @param {number} i @param {string} prefix */
@@ -256,7 +254,7 @@ export const itemNumberOf = (family, prefix) => {
   const tails = new Map()
   const tailOf = (/** @type {number} */ n) => {
     let text = ''
-    for (const part of tail) text += typeof part === 'string' ? part : part.of?.(n)
+    for (const part of tail) text += typeof part === 'string' ? part : part.forItem?.(n)
     const known = tails.get(text)
     if (known) return known
     const bytes = Buffer.from(text)
@@ -295,16 +293,16 @@ export const countingCommand = (commands) => {
   const [first] = commands.filter(({ kind }) => kind !== 'every')
   if (!first) return null
   const name = scriptIn(first)?.counts ?? (first.kind === 'each' ? first.name : null)
-  // Run by another command of the item as well, it stands for no item.
+  // If another command of the item runs it as well, it does not stand for an item.
   const others = commandNames(commands.filter((command) => command !== first))
   return name === null || others.has(name.toLowerCase()) ? null : name.toLowerCase()
 }
 
-/** What commandstats may show of the operation: its commands, and those that its scripts run. @param {readonly Command[]} commands */
+/** The names that commandstats may show for the operation: its commands, and those that its scripts run. @param {readonly Command[]} commands */
 export const commandNames = (commands) =>
   new Set(
     commands.flatMap((command) =>
-      // EVAL is what leases and plans call too.
+      // Leases and plans use EVAL too.
       [...(scriptIn(command)?.inline ? [] : [command.name]), ...(scriptIn(command)?.calls ?? [])].map(
         (name) => name.toLowerCase(),
       ),
@@ -323,7 +321,7 @@ export const mostMembers = (commands) => {
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
-/** Keys out of which the operation takes what has died. @param {readonly Command[]} commands @param {string} prefix */
+/** Keys from which the operation removes expired ids. @param {readonly Command[]} commands @param {string} prefix */
 export const purgedKeys = (commands, prefix) =>
   commands
     .filter(({ purges }) => purges)
@@ -340,6 +338,6 @@ export const argumentsOf = ({ args }) => {
   return {
     fixed: 1 + args.length - manies.length,
     anItem,
-    isSpread: family?.parts.some((part) => typeof part === 'object' && part.of !== undefined) === true,
+    isSpread: family?.parts.some((part) => typeof part === 'object' && part.forItem !== undefined) === true,
   }
 }

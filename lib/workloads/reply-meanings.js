@@ -117,8 +117,8 @@ export const meaningsOf = (question) => {
     /** Names and values: whether an index has all that there is. @param {Progress} progress @param {Value} value */
     indexed: (progress, value) => {
       const facts = list(value)
-      const of = (/** @type {string} */ name) => Number(facts[facts.indexOf(name) + 1])
-      progress.answer = of('indexing') === 0 && of('percent_indexed') === 1 ? ['ready'] : []
+      const fact = (/** @type {string} */ name) => Number(facts[facts.indexOf(name) + 1])
+      progress.answer = fact('indexing') === 0 && fact('percent_indexed') === 1 ? ['ready'] : []
     },
     /** A document; one that is gone has no fields. @param {Progress} progress @param {Value} value */
     text: (progress, value) => {

@@ -295,7 +295,7 @@ export const strategyOf = (plan) => {
     idOf:
       ids &&
       ((n) =>
-        plan.prefix + ids.parts.map((part) => (typeof part === 'string' ? part : part.of?.(n))).join('')),
+        plan.prefix + ids.parts.map((one) => (typeof one === 'string' ? one : one.forItem?.(n))).join('')),
     itemNumberOf: ids ? itemNumberOf(ids, plan.prefix) : () => -1,
     scripts: scriptsIn(
       declared.answers

@@ -74,7 +74,7 @@ const states = ['found', 'at-least', 'none', 'changed', 'unsteady', 'stopped']
 const round = async (room, endpoint, { command, valueBytes, model }) => {
   const control = controlConnections({})
   try {
-    const client = control.of(endpoint)
+    const client = control.clientOf(endpoint)
     const key = command[command.length - 1]
     const set = () =>
       client.call(

@@ -92,15 +92,15 @@ const measured = async (tool, load, seconds, gets) => {
   const child = tool(load, seconds + 4)
   const over = new Promise((resolve) => child.once('close', resolve))
   const pid = /** @type {number} */ (child.pid)
-  const look = async () => ({ gets: await gets(), cpuS: cpuS(pid), atMs: performance.now() })
+  const sample = async () => ({ gets: await gets(), cpuS: cpuS(pid), atMs: performance.now() })
   try {
     const before = await gets()
     for (const untilMs = performance.now() + startLimitMs; (await gets()) < before + 5000; await sleep(20))
       if (performance.now() > untilMs) throw new Error('a client did not begin')
     await sleep(warmUpMs)
-    const from = await look()
+    const from = await sample()
     await sleep(seconds * 1000)
-    const to = await look()
+    const to = await sample()
     const operations = to.gets - from.gets
     return {
       opsPerS: (operations * 1000) / (to.atMs - from.atMs),
@@ -132,7 +132,7 @@ end`,
 const round = async (room, load, endpoint) => {
   const control = controlConnections({})
   try {
-    const client = control.of(endpoint)
+    const client = control.clientOf(endpoint)
     await fill(client)
     const gets = async () =>
       parseInfo(String(await client.call('INFO', 'commandstats'))).commands.get?.calls ?? 0

@@ -30,7 +30,7 @@ const percentilesOf = (ms) => {
 /** @returns {Promise<Side>} */
 export const bullmqSide = async () => {
   const { Queue, Worker, version } = await load()
-  const connectionOf = (/** @type {import('../queue-peers.js').At} */ at) => ({
+  const connectionOf = (/** @type {At} */ at) => ({
     ...at,
     maxRetriesPerRequest: null,
   })

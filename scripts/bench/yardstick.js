@@ -18,7 +18,7 @@ export const onServer = async (work) => {
   const control = controlConnections(server.access)
   try {
     const [{ host, port }] = server.endpoints
-    await control.of({ host, port }).call('ACL', 'SETUSER', 'default', 'nopass')
+    await control.clientOf({ host, port }).call('ACL', 'SETUSER', 'default', 'nopass')
     return await work({ host, port })
   } finally {
     control.close()

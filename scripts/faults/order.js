@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { stampBytes } from '../../lib/traffic/payload.js'
 
-const pauseMs = 20
-const patienceMs = 2000
+// An item is written anew each second: what goes back in time is seen before.
+const pauseMs = 100
+// Longer than a busy machine stops a process.
+const patienceMs = 10_000
 
 /**
  * @param {object} needs

@@ -1,5 +1,5 @@
 // A private cluster with a writer on it as a user would start one, and what can be done to both.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,29 +13,72 @@ import { addServers, restartServer } from '../../lib/servers/embedded-changes.js
 import { resharding } from '../../lib/servers/reshard.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { testEnvironment } from '../test.js'
+import { growingLines } from './lines.js'
 
 /**
+ * @import { Checked } from '../../lib/run/check-written.js'
+ *
  * @typedef {Awaited<ReturnType<typeof stageOf>>} Stage
  * @typedef {{ host: string, port: number, pid: number, alive: boolean }} Server
  * @typedef {ReturnType<Stage['startWriter']>} Writer
  *
  * @typedef {object} Verified what scripts/verify.js found of a run that wrote each item once
- * @property {import('../../lib/run/check-written.js').Checked} checked
+ * @property {Checked} checked
  * @property {boolean} lossless it ended with 0, not with 4
  */
 
-const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const settleLimitMs = 120_000
 const longestWriter = '30m'
 const interruptLimitMs = 60_000
+
+/**
+ * A program of its own, as a user would start it.
+ * @param {string} name
+ * @param {string[]} args
+ * @param {Record<string, string>} variables
+ */
+const inProcess = (name, args, { REDIS_PASSWORD, ...variables }) => {
+  const child = startChild(fileURLToPath(new URL(`../../${name}`, import.meta.url)), args, {
+    env: { ...testEnvironment(process.env), ...variables },
+    secrets: { REDIS_PASSWORD },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  let log = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    log += chunk
+  })
+  const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
+    child.once('close', resolve),
+  )
+  return {
+    pid: child.pid,
+    ended,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
+    text: () => text,
+    log: () => log,
+  }
+}
+
+/** @typedef {Omit<ReturnType<typeof inProcess>, 'kill' | 'pid'> & { kill: (signal: any) => unknown, pid?: number }} Program */
 
 /**
  * @param {object} options
  * @param {boolean} [options.cluster]
  * @param {number} [options.shards]
  * @param {number} [options.replicas]
+ * @param {(...program: Parameters<typeof inProcess>) => Program} [options.startProgram]
  */
-export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {}) => {
+export const stageOf = async ({
+  cluster = true,
+  shards = 3,
+  replicas = 1,
+  startProgram = inProcess,
+} = {}) => {
   const embedded = await startEmbedded({
     cluster,
     shards,
@@ -50,7 +93,7 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
   const living = () => servers.filter(({ alive }) => alive)
   const change = resharding({
     cluster: {
-      control: (address) => control.of(endpointOf(address)),
+      control: (address) => control.clientOf(endpointOf(address)),
       access: embedded.access,
       addresses: () => living().map(addressOf),
     },
@@ -65,6 +108,8 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
     (await change.view())
       .filter(({ role, slots, failed }) => role === 'master' && slots.length > 0 && !failed)
       .sort((a, b) => a.slots[0][0] - b.slots[0][0])
+  const owners = async () =>
+    cluster ? (await masters()).map(({ address }) => address) : [addressOf(servers[0])]
 
   const kill = (/** @type {Server} */ server) => {
     process.kill(server.pid, 'SIGKILL')
@@ -75,9 +120,9 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
   }
 
   const isWhole = async () => {
-    if (!cluster) return (await control.of(servers[0]).ping()) === 'PONG'
+    if (!cluster) return (await control.clientOf(servers[0]).ping()) === 'PONG'
     const states = await Promise.all(
-      living().map(async (server) => String(await control.of(server).call('CLUSTER', 'INFO'))),
+      living().map(async (server) => String(await control.clientOf(server).call('CLUSTER', 'INFO'))),
     )
     return states.every((text) => /cluster_state:ok/.test(text))
   }
@@ -85,29 +130,12 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
   const until = async (what, holds) => {
     for (const limit = performance.now() + settleLimitMs; performance.now() < limit; await sleep(50))
       if (await holds().catch(() => false)) return
-    throw new Error(`waited in vain: ${what}`)
+    throw new Error(`not reached in time: ${what}`)
   }
 
-  /** One of the project's programs, as a user of these servers would start it. @param {string} name @param {string[]} args */
-  const start = (name, args) => {
-    const child = startChild(program(name), args, {
-      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: folder },
-      secrets: { REDIS_PASSWORD: embedded.access.password },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let text = ''
-    let log = ''
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-    })
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      log += chunk
-    })
-    const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
-      child.once('close', resolve),
-    )
-    return { child, ended, text: () => text, log: () => log }
-  }
+  /** One of the project's programs on these servers. @param {string} name @param {string[]} args */
+  const start = (name, args) =>
+    startProgram(name, args, { XDG_RUNTIME_DIR: folder, REDIS_PASSWORD: embedded.access.password })
   const addressOptions = (/** @type {{ host: string, port: number }} */ { host, port }) => [
     '--host',
     host,
@@ -116,10 +144,19 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
     ...(cluster ? ['--cluster'] : []),
   ]
 
+  /** Lines so far of a file of the run in a folder, but for the runs before it. @param {string} file @param {string} out @param {Set<string>} [before] */
+  const linesIn = (file, out, before = new Set()) => {
+    const linesOf = growingLines()
+    return () => {
+      const run = existsSync(out) ? readdirSync(out).find((name) => !before.has(name)) : undefined
+      return run === undefined ? [] : linesOf(join(out, run, file))
+    }
+  }
+
   return {
     embedded,
     isCluster: cluster,
-    control: control.of,
+    control: control.clientOf,
     change,
     servers,
     living,
@@ -164,12 +201,16 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
       return moved
     },
 
-    /** Items that stand in the masters now. */
+    /** Removes all keys. */
+    async empty() {
+      for (const address of await owners()) await control.clientOf(endpointOf(address)).flushall()
+    },
+
+    /** The number of items in the masters. */
     async storedItems() {
-      const owners = cluster ? (await masters()).map(({ address }) => address) : [addressOf(servers[0])]
       const counts = await Promise.all(
-        owners.map(async (address) => {
-          const client = control.of(endpointOf(address))
+        (await owners()).map(async (address) => {
+          const client = control.clientOf(endpointOf(address))
           const { databases } = parseInfo(String(await client.call('INFO', 'keyspace')))
           const others = await client.call('KEYS', 'millrace:*')
           const ids = await client.call('EXISTS', 'latest-ids').catch(() => 0)
@@ -184,7 +225,7 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
      * @param {{ host: string, port: number }} [at]
      * @param {{ longest?: string, model?: string, own?: string }} [more] model: its command; own: a folder for its results
      */
-    startWriter(line, at = embedded.endpoints[0], { longest = longestWriter, model, own = '' } = {}) {
+    startWriter(line, at = living()[0], { longest = longestWriter, model, own = '' } = {}) {
       const out = join(folder, own)
       mkdirSync(out, { recursive: true })
       const args = [
@@ -203,39 +244,30 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         ...(model ? ['--command', model] : []),
       ]
       const before = new Set(readdirSync(out))
-      const { child, ended, text, log } = start('producer.js', [
+      const program = start('producer.js', [
         ...addressOptions(at),
         ...args,
         ...line.split(' ').filter(Boolean),
       ])
       return {
-        pid: child.pid,
-        /** Lines of intervals.ndjson so far. @returns {any[]} */
-        intervals() {
-          const run = readdirSync(out).find((name) => !before.has(name))
-          const path = join(out, run ?? '', 'intervals.ndjson')
-          if (run === undefined || !existsSync(path)) return []
-          // The last one may be under way.
-          const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
-          return lines.map((line) => JSON.parse(line))
-        },
-        isRunning: () => child.exitCode === null && child.signalCode === null,
-        code: () => child.exitCode,
-        log,
+        ...program,
+        /** So far. */
+        intervals: linesIn('intervals.ndjson', out, before),
+        events: linesIn('events.ndjson', out, before),
         /** Ends the run as Ctrl-C does. @returns {Promise<any>} its document */
         async end() {
-          child.kill('SIGINT')
-          // What its library never answers holds it up: a second Ctrl-C does not wait.
-          const again = setTimeout(() => child.kill('SIGINT'), interruptLimitMs)
-          await ended
+          program.kill('SIGINT')
+          // It may wait for a reply that its library never gives: a second Ctrl-C does not wait.
+          const again = setTimeout(() => program.kill('SIGINT'), interruptLimitMs)
+          await program.ended
           clearTimeout(again)
           try {
-            return JSON.parse(text())
+            return JSON.parse(program.text())
           } catch {
-            throw new Error(`the writer left no result: ${log()}`)
+            throw new Error(`the writer left no result: ${program.log()}`)
           }
         },
-        kill: () => child.kill('SIGKILL'),
+        kill: () => program.kill('SIGKILL'),
       }
     },
 
@@ -244,9 +276,11 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
      * @param {string} own a folder for its results
      * @param {{ host: string, port: number }} [at]
      */
-    startReader(line, own, at = embedded.endpoints[0]) {
-      const args = ['--json', '--quiet', '--log-level', 'warn', '--out', join(folder, own)]
-      return start('consumer.js', [...addressOptions(at), ...args, ...line.split(' ')])
+    startReader(line, own, at = living()[0]) {
+      const out = join(folder, own)
+      const args = ['--json', '--quiet', '--log-level', 'warn', '--out', out]
+      const reader = start('consumer.js', [...addressOptions(at), ...args, ...line.split(' ')])
+      return { ...reader, intervals: linesIn('intervals.ndjson', out) }
     },
 
     /**

@@ -36,7 +36,7 @@ export const wayTo = async (to) => {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   return {
     host: '127.0.0.1',
-    port: /** @type {import('node:net').AddressInfo} */ (server.address()).port,
+    port: /** @type {AddressInfo} */ (server.address()).port,
     /** All connections stay open and silent; new ones work. */
     forget: () => live.clear(),
     pause: () => {

@@ -85,7 +85,7 @@ export const mutations = [
     ...connection,
     line: 'unansweredBytes -= entry.bytes',
     becomes: '',
-    breaks: 'the window never opens again',
+    breaks: 'after --window bytes nothing more is sent',
   },
   {
     ...connection,
@@ -95,7 +95,7 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'if (!entry.held) underWay.begin(tick)',
+    line: 'if (!entry.inSlotQueue) underWay.begin(tick)',
     becomes: 'underWay.begin(tick)',
     breaks: 'repeats are under way for ever',
   },
@@ -107,13 +107,13 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'if (slotQueues.any()) ({ from, to } = freeUntil(share, job, from, to))',
+    line: 'if (slotQueues.any()) ({ from, to } = freeUntil(tickJobs, job, from, to))',
     becomes: '',
     breaks: 'later ticks pass a repeat',
   },
   {
     ...queue,
-    line: 'while (stop < end && !heldAt(stop)) stop++',
+    line: 'while (stop < end && !waitsAt(stop)) stop++',
     becomes: 'stop = end',
     breaks: 'a held slot within a range is not seen',
   },
@@ -125,9 +125,9 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'unanswered.bytes() >= windowBytes) return 0',
-    becomes: 'windowBytes < 0) return 0',
-    breaks: 'the window has no end',
+    line: 'unanswered.bytes() >= maxUnansweredBytes) return 0',
+    becomes: 'maxUnansweredBytes < 0) return 0',
+    breaks: 'more than --window bytes are unanswered',
   },
   {
     ...queue,
@@ -167,7 +167,7 @@ export const mutations = [
   },
   {
     ...slotQueues,
-    line: 'if (!entry.held) hold.pending',
+    line: 'if (!entry.inSlotQueue) hold.pending',
     becomes: 'hold.pending',
     breaks: 'a command refused twice holds its slot for ever',
   },
@@ -197,7 +197,7 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'if (entry.held) slotQueues.settle(slotIn(entry), n)',
+    line: 'if (entry.inSlotQueue) slotQueues.settle(slotIn(entry), n)',
     becomes: '',
     breaks: 'a hold is never let go',
   },
@@ -216,7 +216,7 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'entry.to && (held || encoded.slotAt(to, values) === slot)',
+    line: 'entry.to && (inSlotQueue || encoded.slotAt(to, values) === slot)',
     becomes: 'entry.to',
     breaks: 'lost commands of several slots wait in one',
   },
@@ -241,19 +241,19 @@ export const mutations = [
   { ...ledger, line: 'if (own) own[outcome] += items', becomes: '', breaks: 'nothing is counted by writer' },
   {
     ...encoded,
-    line: 'if (busy.some((held) => held.from < end && start < held.to))',
+    line: 'if (busy.some((range) => range.from < end && start < range.to))',
     becomes: 'if (busy.length > 99)',
     breaks: 'bytes are patched while a socket holds them',
   },
   {
     ...encoded,
-    line: 'if (kept.pass.commands === count) kept.low = values',
-    becomes: 'kept.low = values',
+    line: 'if (encoded.pass.commands === count) encoded.low = values',
+    becomes: 'encoded.low = values',
     breaks: 'digits of commands that were not patched stay old',
   },
   {
     ...encoded,
-    line: 'busy.splice(busy.indexOf(held), 1)',
+    line: 'busy.splice(busy.indexOf(range), 1)',
     becomes: 'busy.splice(0, busy.length)',
     breaks: 'one write done frees the bytes of all',
   },
@@ -275,12 +275,6 @@ export const mutations = [
     line: 'if (pool) pool.whenDrained(release)',
     becomes: 'if (!pool) pool',
     breaks: 'a slot that left waits for ever',
-  },
-  {
-    ...socket,
-    line: 'encoded.from[from + n] - encoded.from[from]',
-    becomes: 'encoded.from[from + n - 1] - encoded.from[from]',
-    breaks: 'items answered are short by a command',
   },
   {
     ...itemTimes,
@@ -330,7 +324,7 @@ export const mutations = [
     ...socket,
     line: 'for (let r = at; r < ranges.length; r += 2) {\n        ledger',
     becomes: 'for (let r = at; r < ranges.length; r += 4) {\n        ledger',
-    breaks: 'every other range of a turn that is lost has no outcome',
+    breaks: 'every other range of a waiting tick that is lost has no outcome',
   },
   {
     ...pool,
@@ -370,8 +364,8 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'windowCommands - unanswered.commands()',
-    becomes: 'windowCommands',
+    line: 'maxUnansweredCommands - unanswered.commands()',
+    becomes: 'maxUnansweredCommands',
     breaks: 'more commands are in flight than --pipeline allows',
   },
   {
@@ -424,20 +418,20 @@ export const mutations = [
   },
   {
     ...reconnecting,
-    line: 'if (!owes()) letGo()\n      return true',
+    line: 'if (!hasUnanswered()) letGo()\n      return true',
     becomes: 'letGo()\n      return true',
-    breaks: 'a connection is renewed that still owes replies',
+    breaks: 'a connection is renewed that still waits for replies',
   },
   {
     ...reconnecting,
-    line: 'if (retiring && !owes()) letGo()',
+    line: 'if (retiring && !hasUnanswered()) letGo()',
     becomes: '',
     breaks: 'a connection that is to be renewed is never closed',
   },
   {
     ...reconnecting,
-    line: 'if (sinceMs === null) onUp()',
-    becomes: 'if (sinceMs !== null) onUp()',
+    line: 'if (retiredMs === null) return onUp()',
+    becomes: 'if (retiredMs !== null) return onUp()',
     breaks: 'what waits for a renewed connection waits for ever',
   },
   {
@@ -644,9 +638,9 @@ export const mutations = [
     breaks: '--version prints the help',
   },
   {
-    ...front,
-    line: "(await offered(argv)).join('\\n')",
-    becomes: "(await offered(argv)).join(' ')",
+    ...completion,
+    line: "(await offered(words)).join('\\n')",
+    becomes: "(await offered(words)).join(' ')",
     breaks: 'the completion offers one word',
   },
   {

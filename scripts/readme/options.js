@@ -2,10 +2,9 @@
 
 import { commandNamed } from '../../lib/cli/commands.js'
 import { findAbout, findOptions } from '../../lib/cli/find-options.js'
-import { dashed } from '../../lib/options/command-line.js'
 import { defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
-import { OPTIONS, optionsOf } from '../../settings.js'
+import { dashed, OPTIONS, optionsOf } from '../../settings.js'
 
 /** @import { Option, Program } from '../../settings.js' */
 

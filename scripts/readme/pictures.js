@@ -15,18 +15,18 @@ import { queuesPictures } from './queues.js'
  * @import { RunData } from './data.js'
  */
 
-const looks = /** @type {const} */ (['light', 'dark'])
+const themes = /** @type {const} */ (['light', 'dark'])
 
 /** @param {Record<string, { title: string, height: number, option: Record<string, any> }>} pictures */
-const allInBothLooks = (pictures) =>
-  Object.assign({}, ...Object.entries(pictures).map(([name, picture]) => inBothLooks(name, picture)))
+const allInBothThemes = (pictures) =>
+  Object.assign({}, ...Object.entries(pictures).map(([name, picture]) => inBothThemes(name, picture)))
 
 /** @param {string} name @param {{ title: string, height: number, option: Record<string, any> }} picture */
-const inBothLooks = (name, { title, height, option }) =>
+const inBothThemes = (name, { title, height, option }) =>
   Object.fromEntries(
-    looks.map((look) => [
-      `charts/measured/${name}-${look}.svg`,
-      pictureFile({ title, note: '', option }, { theme: look, width: 900, height }),
+    themes.map((theme) => [
+      `charts/measured/${name}-${theme}.svg`,
+      pictureFile({ title, note: '', option }, { theme: theme, width: 900, height }),
     ]),
   )
 
@@ -92,12 +92,12 @@ export const pictureFiles = (experiments, shardAdded) => {
   const membership = experiments.get('membership')
   const counters = experiments.get('counters')
   return {
-    ...(models && inBothLooks('models', modelsPicture(models))),
-    ...(shardAdded && inBothLooks('add-shard', shardAddedChart(shardAdded))),
-    ...(membership && allInBothLooks(membershipPictures(membership))),
-    ...(counters && allInBothLooks(countersPictures(counters))),
-    ...allInBothLooks(queriesPictures(experiments)),
-    ...allInBothLooks(queuesPictures(experiments)),
+    ...(models && inBothThemes('models', modelsPicture(models))),
+    ...(shardAdded && inBothThemes('add-shard', shardAddedChart(shardAdded))),
+    ...(membership && allInBothThemes(membershipPictures(membership))),
+    ...(counters && allInBothThemes(countersPictures(counters))),
+    ...allInBothThemes(queriesPictures(experiments)),
+    ...allInBothThemes(queuesPictures(experiments)),
   }
 }
 

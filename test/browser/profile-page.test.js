@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { adviceTables } from '../../lib/cli/profile-tables.js'
 import { pageOf } from '../../lib/report/page/page.js'
-import { launched, openedPage, skip } from '../helpers/browser.js'
+import { openedPage, pageTest } from '../helpers/browser.js'
 import { ownFolder } from '../helpers/programs.js'
 
 const effect = {
@@ -15,11 +14,8 @@ const effect = {
 const form = { rounds: 6, memory_bytes: effect, cpu_us: effect }
 const advice = [
   {
-    ...{
-      ...form,
-      pattern: 'session:{uuid}:basket:items',
-      title: 'in hashes of 100 each, which expire as one',
-    },
+    ...{ ...form, pattern: 'session:{uuid}:basket:items' },
+    title: 'in hashes of 100 each, which expire as one',
     when: 'keys that are written together may expire together',
   },
   {
@@ -29,7 +25,7 @@ const advice = [
   },
 ]
 
-test('what costs less fits into 1200 pixels', { skip }, async (t) => {
+pageTest('what costs less fits into 1200 pixels', async (t) => {
   const sections = {
     ...{ title: 'Profile of a server', question: 'Which keys are there?', highlights: [], warnings: [] },
     verdict: { good: true, neutral: true, word: 'Seen', sentence: '3 keys' },
@@ -38,13 +34,9 @@ test('what costs less fits into 1200 pixels', { skip }, async (t) => {
   }
   const file = join(ownFolder(t, 'page'), 'profile.html')
   writeFileSync(file, await pageOf(/** @type {any} */ (sections), [], '1.0.0'))
-  const browser = await launched()
-  t.after(() => browser.close())
-  const page = await openedPage(t, browser, `file://${file}`, (url) => url.startsWith('file:'))
-  const [inside, whole] = await page
-    .locator('.scroll')
-    .first()
-    .evaluate((box) => [box.clientWidth, box.scrollWidth])
+  const page = await openedPage(t, `file://${file}`, (url) => url.startsWith('file:'))
+  const table = page.locator('.scroll').first()
+  const [inside, whole] = await table.evaluate((box) => [box.clientWidth, box.scrollWidth])
   assert.ok(whole <= inside, `${whole} in ${inside}`)
-  assert.match(await page.locator('.scroll').first().innerText(), /if a range may be read from each/)
+  assert.match(await table.innerText(), /if a range may be read from each/)
 })

@@ -1,14 +1,10 @@
 // Every way to count, on every structure, alone and in a cluster: what redis-cli finds is what was declared.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { planOf } from '../../lib/loads/plan.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
-import { openTarget } from '../../lib/servers/open.js'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { cli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
-import { settingsOf } from '../helpers/strategy-contract.js'
-import { writeUnattended } from '../helpers/unattended.js'
+import { openedTarget, planOn, settingsOf, writeUnattended } from '../helpers/unattended.js'
 
 const names = strategyNames('clients').filter((name) => strategyNamed(name).workload === 'counters')
 const structures = /** @type {const} */ (['zset', 'hash', 'string'])
@@ -18,16 +14,14 @@ const chunk = 70
 
 for (const cluster of [false, true])
   describe(cluster ? 'a local cluster' : 'one server', () => {
-    /** @type {Awaited<ReturnType<typeof openTarget>>} */
+    /** @type {Awaited<ReturnType<typeof openedTarget>>} */
     let target
     /** @type {Awaited<ReturnType<typeof sharedServers>>} */
     let address
     const scope = suiteScope()
     before(async () => {
       address = await sharedServers(scope, cluster)
-      const settings = settingsOf(`--host ${address.host} --port ${address.port}`, cluster)
-      target = await openTarget({ ...settings, password: address.password }, { say: () => {} })
-      scope.after(() => target.close())
+      target = await openedTarget(scope, address, cluster)
     })
 
     const ask = async (/** @type {string[]} */ ...args) => {
@@ -60,8 +54,7 @@ for (const cluster of [false, true])
           const size = options.includes('chunkSize') ? chunk : 1
           const line = `--strategy ${name} --structure ${structure} --items ${items} --counters ${counters} --prefix ${prefix}`
           const settings = settingsOf(size > 1 ? `${line} --chunk-size ${size}` : line, cluster)
-          const plan = planOf(settings, await targetFactsOf(settings, target, [1]))
-          const { items: outcome, chunks } = await writeUnattended(plan, target)
+          const { items: outcome, chunks } = await writeUnattended(await planOn(settings, target), target)
           const { keys, amounts } = await stored(structure, prefix)
           await ask('DEL', ...keys)
           assert.deepEqual([outcome.offered, outcome.acked, chunks?.delivery], [items, items, delivery])

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { strategy } from '../../lib/workloads/declare.js'
 import { register, strategyNamed, strategyNames } from '../../lib/workloads/index.js'
+import { codesIn } from '../helpers/programs.js'
 import { compareWithWitness, queryServer } from '../helpers/queries.js'
 import { suiteScope } from '../helpers/servers.js'
 
@@ -21,60 +22,46 @@ before(async () => {
   place = await queryServer(scope)
 })
 
-const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)
-
 describe('the same answers as a witness in Python', () => {
   for (const name of names) test(name, () => compareWithWitness(name, place))
 })
 
 describe('a way that is broken on purpose is caught', () => {
-  /**
-   * @param {string} name
-   * @param {(command: import('../../lib/workloads/declare.js').Command) => import('../../lib/workloads/declare.js').Command} broken
-   */
-  const brokenFrom = (name, broken) => {
+  /** With another argument at that place. @param {string} name @param {number} at @param {any} argument */
+  const judgedWith = async (name, at, argument) => {
     const right = strategyNamed('query-scan')
-    register(
-      strategy({
-        ...right,
-        name,
-        title: 'broken',
-        operations: (t, k) => {
-          const { query, ...others } = right.operations(t, k)
-          return { ...others, query: query.map(broken) }
-        },
-      }),
-    )
-    return async () => {
-      const asked = '--strategy query-scan --items 1000 --selectivity 0.1 --requests 20'
-      const document = await place.judged(`${asked} --prefix ${name}:`, name)
-      await place.clear()
-      return document
+    /** @param {Parameters<typeof right.operations>} of */
+    const operations = (...of) => {
+      const { query, ...others } = right.operations(...of)
+      return {
+        ...others,
+        query: query.map((command) => ({ ...command, args: command.args.with(at, argument) })),
+      }
     }
+    register(strategy({ ...right, name, title: 'broken', operations }))
+    const asked = '--strategy query-scan --items 1000 --selectivity 0.1 --requests 20'
+    const document = await place.judged(`${asked} --prefix ${name}:`, name)
+    await place.clear()
+    return document
   }
-  /** The argument at that place. @param {number} at @param {any} argument */
-  const instead = (at, argument) => (/** @type {any} */ command) => ({
-    ...command,
-    args: command.args.map((/** @type {any} */ old, /** @type {number} */ i) => (i === at ? argument : old)),
-  })
 
   test('sorted the wrong way round', async () => {
-    const { queries, valid, ...document } = await brokenFrom('broken-sort', instead(7, 1))()
+    const { queries, valid, ...document } = await judgedWith('broken-sort', 7, 1)
     assert.deepEqual([queries.right, queries.wrong, queries.partial], [0, 20, 0])
     assert.equal(valid, false)
-    assert.ok(codesOf(document).includes('wrong-answers'))
+    assert.ok(codesIn(document).includes('wrong-answers'))
     assert.equal(queries.examples[0].verdict, 'wrong')
   })
 
   test('cut short', async () => {
-    const { queries, valid, ...document } = await brokenFrom('broken-cut', instead(9, 7))()
+    const { queries, valid, ...document } = await judgedWith('broken-cut', 9, 7)
     assert.deepEqual([queries.right, queries.wrong, queries.partial], [0, 0, 20])
     assert.equal(valid, false)
-    assert.ok(codesOf(document).includes('partial-answers'))
+    assert.ok(codesIn(document).includes('partial-answers'))
   })
 
   test('another filter', async () => {
-    const { queries, valid } = await brokenFrom('broken-filter', instead(3, 'pending'))()
+    const { queries, valid } = await judgedWith('broken-filter', 3, 'pending')
     assert.equal(valid, false)
     assert.ok(queries.wrong + queries.partial >= 10, JSON.stringify(queries))
   })

@@ -3,52 +3,30 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { run } from '../../lib/index.js'
 import { jobIn } from '../../lib/workloads/queue/job.js'
-import { at as envOf, startProgram } from '../helpers/programs.js'
+import { at as envOf, startProgram, until } from '../helpers/programs.js'
 import { openCli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 
 const quantity = 200
 // That cores were busy says nothing about a queue.
-const ofTheMachine = [
-  'rate',
-  'work',
-  'client-contended',
-  'client-saturated',
-  'client-stopped',
-  'gaps',
-  'unsettled',
-]
+const ofTheMachine = 'rate work client-contended client-saturated client-stopped gaps unsettled'.split(' ')
 
+/** Of the types of keys. */
+const kinds = {
+  list: { strategy: 'queue-list', key: 'list', length: 'LLEN' },
+  stream: { strategy: 'queue-stream', key: 'stream', length: 'XLEN' },
+  zset: { strategy: 'queue-zset', key: 'due', length: 'ZCARD' },
+}
 /** @type {Record<string, { strategy: string, made?: object, worker: object, key: string, length: string, promise: string }>} */
 const ways = {
-  BRPOP: { strategy: 'queue-list', worker: {}, key: 'list', length: 'LLEN', promise: 'at-most-once' },
-  BLMPOP: {
-    strategy: 'queue-list',
-    worker: { take: 7 },
-    key: 'list',
-    length: 'LLEN',
-    promise: 'at-most-once',
-  },
-  LMOVE: {
-    strategy: 'queue-list',
-    worker: { confirm: true, take: 7 },
-    key: 'list',
-    length: 'LLEN',
-    promise: 'at-least-once',
-  },
-  XREADGROUP: {
-    strategy: 'queue-stream',
-    worker: { take: 7 },
-    key: 'stream',
-    length: 'XLEN',
-    promise: 'at-least-once',
-  },
+  BRPOP: { ...kinds.list, worker: {}, promise: 'at-most-once' },
+  BLMPOP: { ...kinds.list, worker: { take: 7 }, promise: 'at-most-once' },
+  LMOVE: { ...kinds.list, worker: { confirm: true, take: 7 }, promise: 'at-least-once' },
+  XREADGROUP: { ...kinds.stream, worker: { take: 7 }, promise: 'at-least-once' },
   ZADD: {
-    strategy: 'queue-zset',
+    ...kinds.zset,
     made: { delay: '300ms' },
     worker: { take: 7, confirm: true },
-    key: 'due',
-    length: 'ZCARD',
     promise: 'at-least-once',
   },
 }
@@ -68,31 +46,36 @@ for (const cluster of [false, true])
       const [answer] = await ask([args.map((arg) => JSON.stringify(arg)).join(' ')])
       return answer
     }
-    const at = () => ({ host: address.host, port: address.port, password: address.password, cluster })
     const faultsOf = (/** @type {any} */ document) =>
       document.warnings
         .filter((/** @type {any} */ one) => one.invalidates && !ofTheMachine.includes(one.code))
         .map((/** @type {any} */ { code }) => code)
-    /** @param {object} options */
-    const produce = async (options) => {
-      const document = /** @type {any} */ (
-        await run({
-          ...at(),
-          quantity,
-          duration: '1s',
-          maxBehind: '60s',
-          allow: 'foreign-keys',
-          idleCost: 'never',
-          ...options,
-        })
-      )
+    /** @param {object} options @returns {Promise<any>} */
+    const offer = async (options) => {
+      const given = { quantity, duration: '1s', maxBehind: '60s', allow: 'foreign-keys', idleCost: 'never' }
+      const document = await run(/** @type {any} */ ({ ...address, cluster, ...given, ...options }))
       assert.deepEqual(faultsOf(document), [])
+      return document
+    }
+    const produce = async (/** @type {object} */ options) => {
+      const document = await offer(options)
       assert.equal(document.items.acked, quantity)
       return document
     }
-    /** @param {object} options */
-    const consume = async (options) => {
-      const document = /** @type {any} */ (await run({ command: 'read', ...at(), ...options }))
+    /** @param {object} options @param {(seconds: any[]) => Promise<boolean>} [enough] when it is stopped; else it ends by itself */
+    const consume = async (options, enough) => {
+      const stopping = new AbortController()
+      const seconds = /** @type {any[]} */ ([])
+      const onProgress = (/** @type {any} */ line) => void (line.type === 'second' && seconds.push(line))
+      const running = run(
+        { command: 'read', ...address, cluster, ...options },
+        { signal: stopping.signal, onProgress },
+      )
+      if (enough) {
+        await until('enough of it', () => enough(seconds))
+        stopping.abort()
+      }
+      const document = /** @type {any} */ (await running)
       const { produced, done, queued, in_flight: inFlight, lost } = document.jobs.account
       assert.equal(produced, done + queued + inFlight + lost)
       return { document, account: document.jobs.account, faults: faultsOf(document) }
@@ -104,15 +87,16 @@ for (const cluster of [false, true])
 
     for (const [name, { strategy, made = {}, worker, key, length, promise }] of Object.entries(ways)) {
       if (cluster && name !== 'XREADGROUP') continue
-      const prefix = `${name.toLowerCase()}:`
-      const queue = `${prefix}{jobs}:${key}`
       test(`${name}: what is in the queue, and then what is done`, async () => {
+        const prefix = `${name.toLowerCase()}:`
+        const queue = `${prefix}{jobs}:${key}`
         const { plan } = await produce({ strategy, prefix, ...made })
         assert.equal(await cli(length, queue), quantity)
         assert.equal(await cli('BITCOUNT', `${queue}:acked:${plan.queue.maker}`), quantity)
 
         // Ended in the middle: the rest is still there.
-        const part = await consume({ prefix, workers: 2, ...worker, work: 'sleep:10ms', duration: '300ms' })
+        const some = async () => (await cli(length, queue)) < quantity
+        const part = await consume({ prefix, workers: 2, ...worker, work: 'sleep:50ms' }, some)
         assert.deepEqual(part.faults, [])
         const left = await cli(length, queue)
         assert.ok(left > 0 && left < quantity, `${left} left`)
@@ -128,21 +112,18 @@ for (const cluster of [false, true])
         assert.equal(await cli(length, queue), 0)
         const { latency_us: latency, waiting_us: waiting, measures } = rest.document
         assert.ok(waiting.p50 <= latency.intended.p50 && latency.intended.max < 600e6)
-        assert.ok(
-          measures.some((/** @type {any} */ one) => one.name === 'jobs.account.lost' && one.value === 0),
-        )
+        assert.equal(measures.find((/** @type {any} */ { name }) => name === 'jobs.account.lost').value, 0)
         await cleanUp(prefix)
       })
-    }
 
-    for (const [name, { strategy, made = {}, worker, key, length, promise }] of Object.entries(ways)) {
-      if (cluster && name !== 'XREADGROUP') continue
-      const prefix = `stages-${name.toLowerCase()}:`
-      const queue = `${prefix}{jobs}:${key}`
       test(`${name}: filters hand over to outputs, and what is between them is known`, async () => {
+        const prefix = `stages-${name.toLowerCase()}:`
+        const queue = `${prefix}{jobs}:${key}`
         await produce({ strategy, prefix, ...made })
-        const slow = { workers: 3, outputs: 1, ...worker, outputWork: 'sleep:20ms' }
-        const part = await consume({ prefix, ...slow, duration: '1200ms' })
+        const slow = { workers: 3, outputs: 1, ...worker, outputWork: 'sleep:50ms' }
+        const part = await consume({ prefix, ...slow }, async (seconds) =>
+          seconds.some(({ jobs }) => jobs.done > 0),
+        )
         assert.deepEqual(part.faults, [])
         const { filter, output } = part.document.stages
         const [waiting, between] = [await cli(length, queue), await cli(length, `${queue}:out`)]
@@ -157,10 +138,8 @@ for (const cluster of [false, true])
         // Workers of one stage do not know how to end the second.
         const alone = await consume({ prefix, workers: 1, ...worker, drain: true, duration: '30s' })
         assert.equal(alone.account.passed, between)
-        assert.match(
-          alone.document.warnings.map((/** @type {any} */ { message }) => message).join(),
-          /only --outputs drains/,
-        )
+        const words = alone.document.warnings.map((/** @type {any} */ { message }) => message)
+        assert.match(words.join(), /only --outputs drains/)
 
         // On a busy machine its time may be over before the first stage is empty.
         const left = await cli(length, queue)
@@ -210,13 +189,8 @@ for (const cluster of [false, true])
       assert.equal(await cli('XLEN', queue), 50 + held.account.queued)
       const [[id]] = await cli('XRANGE', queue, '-', '+', 'COUNT', '1')
       await cli('XDEL', queue, id)
-      const { account, faults, document } = await consume({
-        prefix,
-        workers: 3,
-        take: 8,
-        reclaim: '300ms',
-        drain: true,
-      })
+      const options = { prefix, workers: 3, take: 8, reclaim: '300ms', drain: true }
+      const { account, faults, document } = await consume(options)
       assert.ok(document.jobs.reclaimed >= 49)
       assert.equal(account.lost, 1)
       assert.deepEqual(faults, ['lost'])
@@ -224,26 +198,16 @@ for (const cluster of [false, true])
     })
 
     test('a queue with a limit refuses what it has no room for, or lets it wait', async () => {
-      const refusing = async (/** @type {string[]} */ [strategy, key, length]) => {
+      const refusing = async (/** @type {typeof kinds['list']} */ { strategy, key, length }) => {
         const prefix = `full-${key}:`
-        const options = { strategy, prefix, maxQueue: 60, quantity, duration: '1s', maxBehind: '60s' }
-        const made = /** @type {any} */ (
-          await run({ .../** @type {any} */ (options), ...at(), allow: 'foreign-keys' })
-        )
-        assert.deepEqual(faultsOf(made), [])
+        const made = await offer({ strategy, prefix, maxQueue: 60 })
         assert.deepEqual(made.items.failed_by, { FULL: quantity - 60 })
         assert.equal(made.queue.refused, quantity - 60)
         assert.ok(made.queue.full_ms > 0)
         assert.equal(await cli(length, `${prefix}{jobs}:${key}`), 60)
         await cleanUp(prefix)
       }
-      await Promise.all(
-        [
-          ['queue-list', 'list', 'LLEN'],
-          ['queue-stream', 'stream', 'XLEN'],
-          ['queue-zset', 'due', 'ZCARD'],
-        ].map(refusing),
-      )
+      await Promise.all(Object.values(kinds).map(refusing))
       const prefix = 'waits:'
       const [made, { account, faults }] = await Promise.all([
         produce({ strategy: 'queue-list', prefix, maxQueue: 20, whenFull: 'wait' }),
@@ -271,35 +235,25 @@ for (const cluster of [false, true])
     })
 
     test('what does not belong to workers, or only to them, is refused by name', async (t) => {
-      for (const [options, pattern] of /** @type {[object, RegExp][]} */ ([
+      for (const [message, options] of /** @type {[RegExp, object][]} */ ([
         [
-          { strategy: 'queue-stream', verify: true },
           /^--verify is for consumers that fetch items; queue-stream is a queue/,
+          { strategy: 'queue-stream', verify: true },
         ],
         [
-          { strategy: 'sorted-set', workers: 4 },
           /^--workers is for the workers of a queue, and sorted-set is none/,
+          { strategy: 'sorted-set', workers: 4 },
         ],
-        [
-          { strategy: 'queue-list', driver: 'ioredis' },
-          /^--driver ioredis: workers of a queue run on plain sockets only/,
-        ],
-        [
-          { strategy: 'queue-list', take: 100, work: 'sleep:100ms' },
-          /^--reclaim: a worker that takes 100 jobs works 10000 ms/,
-        ],
+        [/^--driver ioredis: workers of a queue run on plain sockets only/, { driver: 'ioredis' }],
+        [/^--reclaim: a worker that takes 100 jobs works 10000 ms/, { take: 100, work: 'sleep:100ms' }],
       ]))
-        await assert.rejects(consume({ prefix: 'none:', ...options }), { message: pattern, exitCode: 2 })
+        await assert.rejects(consume({ prefix: 'none:', strategy: 'queue-list', ...options }), {
+          message,
+          exitCode: 2,
+        })
       // And as a user sees it.
-      const env = envOf(address)
-      const idle = await startProgram(
-        t,
-        'consumer.js',
-        '--strategy queue-list --prefix none: --duration 300ms',
-        {
-          env,
-        },
-      ).ended
+      const line = '--strategy queue-list --prefix none: --duration 300ms'
+      const idle = await startProgram(t, 'consumer.js', line, { env: envOf(address) }).ended
       assert.equal(idle.code, 4, idle.stderr)
       assert.match(
         idle.stdout,

@@ -33,17 +33,10 @@ test('a lease is given back and renewed by its holder alone, and a release gives
   assert.equal(await redis.exists('lease'), 0)
 
   const group = { prefix: 'p:', totalAgents: 2 }
+  const topology = { masters: [`${host}:${port}`], owners: null }
   const own = leases({
-    target: {
-      kind: 'single',
-      topology: { masters: [`${host}:${port}`], owners: null },
-      access: { password },
-    },
-    group,
-    run: 'run',
-    say: () => {},
-    onLost: () => {},
-    clock: () => performance.now(),
+    target: { kind: 'single', topology, access: { password } },
+    ...{ group, run: 'run', say: () => {}, onLost: () => {}, clock: () => performance.now() },
   })
   t.after(own.release)
   assert.deepEqual(await own.claim('next'), [1])

@@ -13,22 +13,15 @@ const lightOf = (hex) =>
 const times = (matrix, [x, y, z]) =>
   /** @type {Triple} */ (matrix.map(([a, b, c]) => Math.min(1, Math.max(0, a * x + b * y + c * z))))
 
+/** Red and green become one: the share of red in it, and what of their difference comes to blue. */
+const mixedOf = (/** @type {number} */ red, /** @type {number} */ blue) => {
+  const mixed = [red, 1 - red, 0]
+  return [mixed, mixed, [blue, -blue, 1]]
+}
 const views = {
-  normal: [
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-  ],
-  deuteranopia: [
-    [0.29275, 0.70725, 0],
-    [0.29275, 0.70725, 0],
-    [-0.02234, 0.02234, 1],
-  ],
-  protanopia: [
-    [0.11238, 0.88762, 0],
-    [0.11238, 0.88762, 0],
-    [0.00401, -0.00401, 1],
-  ],
+  normal: Array.from({ length: 3 }, (_, at) => [0, 0, 0].with(at, 1)),
+  deuteranopia: mixedOf(0.29275, -0.02234),
+  protanopia: mixedOf(0.11238, 0.00401),
 }
 
 /** @param {Triple} light @returns {Triple} CIELAB, D65 */
@@ -59,8 +52,7 @@ const cos = (/** @type {number} */ degrees) => Math.cos(degrees * radians)
 /** @param {number} a @param {number} b */
 const hue = (a, b) => (a === 0 && b === 0 ? 0 : (Math.atan2(b, a) / radians + 360) % 360)
 
-/** @param {number} chroma */
-const seventh = (chroma) => Math.sqrt(chroma ** 7 / (chroma ** 7 + 25 ** 7))
+const seventh = (/** @type {number} */ chroma) => Math.sqrt(chroma ** 7 / (chroma ** 7 + 25 ** 7))
 
 /** CIEDE2000 of two colours in CIELAB. @param {Triple} one @param {Triple} other */
 export const distance = ([l1, a1, b1], [l2, a2, b2]) => {

@@ -1,32 +1,51 @@
 // Commands as bytes, read back by the shortest parser that can do it: nothing of lib/ has a part in it.
 
-/** @param {Buffer} bytes @returns {Buffer[][]} */
-export const parseCommands = (bytes) => {
-  const commands = []
+/**
+ * The whole commands at the start of some bytes, and how far each reaches.
+ * @param {Buffer} bytes
+ * @param {number} [most]
+ * @param {BufferEncoding} [encoding]
+ */
+export const commandsIn = (bytes, most = Number.POSITIVE_INFINITY, encoding = 'latin1') => {
+  const commands = /** @type {{ args: string[], end: number }[]} */ ([])
   let at = 0
-  const line = (/** @type {string} */ mark) => {
-    const end = bytes.indexOf('\r\n', at)
-    const text = bytes.toString('latin1', at, end)
-    if (end < 0 || text[0] !== mark || !/^.(0|[1-9]\d*)$/.test(text))
-      throw new Error(`not RESP at ${at}: ${text}`)
-    at = end + 2
-    return Number(text.slice(1))
+  const isLineEnd = () => bytes[at] === 13 && bytes[at + 1] === 10
+  /** -1: it is none, or not all of it is there. @param {number} mark */
+  const number = (mark) => {
+    if (bytes[at] !== mark) return -1
+    const from = at + 1
+    let n = 0
+    for (at = from; bytes[at] >= 48 && bytes[at] <= 57; at++) n = n * 10 + bytes[at] - 48
+    if (!isLineEnd() || at === from || (bytes[from] === 48 && at > from + 1)) return -1
+    at += 2
+    return n
   }
-  while (at < bytes.length) {
-    const args = []
-    for (let left = line('*'); left > 0; left--) {
-      const length = line('$')
-      args.push(bytes.subarray(at, at + length))
+  while (commands.length < most) {
+    const args = /** @type {string[]} */ ([])
+    const count = number(42)
+    if (count < 0) return commands
+    for (let i = 0; i < count; i++) {
+      const length = number(36)
+      if (length < 0) return commands
+      args.push(bytes.toString(encoding, at, at + length))
       at += length
-      if (bytes.toString('latin1', at, at + 2) !== '\r\n') throw new Error(`no line end at ${at}`)
+      if (!isLineEnd()) return commands
       at += 2
     }
-    commands.push(args)
+    commands.push({ args, end: at })
   }
   return commands
 }
 
-/** @typedef {import('../../lib/wire/encode.js').TickValues} TickValues */
+/** Bytes that are commands, and nothing else. @param {Buffer} bytes @returns {Buffer[][]} */
+export const parseCommands = (bytes) => {
+  const commands = commandsIn(bytes)
+  const end = commands.at(-1)?.end ?? 0
+  if (end < bytes.length) throw new Error(`not RESP at ${end}: ${bytes.toString('latin1', end, end + 40)}`)
+  return commands.map(({ args }) => args.map((arg) => Buffer.from(arg, 'latin1')))
+}
+
+/** @import { Argument, Part, TickValues } from '../../lib/wire/encode.js' */
 
 /** Holes of their usual width. @param {number} epochMs @returns {TickValues} */
 export const valuesAt = (epochMs) => {
@@ -40,18 +59,13 @@ export const valuesAt = (epochMs) => {
   }
 }
 
-/** @param {import('../../lib/wire/encode.js').Part} part @param {TickValues} values */
-const bytesOfPart = (part, values) => {
+const bytesOfPart = (/** @type {Part} */ part, /** @type {TickValues} */ values) => {
   if (typeof part === 'string') return Buffer.from(part)
   if (typeof part === 'number') return Buffer.from(String(part))
   return 'hole' in part ? Buffer.from(values[part.hole]) : Buffer.from(part)
 }
 
-/**
- * What must be on the wire for a command, made the plain way.
- * @param {import('../../lib/wire/encode.js').Argument[]} args
- * @param {TickValues} values
- */
+/** What must be on the wire for a command, made the plain way. @param {Argument[]} args @param {TickValues} values */
 export const wireOf = (args, values) => {
   const pieces = [Buffer.from(`*${args.length}\r\n`)]
   for (const arg of args) {

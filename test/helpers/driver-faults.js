@@ -5,11 +5,13 @@ import { before, describe, test } from 'node:test'
 import { clientFaults, driverIn, playForClients } from '../../scripts/faults/clients.js'
 import { hasDriver, libraryNames } from './peers.js'
 import { outcomesOf } from './programs.js'
+import { suiteScope } from './servers.js'
+import { stageHere } from './stage-here.js'
 
 /** @import { Outcome } from '../../scripts/faults/clients.js' */
 
 // So few that a machine with other work keeps up.
-const quantity = 200
+const quantity = 100
 /** @param {Outcome} outcome */
 const assertAccounted = ({ items, acked, lost, twice, unknown, crashed, code }) => {
   assert.equal(crashed, false)
@@ -26,36 +28,39 @@ const assertAccounted = ({ items, acked, lost, twice, unknown, crashed, code }) 
 export const driversToTest = async () => {
   const drivers = new Map()
   for (const driver of ['socket', ...libraryNames]) {
-    /** @type {string[]} */
-    const reasons = []
-    await hasDriver({ skip: (reason) => reasons.push(reason) }, driver)
-    drivers.set(driver, reasons[0])
+    drivers.set(driver, undefined)
+    await hasDriver({ skip: (reason) => drivers.set(driver, reason) }, driver)
   }
   return drivers
 }
 
-/** @param {Map<string, string | undefined>} drivers */
-export const driversThere = (drivers) =>
+export const driversThere = (/** @type {Map<string, string | undefined>} */ drivers) =>
   [...drivers.keys()].filter((driver) => drivers.get(driver) === undefined)
 
-/** @param {string} name of the fault @param {(outcome: Outcome) => void} more */
-export const driverFaults = async (name, more) => {
-  const fault = clientFaults.find((each) => each.name === name)
-  assert.ok(fault, name)
+/**
+ * Faults of the same servers, one after the other, under the same writers.
+ * @param {Record<string, (outcome: Outcome) => void>} checks by the names of the faults, in their order
+ */
+export const driverFaults = async (checks) => {
+  const faults = Object.keys(checks).map(
+    (name) => clientFaults.find((each) => each.name === name) ?? assert.fail(name),
+  )
   const drivers = await driversToTest()
-  describe(name, () => {
-    /** @type {Outcome[]} */
-    let outcomes = []
+  describe('under the load of each driver', () => {
+    let outcomes = /** @type {Outcome[]} */ ([])
+    const scope = suiteScope()
     before(async () => {
-      outcomes = await playForClients(fault, driversThere(drivers), { quantity })
+      const stage = await stageHere(scope, { cluster: faults[0].cluster })
+      outcomes = await playForClients(faults, driversThere(drivers), quantity, stage)
     })
-    for (const driver of [...drivers.keys(), ...(fault.variants ?? [])])
-      test(driver, { skip: drivers.get(driverIn(driver)) }, () => {
-        const outcome = outcomes.find((each) => each.driver === driver)
-        assert.ok(outcome)
-        assertAccounted(outcome)
-        if (!fault.hangs?.includes(driver)) assert.ok(outcome.goesOn, 'items are acknowledged again')
-        more(outcome)
-      })
+    for (const { name, hangs, variants = [] } of faults)
+      for (const driver of [...drivers.keys(), ...variants])
+        test(`${name}: ${driver}`, { skip: drivers.get(driverIn(driver)) }, () => {
+          const outcome = outcomes.find((each) => each.fault === name && each.driver === driver)
+          assert.ok(outcome)
+          assertAccounted(outcome)
+          if (!hangs?.includes(driver)) assert.ok(outcome.goesOn, 'items are acknowledged again')
+          checks[name](outcome)
+        })
   })
 }

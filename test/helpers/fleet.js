@@ -1,17 +1,21 @@
 // A fleet as a user starts it: a target, a control, and boxes of one line.
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { controlOf } from '../../lib/fleet/control.js'
 import { statusOf } from '../../lib/fleet/status.js'
+import { sharedIn } from '../../lib/run/fleet-result.js'
+import { runCommand, startCommand } from './command-here.js'
 import { at, outcomesOf, ownFolder, startProgram, until } from './programs.js'
 import { startServer } from './servers.js'
 
 /** @import { TestServer } from './servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 /** @param {TestServer} control */
 export const urlOf = ({ host, port, password }) => `redis://:${password}@${host}:${port}`
 
-/** A target, a control, and boxes that are started by one line. @param {import('node:test').TestContext} t */
+/** A target, a control, and boxes that are started by one line. @param {TestContext} t */
 export const fleetOf = async (t) => {
   const [target, control] = await Promise.all([startServer(t), startServer(t)])
   const env = { ...at(target), MILLRACE_CONTROL: urlOf(control) }
@@ -29,21 +33,28 @@ export const fleetOf = async (t) => {
       }),
     /** A box that reads. @param {string} line */
     reader: (line) => startProgram(t, 'consumer.js', `${line} --quiet`, { env, out }),
-    /** @param {string} line */
-    fleet: (line) => startProgram(t, 'lib/cli/millrace.js', `fleet ${line}`, { env, out: false }).ended,
+    /** A box in the process of the test, with a folder of its own: for what needs no process that can be killed. @param {string} line @param {NodeJS.ProcessEnv} [more] */
+    boxHere: (line, more = {}) =>
+      startCommand(t, `write ${line} --idle-cost never --quiet`, { env: { ...env, ...more } }),
+    readerHere: (/** @type {string} */ line) => startCommand(t, `read ${line} --quiet`, { env }),
+    fleet: (/** @type {string} */ line) => runCommand(t, `fleet ${line}`, { env, out: false }),
     /** What `fleet status --json` prints, without a program for each look. @param {string} run @returns {Promise<any>} */
-    status: async (run) => (await statusOf(controlOf(client, run), run).catch(() => null)) ?? { boxes: [] },
-    /** The result as another machine gets it. @param {string} run @returns {Promise<any>} */
+    status: async (run) => {
+      // until() asks 50 times a second, and each look reads what all boxes have sent.
+      await sleep(200)
+      return (await statusOf(controlOf(client, run), run).catch(() => null)) ?? { boxes: [] }
+    },
+    /** The result that the boxes left on the control; where they left none, `fleet report` makes it. @param {string} run @returns {Promise<any>} */
     result: async (run) => {
-      const line = `fleet report ${run} --json`
-      const { stdout, stderr } = await startProgram(t, 'lib/cli/millrace.js', line, { env }).ended
+      const shared = sharedIn(await controlOf(client, run).result())
+      if (shared) return shared.document
+      const { stdout, stderr } = await runCommand(t, `fleet report ${run} --json`, { env })
       return stdout ? JSON.parse(stdout) : assert.fail(stderr)
     },
   }
 }
 
-/** @param {any} items */
-export const assertIdentity = (items) =>
+export const assertIdentity = (/** @type {any} */ items) =>
   assert.equal(items.offered, outcomesOf(items) + items.absent, JSON.stringify(items))
 
 /**
@@ -55,6 +66,14 @@ export const assertStoppedAsOne = (ended, items) => {
   for (const { stderr } of ended) assert.match(stderr, /stopped by /)
   const areInTime = ended.every(({ stderr }) => /stopped by .*: all boxes stop in \d\.\d s/.test(stderr))
   assert.ok(items.absent === 0 || !areInTime, `${items.absent} of ${items.offered} absent`)
+}
+
+/** How often a server has run the command of an item: once for each that is acknowledged, and for what was retried. @param {number} calls @param {...any} documents */
+export const assertCalls = (calls, ...documents) => {
+  const sum = (/** @type {(document: any) => number} */ of) =>
+    documents.reduce((all, one) => all + of(one), 0)
+  const [acked, repeated] = [sum(({ items }) => items.acked), sum(({ commands }) => commands.repeated)]
+  assert.ok(calls >= acked && calls <= acked + repeated, `${calls} of ${acked}, ${repeated} retried`)
 }
 
 /**
@@ -71,9 +90,8 @@ export const storedByKilled = (document, killedMs, { items, everyMs }) =>
 
 /** How far apart the ends of the boxes are that were there to the end. @param {any} document */
 export const endsApartMs = (document) => {
-  const ends = document.fleet.boxes.flatMap((/** @type {any} */ { state, to_s: toS }) =>
-    state === 'lost' ? [] : [toS],
-  )
+  const there = document.fleet.boxes.filter((/** @type {any} */ { state }) => state !== 'lost')
+  const ends = there.map((/** @type {any} */ { to_s: toS }) => toS)
   return (Math.max(...ends) - Math.min(...ends)) * 1000
 }
 
@@ -83,12 +101,14 @@ export const inState = ({ boxes }, state) =>
 
 /**
  * Boxes that are all writing, and what the fleet says of them.
- * @param {Awaited<ReturnType<typeof fleetOf>>} fleet
+ * @template {{ assertRuns: () => void, pid?: number }} Box
+ * @param {{ status: (run: string) => Promise<any> }} fleet
+ * @param {(line: string) => Box} box
  * @param {string} run
  * @param {number} writers
  * @param {string} line
  */
-export const writing = async ({ box, status: statusOfRun }, run, writers, line) => {
+export const writing = async ({ status: statusOfRun }, box, run, writers, line) => {
   const boxes = Array.from({ length: writers }, () => box(`${line} -t ${writers} --run ${run}`))
   const status = () => statusOfRun(run)
   const found = await until(`${writers} boxes are writing`, async () => {
@@ -96,10 +116,17 @@ export const writing = async ({ box, status: statusOfRun }, run, writers, line) 
     const now = await status()
     return inState(now, 'writing') === writers ? now : null
   })
-  /** @param {boolean} isLeader */
-  const one = (isLeader) => {
+  const one = (/** @type {boolean} */ isLeader) => {
     const pids = found.boxes.filter((/** @type {any} */ b) => (b.id === found.leader) === isLeader)
     return boxes.find(({ pid }) => pid === pids[0].pid) ?? assert.fail('no such box')
   }
-  return { boxes, status, leader: one(true), follower: one(false) }
+  return {
+    ...{ boxes, status },
+    get leader() {
+      return one(true)
+    },
+    get follower() {
+      return one(false)
+    },
+  }
 }

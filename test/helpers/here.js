@@ -13,6 +13,7 @@ import { refuseWords, typedLine } from '../../lib/options/command-line.js'
 import { runText } from '../../lib/report/text.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { optionsOf } from '../../settings.js'
+import { atEnd } from './at-end.js'
 import { ownFolder, until } from './programs.js'
 
 /** @import { Scope } from './servers.js' */
@@ -42,7 +43,7 @@ const optionsIn = (t, command, line, env) => {
   const typed = typedLine(typeof line === 'string' ? line.split(' ').filter(Boolean) : line, rows)
   refuseWords(typed)
   const valueIn = (/** @type {(typeof rows)[number]} */ { name, type, env: variable }) => {
-    const text = typed.options.get(name)?.text ?? (env[String(variable)] || undefined)
+    const text = typed.options.get(name) ?? (env[String(variable)] || undefined)
     return text !== undefined && type === 'flag' ? text === 'true' : text
   }
   const { command: commands, ...given } = Object.fromEntries(
@@ -58,13 +59,8 @@ const placed = async (options) => {
   const { cluster, shards, replicas, serverBin, ...others } = options
   // What is refused needs no server.
   settingsOfRun({ ...others, ...(cluster && { cluster }), host: '127.0.0.1' })
-  const wanted = {
-    cluster,
-    shards: shards && Number(shards),
-    replicas: replicas && Number(replicas),
-    serverBin,
-  }
-  const servers = await startLocalServers(wanted)
+  const counts = { shards: shards && Number(shards), replicas: replicas && Number(replicas) }
+  const servers = await startLocalServers({ cluster, serverBin, ...counts })
   return { options: { ...others, ...servers.options }, close: servers.close }
 }
 
@@ -76,8 +72,7 @@ const placed = async (options) => {
  * @param {{ env?: NodeJS.ProcessEnv }} [where] the address of a server; none: servers of its own
  */
 export const startHere = (t, command, line, { env = {} } = {}) => {
-  /** @type {any[]} */
-  const seconds = []
+  const seconds = /** @type {any[]} */ ([])
   const texts = { stderr: '', refusal: '' }
   const stopping = new AbortController()
   let hasEnded = false
@@ -106,7 +101,7 @@ export const startHere = (t, command, line, { env = {} } = {}) => {
     ...texts,
     seconds,
   }))
-  t.after(() => {
+  atEnd(t, () => {
     stopping.abort()
     return ended.catch(() => {})
   })

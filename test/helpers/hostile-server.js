@@ -1,5 +1,8 @@
 // A server that says what it is told to say, to whom it is told to say it.
+import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { atEnd } from './at-end.js'
+import { commandsIn } from './commands.js'
 
 /**
  * @import { Scope } from './servers.js'
@@ -11,25 +14,14 @@ import { createServer } from 'node:net'
 
 export const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 
-/** @param {Record<string, string | number>} [fields] */
-export const infoText = (fields = {}) => {
+export const infoText = (/** @type {Record<string, string | number>} */ fields = {}) => {
   const all = {
-    redis_version: '7.0.15',
-    run_id: 'a'.repeat(40),
-    role: 'master',
-    cluster_enabled: 0,
-    loading: 0,
-    used_memory: 1e6,
-    total_system_memory: 16e9,
-    maxmemory: 0,
-    maxmemory_policy: 'noeviction',
-    connected_clients: 1,
-    connected_slaves: 0,
-    ...fields,
+    ...{ redis_version: '7.0.15', run_id: 'a'.repeat(40), role: 'master', cluster_enabled: 0, loading: 0 },
+    ...{ used_memory: 1e6, total_system_memory: 16e9, maxmemory: 0, maxmemory_policy: 'noeviction' },
+    ...{ connected_clients: 1, connected_slaves: 0, ...fields },
   }
-  return Object.entries(all)
-    .map(([name, value]) => `${name}:${value}\r\n`)
-    .join('')
+  const lines = Object.entries(all).map(([name, value]) => `${name}:${value}\r\n`)
+  return lines.join('')
 }
 
 /** @type {Record<string, (args: string[]) => string>} */
@@ -53,62 +45,31 @@ const honest = {
   PING: () => '+PONG\r\n',
 }
 
-/** The commands in a buffer, and how far they reach. @param {Buffer} bytes */
-const commandsIn = (bytes) => {
-  const commands = /** @type {string[][]} */ ([])
-  let at = 0
-  for (;;) {
-    const args = /** @type {string[]} */ ([])
-    let next = at
-    const number = () => {
-      const end = bytes.indexOf('\r\n', next)
-      if (end < 0) return Number.NaN
-      const n = Number(bytes.toString('latin1', next + 1, end))
-      next = end + 2
-      return n
-    }
-    const count = number()
-    for (let i = 0; i < count; i++) {
-      const length = number()
-      if (!(next + length + 2 <= bytes.length)) return { commands, at }
-      args.push(bytes.toString('utf8', next, next + length))
-      next += length + 2
-    }
-    if (!(count > 0)) return { commands, at }
-    commands.push(args)
-    at = next
-  }
-}
-
-/** @param {Scope} t @param {Answer} answer */
-export const startHostileServer = (t, answer) =>
-  new Promise((/** @type {(port: number) => void} */ resolve) => {
-    /** @type {Set<import('node:net').Socket>} */
-    const sockets = new Set()
-    const server = createServer((socket) => {
-      let rest = Buffer.alloc(0)
-      let who = ''
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => sockets.delete(socket))
-      socket.on('data', (bytes) => {
-        rest = Buffer.concat([rest, bytes])
-        const { commands, at } = commandsIn(rest)
-        rest = rest.subarray(at)
-        for (const args of commands) {
-          const name = args[0].toUpperCase()
-          if (name === 'CLIENT' && args[1].toUpperCase() === 'SETNAME') who = args[2]
-          const told = answer([name, ...args.slice(1)], who, socket)
-          const reply = told === undefined ? (honest[name]?.(args) ?? '+OK\r\n') : told
-          if (reply !== null && socket.writable) socket.write(reply)
-        }
-      })
+export const startHostileServer = async (/** @type {Scope} */ t, /** @type {Answer} */ answer) => {
+  const sockets = /** @type {Set<Socket>} */ (new Set())
+  const server = createServer((socket) => {
+    let rest = Buffer.alloc(0)
+    let who = ''
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('data', (bytes) => {
+      rest = Buffer.concat([rest, bytes])
+      const commands = commandsIn(rest, Number.POSITIVE_INFINITY, 'utf8')
+      rest = rest.subarray(commands.at(-1)?.end ?? 0)
+      for (const { args } of commands) {
+        const name = args[0].toUpperCase()
+        if (name === 'CLIENT' && args[1].toUpperCase() === 'SETNAME') who = args[2]
+        const told = answer([name, ...args.slice(1)], who, socket)
+        const reply = told === undefined ? (honest[name]?.(args) ?? '+OK\r\n') : told
+        if (reply !== null && socket.writable) socket.write(reply)
+      }
     })
-    t.after(() => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    })
-    server.listen(0, '127.0.0.1', () =>
-      resolve(/** @type {import('node:net').AddressInfo} */ (server.address()).port),
-    )
   })
+  atEnd(t, () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return /** @type {AddressInfo} */ (server.address()).port
+}

@@ -3,8 +3,10 @@
 import { fork } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { commandsIn } from '../simulation/cluster.js'
-import { seeded } from './random.js'
+import { commandsIn } from './commands.js'
+import { normal, seeded } from './random.js'
+
+/** @import { Socket } from 'node:net' */
 
 /** @typedef {{ seed: number, hz: number, sd?: number, stepAt?: number, stepTo?: number }} Limit hz: GETs a second; sd: its spread from second to second; stepAt: a second since the start from which it is times stepTo */
 
@@ -13,11 +15,8 @@ const horizon = 4000
 /** Of each second since the start. @param {Limit} limit */
 export const limitsOf = ({ seed, hz, sd = 0.01, stepAt = horizon, stepTo = 1 }) => {
   const { next } = seeded(seed * 31 + 5)
-  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
-  return Float64Array.from(
-    { length: horizon },
-    (_, t) => hz * (t < stepAt ? 1 : stepTo) * Math.exp(sd * normal()),
-  )
+  const lengths = { length: horizon }
+  return Float64Array.from(lengths, (_, t) => hz * (t < stepAt ? 1 : stepTo) * Math.exp(sd * normal(next)))
 }
 
 /** @param {Limit & { behind: number, command?: string }} limit behind: the port of the real server; command: that is limited, answered with OK unless it is GET */
@@ -26,8 +25,7 @@ const serve = async ({ behind, command = 'GET', ...limit }) => {
   const startMs = performance.now()
   const startEpochMs = Date.now()
   let freeMs = 0
-  /** @type {{ atMs: number, socket: import('node:net').Socket, reply: string }[]} */
-  const replies = []
+  const replies = /** @type {{ atMs: number, socket: Socket, reply: string }[]} */ ([])
   let isTimed = false
   const wake = (/** @type {number} */ ms) => {
     isTimed = true
@@ -36,8 +34,7 @@ const serve = async ({ behind, command = 'GET', ...limit }) => {
   const flush = () => {
     isTimed = false
     const nowMs = performance.now()
-    /** @type {Map<import('node:net').Socket, string>} */
-    const due = new Map()
+    const due = /** @type {Map<Socket, string>} */ (new Map())
     let n = 0
     for (; n < replies.length && replies[n].atMs <= nowMs; n++)
       due.set(replies[n].socket, (due.get(replies[n].socket) ?? '') + replies[n].reply)
@@ -45,8 +42,7 @@ const serve = async ({ behind, command = 'GET', ...limit }) => {
     for (const [socket, text] of due) socket.write(text)
     if (replies.length > 0) wake(replies[0].atMs - nowMs)
   }
-  /** @param {import('node:net').Socket} socket @param {string} name */
-  const answer = (socket, name) => {
+  const answer = (/** @type {Socket} */ socket, /** @type {string} */ name) => {
     const nowMs = performance.now()
     const isOne = name === command
     const hz = limits[Math.min(horizon - 1, Math.floor((nowMs - startMs) / 1000))]
@@ -60,9 +56,8 @@ const serve = async ({ behind, command = 'GET', ...limit }) => {
     let input = Buffer.alloc(0)
     socket.on('data', (bytes) => {
       input = input.length === 0 ? bytes : Buffer.concat([input, bytes])
-      const commands = commandsIn(input, Number.POSITIVE_INFINITY)
       let from = 0
-      for (const { args, end } of commands) {
+      for (const { args, end } of commandsIn(input)) {
         const name = args[0].toUpperCase()
         isLimited ||= name === command
         if (isLimited) answer(socket, name)
@@ -72,12 +67,9 @@ const serve = async ({ behind, command = 'GET', ...limit }) => {
       input = input.subarray(from)
     })
     real.on('data', (bytes) => socket.write(bytes))
-    for (const [one, other] of [
-      [socket, real],
-      [real, socket],
-    ]) {
-      one.on('close', () => other.destroy())
-      one.on('error', () => other.destroy())
+    for (const event of ['close', 'error']) {
+      socket.on(event, () => real.destroy())
+      real.on(event, () => socket.destroy())
     }
   })
   server.listen(0, '127.0.0.1', () =>

@@ -6,14 +6,11 @@ export const following = async (url) => {
   const response = await fetch(`${url}events`)
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'text/event-stream')
-  /** @type {any[]} */
-  const messages = []
+  const messages = /** @type {any[]} */ ([])
   const over = (async () => {
     let text = ''
     const decoder = new TextDecoder()
-    for await (const part of /** @type {AsyncIterable<Uint8Array>} */ (
-      /** @type {unknown} */ (response.body)
-    )) {
+    for await (const part of /** @type {any} */ (response.body)) {
       text += decoder.decode(part, { stream: true })
       const frames = text.split('\n\n')
       text = frames.pop() ?? ''

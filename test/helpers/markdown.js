@@ -5,8 +5,7 @@ const proseLines = (page) => page.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\
 
 /** Anchors as GitHub makes them of headings. @param {string} page @returns {Set<string>} */
 export const anchorsOf = (page) => {
-  /** @type {Map<string, number>} */
-  const seen = new Map()
+  const seen = /** @type {Map<string, number>} */ (new Map())
   return new Set(
     proseLines(page).flatMap((line) => {
       const heading = /^#{1,6} (.+)$/.exec(line)?.[1]
@@ -24,11 +23,12 @@ export const anchorsOf = (page) => {
 
 /** Targets of links and pictures. @param {string} page @returns {string[]} */
 export const linksOf = (page) =>
-  [
-    ...proseLines(page)
+  Array.from(
+    proseLines(page)
       .join('\n')
       .matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g),
-  ].map(([, markdown, html]) => markdown ?? html)
+    ([, markdown, html]) => markdown ?? html,
+  )
 
 /** Words of a line of shell; a variable becomes its default, or 20. @param {string} line @returns {string[]} */
 const shellWords = (line) =>

@@ -24,9 +24,8 @@ export const awsEnv = (endpoint) => ({
 /** @param {Scope} t @param {string} python of moto's folder */
 export const startMoto = async (t, python) => {
   // It takes a port itself: one that is free now may be another program's when it has started.
-  const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const words = ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0']
+  const child = spawn(python, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -36,33 +35,23 @@ export const startMoto = async (t, python) => {
     if (child.exitCode !== null) throw new Error(`moto ended: ${said}`)
     return /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0]
   })
-  await until('moto answers', () =>
-    fetch(endpoint).then(
-      () => true,
-      () => false,
-    ),
-  )
-  const client = new CloudWatchClient({
-    endpoint,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' },
-  })
+  await until('moto answers', () => fetch(endpoint).catch(() => null))
+  const credentials = { accessKeyId: 'testing', secretAccessKey: 'testing' }
+  const client = new CloudWatchClient({ endpoint, region: 'eu-west-1', credentials })
   t.after(() => client.destroy())
   return {
     endpoint,
     env: awsEnv(endpoint),
+    /** Removes all points. */
+    clear: () => fetch(`${endpoint}/moto-api/reset`, { method: 'POST' }),
     /** @param {string} metric @param {Record<string, string>} dimensions @param {[epochMs: number, value: number][]} points */
-    put: (metric, dimensions, points) =>
-      client.send(
-        new PutMetricDataCommand({
-          Namespace: 'AWS/ElastiCache',
-          MetricData: points.map(([t, value]) => ({
-            MetricName: metric,
-            Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-            Timestamp: new Date(t),
-            Value: value,
-          })),
-        }),
-      ),
+    put: (metric, dimensions, points) => {
+      const named = {
+        MetricName: metric,
+        Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+      }
+      const MetricData = points.map(([t, Value]) => ({ ...named, Timestamp: new Date(t), Value }))
+      return client.send(new PutMetricDataCommand({ Namespace: 'AWS/ElastiCache', MetricData }))
+    },
   }
 }

@@ -43,12 +43,12 @@ export const hasDriver = async (t, driver, { env = process.env, installed = libr
   if (driver === 'socket') return true
   const { package: name } = installed[/** @type {keyof typeof libraries} */ (driver)]
   const missing = wordsForMissing([name], `--driver ${driver}`)
-  const words =
-    missing ||
-    (await libraryNamed(driver).then(
+  const fault = () =>
+    libraryNamed(driver).then(
       () => null,
       (error) => error.message,
-    ))
+    )
+  const words = missing || (await fault())
   if (words) withoutIt(t, words, env)
   return !words
 }

@@ -1,14 +1,18 @@
 // The programs as a user starts them: their own process, folder of results and runtime folder.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { growingLines } from '../../scripts/faults/lines.js'
 import { testEnvironment } from '../../scripts/test.js'
+import { atEnd } from './at-end.js'
 
 /** @import { Scope, TestServer } from './servers.js' */
+/** @import { ChildProcess } from 'node:child_process' */
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url))
 const longestRunMs = 240_000
@@ -16,8 +20,7 @@ const longestRunMs = 240_000
 const watchedPrograms = 8
 let started = 0
 
-/** @type {Set<import('node:child_process').ChildProcess>} */
-const running = new Set()
+const running = /** @type {Set<ChildProcess>} */ (new Set())
 // A test file that is stopped leaves none behind: some write until somebody ends them.
 for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT']))
   process.once(signal, () => {
@@ -26,21 +29,14 @@ for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT']))
   })
 
 /**
- * @typedef {object} Ended
- * @property {number | null} code
- * @property {NodeJS.Signals | null} signal
- * @property {string} stdout
- * @property {string} stderr
- * @property {any} document run.json of the folder, undefined without one
- * @property {string} folder of the run; '' when there is none
- *
  * @typedef {ReturnType<typeof startProgram>} Program
+ * @typedef {Awaited<Program['ended']>} Ended document: run.json of the folder, undefined without one; folder: of the run, or ''
  */
 
 /** @param {Scope} t @param {string} name */
 export function ownFolder(t, name) {
   const folder = mkdtempSync(join(tmpdir(), `millrace-${name}-`))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -59,6 +55,19 @@ export async function until(what, holds) {
   throw new Error(`waited in vain: ${what}`)
 }
 
+/** The processes that one has started, with their command lines. @param {number} [pid] */
+export const childrenOf = (pid = process.pid) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map((child) => {
+      try {
+        return { pid: Number(child), line: readFileSync(`/proc/${child}/cmdline`, 'latin1') }
+      } catch {
+        return { pid: Number(child), line: '' } // it has ended
+      }
+    })
+
 /** The environment that points a program at a server. @param {Pick<TestServer, 'host' | 'port' | 'password'>} server */
 export const at = ({ host, port, password }) => ({
   REDIS_HOST: host,
@@ -67,7 +76,7 @@ export const at = ({ host, port, password }) => ({
 })
 
 /** @param {string} out a folder, or what is none */
-const folderIn = (out) => {
+export const folderIn = (out) => {
   try {
     const [name] = readdirSync(out)
     return name === undefined ? '' : join(out, name)
@@ -77,12 +86,12 @@ const folderIn = (out) => {
 }
 
 /** @param {string} path */
-const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined)
+export const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined)
 
 /**
  * Starts a program; it is killed at the latest when the test ends, and with it its embedded servers.
  * @param {Scope} t
- * @param {string} program producer.js
+ * @param {string} program producer.js, or the path of one in another folder
  * @param {string | readonly string[]} line its options, or a line of them that is split at blanks
  * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false, pages?: boolean }} [options] without
  * runtimeDir it sees no other program's servers; out: false for a program that has no results; pages: draws charts and
@@ -91,39 +100,28 @@ const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, '
 export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, pages = false, ...where } = {}) {
   const own = ownFolder(t, 'program')
   const out = where.out || join(own, 'out')
-  const args = [
-    join(projectFolder, program),
-    ...(typeof line === 'string' ? line.split(' ').filter(Boolean) : line),
-    ...(where.out === false ? [] : ['--out', out]),
-  ]
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: {
-      ...testEnvironment(process.env),
-      ...(++started > watchedPrograms && { NODE_V8_COVERAGE: undefined }),
-      XDG_RUNTIME_DIR: runtimeDir ?? own,
-      MILLRACE_REPORT: String(pages),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const words = typeof line === 'string' ? line.split(' ').filter(Boolean) : line
+  const args = [resolve(projectFolder, program), ...words, ...(where.out === false ? [] : ['--out', out])]
+  const surroundings = {
+    ...testEnvironment(process.env),
+    ...(++started > watchedPrograms && { NODE_V8_COVERAGE: undefined }),
+    ...{ XDG_RUNTIME_DIR: runtimeDir ?? own, MILLRACE_REPORT: String(pages), ...env },
+  }
+  const child = spawn(process.execPath, args, { cwd, env: surroundings, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
-  t.after(() => child.kill('SIGKILL'))
+  atEnd(t, () => child.kill('SIGKILL'))
   const limit = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   const texts = { stdout: '', stderr: '' }
-  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+  for (const name of /** @type {const} */ (['stdout', 'stderr']))
     child[name].setEncoding('utf8').on('data', (text) => {
       texts[name] += text
     })
-  }
-  const ended = new Promise((/** @type {(ended: Ended) => void} */ resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      clearTimeout(limit)
-      running.delete(child)
-      const folder = folderIn(out)
-      resolve({ code, signal, ...texts, document: documentIn(join(folder, 'run.json')), folder })
-    })
+  const ended = once(child, 'close').then(([exit, killedBy]) => {
+    clearTimeout(limit)
+    running.delete(child)
+    const [code, signal] = /** @type {[number | null, NodeJS.Signals | null]} */ ([exit, killedBy])
+    const folder = folderIn(out)
+    return { code, signal, ...texts, document: documentIn(join(folder, 'run.json')), folder }
   })
   /** Throws with its log where it has ended. */
   const assertRuns = () => {
@@ -131,24 +129,31 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
   }
   return {
     pid: Number(child.pid),
-    out,
-    assertRuns,
+    ...atWork(out, texts, assertRuns),
     ended,
     kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
-    stderr: () => texts.stderr,
-    stdout: () => texts.stdout,
     /** Nobody reads its log any more. */
     closeLog: () => child.stderr.destroy(),
-    /** Lines of intervals.ndjson so far, of a program that still runs. */
+  }
+}
+
+/** What is seen of a program or a command at work. @param {string} out @param {{ stdout: string, stderr: string }} texts @param {() => void} assertRuns throws where it has ended */
+export const atWork = (out, texts, assertRuns) => {
+  const secondsIn = growingLines()
+  return {
+    out,
+    assertRuns,
+    stderr: () => texts.stderr,
+    stdout: () => texts.stdout,
+    /** Lines of intervals.ndjson so far. */
     intervals: () => {
       assertRuns()
-      return linesOf(join(folderIn(out), 'intervals.ndjson'))
+      return secondsIn(join(folderIn(out), 'intervals.ndjson'))
     },
     /** The log has a line like this. @param {RegExp} pattern */
     says: (pattern) =>
       until(`${pattern} in the log`, () => {
-        if (child.exitCode !== null && !pattern.test(texts.stderr))
-          throw new Error(`ended without ${pattern}: ${texts.stderr}`)
+        if (!pattern.test(texts.stderr)) assertRuns()
         return pattern.exec(texts.stderr)
       }),
   }
@@ -160,27 +165,27 @@ export const startProducer = (t, line, options) => startProgram(t, 'producer.js'
 /** @param {Scope} t @param {string | readonly string[]} line @param {Parameters<typeof startProgram>[3]} [options] */
 export const runProducer = (t, line, options) => startProducer(t, line, options).ended
 
-/** The whole lines of an ndjson file, which may be growing; none when it is not there. @param {string} path @returns {any[]} */
-export const linesOf = (path) =>
-  existsSync(path)
-    ? readFileSync(path, 'utf8')
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
-    : []
+/** The whole lines of an ndjson file; none when it is not there. @param {string} path */
+export const linesOf = (path) => growingLines()(path)
+
+/** The sum of a number over seconds. @param {readonly any[]} seconds @param {string} path items.acked */
+export const sumOf = (seconds, path) =>
+  seconds.reduce((sum, second) => sum + (path.split('.').reduce((at, name) => at?.[name], second) ?? 0), 0)
+
+/** The codes of its warnings. @param {any} document @returns {string[]} */
+export const codesIn = ({ warnings }) => warnings.map((/** @type {any} */ { code }) => code)
 
 /** What the accounting must always give. @param {any} items */
 export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
-const ofTheMachine = [
-  'rate',
-  'update-rate',
-  'client-saturated',
-  'client-contended',
-  'client-stopped',
-  'overrun',
-]
+/** Nothing that was sent has failed; a machine that is too busy may have dropped some, or not settled in time. @param {any} items */
+export const assertNoneLost = (items) => {
+  const { failed, uncertain } = items
+  assert.deepEqual([failed, uncertain, outcomesOf(items)], [0, 0, items.offered], JSON.stringify(items))
+}
+
+const ofTheMachine = 'rate update-rate client-saturated client-contended client-stopped overrun'.split(' ')
 
 /** Why a run is not valid, but for a machine that is too busy. @param {any} document */
 export const faultsIn = ({ warnings }) =>
@@ -195,3 +200,7 @@ export const assertDone = ({ code, document, stderr }) => {
   assert.equal(code, 4, stderr)
   assert.deepEqual(faultsIn(document), [])
 }
+
+/** Every INFO of these seconds was answered in time: the commands of the servers are of all of them. @param {any[]} seconds */
+export const areSampled = (seconds) =>
+  seconds.every(({ nodes }) => nodes.every((/** @type {any} */ row) => row.over_ms !== undefined))

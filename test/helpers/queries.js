@@ -1,31 +1,32 @@
 // Plays queries on a real server, keeps their answers, and has a witness in Python look at them.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { fillKeys } from '../../lib/loads/clients/fill.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
-import { planOf } from '../../lib/loads/plan.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
-import { openTarget } from '../../lib/servers/open.js'
 import { eachOnce } from '../../lib/traffic/items.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { callsOf, startServer } from './servers.js'
-import { settingsOf } from './strategy-contract.js'
-import { judgedRun, writeUnattended } from './unattended.js'
+import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './unattended.js'
+
+/** @import { Plan } from '../../lib/loads/plan.js' */
+/** @import { Target } from '../../lib/servers/open.js' */
+/** @import { Scope } from './servers.js' */
 
 /** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
 
 /**
  * Every query of a plan once, over documents that are loaded and indexed for it.
- * @param {import('../../lib/loads/plan.js').Plan} plan
- * @param {import('../../lib/servers/open.js').Target} target
+ * @param {Plan} plan
+ * @param {Target} target
  * @returns {Promise<Asked[]>}
  */
-export const askedOnce = async (plan, target) => {
+const askedOnce = async (plan, target) => {
   const strategy = strategyOf(plan)
   const { query, sortBy, pageOffset, pageSize } = strategy.planFields
   const answers = /** @type {Asked[]} */ ([])
@@ -37,20 +38,14 @@ export const askedOnce = async (plan, target) => {
     operations: strategy.clientOperations(),
     pick: () => 0,
     draw: eachOnce(Number(strategy.answers()?.verifier().queries)),
-    schedule: null,
-    target,
+    ...{ schedule: null, target, tally: noTally(), clock, random: Math.random },
     ledger: operationsOf({ isMeasured: () => true }),
-    latency: { record: () => {} },
-    onSent: () => {},
+    ...{ latency: { record: () => {} }, onSent: () => {}, onEvent: () => {} },
     onDone: ({ n, multiStep }) => {
       const { status, min, max } = query(n)
       const ids = multiStep.answer().map(String)
       answers.push({ status, min, max, sort: sortBy, offset: pageOffset, limit: pageSize, ids })
     },
-    tally: noTally(),
-    clock,
-    random: Math.random,
-    onEvent: () => {},
   })
   flow.start()
   await flow.offered
@@ -66,36 +61,22 @@ export const askedOnce = async (plan, target) => {
  * @param {Asked[]} answers
  * @returns {Promise<{ documents: number, queries: number, wrong: number[], quoted: number, unicode: number, without_price: number, without_rating: number, updates: number }>}
  */
-export const witnessed = (server, prefix, answers) =>
-  new Promise((resolve, reject) => {
-    const script = fileURLToPath(new URL('query-witness.py', import.meta.url))
-    const child = spawn('python3', [script, server.host, String(server.port), prefix], {
-      env: { ...process.env, REDISCLI_AUTH: server.password },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    let text = ''
-    child.stdout.setEncoding('utf8').on('data', (more) => {
-      text += more
-    })
-    child.once('error', reject)
-    child.once('close', (code) =>
-      code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`witness: ${code}`)),
-    )
-    child.stdin.end(answers.map((one) => `${JSON.stringify(one)}\n`).join(''))
-  })
+export const witnessed = async ({ host, port, password }, prefix, answers) => {
+  const script = fileURLToPath(new URL('query-witness.py', import.meta.url))
+  const env = { ...process.env, REDISCLI_AUTH: password }
+  const run = promisify(execFile)('python3', [script, host, String(port), prefix], { env })
+  run.child.stdin?.end(answers.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  return JSON.parse((await run).stdout)
+}
 
-/** A server on which queries are run and judged. @param {import('./servers.js').Scope} scope @param {Parameters<typeof startServer>[1]} [options] */
+/** A server on which queries are run and judged. @param {Scope} scope @param {Parameters<typeof startServer>[1]} [options] */
 export const queryServer = async (scope, options) => {
   const server = await startServer(scope, options)
-  const given = settingsOf(`--host ${server.host} --port ${server.port}`, false)
-  const target = await openTarget({ ...given, password: server.password }, { say: () => {} })
-  scope.after(() => target.close())
-
+  const target = await openedTarget(scope, server)
   /** @param {string} line @param {string} [name] of a strategy that no option names */
   const planFor = async (line, name) => {
-    const settings = settingsOf(line, false)
-    const named = { ...settings, strategy: name ?? settings.strategy }
-    return planOf(named, await targetFactsOf(named, target, [1]))
+    const settings = settingsOf(line)
+    return planOn({ ...settings, strategy: name ?? settings.strategy }, target)
   }
   return {
     server,
@@ -151,10 +132,8 @@ export const compareWithWitness = async (name, { server, target, planFor, judged
  * @param {string} writes the command that changes a document
  */
 export const compareUpdates = async (name, { server, judged, clear }, writes) => {
-  for (const [items, updates] of [
-    [3, 900],
-    [1000, 2000],
-  ]) {
+  for (const items of [3, 1000]) {
+    const updates = items === 3 ? 900 : 2000
     const prefix = `${name}:${items}:`
     const callsBefore = await callsOf(server, writes)
     const line = `--strategy ${name} --items ${items} --connections 10 --requests ${updates} --prefix ${prefix}`

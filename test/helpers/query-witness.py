@@ -17,18 +17,11 @@ stream = connection.makefile("rb")
 
 
 def encoded(words):
-    out = [b"*%d\r\n" % len(words)]
-    for word in words:
-        data = word.encode()
-        out.append(b"$%d\r\n%s\r\n" % (len(data), data))
-    return b"".join(out)
+    data = [word.encode() for word in words]
+    return b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%s\r\n" % (len(one), one) for one in data)
 
 
-def ask(*words):
-    return ask_all([words])[0]
-
-
-def ask_all(commands):
+def ask(commands):
     connection.sendall(b"".join(encoded(words) for words in commands))
     return [reply() for _ in commands]
 
@@ -46,27 +39,22 @@ def reply():
 
 
 if os.environ.get("REDISCLI_AUTH"):
-    ask("AUTH", os.environ["REDISCLI_AUTH"])
+    ask([("AUTH", os.environ["REDISCLI_AUTH"])])
 
+numeric = ("price", "rating", "created", "stock", "version")
+read = {"string": "GET", "hash": "HGETALL", "ReJSON-RL": "JSON.GET"}
 documents = {}
-cursor = "0"
-while True:
-    cursor, keys = ask("SCAN", cursor, "MATCH", prefix + "doc:*", "COUNT", "1000")
-    kinds = ask_all([("TYPE", key) for key in keys])
-    read = {"string": "GET", "hash": "HGETALL", "ReJSON-RL": "JSON.GET"}
-    values = ask_all([(read[kind], key) for kind, key in zip(kinds, keys)])
+cursor = None
+while cursor != "0":
+    [[cursor, keys]] = ask([("SCAN", cursor or "0", "MATCH", prefix + "doc:*", "COUNT", "1000")])
+    kinds = ask([("TYPE", key) for key in keys])
+    values = ask([(read[kind], key) for kind, key in zip(kinds, keys)])
     for key, kind, value in zip(keys, kinds, values):
         if kind == "hash":
-            flat = value
-            fields = dict(zip(flat[::2], flat[1::2]))
-            for name in ("price", "rating", "created", "stock", "version"):
-                if name in fields:
-                    fields[name] = float(fields[name])
-            documents[key] = fields
+            pairs = zip(value[::2], value[1::2])
+            documents[key] = {name: float(text) if name in numeric else text for name, text in pairs}
         else:
             documents[key] = json.loads(value)
-    if cursor == "0":
-        break
 
 wrong = []
 lines = [json.loads(line) for line in sys.stdin if line.strip()]
@@ -88,31 +76,20 @@ for number, line in enumerate(lines):
     page = sorted(place(key) for key in matching)[line["offset"] : line["offset"] + line["limit"]]
     # Documents with equal values may come in any order, each once.
     given = line["ids"]
-    right = (
-        len(set(given)) == len(given)
-        and set(given) <= set(matching)
-        and [place(key) for key in given] == page
-    )
-    if not right:
+    are_matching = len(set(given)) == len(given) and set(given) <= set(matching)
+    if not are_matching or [place(key) for key in given] != page:
         wrong.append(number)
 
 texts = [json.dumps(document, ensure_ascii=False) for document in documents.values()]
-print(
-    json.dumps(
-        {
-            "documents": len(documents),
-            "queries": len(lines),
-            "wrong": wrong,
-            "quoted": sum('\\"' in text for text in texts),
-            "unicode": sum(not text.isascii() for text in texts),
-            "without_price": sum("price" not in document for document in documents.values()),
-            "updates": sum(
-                int(value)
-                for document in documents.values()
-                for name, value in document.items()
-                if re.fullmatch(r"w[0-9]+", name)
-            ),
-            "without_rating": sum("rating" not in document for document in documents.values()),
-        }
-    )
-)
+fields = [field for document in documents.values() for field in document.items()]
+found = {
+    "documents": len(documents),
+    "queries": len(lines),
+    "wrong": wrong,
+    "quoted": sum('\\"' in text for text in texts),
+    "unicode": sum(not text.isascii() for text in texts),
+    "without_price": sum("price" not in document for document in documents.values()),
+    "without_rating": sum("rating" not in document for document in documents.values()),
+    "updates": sum(int(value) for name, value in fields if re.fullmatch(r"w[0-9]+", name)),
+}
+print(json.dumps(found))

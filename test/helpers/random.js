@@ -2,8 +2,10 @@
 
 /** @typedef {ReturnType<typeof seeded>} Random */
 
-/** @param {number} seed */
-export const seeded = (seed) => {
+/** A standard normal value (Box and Muller). @param {() => number} next */
+export const normal = (next) => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+
+export const seeded = (/** @type {number} */ seed) => {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -17,12 +19,10 @@ export const seeded = (seed) => {
   return {
     next,
     below,
-    /** @param {number} p */
-    chance: (p) => next() < p,
+    chance: (/** @type {number} */ p) => next() < p,
     /** @template T @param {readonly T[]} list @returns {T} */
     pick: (list) => list[below(list.length)],
-    /** @param {number} length */
-    bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),
+    bytes: (/** @type {number} */ length) => Buffer.from(Array.from({ length }, () => below(256))),
     /** @template T @param {T[]} list @returns {T[]} */
     shuffled: (list) => {
       const out = [...list]

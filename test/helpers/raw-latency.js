@@ -13,8 +13,7 @@ register('./redirect.js', {
 
 export const latencyOf = () => {
   const own = latency.latencyOf()
-  /** @type {number[][]} */
-  const samples = []
+  const samples = /** @type {number[][]} */ ([])
   process.once('exit', () => writeFileSync(String(process.env.TEST_SAMPLES_FILE), JSON.stringify(samples)))
   return {
     ...own,

@@ -3,20 +3,16 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
-import { planOf } from '../../lib/loads/plan.js'
 import { clocksOf } from '../../lib/measure/clocks.js'
-import { readSettings } from '../../lib/options/read-settings.js'
 import { announcementOf } from '../../lib/plan/announced-plan.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
-import { openTarget } from '../../lib/servers/open.js'
 import { libraryReadDriver } from '../../lib/transport/library-reader.js'
 import { socketReadDriver } from '../../lib/transport/read-socket.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
-import { payloadOf } from './payload.js'
+import { plainPayload } from './payload.js'
 import { until } from './programs.js'
 import { suiteScope } from './servers.js'
 import { sharedServers } from './shared-servers.js'
-import { writeUnattended } from './unattended.js'
+import { openedTarget, planOn, settingsOf as settingsIn, writeUnattended } from './unattended.js'
 
 /**
  * @import { Target } from '../../lib/servers/open.js'
@@ -31,26 +27,20 @@ import { writeUnattended } from './unattended.js'
  */
 
 export const quantity = 300
+const noStamp = '0'.repeat(13)
 export const clock = () => performance.now()
 const epochMs = () => performance.timeOrigin + performance.now()
 export const drivers = ['socket', 'ioredis']
-export const openDriver = (
-  /** @type {import('../../lib/transport/read-driver.js').ReadDriverOptions} */ options,
-) => (options.plan.driver === 'socket' ? socketReadDriver(options) : libraryReadDriver(options))
+export const openDriver = (/** @type {ReadDriverOptions} */ options) =>
+  options.plan.driver === 'socket' ? socketReadDriver(options) : libraryReadDriver(options)
 
 /** @param {'producer' | 'consumer'} program @param {string} line @param {boolean} cluster */
-export const settingsOf = (program, line, cluster) => {
-  const argv = `${line} --host 127.0.0.1${cluster ? ' --cluster' : ''}`.split(' ').filter(Boolean)
-  const settings = readSettings({ program, argv, env: {} })
-  assert.ok('given' in settings)
-  return settings
-}
+export const settingsOf = (program, line, cluster) => settingsIn(line, cluster, program)
 
 /** Writes every item twice; returns the announcement that a reader would find. @param {Place} at @param {string} line */
 export const written = async ({ target, cluster }, line) => {
-  const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7 --max-behind 60s`
-  const settings = settingsOf('producer', `${load} ${line}`, cluster)
-  const plan = planOf(settings, await targetFactsOf(settings, target, [1, 2]))
+  const load = `-q ${quantity} -t 2 -c 2 -p 100 --intervals 2 --ttl 100 --max-members 7 --max-behind 60s`
+  const plan = await planOn(settingsIn(`${load} ${line}`, cluster), target, [1, 2])
   const startedMs = Date.now()
   const { items } = await writeUnattended(plan, target)
   assert.equal(items.acked, 2 * quantity)
@@ -66,15 +56,11 @@ export const written = async ({ target, cluster }, line) => {
  * @param {(plan: ReadPlan) => void} [look]
  */
 export const readBack = async ({ target, cluster }, announced, line, expected, look) => {
-  const settings = /** @type {ReaderSettings} */ (
-    settingsOf('consumer', `--prefix ${announced.prefix} ${line}`, cluster)
+  const settings = /** @type {any} */ (
+    settingsIn(`--prefix ${announced.prefix} ${line}`, cluster, 'consumer')
   )
-  const plan = readPlanOf(settings, {
-    announced,
-    agents: [1],
-    cluster,
-    masters: target.topology.masters.length,
-  })
+  const masters = target.topology.masters.length
+  const plan = readPlanOf(settings, { announced, agents: [1], cluster, masters })
   look?.(plan)
   const reader = strategyOf(plan).reader()
   const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: () => {} })
@@ -84,21 +70,15 @@ export const readBack = async ({ target, cluster }, announced, line, expected, l
       for (const address of driver.servers()) await target.control(address).script('FLUSH')
     const clocks = clocksOf({ time: target.time, epochMs })
     await clocks.measure(driver.servers())
-    /** @type {Map<string, string>} */
-    let seen = new Map()
-    /** @type {Map<string, number>} */
-    const scores = new Map()
+    let seen = /** @type {Map<string, string>} */ (new Map())
+    const scores = /** @type {Map<string, number>} */ (new Map())
     const inspector = {
-      inspect: (/** @type {import('../../lib/wire/id-list.js').IdList} */ list) => {
+      inspect: (/** @type {IdList} */ list) => {
         const mine = new Map()
         seen = mine
         return {
-          value: (
-            /** @type {number} */ i,
-            /** @type {Buffer} */ bytes,
-            /** @type {number} */ from,
-            /** @type {number} */ to,
-          ) => {
+          /** @param {number} i @param {Buffer} bytes @param {number} from @param {number} to */
+          value: (i, bytes, from, to) => {
             const value = bytes.toString('latin1', from, to)
             mine.set(i < 0 ? value : list.text(i), value)
             if (i >= 0) scores.set(list.text(i), list.scoreOf(i))
@@ -124,18 +104,12 @@ export const readBack = async ({ target, cluster }, announced, line, expected, l
 
 /** What every item must be, by its id. @param {AnnouncedPlan} announced @param {number} [last] */
 export const itemsOf = (announced, last = quantity) => {
-  const parts = payloadOf(announced)
+  const textOf = plainPayload(announced)
   const tags = announced.sets.map((set) => (announced.taggedItems ? set.slice(set.indexOf('{')) : ''))
   return new Map(
     Array.from({ length: last }, (_, i) => {
       const n = i + 1
-      const value = Buffer.concat(
-        parts(n).map((part) =>
-          Buffer.from(
-            typeof part === 'object' && 'hole' in part ? '0'.repeat(part.width) : /** @type {any} */ (part),
-          ),
-        ),
-      ).toString('latin1')
+      const value = `${announced.stamp ? noStamp : ''}${textOf(n)}`
       const name = announced.strategy === 'hash' ? 'latest-hash' : 'item'
       const id = `${announced.prefix}${name}:${n}${announced.taggedItems ? tags[n % tags.length] : ''}`
       return /** @type {const} */ ([announced.strategy === 'actual-value' ? value : id, value])
@@ -160,22 +134,17 @@ export const readerContract = (name, cluster, cases, place, by = drivers) => {
           const expected = itemsOf(announced)
           const how = `${options} --driver ${driver}`
           const { seen, reader, fetched } = await readBack(at, announced, how, quantity)
-          const withoutStamp = new Map(
-            [...seen].map(([id, value]) => [
-              id,
-              announced.stamp ? `${'0'.repeat(13)}${value.slice(13)}` : value,
-            ]),
-          )
+          const bare = (/** @type {string} */ value) =>
+            announced.stamp ? `${noStamp}${value.slice(13)}` : value
+          const withoutStamp = new Map([...seen].map(([id, value]) => [id, bare(value)]))
           assert.deepEqual(sorted(withoutStamp), sorted(expected), how)
           assert.equal(fetched.ids, quantity)
           // A stream is cut to about the length asked for; a new minute may have begun another set, which has few yet.
           const { cardinality, scard_minute_before: before = 0 } = fetched.numbers
           const most =
             announced.strategy === 'stream' ? Number.POSITIVE_INFINITY : quantity * (before > 0 ? 2 : 1)
-          assert.ok(
-            cardinality + before >= quantity && cardinality + before <= most,
-            `${cardinality} ${before} ${how}`,
-          )
+          const all = cardinality + before
+          assert.ok(all >= quantity && all <= most, `${cardinality} ${before} ${how}`)
           if (reader.dated) assert.ok(fetched.ageMs !== null && fetched.ageMs > -50 && fetched.ageMs < 60_000)
         }
         await limited(at, announced, driver)
@@ -187,12 +156,8 @@ export const readerContract = (name, cluster, cases, place, by = drivers) => {
 /** The newest so many, where there is an order. @param {Place} at @param {AnnouncedPlan} announced @param {string} driver */
 const limited = async (at, announced, driver) => {
   const limit = 40
-  const { seen, reader, fetched } = await readBack(
-    at,
-    announced,
-    `--limit ${limit} --driver ${driver}`,
-    limit,
-  )
+  const how = `--limit ${limit} --driver ${driver}`
+  const { seen, reader, fetched } = await readBack(at, announced, how, limit)
   assert.equal(fetched.ids, limit)
   assert.equal(seen.size, limit)
   const all = itemsOf(announced)
@@ -212,11 +177,7 @@ export const sharedPlace = (cluster) => {
   let place
   const scope = suiteScope()
   before(async () => {
-    const { host, port, password } = await sharedServers(scope, cluster)
-    const settings = { ...settingsOf('producer', '', cluster), host, port, password }
-    const target = await openTarget(settings, { say: () => {} })
-    scope.after(target.close)
-    place = { target, cluster }
+    place = { target: await openedTarget(scope, await sharedServers(scope, cluster), cluster), cluster }
   })
   return () => place
 }

@@ -36,36 +36,21 @@ export const boxOfIntervals = (box, agent, seed, onRecord = () => {}, decades = 
         onRecord(us, weight)
       }
       return /** @type {any} */ ({
-        v: 1,
-        box,
-        seq,
-        at_ms: second * 1000 - 30 + below(20),
-        epoch_ms: 1_800_000_000_000 + second * 1000,
-        phase: 'measuring',
-        items: counts(items),
-        achieved: items,
-        latency_us: { intended: intended.turn(), service: service.turn() },
-        bystander_us: null,
-        lateness_us: lateness.turn(),
-        client: { cpu_pct: 10, busy_pct: 20 + below(40), thread_cpu_pct: null, rss_mb: 60 },
-        writers: 1,
+        ...{ v: 1, box, seq, phase: 'measuring', items: counts(items), achieved: items, writers: 1 },
         nodes: [],
+        ...{ at_ms: second * 1000 - 30 + below(20), epoch_ms: 1_800_000_000_000 + second * 1000 },
+        latency_us: { intended: intended.endSecond(), service: service.endSecond() },
+        ...{ bystander_us: null, lateness_us: lateness.endSecond() },
+        client: { cpu_pct: 10, busy_pct: 20 + below(40), thread_cpu_pct: null, rss_mb: 60 },
         sums: {
-          whole: counts(stored),
-          measured: counts(stored),
-          agents: [{ agent, ...counts(stored) }],
-          failed_by: {},
+          ...{ whole: counts(stored), measured: counts(stored), agents: [{ agent, ...counts(stored) }] },
+          ...{ failed_by: {}, errors_by: {}, repeated_by: {}, ticks: { count: seq, late: 0, next: seq } },
           commands: { sent: stored, repeated: 0, acked: stored },
-          errors_by: {},
-          repeated_by: {},
-          ticks: { count: seq, late: 0, next: seq },
         },
       })
     },
     close() {
-      intended.close()
-      service.close()
-      lateness.close()
+      for (const one of [intended, service, lateness]) one.close()
     },
   }
 }

@@ -1,96 +1,40 @@
-// Settings and plans for tests: the defaults, and what a test changes.
-
+// Settings and plans for tests: the defaults, small and quick, and what a test changes.
+import assert from 'node:assert/strict'
 import { planOf } from '../../lib/loads/plan.js'
+import { readSettings } from '../../lib/options/read-settings.js'
+import { announcementOf } from '../../lib/plan/announced-plan.js'
+import { strategyNames } from '../../lib/workloads/index.js'
 import { OPTIONS } from '../../settings.js'
 
 /** @import { Program, Settings } from '../../settings.js' */
 /** @import { Facts } from '../../lib/loads/plan.js' */
 
-/** @type {Settings} */
-const defaults = {
-  quantity: 100,
-  periodMs: 1000,
-  chunks: 1,
-  totalAgents: 1,
-  agent: 'auto',
-  strategy: 'sorted-set',
-  sortedSets: 1,
-  placement: 'plain',
-  extraSortedSets: 0,
-  ttlS: 3,
-  ttlLeastS: null,
-  valueBytes: 16,
-  valueSizes: null,
-  payload: 'random',
-  stamp: false,
-  once: false,
-  dryRun: false,
-  cautions: [],
-  givenBy: {},
-  fill: 'none',
-  snapshot: false,
-  partitions: 1,
-  ids: 'hex',
-  falsePositives: 0.01,
-  structure: 'zset',
-  whenFull: 'refuse',
-  chunkSize: 1000,
-  selectivity: 0.01,
-  queries: 100,
-  sortBy: 'created',
-  pageSize: 10,
-  pageOffset: 0,
-  scanCount: 1000,
-  indexWhen: 'after',
-  indexes: 1,
-  updateWriters: 0,
-  ratio: [1, 10],
-  arrivals: 'constant',
-  windowBytes: 512_000,
-  metricsLingerMs: 0,
-  warmUpMs: 0,
-  idleCost: 'never',
-  pacing: 'open',
-  driver: 'socket',
-  driverOptions: [],
-  cluster: false,
-  db: 0,
-  tls: false,
-  shards: 3,
-  replicas: 1,
-  serverConfig: [],
-  askPassword: false,
-  tlsInsecure: false,
-  allow: [],
+const defaults = /** @type {Settings} */ ({
+  ...readSettings({ program: 'producer', argv: [], env: {} }),
+  ...{ quantity: 100, valueBytes: 16, idleCost: 'never', report: false },
   guard: { evicted: null, memoryPct: null, lagBytes: null },
-  joinWithinMs: 120_000,
-  partial: false,
-  stagger: false,
-  stopAll: false,
-  cloudwatch: false,
-  prefix: '',
-  seed: 1,
-  outDir: 'results',
-  json: false,
-  verbose: false,
-  quiet: false,
-  report: false,
-  thresholds: [],
-  logLevel: 'info',
-  given: Object.fromEntries(OPTIONS.map(({ key }) => [key, /** @type {const} */ ('default')])),
-}
+})
 
 /** @param {Partial<Settings>} [changes] @returns {Settings} */
 export const sampleSettings = (changes = {}) => ({ ...defaults, ...changes })
 
-/** @param {Partial<Facts>} [changes] @returns {Facts} */
-export const sampleFacts = (changes = {}) => ({
-  agents: [1],
-  masters: 1,
-  cluster: false,
-  variant: null,
-  ...changes,
+/** @param {Partial<Settings>} [settings] @param {Partial<Facts>} [facts] */
+export const samplePlan = (settings, facts) =>
+  planOf(sampleSettings(settings), { agents: [1], masters: 1, cluster: false, variant: null, ...facts })
+
+/** The settings of a line of options, which is split at blanks. @param {string} line @param {Program} [program] @param {NodeJS.ProcessEnv} [env] @returns {any} */
+export const settingsOf = (line, program = 'producer', env = {}) => {
+  const settings = readSettings({ program, argv: line.split(' ').filter(Boolean), env })
+  assert.ok('given' in settings, 'it prints a help')
+  return settings
+}
+
+/** A plan that is announced as begun and renewed then. @param {Partial<Settings> | undefined} settings @param {{ startedMs: number, renewedMs?: number, ended?: boolean }} times @param {Partial<Facts>} [facts] */
+export const announcedPlan = (settings, times, facts) => ({
+  ...announcementOf(samplePlan(settings, facts), '0.1.0'),
+  ...{ renewedMs: times.startedMs, ended: false, ...times },
 })
 
-/** @param {Partial<Settings>} [settings] @param {Partial<Facts>} [facts] */
-export const samplePlan = (settings, facts) => planOf(sampleSettings(settings), sampleFacts(facts))
+const choices = OPTIONS.find(({ name }) => name === 'strategy')?.choices ?? []
+/** Strategies of Millrace: tests in the same process declare own ones. @param {Parameters<typeof strategyNames>[0]} [flow] */
+export const builtInNames = (flow) => strategyNames(flow).filter((name) => choices.includes(name))

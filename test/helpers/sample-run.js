@@ -1,57 +1,29 @@
 // A finished run as its parts, for the tests of what is made of it.
 
-const node = (
-  /** @type {number} */ port,
-  /** @type {number} */ shard,
-  /** @type {'master' | 'replica'} */ role,
-  /** @type {number} */ engineCpuPct,
-) => ({
-  address: `127.0.0.1:${port}`,
-  shard,
-  role,
-  engine_cpu_pct: engineCpuPct,
-  cpu_pct: engineCpuPct * 1.25,
-  commands_per_s: 100_123.4,
-  memory_bytes: 61_234_567,
-  gaps: 0,
+/** @import { RunParts } from '../../lib/result/document.js' */
+
+/** @param {number} port @param {number} shard @param {'master' | 'replica'} role @param {number} pct */
+const node = (port, shard, role, pct) => ({
+  ...{ address: `127.0.0.1:${port}`, shard, role, engine_cpu_pct: pct, cpu_pct: pct * 1.25 },
+  ...{ commands_per_s: 100_123.4, memory_bytes: 61_234_567, gaps: 0 },
 })
 
-/** @param {Partial<import('../../lib/result/document.js').RunParts>} [change] @returns {import('../../lib/result/document.js').RunParts} */
+/** @param {Partial<RunParts>} [change] @returns {RunParts} */
 export const sampleParts = (change = {}) => ({
   kind: 'producer',
   run: '2026-11-21T07-30-05-sorted-set',
   startedEpochMs: Date.UTC(2026, 10, 21, 7, 30, 5),
-  durationS: 65.01234567,
-  measuredS: 60,
-  warmUpS: 5,
+  ...{ durationS: 65.01234567, measuredS: 60, warmUpS: 5 },
   plan: {
-    strategy: 'sorted-set',
-    quantity: 1000,
-    periodMs: 1000,
-    chunks: 1,
-    spacingMs: 1000,
-    totalAgents: 2,
+    ...{ strategy: 'sorted-set', quantity: 1000, periodMs: 1000, chunks: 1, spacingMs: 1000, totalAgents: 2 },
     agents: [
       { agent: 1, first: 1, count: 500 },
       { agent: 2, first: 501, count: 500 },
     ],
-    items: 1000,
-    nominalHz: 1000,
-    pacing: 'open',
-    rate: null,
-    driver: 'socket',
-    ttlS: 3,
+    ...{ items: 1000, nominalHz: 1000, pacing: 'open', rate: null, driver: 'socket', ttlS: 3 },
     valueBytes: 128,
-    payload: 'random',
-    stamp: false,
-    once: false,
-    prefix: '',
-    placement: 'plain',
-    sets: ['latest-ids'],
-    extraSets: [],
-    maxMembers: 1000,
-    scriptMembers: 0,
-    warmUpMs: 5000,
+    ...{ payload: 'random', stamp: false, once: false, prefix: '', placement: 'plain', sets: ['latest-ids'] },
+    ...{ extraSets: [], maxMembers: 1000, scriptMembers: 0, warmUpMs: 5000 },
   },
   versions: { millrace: '0.1.0', node: '20.20.2', servers: ['7.0.15'] },
   target: { kind: 'cluster', origin: 'embedded' },
@@ -65,18 +37,11 @@ export const sampleParts = (change = {}) => ({
   bystander_us: { p50: 210, p99: 4310, max: 9120 },
   ticks: { count: 60, late: 3, lateness_us: { p50: 210, p99: 4110 } },
   client: {
-    cpu_s: 4.1,
-    cpu_pct: 6.83,
-    cpu_us_per_item: 0.2278,
-    rss_mb_max: 219.2,
-    loop_delay_ms_p99: 3.2,
-    busy_pct: 7.1,
+    ...{ cpu_s: 4.1, cpu_pct: 6.83, cpu_us_per_item: 0.2278 },
+    ...{ rss_mb_max: 219.2, loop_delay_ms_p99: 3.2, busy_pct: 7.1 },
   },
   server: {
-    share: 1,
-    cpu_us_per_item: 4.812,
-    memory_bytes_per_item: 262.11,
-    net_bytes_per_item: 402.3,
+    ...{ share: 1, cpu_us_per_item: 4.812, memory_bytes_per_item: 262.11, net_bytes_per_item: 402.3 },
     evicted: 0,
     commands: { setex: { calls: 60_000, usec: 42_720 }, zadd: { calls: 60, usec: 20_000 } },
   },

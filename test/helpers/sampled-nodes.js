@@ -23,7 +23,7 @@ export const withSums = (sampler) => {
     },
     summary: () => ({
       nodes: nodesIn(window.sum.nodes),
-      totals: { ...nodeTotals(window.sum, whole.sum), data_bytes: sampler.held().dataBytes },
+      totals: { ...nodeTotals(window.sum, whole.sum), data_bytes: sampler.lastStoredData().dataBytes },
     }),
   }
 }

@@ -19,17 +19,14 @@ const epochMs = 1_700_000_000_000
  */
 export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
   const cluster = masters > 1
-  const plan = samplePlan(
-    { quantity: 2 * items, chunks: 2, periodMs: 1000, cluster, ...settings },
-    { cluster, masters },
-  )
+  const halves = { quantity: 2 * items, chunks: 2, periodMs: 1000 }
+  const plan = samplePlan({ ...halves, cluster, ...settings }, { cluster, masters })
   const ledger = ledgerOf(plan)
   let nowMs = 0
   const addresses = Array.from({ length: masters }, (_, i) => `127.0.0.1:${7001 + i}`)
   const owners = cluster ? Uint16Array.from({ length: slotCount }, (_, slot) => slot % masters) : null
   const topology = { masters: addresses, owners }
-  /** @type {Map<string, { sent: string, answer: (text: string) => void }>} */
-  const servers = new Map()
+  const servers = /** @type {Map<string, { sent: string, answer: (text: string) => void }>} */ (new Map())
   const driver = await socketDriver({
     plan,
     steps: steps ?? strategyOf(plan).steps(),
@@ -49,38 +46,23 @@ export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
       loadScripts: async () => {},
     },
     ledger,
-    latency: { record: () => {} },
-    clock: () => nowMs,
-    random: () => 0.5,
-    onEvent: () => {},
-    onBegun: () => {},
-    onProgress: () => {},
+    ...{ latency: { record: () => {} }, clock: () => nowMs, random: () => 0.5 },
+    ...{ onEvent: () => {}, onBegun: () => {}, onProgress: () => {} },
   })
   let index = 0
   return {
     driver,
     ledger,
     addresses,
-    /** @param {string} address */
-    server: (address) => servers.get(address) ?? { sent: '', answer: () => {} },
+    server: (/** @type {string} */ address) => servers.get(address) ?? { sent: '', answer: () => {} },
     /** The next tick. @param {number} chunk @param {number} dueMs */
     offer(chunk, dueMs) {
       nowMs = dueMs
       const first = 1 + chunk * items
       const account = ledger.open({ agent: 1, first, count: items, measured: true })
       const values = tickValues(epochMs + dueMs, 60)
-      const tick = {
-        index: index++,
-        chunk,
-        dueMs,
-        firstMs: null,
-        sends: [],
-        progress: null,
-        portions: null,
-        values,
-        account,
-        items: null,
-      }
+      const fresh = { firstMs: null, sends: [], progress: null, portions: null, items: null }
+      const tick = { index: index++, chunk, dueMs, values, account, ...fresh }
       const begun = tickInPortions({ ticks: [tick], driver, ledger })
       while (!begun.next()) {}
     },

@@ -1,26 +1,41 @@
-// A search as a user starts it, and its find.json.
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { testEnvironment } from '../../scripts/test.js'
-import { ownFolder } from './programs.js'
+// A search in the process of the test, and its find.json.
 
-const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
+import { findProgram } from '../../lib/cli/find.js'
+import { findOptions, findRequest, loadOptions } from '../../lib/cli/find-options.js'
+import { interruptsOfRun } from '../../lib/cli/signals.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+import { runCommand } from './command-here.js'
 
-/** @param {import('./servers.js').Scope} t @param {readonly string[]} words @param {Record<string, string>} [env] */
-export const searched = async (t, words, env = {}) => {
-  const child = spawn(
-    process.execPath,
-    [program, 'find', ...words, '--json', '--log-level', 'error', '--out', ownFolder(t, 'found')],
-    {
-      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: ownFolder(t, 'runtime'), ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    stdout += text
+/** @import { Scope } from './servers.js' */
+
+const as = 'millrace find'
+
+/** What a search is asked for. @param {readonly string[]} words @param {NodeJS.ProcessEnv} [env] */
+export const requested = (words, env = {}) => {
+  const typed = typedLine(words, [...findOptions, ...loadOptions])
+  const settings = settingsOf(typed, findOptions, { env, takesWords: true })
+  return findRequest(/** @type {any} */ ({ settings, typed, env, as }))
+}
+
+/**
+ * @param {Scope} t
+ * @param {readonly string[]} words
+ * @param {NodeJS.ProcessEnv} env
+ * @param {number} [seconds] fewer than --time may be
+ */
+export const searched = async (t, words, env, seconds) => {
+  const line = ['find', ...words, '--json', '--log-level', 'error']
+  const { code, stdout, stderr } = await runCommand(t, line, {
+    env,
+    ...(seconds && {
+      work: (argv, surroundings) =>
+        findProgram(
+          { ...requested(argv, surroundings.env), seconds },
+          { ...interruptsOfRun(), redact: surroundings.redact, as },
+        ),
+    }),
   })
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  return { code, answer: JSON.parse(stdout) }
+  process.stderr.write(stderr)
+  return { code: /** @type {any} */ (code), answer: JSON.parse(stdout) }
 }

@@ -9,13 +9,13 @@ import { promisify } from 'node:util'
 import { startEmbedded } from '../../lib/servers/embedded.js'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
+import { atEnd } from './at-end.js'
 
 /** A test context, or `{ after }` of node:test inside a before hook. @typedef {{ after(fn: () => any): void }} Scope */
 
 /** What the before hooks of a suite, or of a file, open ends with it: what came last first. @returns {Scope} */
 export const suiteScope = () => {
-  /** @type {(() => any)[]} */
-  const undo = []
+  const undo = /** @type {(() => any)[]} */ ([])
   after(async () => {
     for (const step of undo) await step()
   })
@@ -32,12 +32,7 @@ export const suiteScope = () => {
  */
 export async function startServer(t, { config = {}, bin } = {}) {
   const password = randomBytes(12).toString('hex')
-  const own = Object.entries(config).map(
-    ([name, value]) =>
-      /** @type {import('../../lib/servers/embedded-servers.js').ConfigLine} */ (
-        /** @type {unknown} */ ([name, value].flat())
-      ),
-  )
+  const own = /** @type {any[]} */ (Object.entries(config).map((line) => line.flat()))
   const { group, result } = await inServerGroup(findServerBinary(bin), async (group) => {
     const [{ port }] = await freePorts(1, 'none')
     const config = [...baseConfig({ port, password }), ...own]
@@ -50,7 +45,8 @@ export async function startServer(t, { config = {}, bin } = {}) {
     redis.disconnect()
     return group.close()
   }
-  t.after(stop)
+  atEnd(t, stop)
+  /** Kills it and starts it on the same port, empty, after so long. */
   const restart = async (awayMs = 0) => {
     process.kill(server.pid, 'SIGKILL')
     await server.ended
@@ -58,29 +54,15 @@ export async function startServer(t, { config = {}, bin } = {}) {
     again()
     await redis.ping()
   }
-  return {
-    host: server.host,
-    port: server.port,
-    password,
-    pid: server.pid,
-    dir: group.dir,
-    redis,
-    stop,
-    restart,
-  }
+  const { host, port, pid } = server
+  return { host, port, password, pid, dir: group.dir, redis, stop, restart }
 }
 
 /** An embedded cluster that no other program finds. @param {Scope} t @param {{ shards?: number, replicas?: number, bin?: string }} [options] */
 export async function startCluster(t, { shards = 3, replicas = 1, bin } = {}) {
-  const cluster = await startEmbedded({
-    cluster: true,
-    shards,
-    replicas,
-    serverBin: bin,
-    stateDir: null,
-    log: () => {},
-  })
-  t.after(() => cluster.close())
+  const quiet = { stateDir: null, log: () => {} }
+  const cluster = await startEmbedded({ cluster: true, shards, replicas, serverBin: bin, ...quiet })
+  atEnd(t, () => cluster.close())
   return cluster
 }
 
@@ -92,9 +74,8 @@ export async function startCluster(t, { shards = 3, replicas = 1, bin } = {}) {
 export async function cli({ host, port, password }, ...args) {
   const env = { ...process.env, REDISCLI_AUTH: password }
   if (password === undefined) delete env.REDISCLI_AUTH
-  const { stdout } = await promisify(execFile)('redis-cli', ['-h', host, '-p', String(port), ...args], {
-    env,
-  })
+  const words = ['-h', host, '-p', String(port), ...args]
+  const { stdout } = await promisify(execFile)('redis-cli', words, { env })
   return stdout.trim()
 }
 
@@ -119,9 +100,9 @@ export const openCli = (t, { host, port, password }, cluster = false) => {
   })
   return async (lines) => {
     child.stdin.write(lines.map((line) => `${line}\n`).join(''))
-    const told = await Promise.all(
-      lines.map(() => new Promise((/** @type {(line: string | null) => void} */ tell) => waiting.push(tell))),
-    )
+    const answer = () =>
+      new Promise((/** @type {(line: string | null) => void} */ tell) => waiting.push(tell))
+    const told = await Promise.all(lines.map(answer))
     return told.map((line) => JSON.parse(line ?? assert.fail('redis-cli ended')))
   }
 }

@@ -1,12 +1,11 @@
 // A server that speaks RESP and knows three commands.
 import { bulk, startHostileServer } from './hostile-server.js'
 
-/** @param {import('./servers.js').Scope} t */
-export const startSmallServer = async (t) => {
-  /** @type {Map<string, string>} */
-  const values = new Map()
-  /** @type {Record<string, number>} */
-  const calls = {}
+/** @import { Scope } from './servers.js' */
+
+export const startSmallServer = async (/** @type {Scope} */ t) => {
+  const values = /** @type {Map<string, string>} */ (new Map())
+  const calls = /** @type {Record<string, number>} */ ({})
   const port = await startHostileServer(t, ([name, key, value]) => {
     calls[name] = (calls[name] ?? 0) + 1
     if (name === 'PING') return '+PONG\r\n'

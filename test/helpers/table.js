@@ -13,3 +13,19 @@ export const rowsOf = (text) =>
  * @param {K[]} names
  */
 export const valuesOf = (rows, ...names) => rows.flatMap((row) => names.map((name) => row[name]))
+
+/** 'a=1 b="x" c=[1,2]' as an object, with values in JSON. @param {string} text @returns {any} */
+export const fieldsIn = (text) =>
+  Object.fromEntries(
+    Array.from(text.matchAll(/(\w+)=(\S+)/g), ([, name, value]) => [name, JSON.parse(value)]),
+  )
+
+/** A line with what is typed; an option is replaced where the line has it already. @param {string} line @param {string} typed */
+export const lineWith = (line, typed) => {
+  const options = typed.split(' ').filter((word) => word.startsWith('-'))
+  const words = line.split(' ')
+  const kept = words.filter(
+    (word, i) => !options.includes(word) && !(options.includes(words[i - 1]) && !word.startsWith('-')),
+  )
+  return [...kept, ...typed.split(' ')].join(' ')
+}

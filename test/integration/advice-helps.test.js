@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { adviceHelps } from '../helpers/advice.js'
 
 const lookups = '--strategy lookup-get --keys 1k --fill'
-const short = '--duration 2s --warm-up 500ms'
+const short = '--duration 1200ms --warm-up 0s' // a warm-up hides what was disturbed in it
 
 adviceHelps({
   'lookups in open loop: connections': {
@@ -19,7 +19,7 @@ adviceHelps({
     ...{ code: 'cause', says: /within (--query-timeout)/, typed: ['$1 60s'], on: 'far' },
   },
   'writers that are not here': {
-    line: 'write -q 400 -t 4 -a 1 --duration 2s --warm-up 500ms',
+    line: `write -q 400 -t 4 -a 1 ${short}`,
     ...{ code: 'absent-writers', says: /add (-a all)/, typed: ['$1'] },
   },
   'memory of items that die before they are written again': {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { adviceHelps } from '../helpers/advice.js'
 
-const short = '--duration 2s --warm-up 500ms'
+const short = '--duration 1200ms --warm-up 0s' // a warm-up hides what was disturbed in it
 
 adviceHelps({
   'an item that is due again before it is stored': {
@@ -13,9 +13,15 @@ adviceHelps({
       typed: ['$1 $2'],
       on: 'far',
     },
+    check: ({ warnings, rate, plan }, of) => {
+      const { message = '' } = warnings.find((/** @type {any} */ { code }) => code === 'rate') ?? {}
+      // To store an item took longer than when it was advised: others use this machine.
+      const takesMs = Number(/to store it takes ([\d.]+) ms/.exec(message)?.[1] ?? 0)
+      assert.ok(!message || rate.achieved > 1.5 * of.rate.achieved || takesMs > plan.periodMs, message)
+    },
   },
   'a window smaller than a batch': {
-    line: `write -q 30000 --period 1s --window 4kB --duration 3s --warm-up 500ms`,
+    line: `write -q 30000 --period 1s --window 4kB --duration 3s --warm-up 0s`,
     ...{ code: 'rate', says: /raise (--window)/, typed: ['$1 1MB'], on: 'far' },
   },
   'few commands in flight': {
@@ -30,6 +36,10 @@ adviceHelps({
     line: 'write --strategy query-scan --items 100 --connections 1 --update-writers 1 --update-rate 400 --duration 2s',
     ...{ code: 'update-rate', says: /raise (--update-writers), or lower (--update-rate)/, on: 'far' },
     typed: ['$1 50', '$2 5'],
+    check: (now, of) => {
+      const part = (/** @type {any} */ { updates, plan }) => updates.rate / plan.clients.updateRateHz
+      assert.ok(part(now) > 1.5 * part(of), JSON.stringify([now.updates, of.updates]))
+    },
   },
   'connections of clients that are all being opened again': {
     line: `write --strategy lookup-get --keys 1k --fill --connections 1 --reconnects 200 ${short}`,
@@ -41,7 +51,7 @@ adviceHelps({
   },
   'a key of another type': {
     during: ({ redis }) => redis.set('latest-ids', 'x'),
-    line: `write -q 100 --period 200ms --duration 3s --warm-up 0s`,
+    line: 'write -q 100 --period 200ms --warm-up 0s',
     ...{
       code: 'cause',
       says: /^WRONGTYPE .*choose another (--prefix) or remove that key/,
@@ -70,7 +80,12 @@ adviceHelps({
     beside: '--strategy queue-list --rate 100 --duration 30s',
     line: 'read --strategy queue-list --workers 2 --work sleep:50ms --duration 4s',
     ...{ code: 'backlog', says: /set (--workers \d+)$/, typed: ['$1'] },
-    check: ({ backlog }, of) => assert.ok(backlog.last < of.backlog.last / 2, JSON.stringify(backlog)),
+    // On a busy machine more of them drain it later, and more of it than before all the same.
+    check: ({ backlog, rate }, of) =>
+      assert.ok(
+        backlog.last < of.backlog.last / 2 || rate.achieved > 1.5 * of.rate.achieved,
+        JSON.stringify([backlog, rate, of.rate]),
+      ),
   },
   'jobs in hand at the end': {
     written: 'write --strategy queue-list --rate 200 --duration 1s',
@@ -87,7 +102,7 @@ adviceHelps({
   },
   'a master that becomes a replica': {
     during: ({ redis, port }) => redis.replicaof('127.0.0.1', String(port + 1)),
-    line: `write -q 100 --period 200ms --duration 3s --warm-up 0s`,
+    line: 'write -q 100 --period 200ms --warm-up 0s',
     ...{ code: 'cause', says: /^READONLY .*name a master in (--url)/, typed: ['$1 $master'] },
   },
   'a server at its memory limit': {

@@ -50,7 +50,7 @@ describe('a client library that does not answer', { concurrency: 2 }, () => {
     t.after(writer.kill)
     await stage.until('all is written', async () => (await control.zcard('latest-ids')) >= 100)
     const reader = stage.startReader(`-p 500 --duration 15s ${limited}`, 'reader', way)
-    t.after(() => reader.child.kill('SIGKILL'))
+    t.after(() => reader.kill('SIGKILL'))
     await stage.until('it reads', async () =>
       /cmdstat_get:calls=\d{3}/.test(await control.info('commandstats')),
     )

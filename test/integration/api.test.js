@@ -64,7 +64,7 @@ describe('run() on local servers', () => {
       begun = () => resolve(undefined)
     })
     const writing = run(
-      { ...servers.options, quantity: 100, prefix: 'b:' },
+      { ...servers.options, quantity: 100, ttl: '600', prefix: 'b:' },
       { signal: over.signal, onProgress: ({ type }) => type === 'second' && begun() },
     )
     await Promise.race([isWriting, writing])
@@ -93,7 +93,7 @@ describe('run() on local servers', () => {
 
 test('wrong options reject, and name what to change', async () => {
   const host = '127.0.0.1'
-  const refused = /** @type {[import('millrace').RunOptions, RegExp][]} */ ([
+  const refused = /** @type {[RunOptions, RegExp][]} */ ([
     [{}, /needs url or host; startLocalServers/],
     [{ host, quantity: 0 }, /--quantity must be a whole number/],
     [/** @type {any} */ ({ host, quantty: 5 }), /unknown option quantty of a run that writes/],
@@ -133,7 +133,10 @@ test('the example of docs/api.md prints its line and nothing else, and leaves no
   const [, example] = /```js\n([\s\S]*?)```/.exec(page) ?? []
   const had = existsSync(`${root}/results`)
   const args = ['--input-type=module', '-e', example]
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: root, timeout: 60_000 })
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+    cwd: root,
+    timeout: 240_000,
+  })
   assert.match(stdout, /^(valid|not-valid) [\d.]+ us of server CPU per item\n$/)
   assert.doesNotMatch(stderr, /INFO|"level"/)
   assert.equal(existsSync(`${root}/results`), had)

@@ -2,25 +2,40 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
-import { assertDone, ownFolder, runProducer, startProducer, startProgram } from '../helpers/programs.js'
+import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
+import { assertDone, startProducer } from '../helpers/programs.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
-/** The first of them, at work. @param {Scope} t @param {string} line */
-const owner = async (t, line) => {
-  const runtimeDir = ownFolder(t, 'runtime')
-  const producer = startProducer(t, line, { runtimeDir })
-  await producer.says(/the only writer/)
-  return { runtimeDir, producer }
+/** A folder in which programs find each other's servers, of this process while the test lasts. @param {Scope} t */
+const placeOf = (t) => {
+  const runtimeDir = ownRuntime(t)
+  return {
+    runtimeDir,
+    /** @param {string} line */
+    start: (line) => startCommand(t, line),
+    /** @param {string} line @param {NodeJS.ProcessEnv} [env] */
+    run: (line, env) => runCommand(t, line, { env }),
+    /** @param {string} line */
+    verify: (line) => runCommand(t, `verify ${line}`, { out: false }),
+  }
 }
 
-const once = '-q 300 -p 200 --intervals 2 --once --ttl 10m'
+/** The first program there, at work. @param {Scope} t @param {string} line */
+const owner = async (t, line) => {
+  const place = placeOf(t)
+  const producer = place.start(`write ${line}`)
+  await producer.says(/the only writer/)
+  return { ...place, producer }
+}
 
-describe('options of servers to be started, typed where some run', { concurrency: 3 }, () => {
+const once = 'write -q 300 -p 200 --intervals 2 --once --ttl 10m'
+
+describe('options of servers to be started, typed where some run', () => {
   test('of a cluster: what they contradict is told', async (t) => {
-    const { runtimeDir } = await owner(t, '--cluster --shards 2 --replicas 0 -q 100')
+    const { run } = await owner(t, '--cluster --shards 2 --replicas 0 -q 100')
     const second = (/** @type {string} */ line) =>
-      runProducer(t, `-q 50 --prefix b: --intervals 1 --log-level error --cluster ${line}`, { runtimeDir })
+      run(`write -q 50 --prefix b: --intervals 1 --log-level error --cluster ${line}`)
     const runs =
       'a local cluster of --shards 2 --replicas 0 runs here already, on \\S+, and would be attached to'
     for (const [line, name] of [
@@ -35,17 +50,15 @@ describe('options of servers to be started, typed where some run', { concurrency
     const same = await second('--shards 2 --replicas 0')
     assert.equal(same.document?.target.origin, 'attached', same.stderr)
     // A variable is of whichever run starts some.
-    const runsElsewhere = await runProducer(t, '-q 50 --prefix c: --intervals 1 --cluster', {
-      runtimeDir,
-      env: { MILLRACE_SHARDS: '1' },
-    })
+    const line = 'write -q 50 --prefix c: --intervals 1 --cluster'
+    const runsElsewhere = await run(line, { MILLRACE_SHARDS: '1' })
     assert.equal(runsElsewhere.document?.target.origin, 'attached', runsElsewhere.stderr)
   })
 
   test('another program than the one that runs is not promised', async (t) => {
-    const { runtimeDir } = await owner(t, '-q 100')
-    const line = '-q 50 --prefix b: --intervals 1 --log-level error --server-bin /nonexistent'
-    const { code, stderr } = await runProducer(t, line, { runtimeDir })
+    const { run } = await owner(t, '-q 100')
+    const line = 'write -q 50 --prefix b: --intervals 1 --log-level error --server-bin /nonexistent'
+    const { code, stderr } = await run(line)
     assert.equal(code, 2)
     assert.match(
       stderr,
@@ -54,12 +67,12 @@ describe('options of servers to be started, typed where some run', { concurrency
   })
 })
 
-describe('the same command in a second terminal', { concurrency: 3 }, () => {
+describe('the same command in a second terminal', () => {
   test('is refused at once, and told how two share the items', async (t) => {
-    const { runtimeDir, producer } = await owner(t, '-q 100')
-    const { code, stderr, folder } = await runProducer(t, '-q 100', { runtimeDir })
+    const { run } = await owner(t, '-q 100')
+    const { code, stderr, folder } = await run('write -q 100')
     assert.deepEqual([code, folder], [3, ''], stderr)
-    const holder = `writer 1: ${hostname()} pid ${producer.pid} since \\S+`
+    const holder = `writer 1: ${hostname()} pid ${process.pid} since \\S+`
     assert.match(
       stderr,
       new RegExp(
@@ -70,71 +83,64 @@ describe('the same command in a second terminal', { concurrency: 3 }, () => {
   })
 
   test('as advised they share them', async (t) => {
-    const runtimeDir = ownFolder(t, 'runtime')
-    const first = startProducer(t, '-q 101 -t 2 -a 1', { runtimeDir })
-    await first.says(/writer 1 of 2/)
-    const { document, stderr } = await runProducer(t, '-q 101 -t 2 -a 2 --intervals 2', { runtimeDir })
+    const { start, run } = placeOf(t)
+    await start('write -q 101 -t 2 -a 1').says(/writer 1 of 2/)
+    const { document, stderr } = await run('write -q 101 -t 2 -a 2 --intervals 2')
     assert.deepEqual(document?.plan.agents, [{ agent: 2, first: 51, count: 51 }], stderr)
   })
 
   test('after a kill -9 of the one before it waits until the lease has run out', async (t) => {
-    const { runtimeDir } = await owner(t, '-q 100')
+    const { runtimeDir, start } = await owner(t, '-q 100')
     const killed = startProducer(t, '-q 50 --prefix b:', { runtimeDir })
     await killed.says(/the only writer/)
     killed.kill('SIGKILL')
     await killed.ended
-    const next = startProducer(t, '-q 50 --prefix b: --intervals 1', { runtimeDir })
+    const next = start('write -q 50 --prefix b: --intervals 1')
     await next.says(/waiting 30 s for a lease to run out/)
     next.kill('SIGINT')
     assert.equal((await next.ended).code, 130)
   })
 })
 
-describe('scripts/verify.js', { concurrency: 3 }, () => {
-  /** @param {Scope} t @param {string} line @param {string} runtimeDir */
-  const verify = (t, line, runtimeDir) =>
-    startProgram(t, 'scripts/verify.js', line, { runtimeDir, out: false }).ended
-
+describe('verify', () => {
   test("does not take another producer's servers for those of a run that had its own", async (t) => {
-    const { folder } = await runProducer(t, once)
-    const { runtimeDir } = await owner(t, '-q 100 --prefix b:')
+    const { folder } = await placeOf(t).run(once)
+    const { verify } = await owner(t, '-q 100 --prefix b:')
     for (const line of [folder, `${folder} --cluster`]) {
-      const { code, stdout, stderr } = await verify(t, line, runtimeDir)
+      const { code, stdout, stderr } = await verify(line)
       assert.deepEqual([code, stdout], [3, ''])
       assert.match(stderr, /^\S+ wrote to local servers, which ended with their producer; .*--host.*\n$/)
     }
   })
 
   test('looks where a run was attached, for as long as those servers are there', async (t) => {
-    const { runtimeDir, producer } = await owner(t, '-q 100 --prefix b:')
-    const cluster = startProducer(t, '--cluster --shards 1 --replicas 0 -q 100 --prefix b:', { runtimeDir })
+    const { start, run, verify, producer } = await owner(t, '-q 100 --prefix b:')
+    const cluster = start('write --cluster --shards 1 --replicas 0 -q 100 --prefix b:')
     await cluster.says(/the only writer/)
-    const { folder, stderr } = await runProducer(t, once, { runtimeDir })
+    const { folder, stderr } = await run(once)
     for (const line of [folder, `--json ${folder}`]) {
-      const found = await verify(t, line, runtimeDir)
+      const found = await verify(line)
       assert.deepEqual([found.code, found.stderr], [0, ''], stderr)
       assert.match(found.stdout, /600 items acknowledged, 600 there byte by byte|"present": 600/)
     }
     producer.kill('SIGINT')
     await producer.ended
-    const other = startProducer(t, '-q 100 --prefix b:', { runtimeDir })
-    await other.says(/the only writer/)
-    const gone = await verify(t, folder, runtimeDir)
+    await start('write -q 100 --prefix b:').says(/the only writer/)
+    const gone = await verify(folder)
     assert.equal(gone.code, 3, gone.stdout)
     assert.match(gone.stderr, /which ended with their producer/)
   })
 })
 
 test('the server of a queue stays for its workers, and the producer ends with them', async (t) => {
-  const runtimeDir = ownFolder(t, 'runtime')
-  const producer = startProducer(t, '--strategy queue-list -q 90 --duration 10s', { runtimeDir })
+  const { start, run } = placeOf(t)
+  const producer = start('write --strategy queue-list -q 60 --duration 2s')
   await producer.says(/jobs a second|jobs\/s|the only writer/)
-  // More work than ten seconds have room for.
-  const line = '--strategy queue-list --workers 2 --work sleep:24ms --drain'
-  const workers = await startProgram(t, 'consumer.js', line, { runtimeDir }).ended
+  // More work than two seconds have room for.
+  const workers = await run('read --strategy queue-list --workers 2 --work sleep:75ms --drain')
   assert.ok(workers.document, workers.stderr)
   const { produced, done, lost } = workers.document.jobs.account
-  assert.deepEqual([produced, done, lost], [900, 900, 0], workers.stderr)
+  assert.deepEqual([produced, done, lost], [120, 120, 0], workers.stderr)
   // On a busy machine sleep lasts longer than was asked for.
   const late = workers.document.warnings.filter((/** @type {any} */ one) => one.code !== 'work')
   assertDone({ ...workers, document: { warnings: late } })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
+import { runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, writeHere } from '../helpers/here.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
@@ -24,6 +25,11 @@ import { makeCertificates } from '../helpers/tls-servers.js'
 const wholeEvery = 20
 
 const files = { producer: 'producer.js', consumer: 'consumer.js', cleanup: 'scripts/cleanup.js' }
+const commands = {
+  producer: 'write -q 20 --intervals 1',
+  consumer: 'read --duration 1',
+  cleanup: 'cleanup',
+}
 
 describe('as a user types them', { concurrency: 2 }, () => {
   const typed = badInputs.filter((_, i) => i % wholeEvery === 0)
@@ -79,16 +85,15 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   const refused = (what, code, names, make) =>
     test(what, async (t) => {
       const own = ownFolder(t, 'bad')
-      const { line = '', env = {}, program = 'producer', out } = await make(own, t)
-      const short = { producer: '-q 20 --intervals 1', consumer: '--duration 1', cleanup: '' }[
-        /** @type {Program} */ (program)
-      ]
-      const run = startProgram(t, files[/** @type {Program} */ (program)], `${short} ${line}`, {
-        cwd: own,
+      const { line = '', env = {}, program = 'producer', isWhole = false, ...more } = make(own, t)
+      const [command, ...words] = `${commands[program]} ${line}`.split(' ')
+      const options = {
         env: { ...at(server), ...env },
-        out: program === 'cleanup' ? false : out,
-      })
-      const ended = await run.ended
+        out: program === 'cleanup' ? /** @type {const} */ (false) : more.out,
+      }
+      const ended = isWhole
+        ? await startProgram(t, files.producer, words.filter(Boolean), { ...options, cwd: own }).ended
+        : await runCommand(t, [command, ...words.filter(Boolean)].join(' '), options)
       assert.deepEqual([ended.code, ended.stdout], [code, ''], ended.stderr)
       assert.match(onlyLine(ended.stderr), names)
       assert.equal(ended.folder, '', 'an empty folder is taken away')
@@ -105,8 +110,9 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   const refusedHere = (what, names, { line = '', env = {}, program, answer }) =>
     test(what, async (t) => {
       const address = answer ? local(await listening(answer)) : env
-      const [start, short] =
-        program === 'consumer' ? [readHere, '--duration 1'] : [writeHere, '-q 20 --intervals 1']
+      const isReader = program === 'consumer'
+      const short = isReader ? '--duration 1' : '-q 20 --intervals 1'
+      const start = isReader ? readHere : writeHere
       const ended = await start(t, `${short} ${line}`, { env: { ...at(server), ...address } })
       assert.equal(ended.code, 3, ended.stderr)
       assert.match(onlyLine(`${ended.refusal}\n`), names)
@@ -168,7 +174,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   // files
   refused('.env is a folder', 2, /^\.env cannot be read \(EISDIR\)/, (own) => {
     mkdirSync(join(own, '.env'))
-    return { env: { MILLRACE_NO_DOTENV: '' } }
+    return { env: { MILLRACE_NO_DOTENV: '' }, isWhole: true }
   })
   refused('--password-file is not there', 2, /^--password-file: cannot read \/nowhere \(ENOENT\)$/, () => ({
     line: '--password-file /nowhere',
@@ -176,26 +182,28 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   }))
   refused('--password-file is empty', 2, /^--password-file: the first line of \S+ is empty$/, (own) => {
     writeFileSync(join(own, 'secret'), '\nhunter2\n')
-    return { line: '--password-file secret', env: { REDIS_PASSWORD: '' } }
+    return { line: `--password-file ${own}/secret`, env: { REDIS_PASSWORD: '' } }
   })
   refused('--ask-password without a terminal', 2, /^--ask-password needs a terminal/, () => ({
     line: '--ask-password',
     env: { REDIS_PASSWORD: '' },
+    isWhole: true,
   }))
   refused('--ca is not there', 2, /^--ca: cannot read ca\.pem \(ENOENT\)$/, () => ({
     line: '--tls --ca ca.pem',
+    isWhole: true,
   }))
-  refused('--ca holds no certificate', 2, /^--ca: no certificate in ca\.pem$/, (own) => {
+  refused('--ca holds no certificate', 2, /^--ca: no certificate in \S+ca\.pem$/, (own) => {
     writeFileSync(join(own, 'ca.pem'), 'hello')
-    return { line: '--tls --ca ca.pem' }
+    return { line: `--tls --ca ${own}/ca.pem` }
   })
   refused(
     '--cert holds no certificate',
     2,
-    /^--cert: no certificate that can be read in c\.pem/,
+    /^--cert: no certificate that can be read in \S+c\.pem/,
     (own, t) => {
       writeFileSync(join(own, 'c.pem'), '-----BEGIN CERTIFICATE-----\nxxxx\n-----END CERTIFICATE-----\n')
-      return { line: `--tls --cert c.pem --key ${makeCertificates(t).key}` }
+      return { line: `--tls --cert ${own}/c.pem --key ${makeCertificates(t).key}` }
     },
   )
   refused('--key belongs to another certificate', 2, /^--key: \S+ is not the key of \S+ \(/, (_, t) => ({
@@ -221,11 +229,12 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     'no server in PATH',
     3,
     /^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS/,
-    () => ({ env: { ...nothing, PATH: '/nowhere' } }),
+    () => ({ env: { ...nothing, PATH: '/nowhere' }, isWhole: true }),
   )
 
   refused('TMPDIR is not there', 2, /^TMPDIR \/nowhere: no folder for local servers can be made/, () => ({
     env: { ...nothing, TMPDIR: '/nowhere' },
+    isWhole: true,
   }))
 
   // targets
@@ -235,15 +244,13 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     const later = await startServer(t)
     await later.redis.hset('later:millrace:plan', 'abcdefabcd', JSON.stringify(plan))
     const env = at(later)
-    const { code, stdout, stderr } = await startProgram(t, 'consumer.js', '--prefix later: --duration 1', {
-      env,
-    }).ended
+    const { code, stdout, stderr } = await runCommand(t, 'read --prefix later: --duration 1', { env })
     assert.deepEqual([code, stdout], [3, ''])
     assert.match(
       onlyLine(stderr),
       /the plan of Millrace 9\.0 there is of the strategy 'bitmap', which this version/,
     )
-    const cleaned = await startProgram(t, files.cleanup, '--prefix later:', { env, out: false }).ended
+    const cleaned = await runCommand(t, 'cleanup --prefix later:', { env, out: false })
     assert.deepEqual([cleaned.code, cleaned.stdout], [3, ''])
     assert.match(
       onlyLine(cleaned.stderr),
@@ -303,11 +310,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     const port = await listening(() => {
       asked = true
     })
-    const run = startProgram(t, files.cleanup, '--yes', {
-      cwd: ownFolder(t, 'cwd'),
-      env: local(port),
-      out: false,
-    })
+    const run = startCommand(t, 'cleanup --yes', { env: local(port), out: false })
     await until('the server was asked', () => asked)
     // Before the server has had its time to answer, for then the code would be 3.
     run.kill('SIGINT')
@@ -327,19 +330,13 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
 
 describe('folders of results that are broken', { concurrency: 2 }, () => {
   // What else may be wrong in them is a table of test/unit/broken-results.test.js.
-  for (const program of [
-    'scripts/report.js',
-    'scripts/compare.js',
-    'scripts/cloudwatch.js',
-    'scripts/verify.js',
-  ])
-    test(`${program}: one line that names the file and its fault`, async (t) => {
+  for (const command of ['report', 'diff', 'cloudwatch', 'verify'])
+    test(`${command}: one line that names the file and its fault`, async (t) => {
       const own = ownFolder(t, 'broken')
       writeFileSync(join(own, 'run.json'), JSON.stringify({ schema: 1 }))
-      const line = program === 'scripts/compare.js' ? `${own} ${own}` : own
-      const ended = await startProgram(t, program, line, { out: false }).ended
-      assert.ok(ended.code === 2 || ended.code === 3, `${program}: ${ended.code} ${ended.stderr}`)
-      assert.equal(ended.stdout, '', program)
+      const ended = await runCommand(t, `${command} ${own} ${command === 'diff' ? own : ''}`, { out: false })
+      assert.ok(ended.code === 2 || ended.code === 3, `${ended.code} ${ended.stderr}`)
+      assert.equal(ended.stdout, '')
       assert.match(onlyLine(ended.stderr), /run\.json is not the result of a run: 'kind' must be producer/)
       assert.deepEqual(readdirSync(own), ['run.json'])
     })
@@ -347,7 +344,7 @@ describe('folders of results that are broken', { concurrency: 2 }, () => {
   test('report: --out that cannot be made', async (t) => {
     const own = ownFolder(t, 'report')
     writeFileSync(join(own, 'run.json'), JSON.stringify(resultDocument(sampleParts())))
-    const ended = await startProgram(t, 'scripts/report.js', `${own} --out /proc/x/y`, { out: false }).ended
+    const ended = await runCommand(t, `report ${own} --out /proc/x/y`, { out: false })
     assert.deepEqual([ended.code, ended.stdout], [2, ''])
     assert.match(onlyLine(ended.stderr), /^--out \/proc\/x\/y: the folder cannot be written \(ENOENT\)$/)
   })

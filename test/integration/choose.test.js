@@ -1,21 +1,20 @@
 // `millrace choose` on local servers.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { chooseSchema } from '../../lib/answers/choose/document.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { remoteBench } from '../../lib/cli/calibration.js'
+import { runCommand } from '../helpers/command-here.js'
 import { refusedHere } from '../helpers/here.js'
-import { startProgram } from '../helpers/programs.js'
 
 const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
 
 test('two models with a reader beside: an answer, its page, and an exit code that says how sure it is', async (t) => {
   const line =
-    'choose --rate 2k --items 500 --seconds 1 --time 60s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --reads 5 --read-limit 10 --json'
-  const program = startProgram(t, 'lib/cli/millrace.js', line)
-  const { code, stdout, stderr } = await program.ended
+    'choose --rate 2k --items 500 --seconds 1 --time 40s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --reads 5 --read-limit 10 --json'
+  const { code, stdout, stderr, folder } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, chooseSchema), null)
   // Beside heavy load a rate may not be sustained: then it says that.
@@ -30,9 +29,8 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
     assert.ok(cost !== null || why !== null || answer.state === 'none', stdout)
     if (answer.state === 'best' && cost !== null && place !== 'chosen') assert.ok(cost.low > 1, stdout)
   }
-  const [folder] = readdirSync(program.out)
-  assert.equal(JSON.parse(readFileSync(join(program.out, folder, 'choose.json'), 'utf8')).state, answer.state)
-  assert.ok(existsSync(join(program.out, folder, 'choose.html')))
+  assert.equal(JSON.parse(readFileSync(join(folder, 'choose.json'), 'utf8')).state, answer.state)
+  assert.ok(existsSync(join(folder, 'choose.html')))
 })
 
 test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async () => {

@@ -27,7 +27,7 @@ const serverOf = async (t, answer) => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  return `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
+  return `127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`
 }
 
 /** @param {TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */

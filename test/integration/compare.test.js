@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { testEnvironment } from '../../scripts/test.js'
-import { faultsIn, ownFolder, startProgram } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { faultsIn, ownFolder } from '../helpers/programs.js'
 
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
@@ -84,15 +85,16 @@ test("the page's shell step compares two models in an empty folder", async (t) =
 })
 
 test('a side has its own server configuration, and mistakes end before anything runs', async (t) => {
-  const millrace = (/** @type {string} */ line) =>
-    startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
-  const [dry, many, one, unknown, gate] = await Promise.all([
-    millrace('compare default config.appendonly=yes --dry-run --until-sure -- -q 500'),
-    millrace('compare sorted-set list stream set -q 500 --dry-run --rounds 4'),
-    millrace('compare default'),
-    millrace('compare default strategy=nonsense'),
-    millrace('compare default default --gate never'),
-  ])
+  const lines = [
+    'default config.appendonly=yes --dry-run --until-sure -- -q 500',
+    'sorted-set list stream set -q 500 --dry-run --rounds 4',
+    'default',
+    'default strategy=nonsense',
+    'default default --gate never',
+  ]
+  const [dry, many, one, unknown, gate] = await Promise.all(
+    lines.map((line) => runCommand(t, `compare ${line}`, { out: false })),
+  )
   assert.equal(dry.code, 0, dry.stderr)
   assert.match(
     dry.stdout,

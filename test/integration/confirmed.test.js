@@ -43,7 +43,7 @@ const assertEnded = ({ code, document, stderr }, reason) => {
   )
 }
 
-describe('during a run', { concurrency: 2 }, () => {
+describe('during a run', { concurrency: 5 }, () => {
   describe('a server that is made a replica of another one during the run', { concurrency: 2 }, () => {
     for (const driver of drivers)
       test(`${driver}: the run ends, and the other one hears nothing of us`, async (t) => {
@@ -86,7 +86,7 @@ describe('during a run', { concurrency: 2 }, () => {
     return port
   }
 
-  describe('redirects to a server outside the cluster', { concurrency: 2 }, () => {
+  describe('redirects to a server outside the cluster', { concurrency: 4 }, () => {
     for (const driver of drivers)
       for (const word of ['MOVED', 'ASK'])
         test(`${driver}: ${word} is not followed, and the run ends when it goes on`, async (t) => {
@@ -132,12 +132,12 @@ describe('during a run', { concurrency: 2 }, () => {
     })
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
     return {
-      port: /** @type {import('node:net').AddressInfo} */ (server.address()).port,
+      port: /** @type {AddressInfo} */ (server.address()).port,
       forget: () => live.clear(),
     }
   }
 
-  describe('connections that are forgotten on their way', { concurrency: 2 }, () => {
+  describe('connections that are forgotten on their way', { concurrency: 4 }, () => {
     for (const driver of drivers)
       test(`${driver}: are given up, and what they owe is repeated`, async (t) => {
         const server = await startServer(t)
@@ -193,7 +193,7 @@ describe('during a run', { concurrency: 2 }, () => {
         const { code, document, stderr } = await startHere(
           t,
           'write',
-          `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --driver ${driver} --intervals 4`,
+          `-q 20 -t 1 -a all -c 4 -p 200 --ttl 60 --driver ${driver} --intervals 4`,
           { env: at({ host: '127.0.0.1', port, password: '' }) },
         ).ended
         assert.ok(code === 0 || code === 4, stderr)

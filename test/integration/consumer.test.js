@@ -3,29 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
+import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, refusedHere, startHere, writeHere } from '../helpers/here.js'
-import {
-  assertDone,
-  at,
-  faultsIn,
-  ownFolder,
-  runProducer,
-  startProducer,
-  startProgram,
-  until,
-} from '../helpers/programs.js'
+import { assertDone, at, faultsIn, sumOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
-/** @param {Scope} t @param {string} line @param {Parameters<typeof startProgram>[3]} [options] */
-const startConsumer = (t, line, options) => startProgram(t, 'consumer.js', line, options)
-/** @param {Scope} t @param {string} line @param {Parameters<typeof startProgram>[3]} [options] */
-const runConsumer = (t, line, options) => startConsumer(t, line, options).ended
-
-/** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server @param {string} line */
-const writing = async (t, server, line, sets = 1) => {
-  const producer = startHere(t, 'write', `-q 200 -p 200 -a all ${line}`, { env: at(server) })
+/** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server */
+const writing = async (t, server, line = '', sets = 1) => {
+  const producer = startHere(t, 'write', `-q 200 -p 200 -a all --ttl 60 ${line}`, { env: at(server) })
   // Besides them there are the ids, the plan and the lease.
   const items = async () => (await server.redis.keys('item:*')).length
   await until('all items', async () => (await items()) === 200)
@@ -34,85 +21,85 @@ const writing = async (t, server, line, sets = 1) => {
 }
 
 test('without an address and without a producer: one line, exit 3, and no server is started', async (t) => {
-  const { code, stdout, stderr, folder } = await runConsumer(t, '')
+  const { code, stdout, stderr, folder } = await runCommand(t, 'read')
   assert.equal(code, 3)
   assert.equal(stdout, '')
   assert.match(stderr, /^no address is given, and no writer with a local server runs here; .*--host\n$/)
   assert.equal(folder, '')
 })
 
-describe('beside a producer with an embedded cluster', () => {
-  test('it attaches, reads replicas only, finds the plan, and finds everything right', async (t) => {
-    const runtimeDir = ownFolder(t, 'runtime')
-    const producer = startProducer(t, '--cluster -q 3000 -c 2 --ttl 60', { runtimeDir })
-    await producer.says(/the only writer/)
-    await until('a second of items', () => producer.intervals().length >= 3)
-    for (const driver of ['socket', 'ioredis']) {
-      const line = `--verify --consumers 4 -p 1000 --duration 3 --count --driver ${driver}`
-      const { code, document, stdout, stderr } = await runConsumer(t, line, { runtimeDir })
-      assert.equal(document.kind, 'consumer')
-      assertDone({ code, document, stderr: `${stderr}${stdout}` })
-      const { fetches, verify, commands, freshness_ms: age, clocks, plan, uniqueness, reads } = document
-      assert.equal(plan.source, 'target')
-      assert.equal(plan.quantity, 3000)
-      assert.deepEqual([fetches.count + fetches.overrun, fetches.failed], [12, 0])
-      assert.ok(fetches.count >= 4)
-      assert.equal(fetches.items_p50, 3000)
-      assert.ok(verify.checked >= (fetches.count - 1) * 3000, JSON.stringify(verify))
-      const wrong = ['missing', 'corrupt', 'unexpected', 'stale', 'unjudged'].map((what) => verify[what])
-      assert.deepEqual(wrong, [0, 0, 0, 0, 0])
-      assert.ok(commands.replica.get.calls >= fetches.values, 'replicas served the GETs')
-      // An id that a replica did not have yet is asked for at its master.
-      assert.ok(
-        (commands.master.get?.calls ?? 0) <= 4 * (verify.lagging + verify.expired),
-        JSON.stringify(verify),
-      )
-      assert.ok(age.p50 > 0 && age.p50 < 2500, JSON.stringify(age))
-      assert.ok(document.replication_ms.p50 !== null)
-      assert.equal(clocks.length, 3)
-      for (const { offset_ms: offsetMs, rtt_ms: rttMs } of clocks)
-        assert.ok(
-          Math.abs(offsetMs) <= rttMs / 2 + 1,
-          `the same machine has the same clock: ${JSON.stringify(clocks)}`,
-        )
-      const [zcount] = uniqueness.filter((/** @type {any} */ row) => row.structure === 'ZCOUNT')
-      assert.deepEqual([zcount.last, zcount.truth, zcount.error_pct], [3000, 3000, 0])
-      assert.ok(Object.values(reads).reduce((sum, { commands: n }) => sum + n, 0) >= fetches.count * 3000)
-      if (document.valid) assert.match(stdout, /VALID: every fetch on time and whole, every\s+value\s+right/)
-      const all = runText(document, { verbose: true, columns: 200 })
-      assert.match(all, /GET by replicas [\d,]+, by masters \d/)
-    }
-    producer.kill('SIGINT')
-    await producer.ended
-  })
-})
-
-describe('beside a producer with an embedded server', () => {
-  test('the same command twice, with -a auto, makes two agents, and each says its part', async (t) => {
-    const runtimeDir = ownFolder(t, 'runtime')
-    const producer = startProducer(t, '-q 100', { runtimeDir })
-    await producer.says(/the only writer/)
-    const first = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
-    await first.says(/reader 1 of 2: 3 of 6 consumers; -a all for everything/)
-    const second = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
-    await second.says(/reader 2 of 2: 3 of 6 consumers; -a all for everything/)
-    const whole = startConsumer(t, '-t 2', { runtimeDir })
-    await whole.says(/all of 2 readers: 2 consumers/)
-    await until('all read', () => [first, second, whole].every((one) => one.intervals().length > 0))
-    for (const one of [first, second, whole]) one.kill('SIGINT')
-    const agents = await Promise.all(
-      [first, second, whole].map(async ({ ended }) => (await ended).document.plan.agents),
+test('beside a producer with a local cluster: it attaches, reads replicas only, finds the plan, and finds everything right', async (t) => {
+  ownRuntime(t)
+  const producer = startCommand(t, 'write --cluster -q 1000 -c 2 --ttl 60')
+  await until('all items', () => sumOf(producer.intervals(), 'items.acked') >= 2000)
+  for (const driver of ['socket', 'ioredis']) {
+    const line = `read --verify --consumers 4 -p 1000 --duration 3 --count --driver ${driver}`
+    const { code, document, stdout, stderr } = await runCommand(t, line)
+    assert.equal(document.kind, 'consumer')
+    assertDone({ code, document, stderr: `${stderr}${stdout}` })
+    const { fetches, verify, commands, freshness_ms: age, clocks, plan, uniqueness, reads } = document
+    assert.equal(plan.source, 'target')
+    assert.equal(plan.quantity, 1000)
+    // One of each consumer may be under way at the end of a busy machine's run.
+    const deadlines = fetches.count + fetches.overrun
+    assert.ok(fetches.count >= 4 && deadlines >= 8 && deadlines <= 12, JSON.stringify(fetches))
+    assert.equal(fetches.failed, 0)
+    assert.equal(fetches.items_p50, 1000)
+    assert.ok(verify.checked >= (fetches.count - 1) * 1000, JSON.stringify(verify))
+    const wrong = ['missing', 'corrupt', 'unexpected', 'stale', 'unjudged'].map((what) => verify[what])
+    assert.deepEqual(wrong, [0, 0, 0, 0, 0])
+    assert.ok(commands.replica.get.calls >= fetches.values, 'replicas served the GETs')
+    // An id that a replica did not have yet is asked for at its master.
+    assert.ok(
+      (commands.master.get?.calls ?? 0) <= 4 * (verify.lagging + verify.expired),
+      JSON.stringify(verify),
     )
-    assert.deepEqual(agents, [[1], [2], [1, 2]])
-    producer.kill('SIGINT')
-    await producer.ended
-  })
+    // Older items are not read.
+    assert.ok(age.p50 > 0 && age.p50 < 60_000, JSON.stringify(age))
+    assert.ok(document.replication_ms.p50 !== null)
+    assert.equal(clocks.length, 3)
+    for (const { offset_ms: offsetMs, rtt_ms: rttMs } of clocks)
+      assert.ok(
+        Math.abs(offsetMs) <= rttMs / 2 + 1,
+        `the same machine has the same clock: ${JSON.stringify(clocks)}`,
+      )
+    const [zcount] = uniqueness.filter((/** @type {any} */ row) => row.structure === 'ZCOUNT')
+    assert.deepEqual([zcount.last, zcount.truth, zcount.error_pct], [1000, 1000, 0])
+    assert.ok(Object.values(reads).reduce((sum, { commands: n }) => sum + n, 0) >= fetches.count * 1000)
+    if (document.valid) assert.match(stdout, /VALID: every fetch on time and whole, every\s+value\s+right/)
+    const all = runText(document, { verbose: true, columns: 200 })
+    assert.match(all, /GET by replicas [\d,]+, by masters \d/)
+  }
+  producer.kill('SIGINT')
+  await producer.ended
 })
 
-describe('on one server', { concurrency: 3 }, () => {
+test('the same command twice, with -a auto, makes two agents, and each says its part', async (t) => {
+  ownRuntime(t)
+  const producer = startCommand(t, 'write -q 100')
+  await producer.says(/the only writer/)
+  const reading = async (/** @type {string} */ line, /** @type {RegExp} */ part) => {
+    const reader = startCommand(t, `read -t 2 ${line}`)
+    await reader.says(part)
+    return reader
+  }
+  const readers = [
+    await reading('-a auto --consumers 3', /reader 1 of 2: 3 of 6 consumers; -a all for everything/),
+    await reading('-a auto --consumers 3', /reader 2 of 2: 3 of 6 consumers; -a all for everything/),
+    await reading('', /all of 2 readers: 2 consumers/),
+  ]
+  await until('all read', () => readers.every((one) => one.intervals().length > 0))
+  for (const one of readers) one.kill('SIGINT')
+  const agents = await Promise.all(readers.map(async ({ ended }) => (await ended).document.plan.agents))
+  assert.deepEqual(agents, [[1], [2], [1, 2]])
+  producer.kill('SIGINT')
+  await producer.ended
+})
+
+describe('on one server', { concurrency: 6 }, () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)
-    const producer = await writing(t, server, '--ttl 60')
+    const producer = await writing(t, server)
     const { code, document } = await readHere(t, '--duration 1500ms -p 300', { env: at(server) })
     assertDone({ code, document, stderr: '' })
     const seconds = (await cli(server, 'TIME')).split('\n').map(Number)
@@ -150,16 +137,9 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.deepEqual(await server.redis.keys('millrace:lease:*'), [])
   })
 
-  test('options that contradict the plan are explained; two plans ask for one', async (t) => {
+  test('two plans ask for one', async (t) => {
     const server = await startServer(t)
-    await writing(t, server, '')
-    const wrong = await readHere(t, '--sl', { env: at(server) })
-    assert.equal(wrong.code, 2)
-    assert.match(
-      wrong.stderr,
-      /^--sl contradicts what is written under no prefix: sorted-set of 200 items\. .*\n$/,
-    )
-    assert.equal(wrong.stdout, '')
+    await writing(t, server)
     // As a writer of another box announces it at the very same moment.
     const { redis } = server
     const [announced] = Object.values(await redis.hgetall('millrace:plan'))
@@ -239,7 +219,7 @@ describe('on one server', { concurrency: 3 }, () => {
     // By a fetch, at once at the master, and there again 50 and 150 ms later: of two fetches one has come so far by now.
     await until('they were asked for again', async () => (await misses()) >= before + 10 * ids.length)
     await Promise.all(ids.map((id, i) => server.redis.set(id, String(values[i]), 'EX', 80)))
-    await until('it is told', () => consumer.intervals().some(({ verify }) => verify.missing >= 20))
+    await until('missing values are counted', () => sumOf(consumer.intervals(), 'verify.missing') >= 20)
     consumer.kill('SIGINT')
     const { code, document } = await consumer.ended
     assert.equal(code, 130)
@@ -255,7 +235,7 @@ describe('on one server', { concurrency: 3 }, () => {
     await until('items', async () => (await server.redis.xlen('latest-stream')) >= 200)
     for (const driver of ['socket', 'ioredis']) {
       const consumer = startHere(t, 'read', `--verify -p 500 --driver ${driver}`, { env: at(server) })
-      await until('two are verified', () => (consumer.intervals().at(-1)?.verify.checked ?? 0) >= 400)
+      await until('two are verified', () => sumOf(consumer.intervals(), 'verify.checked') >= 400)
       consumer.kill('SIGINT')
       const { code, document, stderr } = await consumer.ended
       assert.equal(code, 130, stderr)
@@ -269,16 +249,20 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('the age of undated items is that of the newest value when it came', async (t) => {
     const server = await startServer(t)
-    const line = '-q 4000 -c 40 --ss --stamp'
-    const writer = startHere(t, 'write', line, { env: at(server) })
-    await writer.says(/the only writer/)
-    await until('fetches', async () => (await server.redis.dbsize()) > 4000)
-    const { document, stderr } = await startHere(t, 'read', '--duration 3', { env: at(server) }).ended
-    assert.ok(document, stderr)
+    await writeHere(t, '-q 400 -c 4 --ss --stamp --intervals 1 --ttl 5m', { env: at(server) })
+    const values = await server.redis.mget(Array.from({ length: 400 }, (_, i) => `item:${i + 1}`))
+    const newestMs = Math.max(...values.map((value) => Number(String(value).slice(0, 13))))
+    const leastMs = Date.now() - newestMs
+    const { document, stderr } = await readHere(t, '-p 200 --duration 1', { env: at(server) })
+    const mostMs = Date.now() - newestMs
+    assert.ok(document?.fetches.count > 0, stderr)
     const { p50, max } = document.freshness_ms
-    // A tick every 25 ms, and none is read before it was due.
-    assert.ok(p50 > 0.01 && p50 < 2000 && max < 3000, JSON.stringify(document.freshness_ms))
-    writer.kill('SIGINT')
+    // The clock of the server is known to half a round trip, and a histogram has three digits.
+    const offMs = document.clocks[0].rtt_ms / 2 + 1 + mostMs / 500
+    assert.ok(
+      p50 >= leastMs - offMs && p50 <= max && max <= mostMs + offMs,
+      `${leastMs}, ${p50}, ${max}, ${mostMs}`,
+    )
   })
 
   test('a plan that appears later is told', async (t) => {
@@ -334,13 +318,15 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('one call of the script brings the same as ids and GETs', async (t) => {
     const server = await startServer(t)
-    await writing(t, server, '--ns 3 --ttl 60', 3)
+    await writing(t, server, '--ns 3', 3)
     for (const driver of ['socket', 'ioredis']) {
       const line = `--mode script --verify --duration 1 -p 250 --limit 50 --driver ${driver}`
       const { code, document, stderr } = await readHere(t, line, { env: at(server) })
       assertDone({ code, document, stderr })
       const { count, overrun, items_p50: items, values } = document.fetches
-      assert.deepEqual([count + overrun, items, values], [4, 50, 50 * count])
+      assert.deepEqual([items, values], [50, 50 * count])
+      // On a busy machine one may be under way at the end.
+      assert.ok(count > 0 && [3, 4].includes(count + overrun), `${count} + ${overrun}`)
       assert.ok(document.commands.master.evalsha.calls >= count)
     }
   })
@@ -350,8 +336,8 @@ describe('on one server', { concurrency: 3 }, () => {
     await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
     const before = await callsOf(server, 'get')
     for (const driver of ['socket', 'ioredis']) {
-      const line = `-v --no-values -p 250 --duration 1 --driver ${driver}`
-      const { code, document, stdout, stderr } = await runConsumer(t, line, { env: at(server) })
+      const line = `read -v --no-values -p 250 --duration 1 --driver ${driver}`
+      const { code, document, stdout, stderr } = await runCommand(t, line, { env: at(server) })
       assert.ok(code === 0 || code === 4, stderr)
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
       assert.match(stdout, /ids\s+only/)
@@ -361,19 +347,14 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.equal(await callsOf(server, 'get'), before)
   })
 
-  test('lost connections are events, and the run goes on', async (t) => {
-    const server = await startServer(t)
-    await writing(t, server, '')
-    for (const driver of ['socket', 'ioredis']) {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: lost connections are events, and the run goes on`, async (t) => {
+      const server = await startServer(t)
+      await writing(t, server)
       const consumer = startHere(t, 'read', `-p 50 --verify --driver ${driver}`, { env: at(server) })
-      const readsAgain = async () => {
-        const before = consumer.intervals().length
-        await until('fetches', () =>
-          consumer
-            .intervals()
-            .slice(before)
-            .some(({ fetches }) => fetches.count > 0),
-        )
+      const readsAgain = () => {
+        const before = sumOf(consumer.intervals(), 'fetches.count')
+        return until('fetches', () => sumOf(consumer.intervals(), 'fetches.count') > before)
       }
       for (let kill = 1; kill <= 3; kill++) {
         await readsAgain()
@@ -387,11 +368,10 @@ describe('on one server', { concurrency: 3 }, () => {
       consumer.kill('SIGINT')
       const { document, code, stderr } = await consumer.ended
       assert.equal(code, 130, stderr)
-      assert.ok(document.events.length >= 1, `${driver} says nothing of it`)
+      assert.ok(document.events.length >= 1, 'nothing is said of it')
       const { missing, corrupt, unexpected } = document.verify
       assert.deepEqual([missing, corrupt, unexpected], [0, 0, 0])
-    }
-  })
+    })
 
   test('a server that is gone for a while costs fetches, each with a cause, not the consumer', async (t) => {
     const server = await startServer(t)
@@ -404,13 +384,9 @@ describe('on one server', { concurrency: 3 }, () => {
     const before = consumer.intervals().length
     await until('an outage of a second', () => consumer.intervals().length >= before + 2)
     await redis.config('SET', 'port', String(server.port))
-    const lines = consumer.intervals().length
-    await until('it reads again', () =>
-      consumer
-        .intervals()
-        .slice(lines)
-        .some(({ fetches }) => fetches.count > 0),
-    )
+    const read = () => sumOf(consumer.intervals(), 'fetches.count')
+    const whole = read()
+    await until('it reads again', () => read() > whole)
     consumer.kill('SIGINT')
     const { document, code } = await consumer.ended
     assert.equal(code, 130)
@@ -426,9 +402,9 @@ describe('on one server', { concurrency: 3 }, () => {
     const frozen = async (/** @type {string} */ driver) => {
       const server = await startServer(t)
       await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
-      const line = `-p 200 --duration 5 --count --driver ${driver}`
+      const line = `-p 200 --duration 4 --count --driver ${driver}`
       const consumer = startHere(t, 'read', line, { env: at(server) })
-      await until('fetches', () => consumer.intervals().length >= 1)
+      await until('values are read', async () => /cmdstat_get:/.test(await server.redis.info('commandstats')))
       process.kill(server.pid, 'SIGSTOP')
       const { document, code, stderr } = await consumer.ended
       process.kill(server.pid, 'SIGCONT')
@@ -441,7 +417,7 @@ describe('on one server', { concurrency: 3 }, () => {
   test('--count: three structures side by side, with their errors', async (t) => {
     const server = await startServer(t)
     const { redis } = server
-    await writing(t, server, '--ttl 60')
+    await writing(t, server)
     const minute = Math.floor(Date.now() / 60_000)
     for (const before of [0, 1, 2]) {
       const items = Array.from({ length: 200 }, (_, i) => `item:${i + 1}`)
@@ -456,20 +432,14 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.ok(Math.abs(rows.get('PFCOUNT').last - 200) < 10)
     assert.match(stdout, /^UNIQUE ITEMS\n/m)
   })
-})
 
-describe('scripts/verify.js', () => {
-  test('finds everything, then what was taken away, and refuses what proves nothing', async (t) => {
+  test('millrace verify finds everything, then what was taken away, and refuses what proves nothing', async (t) => {
     const server = await startServer(t)
     const env = at(server)
-    const { folder } = await runProducer(t, '-q 500 -c 3 -t 2 -a all -p 300 --intervals 3 --once --ttl 10m', {
-      env,
-    })
+    const load = '-q 500 -c 3 -p 300 --intervals 3 --once --ttl 10m --max-behind 60s'
+    const { folder } = await runCommand(t, `write -t 2 -a all ${load}`, { env })
     const verify = (/** @type {string} */ line) =>
-      startProgram(t, 'scripts/verify.js', line, {
-        env: { REDIS_PASSWORD: server.password },
-        out: ownFolder(t, 'o'),
-      }).ended
+      runCommand(t, `verify ${line}`, { env: { REDIS_PASSWORD: server.password }, out: false })
     const whole = await verify(folder)
     assert.deepEqual([whole.code, whole.stderr], [0, ''])
     assert.match(whole.stdout, /: 1,500 items acknowledged, 1,500 there byte by byte\n$/)
@@ -483,9 +453,10 @@ describe('scripts/verify.js', () => {
     const { acked, present, missing, corrupt, unranked } = JSON.parse(less.stdout)
     assert.deepEqual([acked, present, missing, corrupt, unranked], [1500, 1498, 1, 1, 1])
 
-    const load = '-q 500 -c 3 -p 300 --intervals 3 --once --ttl 10m'
     const [set, list] = await Promise.all(
-      ['--ss --prefix s:', '--slh --prefix l:'].map((line) => runProducer(t, `${load} ${line}`, { env })),
+      ['--ss --prefix s:', '--slh --prefix l:'].map((line) =>
+        runCommand(t, `write ${load} ${line}`, { env }),
+      ),
     )
     const [setWhole, listWhole] = await Promise.all([set, list].map((run) => verify(run.folder)))
     assert.deepEqual([setWhole.code, listWhole.code], [0, 0], `${setWhole.stdout}${listWhole.stdout}`)
@@ -501,7 +472,7 @@ describe('scripts/verify.js', () => {
       assert.match(stdout, /^ {2}item 700: its id is not in its index$/m)
     }
 
-    const rewritten = await runProducer(t, '-q 10 --intervals 1 --prefix r:', { env })
+    const rewritten = await runCommand(t, 'write -q 10 --intervals 1 --prefix r:', { env })
     const refused = await verify(rewritten.folder)
     assert.equal(refused.code, 2)
     assert.match(

@@ -3,27 +3,24 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runCommand, startCommand } from '../helpers/command-here.js'
+import { urlOf } from '../helpers/fleet.js'
 import { following } from '../helpers/live-page.js'
-import { ownFolder, startProducer, startProgram, until } from '../helpers/programs.js'
+import { at, ownFolder, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 test('a fleet: every box and every second on the page of a box and on that of millrace fleet serve', async (t) => {
   const [target, control] = [await startServer(t), await startServer(t)]
-  const env = {
-    REDIS_HOST: target.host,
-    REDIS_PORT: String(target.port),
-    REDIS_PASSWORD: target.password,
-    MILLRACE_CONTROL: `redis://:${control.password}@${control.host}:${control.port}`,
-  }
-  const line = '-q 600 -c 2 -t 3 --duration 9s --run seen'
+  const env = { ...at(target), MILLRACE_CONTROL: urlOf(control) }
+  const line = 'write -q 600 -c 2 -t 3 --duration 7s --run seen'
   const out = ownFolder(t, 'fleet-page')
-  const boxes = [0, 1, 2].map((at) =>
-    startProducer(t, `${line}${at === 0 ? ' --dashboard' : ''}`, { env, out: join(out, String(at)) }),
+  const boxes = [0, 1, 2].map((i) =>
+    startCommand(t, `${line}${i === 0 ? ' --dashboard' : ''}`, { env, out: join(out, String(i)) }),
   )
   const [, ofBox] = await boxes[0].says(/live page: (http:\S+\/)/)
   const onBox = await following(ofBox)
   await until('two seconds', () => onBox.messages.filter(({ kind }) => kind === 'second').length >= 2)
-  const serving = startProgram(t, 'lib/cli/millrace.js', 'fleet serve seen', { env, out: false })
+  const serving = startCommand(t, 'fleet serve seen', { env, out: false })
   const address = await until('its address', () => /http:\S+\//.exec(serving.stdout())?.[0])
   const elsewhere = await following(address)
   const ended = await Promise.all(boxes.map((box) => box.ended))
@@ -50,11 +47,10 @@ test('a fleet: every box and every second on the page of a box and on that of mi
   assert.equal((await serving.ended).code, 0)
 })
 
-test('fleet serve: a run that the control does not know, and a control that is away', async (t) => {
+test('fleet serve: a run that the control does not know', async (t) => {
   const control = await startServer(t)
-  const env = { MILLRACE_CONTROL: `redis://:${control.password}@${control.host}:${control.port}` }
-  const unknown = startProgram(t, 'lib/cli/millrace.js', 'fleet serve nothing', { env, out: false })
-  const { code, stderr } = await unknown.ended
+  const env = { MILLRACE_CONTROL: urlOf(control) }
+  const { code, stderr } = await runCommand(t, 'fleet serve nothing', { env, out: false })
   assert.equal(code, 3)
   assert.match(stderr, /knows no run nothing/)
 })

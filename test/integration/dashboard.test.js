@@ -6,14 +6,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openDashboard } from '../../lib/cli/dashboard.js'
 import { resultDocument } from '../../lib/result/document.js'
+import { runCommand, startCommand } from '../helpers/command-here.js'
+import { startHere } from '../helpers/here.js'
 import { following } from '../helpers/live-page.js'
-import { at, linesOf, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { assertNoneLost, at, linesOf, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 
+/** @import { AddressInfo } from 'node:net' */
+
 const address = /live page: (http:\/\/127\.0\.0\.1:(\d+)\/([\w-]{22})\/)/
 
-/** @param {import('../helpers/programs.js').Program} program */
+/** @param {ReturnType<typeof startCommand>} program */
 const addressIn = async (program) => {
   const [, url, port, token] = await program.says(address)
   return { url, port: Number(port), token }
@@ -26,15 +30,16 @@ const pointsIn = ([whole, ...later]) => [
 ]
 
 test('opened in the middle it has every second of the files, then the verdict', async (t) => {
-  const program = startProducer(t, '-q 2000 -c 4 --duration 8s --cluster --dashboard')
+  const program = startCommand(t, 'write -q 500 -c 4 --cluster --dashboard')
   const { url } = await addressIn(program)
   await program.says(/encoded/)
   const early = await following(url)
   await until('three seconds', () => early.messages.filter(({ kind }) => kind === 'second').length >= 3)
   const late = await following(url)
+  program.kill('SIGINT')
   const { code, document, folder, stderr } = await program.ended
   await Promise.all([early.over, late.over])
-  assert.ok([0, 4].includes(Number(code)), stderr)
+  assert.equal(code, 130, stderr)
   const lines = linesOf(join(folder, 'intervals.ndjson'))
   for (const { messages } of [early, late]) {
     const points = pointsIn(messages)
@@ -44,13 +49,13 @@ test('opened in the middle it has every second of the files, then the verdict', 
     )
     const last = messages.findLast(({ kind }) => kind === 'second')
     assert.equal(last.sums.acked, document.items.acked)
-    assert.equal(last.latest.nodes.length, 6)
+    assert.ok(messages.some(({ latest }) => latest?.nodes.length === 6))
     assert.equal(messages.at(-1).kind, 'end')
     assert.equal(messages.at(-1).verdict.good, document.valid)
   }
   assert.equal(late.messages[0].kind, 'whole')
   assert.ok(late.messages[0].points.length >= 3)
-  assert.equal(late.messages[0].about.nominal, 2000)
+  assert.equal(late.messages[0].about.nominal, 500)
   assert.doesNotMatch(JSON.stringify(late.messages), /"hdr"/)
 })
 
@@ -85,13 +90,7 @@ test('what is noticed after the last second is told before the end', async () =>
 
 test('a reader that stops reading costs the run nothing', async (t) => {
   const server = await startServer(t)
-  const program = startProducer(
-    t,
-    `-q 2000 --duration 5s --host ${server.host} --port ${server.port} --dashboard`,
-    {
-      env: { REDIS_PASSWORD: server.password },
-    },
-  )
+  const program = startCommand(t, 'write -q 500 --duration 3s --dashboard', { env: at(server) })
   const { port, token } = await addressIn(program)
   const stalled = Array.from({ length: 8 }, () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -104,20 +103,19 @@ test('a reader that stops reading costs the run nothing', async (t) => {
   })
   const { code, document, stderr } = await program.ended
   assert.ok([0, 4].includes(Number(code)), stderr)
-  assert.equal(document.items.acked, document.items.offered)
+  assertNoneLost(document.items)
 })
 
 test('a consumer has a page as well', async (t) => {
   const server = await startServer(t)
   const env = at(server)
-  const writing = startProducer(t, '-q 500 --duration 60s', { env })
-  await writing.says(/encoded/)
-  const program = startProgram(t, 'consumer.js', '--duration 4s --dashboard', { env })
+  const writing = startHere(t, 'write', '-q 500', { env })
+  await writing.says(/the only writer/)
+  const program = startCommand(t, 'read --duration 3s --dashboard', { env })
   const { url } = await addressIn(program)
   const { messages, over } = await following(url)
   const { document, folder, stderr } = await program.ended
   await over
-  writing.kill('SIGINT')
   assert.ok(document, stderr)
   const lines = linesOf(join(folder, 'intervals.ndjson'))
   assert.deepEqual(
@@ -131,16 +129,16 @@ test('a run that fails says so on its page; a taken port is one line and exit 2'
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  const taken = await runProducer(t, `-q 10 --duration 1s --dashboard ${port}`)
+  const { port } = /** @type {AddressInfo} */ (server.address())
+  const taken = await runCommand(t, `write -q 10 --duration 1s --dashboard ${port}`)
   assert.equal(taken.code, 2)
   assert.match(taken.stderr, new RegExp(`^--dashboard 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
 
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())
-  const { port: mute } = /** @type {import('node:net').AddressInfo} */ (silent.address())
-  const program = startProducer(t, `-q 10 --duration 60s --host 127.0.0.1 --port ${mute} --dashboard`)
+  const { port: mute } = /** @type {AddressInfo} */ (silent.address())
+  const program = startCommand(t, `write -q 10 --duration 60s --host 127.0.0.1 --port ${mute} --dashboard`)
   const { url } = await addressIn(program)
   const { messages, over } = await following(url)
   program.kill('SIGINT')

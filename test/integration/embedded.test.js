@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../../lib/base/errors.js'
 import { processStart } from '../../lib/base/lock.js'
 import { findEmbedded, startEmbedded } from '../../lib/servers/embedded.js'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
+import { until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /**
@@ -44,15 +44,6 @@ after(() => {
   else process.env.TMPDIR = callersTmp
   rmSync(ownTmp, { recursive: true, force: true })
 })
-
-/** @param {() => boolean} holds */
-async function until(holds) {
-  const signal = AbortSignal.timeout(20_000)
-  while (!holds()) {
-    signal.throwIfAborted()
-    await sleep(10)
-  }
-}
 
 const serverFolders = () => readdirSync(ownTmp).filter((name) => name.startsWith('millrace-servers-'))
 
@@ -248,7 +239,7 @@ describe('an owner that is killed', () => {
         assert.equal(await cli({ ...node, ...embedded.access }, 'PING'), 'PONG')
       assert.equal(findEmbedded({ cluster, stateDir })?.address, embedded.address)
       owner.kill('SIGKILL')
-      await until(() => isGone(embedded))
+      await until('all of it is gone', () => isGone(embedded))
       assert.equal(findEmbedded({ cluster, stateDir }), null)
     })
 
@@ -257,7 +248,7 @@ describe('an owner that is killed', () => {
     const file = join(stateDir, 'single.json')
     const state = JSON.parse(readFileSync(file, 'utf8'))
     owner.kill('SIGKILL')
-    await until(() => isGone(embedded))
+    await until('all of it is gone', () => isGone(embedded))
     writeFileSync(file, JSON.stringify({ ...state, ownerPid: process.pid }), { mode: 0o600 })
     assert.equal(findEmbedded({ stateDir }), null)
     assert.ok(!existsSync(file))
@@ -339,7 +330,7 @@ describe('what cannot be started', () => {
     const taken = createServer()
     await new Promise((resolve) => taken.listen(0, '127.0.0.1', () => resolve(undefined)))
     t.after(() => taken.close())
-    await startedBeside(t, /** @type {import('node:net').AddressInfo} */ (taken.address()).port)
+    await startedBeside(t, /** @type {AddressInfo} */ (taken.address()).port)
   })
 
   for (const password of ['another', 'secret', ''])

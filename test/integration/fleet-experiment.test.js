@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { urlOf } from '../helpers/fleet.js'
-import { at, ownFolder, startProgram } from '../helpers/programs.js'
+import { startCommand } from '../helpers/command-here.js'
+import { assertCalls, urlOf } from '../helpers/fleet.js'
+import { at, ownFolder } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const tiny = {
@@ -27,13 +28,13 @@ test('two boxes play an experiment: its cells are runs of both, and box 1 has th
   const env = { REDIS_PASSWORD, MILLRACE_CONTROL: urlOf(control) }
   const line = `experiment run ${file} --host ${target.host} --port ${target.port} --boxes 2 --seconds 3 --warm-up 0 --repeat 1 --run exp`
   const box = (/** @type {string} */ name, /** @type {string} */ more = '') =>
-    startProgram(t, 'lib/cli/millrace.js', `${line} ${more}`, { env, out: join(own, name) })
+    startCommand(t, `${line} ${more}`, { env, out: join(own, name) })
 
   const first = box('first')
   await first.says(/box 1 of 2/)
   const other = await box('other', '--scale 0.5').ended
   assert.equal(other.code, 2, other.stderr)
-  assert.match(other.stderr, /box 1 plays another experiment, or other --scale/)
+  assert.match(other.stderr, /box 1 runs another experiment, or differs in --scale/)
   const second = box('second')
   const ended = await Promise.all([first.ended, second.ended])
   assert.equal(ended[1].code, 0, ended[1].stderr)
@@ -59,8 +60,10 @@ test('two boxes play an experiment: its cells are runs of both, and box 1 has th
     one.fleet.boxes.map((/** @type {any} */ { writers }) => writers),
     [[1]],
   )
-  for (const { items } of [both, one]) assert.deepEqual([items.offered, items.acked], [1800, 1800])
-  assert.equal(await callsOf(target, 'setex'), 3600)
+  // A busy machine may drop some.
+  for (const { items } of [both, one])
+    assert.deepEqual([items.offered, items.acked + items.dropped], [1800, 1800])
+  assertCalls(await callsOf(target, 'setex'), both, one)
   const readers = experiment.rows.find((/** @type {any} */ row) => row.label === 'readers')
   assert.match(
     JSON.stringify([readers, experiment.warnings]),
@@ -69,5 +72,5 @@ test('two boxes play an experiment: its cells are runs of both, and box 1 has th
 
   const again = await box('again').ended
   assert.equal(again.code, 3, again.stderr)
-  assert.match(again.stderr, /--run exp has been played already/)
+  assert.match(again.stderr, /--run exp was used before/)
 })

@@ -9,7 +9,8 @@ import { callsOf } from '../helpers/servers.js'
 
 describe('boxes that read', { concurrency: 2 }, () => {
   test('two boxes write and two read: one result, whose reads are those that the server counted', async (t) => {
-    const { target, control, box, reader, fleet, status: statusNow, result, out } = await fleetOf(t)
+    const { target, control, boxHere: box, readerHere: reader, fleet, ...place } = await fleetOf(t)
+    const { status: statusNow, result } = place
     const line = '-q 400 -t 2 -c 4 --run both'
     // Whichever comes first waits for the others.
     const first = reader('-t 2 -p 500 --verify --run both')
@@ -56,8 +57,8 @@ describe('boxes that read', { concurrency: 2 }, () => {
     assert.equal(await callsOf(target, 'zrangebyscore'), readers.fetches.count + readers.fetches.failed + 2)
     const asked = readers.fetches.values + readers.fetches.nils
     const gets = await callsOf(target, 'get')
-    // What is missing is asked for again at its master before it is called so.
-    assert.ok(gets >= asked && gets - asked <= readers.fetches.nils, `${gets} GETs, ${asked} values`)
+    // What is missing is asked for again at its master, at most six times.
+    assert.ok(gets >= asked && gets - asked <= 6 * readers.fetches.nils, `${gets} GETs, ${asked} values`)
     assert.equal(
       readers.boxes.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.fetches, 0),
       readers.fetches.count,
@@ -69,7 +70,7 @@ describe('boxes that read', { concurrency: 2 }, () => {
     assert.ok(checked > 0)
     // The late one began at a whole second, and what it read is in the seconds of the run.
     assert.ok(readers.boxes.some((/** @type {any} */ one) => one.from_s >= 1 && one.from_s % 1 === 0))
-    const lines = linesOf(join(out, 'both', 'intervals.ndjson'))
+    const lines = linesOf(join(boxes[0].out, 'both', 'intervals.ndjson'))
     const sum = (/** @type {(line: any) => number} */ of) => lines.reduce((all, one) => all + of(one), 0)
     assert.equal(
       sum((one) => one.fetches?.count ?? 0),
@@ -83,8 +84,8 @@ describe('boxes that read', { concurrency: 2 }, () => {
       sum((one) => one.duration_us?.count ?? 0),
       readers.fetches.count,
     )
-    const medians = [first, second].map(({ pid }) => {
-      const own = readdirSync(out).find((name) => name.endsWith(`-${pid}`)) ?? assert.fail('no such folder')
+    const medians = [first, second].map(({ out }) => {
+      const own = readdirSync(out).find((name) => name.startsWith('both.')) ?? assert.fail('no such folder')
       return JSON.parse(readFileSync(join(out, own, 'run.json'), 'utf8')).fetches.items_p50
     })
     const median = readers.fetches.items_p50
@@ -104,8 +105,8 @@ describe('boxes that read', { concurrency: 2 }, () => {
   })
 
   test('a reader is killed: its reads until then count, and the run is partial; one without a run is refused', async (t) => {
-    const { box, reader, fleet, status, result } = await fleetOf(t)
-    const early = reader('-p 500 --run lost --join-within 1s')
+    const { boxHere: box, reader, readerHere, fleet, status, result } = await fleetOf(t)
+    const early = readerHere('-p 500 --run lost --join-within 1s')
     const refused = await early.ended
     assert.equal(refused.code, 3)
     assert.match(refused.stderr, /no writer has begun it on .* after 1 s \(--join-within\)/)

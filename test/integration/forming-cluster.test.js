@@ -28,7 +28,7 @@ test('a master that stands still while the cluster forms stays one, and later a 
           ['cluster-port', busPort],
           ...formingConfig,
         ])
-        const redis = await answering(server, password, AbortSignal.timeout(20_000))
+        const redis = await answering(server, password, AbortSignal.timeout(100_000))
         return { ...server, busPort, role, shard: role === 'master' ? i + 1 : 1, redis }
       }),
     )
@@ -47,7 +47,7 @@ test('a master that stands still while the cluster forms stays one, and later a 
     process.kill(pid, 'SIGCONT')
   })()
   await Promise.all([
-    formCluster(members, { slotRanges: true, signal: AbortSignal.timeout(30_000) }),
+    formCluster(members, { slotRanges: true, signal: AbortSignal.timeout(100_000) }),
     standing,
   ])
   for (const { redis, role } of members) {

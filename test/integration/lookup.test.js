@@ -2,19 +2,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { delayProxy } from '../../lib/servers/delay.js'
+import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, outcomesOf, runProducer, startProgram } from '../helpers/programs.js'
+import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const lookup = (/** @type {string} */ strategy) => `--strategy ${strategy} --keys 3000 --value-size 40`
 
-describe('lookups', { concurrency: 2 }, () => {
+describe('lookups', { concurrency: 4 }, () => {
   test('filled, looked up, counted by the server too, and cleaned up', async (t) => {
     const server = await startServer(t)
     const env = at(server)
     const get = await writeHere(
       t,
-      `${lookup('lookup-get')} --fill --connections 8 --pipeline 4 --duration 2s --prefix p:`,
+      `${lookup('lookup-get')} --fill --connections 8 --pipeline 4 --duration 300ms --warm-up 0 --prefix p:`,
       { env },
     )
     assertDone(get)
@@ -34,18 +35,20 @@ describe('lookups', { concurrency: 2 }, () => {
     // The keys are known: another strategy of the workload goes over them, at an open rate.
     const mix = await writeHere(
       t,
-      `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 2s --prefix p:`,
+      `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 1s --prefix p:`,
       { env },
     )
     assertDone(mix)
-    assert.equal(mix.document.items.offered, 1000)
+    assert.equal(mix.document.items.offered, 500)
     assert.equal(mix.document.rate.nominal, 500)
 
-    const missing = await writeHere(t, `${lookup('lookup-get')} --duration 1s --prefix none:`, { env })
+    const missing = await writeHere(t, `${lookup('lookup-get')} --rate 100 --duration 1s --prefix none:`, {
+      env,
+    })
     assertDone(missing)
     assert.equal(missing.document.counts.hit, 0)
 
-    await startProgram(t, 'scripts/cleanup.js', '--prefix p: --yes', { env, out: false }).ended
+    await runCommand(t, 'cleanup --prefix p: --yes', { env, out: false })
     assert.equal(await cli(server, 'KEYS', 'p:*'), '')
   })
 
@@ -53,7 +56,7 @@ describe('lookups', { concurrency: 2 }, () => {
     const server = await startServer(t)
     const warned = async (/** @type {string} */ line) =>
       (
-        await writeHere(t, `${line} --rate 500 --duration 1s --warm-up 0`, { env: at(server) })
+        await writeHere(t, `${line} --rate 100 --duration 1s --warm-up 0`, { env: at(server) })
       ).document.warnings
         .filter((/** @type {{ code: string }} */ { code }) => code === 'not-filled')
         .map((/** @type {{ message: string }} */ { message }) => message)
@@ -67,26 +70,31 @@ describe('lookups', { concurrency: 2 }, () => {
 
   test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
     const server = await startServer(t)
-    const { document, ...ended } = await writeHere(
+    const fromMs = performance.now()
+    const ended = await writeHere(
       t,
-      '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 2s-600s --rate 1000 --duration 5s --prefix p:',
+      '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 1s-60s --rate 1000 --duration 3s --prefix p:',
       { env: at(server) },
     )
-    assertDone({ document, ...ended })
-    assert.ok(document.counts.miss > 0)
+    assertDone(ended)
+    assert.ok(ended.document.counts.miss > 0)
     const script =
       "local left = {} for i, key in ipairs(redis.call('KEYS', ARGV[1])) do left[i] = redis.call('PTTL', key) end return left"
     const left = (await cli(server, 'EVAL', script, '0', 'p:key:*')).split('\n').map(Number)
-    assert.ok(left.every((ms) => ms === -2 || (ms > 0 && ms <= 600_000)))
+    const passedS = (performance.now() - fromMs) / 1000
+    assert.deepEqual(
+      left.filter((ms) => ms === -1 || ms > 60_000),
+      [],
+    )
     const mean = left.reduce((sum, ms) => sum + ms / 1000, 0) / left.length
-    assert.ok(mean > 270 && mean < 330, `${mean} s left on average, drawn from 2 to 600`)
+    assert.ok(mean > 29 - passedS && mean < 32, `${mean} s left on average of 1 to 60, ${passedS} s later`)
   })
 
   test('keys that the mix itself deletes are not reported as lost', async (t) => {
     const server = await startServer(t)
     const { document, ...ended } = await writeHere(
       t,
-      '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 400 --duration 6s',
+      '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 1000 --duration 2s',
       { env: at(server) },
     )
     assertDone({ document, ...ended })
@@ -135,20 +143,22 @@ describe('lookups', { concurrency: 2 }, () => {
     )
 
     const other = await startServer(t)
-    const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --duration 6s --connections 2`, {
-      env: at(other),
-    })
+    const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --rate 500`, { env: at(other) })
     await run.says(/filled 3,000 keys/)
-    await cli(other, 'DEL', ...Array.from({ length: 500 }, (_, i) => `key:${i + 1}`))
-    const { code, document } = await run.ended
-    assert.equal(code, 4)
+    await other.redis.del(Array.from({ length: 500 }, (_, i) => `key:${i + 1}`))
+    const acked = () => run.intervals().reduce((sum, { items }) => sum + items.acked, 0)
+    const before = acked()
+    await until('a second of lookups since then', () => acked() > before + 1000)
+    run.kill('SIGINT')
+    const { document } = await run.ended
     assert.ok(document.counts.miss > 0)
-    assert.ok(document.warnings.some((/** @type {any} */ { code: why }) => why === 'replies'))
+    const reason = document.warnings.find((/** @type {any} */ { code }) => code === 'replies')
+    assert.equal(reason?.invalidates, true)
   })
 
   test('the server makes the keys itself, with our names and sizes', async (t) => {
     const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-    const line = `${lookup('lookup-get')} --fill populate --connections 4 --duration 1s`
+    const line = `${lookup('lookup-get')} --fill populate --rate 100 --duration 1s`
     const run = await writeHere(t, line, { env: at(server) })
     assertDone(run)
     assert.equal(run.document.counts.miss, 0)
@@ -163,12 +173,12 @@ describe('lookups', { concurrency: 2 }, () => {
   })
 
   test('a snapshot is saved, and loaded again on servers that may be emptied', async (t) => {
-    const line = `${lookup('lookup-get')} --fill --connections 4 --duration 1s --snapshot`
+    const line = `${lookup('lookup-get')} --fill --rate 100 --duration 1s --snapshot`
     for (const [where, masters] of /** @type {const} */ ([
       ['', 1],
       [' --cluster --shards 2 --replicas 0', 2],
     ])) {
-      const run = await runProducer(t, `${line}${where}`)
+      const run = await runCommand(t, `write ${line}${where}`)
       assertDone(run)
       const { snapshot, measures } = run.document
       assert.equal(snapshot.masters, masters)
@@ -205,27 +215,29 @@ describe('lookups', { concurrency: 2 }, () => {
     await proxy.measure(server)
     const env = at({ ...server, ...(await proxy.placeOf(server)) })
     const runWith = (/** @type {string} */ options) =>
-      writeHere(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
+      writeHere(t, `${lookup('lookup-get')} --rate 500 --duration 3s --allow foreign-keys ${options}`, {
         env,
       })
 
-    const few = await runWith('--connections 2')
+    const few = await runWith('--connections 2 --max-behind 1s')
     assert.equal(few.code, 4)
-    const reason = few.document.warnings.find((/** @type {any} */ { code }) => code === 'rate')
-    assert.match(
-      reason.message,
-      /; 2 connections can do no more than .* operations\/s at a mean service time of .*: set --connections \d+ or --pipeline \d+$/,
-    )
-    assert.doesNotMatch(reason.message, /--window|-c\b/)
-    const said = few.document.events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
+    const { warnings, events, duration_s: durationS, rate } = few.document
+    const advice =
+      /2 connections can do no more than .* operations\/s at a mean service time of .*: (set --connections \d+) or --pipeline \d+$/
+    const said = events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
     assert.equal(said.length, 1)
-    assert.ok(said[0].at_ms < few.document.duration_s * 1000 - 1000, JSON.stringify(said))
+    assert.ok(said[0].at_ms < durationS * 1000, JSON.stringify(said))
     assert.match(few.stderr, /2 connections can do no more than/)
+    const [, advised] = advice.exec(said[0].text) ?? assert.fail(said[0].text)
+    const reason = warnings.find((/** @type {any} */ { code }) => code === 'rate')
+    // A client that got no CPU, or was stopped, is the reason before its connections.
+    if (!warnings.some((/** @type {any} */ { code }) => code.startsWith('client-')))
+      assert.match(reason.message, advice)
+    assert.doesNotMatch(reason.message, /--window|-c\b/)
 
-    const [advised] = /--connections \d+/.exec(reason.message) ?? ['']
-    const enough = await runWith(advised)
+    const enough = await runWith(advised.replace('set ', ''))
     assert.notEqual(enough.code, 2, enough.stderr)
-    t.diagnostic(`${few.document.rate.achieved}/s; ${advised}: ${enough.document.rate.achieved}/s`)
-    assert.ok(enough.document.rate.achieved > 2 * few.document.rate.achieved)
+    t.diagnostic(`${rate.achieved}/s; ${advised}: ${enough.document.rate.achieved}/s`)
+    assert.ok(enough.document.rate.achieved > 1.5 * rate.achieved)
   })
 })

@@ -8,21 +8,23 @@ import { at as partAt, put } from '../../lib/measures/fold.js'
 import { factsOf, ofWriters } from '../../lib/measures/index.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { windowOf } from '../../lib/result/window.js'
-import { at, linesOf, startProgram, until } from '../helpers/programs.js'
+import { runCommand, startCommand } from '../helpers/command-here.js'
+import { at, linesOf, startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
-const common = '--idle-cost never --allow foreign-keys'
 /** @import { TestServer } from '../helpers/servers.js' */
 
-describe('a result made again', () => {
-  /** @type {import('../helpers/servers.js').TestServer} */
+const common = '--idle-cost never --allow foreign-keys'
+
+describe('a result made again', { concurrency: 4 }, () => {
+  /** @type {TestServer} */
   let server
   const scope = suiteScope()
   before(async () => {
     server = await startServer(scope)
   })
-  const start = (/** @type {any} */ t, /** @type {string} */ program, /** @type {string} */ line) =>
-    startProgram(t, program, line, { env: at(server) })
+  const start = (/** @type {any} */ t, /** @type {string} */ line) =>
+    startCommand(t, line, { env: at(server) })
 
   /** @param {{ folder: string, stderr: string }} ended */
   const assertSame = async ({ folder, stderr }) => {
@@ -98,7 +100,7 @@ describe('a result made again', () => {
   }
   for (const [kind, line] of Object.entries(kinds))
     test(`of ${kind}, byte for byte`, async (t) => {
-      const ended = await start(t, 'producer.js', `${line} ${common} --prefix ${kind}:`).ended
+      const ended = await start(t, `write ${line} ${common} --prefix ${kind}:`).ended
       const { document, lines } = await assertSame(ended)
       // The others are over within a second, which may be none of the measured ones.
       if (['ticks', 'clients', 'jobs'].includes(kind)) assertWindow({ document, lines })
@@ -108,10 +110,9 @@ describe('a result made again', () => {
     })
 
   test('of fetches, byte for byte, while the writers are killed: their result ends with their last whole second', async (t) => {
-    const writer = start(t, 'producer.js', `--rate 400 ${common} --prefix f:`)
+    const writer = startProducer(t, `--rate 400 ${common} --prefix f:`, { env: at(server) })
     await until('a second of the writers', () => writer.intervals().length > 0)
-    const reader = start(t, 'consumer.js', '-p 100 --duration 1s --prefix f: --verify')
-    const read = await reader.ended
+    const read = await start(t, 'read -p 100 --duration 1s --prefix f: --verify').ended
     const { lines: reads } = await assertSame(read)
     const cut = await cutOff(read.folder)
     const whole = reads.reduce((sum, { fetches }) => sum + fetches.count, 0)
@@ -119,13 +120,18 @@ describe('a result made again', () => {
     assert.ok(cut.fetches.duration_ms.p50 > 0 && cut.client.cpu_s > 0 && cut.rate.achieved > 0)
     const running = join(writer.out, /** @type {string} */ (writer.intervals()[0].run))
     await assert.rejects(remadeIn(running), /is writing this result/)
+    // Of these the last is cut.
+    await until('two seconds with numbers of the server', () => {
+      const seen = writer.intervals().findIndex(({ nodes }) => nodes[0]?.cpu_pct > 0)
+      return seen >= 0 && writer.intervals().length > seen + 2
+    })
     writer.kill('SIGKILL')
     const { folder } = await writer.ended
     assert.equal(existsSync(join(folder, 'run.json')), false)
     // And a part of its last line is missing.
     const path = join(folder, 'intervals.ndjson')
     truncateSync(path, readFileSync(path).length - 20)
-    const report = await startProgram(t, 'lib/cli/millrace.js', ['report', folder], { out: false }).ended
+    const report = await runCommand(t, ['report', folder], { out: false })
     assert.equal(report.code, 0, report.stderr)
     const document = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
     const lines = linesOf(path)
@@ -139,10 +145,10 @@ describe('a result made again', () => {
   })
 
   test('of workers, byte for byte; one whose disk was full has a result of its seconds', async (t) => {
-    const queue = start(t, 'producer.js', `--strategy queue-list --rate 300 ${common} --prefix w:`)
+    const queue = start(t, `write --strategy queue-list --rate 300 ${common} --prefix w:`)
     await until('a second of jobs', () => queue.intervals().length > 0)
-    const workers = start(t, 'consumer.js', '--workers 2 --processes 2 --duration 1s --prefix w:')
-    const { folder, stderr } = await workers.ended
+    const { folder, stderr } = await start(t, 'read --workers 2 --processes 2 --duration 1s --prefix w:')
+      .ended
     const { lines, document } = await assertSame({ folder, stderr })
     // The processes of workers have their part beside the seconds of the one that started them.
     const own = lines.reduce((total, { client }) => total + client.cpu_s, 0)

@@ -1,14 +1,20 @@
 // Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
-import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
+import { assertDone, at } from '../helpers/programs.js'
+import { callsOf, startServer, suiteScope } from '../helpers/servers.js'
+
+/**
+ * @import { TestServer } from '../helpers/servers.js'
+ * @import { TestContext } from 'node:test'
+ */
 
 const items = 2000
 
-/** @type {import('../helpers/servers.js').TestServer} */
+/** @type {TestServer} */
 let server
 const scope = suiteScope()
 before(async () => {
@@ -17,14 +23,14 @@ before(async () => {
 
 /** Elements in all keys of a pattern. @param {string} pattern @param {string} command */
 const elements = async (pattern, command) => {
-  const keys = (await cli(server, '--scan', '--pattern', pattern)).split('\n').filter(Boolean)
-  const counts = await Promise.all(keys.map(async (key) => Number(await cli(server, command, key))))
+  const keys = await server.redis.keys(pattern)
+  const counts = await Promise.all(keys.map(async (key) => Number(await server.redis.call(command, key))))
   return { keys, sum: counts.reduce((a, b) => a + b, 0) }
 }
 
-/** @param {import('node:test').TestContext} t @param {string} line */
+/** @param {TestContext} t @param {string} line */
 const play = async (t, line, many = items) => {
-  await cli(server, 'FLUSHALL')
+  await server.redis.flushall()
   const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, { env: at(server) })
   assertDone(run)
   const { passes, items: outcome } = run.document
@@ -52,43 +58,32 @@ describe('stored as declared', () => {
   test('membership-flat: a key for each id, as published', async (t) => {
     const { document } = await play(t, '--strategy membership-flat')
     assertAllNew(document)
-    const keys = (await cli(server, '--scan', '--pattern', 'bench:flat:xx:*')).split('\n')
-    assert.equal(new Set(keys).size, items)
+    const keys = await server.redis.keys('bench:flat:xx:*')
+    assert.equal(keys.length, items)
     for (const key of keys.slice(0, 50)) assert.match(key, /^bench:flat:xx:[0-9a-f]{32}$/)
-    assert.equal(await cli(server, 'GET', keys[0]), '1')
+    assert.equal(await server.redis.get(keys[0]), '1')
   })
 
-  for (const [
-    strategy,
-    name,
-    type,
-    count,
-    form,
-    encoding,
-  ] of /** @type {[string, string, string, string, RegExp, string][]} */ ([
-    ['membership-hash', 'hash', 'hash', 'HLEN', /^[01][0-9a-f]{31}$/, 'listpack'],
-    ['membership-set', 'set_', 'set', 'SCARD', /^[01][0-9a-f]{31}$/, 'hashtable'],
-    ['membership-zset', 'zset', 'zset', 'ZCARD', /^[01][0-9a-f]{31}$/, 'skiplist'],
-  ]))
+  for (const row of [
+    'membership-hash hash hash HLEN listpack HKEYS',
+    'membership-set set_ set SCARD hashtable SMEMBERS',
+    'membership-zset zset zset ZCARD skiplist ZRANGE 0 -1',
+  ]) {
+    const [strategy, name, type, count, encoding, members, ...range] = row.split(' ')
     test(`${strategy}: ids by their low bits, the rest in ${name}`, async (t) => {
       const { document, stdout } = await play(t, `--strategy ${strategy} --partitions 8`)
       assertAllNew(document)
       const { keys, sum } = await elements(`bench:${name}:*`, count)
       assert.deepEqual(keys.sort(), Array.from({ length: 8 }, (_, i) => `bench:${name}:03:${i}`).sort())
       assert.equal(sum, items)
-      assert.equal(await cli(server, 'TYPE', keys[0]), type)
-      const members = (
-        await cli(
-          server,
-          ...({ hash: ['HKEYS', keys[0]], set: ['SMEMBERS', keys[0]], zset: ['ZRANGE', keys[0], '0', '-1'] }[
-            type
-          ] ?? []),
-        )
-      ).split('\n')
-      for (const member of members) assert.match(member, form)
+      assert.equal(await server.redis.type(keys[0]), type)
+      const found = /** @type {string[]} */ (await server.redis.call(members, keys[0], ...range))
+      assert.ok(found.length > 0)
+      for (const member of found) assert.match(member, /^[01][0-9a-f]{31}$/)
       assert.deepEqual(Object.keys(document.encodings), [encoding])
       assert.match(stdout, /misses +2,000 operations/)
     })
+  }
 
   test('integers in sets are integer sets', async (t) => {
     const { document } = await play(t, '--strategy membership-set --ids integer --partitions 64')
@@ -115,7 +110,7 @@ describe('stored as declared', () => {
   test('membership-bitmap: a bit for each number', async (t) => {
     const { document } = await play(t, '--strategy membership-bitmap')
     assertAllNew(document)
-    assert.equal(await cli(server, 'BITCOUNT', 'bench:bits'), String(items))
+    assert.equal(await server.redis.bitcount('bench:bits'), items)
   })
 
   test('membership-bloom: false positives are those of ids that were never added', async (t) => {
@@ -125,12 +120,12 @@ describe('stored as declared', () => {
     assert.equal(others.name, 'others')
     const share = others.counts.known / others.operations
     assert.ok(share > 0.01 && share < 0.1, String(share))
-    assert.equal(await cli(server, 'TYPE', 'bench:blom:00:0'), 'string')
+    assert.equal(await server.redis.type('bench:blom:00:0'), 'string')
   })
 })
 
 describe('a filter by module', () => {
-  const many = 100_000
+  const many = 50_000
   const line = `--strategy membership-bloom-module --items ${many} --partitions 4 --connections 4 --pipeline 50`
 
   test('is reserved before the first pass, filled, and removed', async (t) => {
@@ -145,16 +140,17 @@ describe('a filter by module', () => {
     assert.ok(share > 0 && share < 0.002, String(share))
     // Its filters are as large from the start: they are counted too.
     assert.ok(misses.memory_bytes > many, String(misses.memory_bytes))
-    assert.equal(await cli(own, 'TYPE', 'bench:bfad:02:3'), 'MBbloom--')
-    const [, inserted] =
-      /Number of items inserted\n(\d+)/.exec(await cli(own, 'BF.INFO', 'bench:bfad:02:3')) ?? []
+    assert.equal(await own.redis.type('bench:bfad:02:3'), 'MBbloom--')
+    const inserted = String(await own.redis.call('BF.INFO', 'bench:bfad:02:3', 'ITEMS'))
+      .split(',')
+      .at(-1)
     assert.ok(Number(inserted) > many / 8, inserted)
 
     const again = await writeHere(t, line, { env: at(own) })
     assert.equal(again.code, 3)
     assert.match(again.stderr, /0 of 4 structures were reserved \(ERR 4\).*scripts\/cleanup\.js/)
-    await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(own), out: false }).ended
-    assert.equal(await cli(own, 'KEYS', 'bench:*'), '')
+    await runCommand(t, 'cleanup --yes', { env: at(own), out: false })
+    assert.deepEqual(await own.redis.keys('bench:*'), [])
   })
 
   test('without the module a line says what to install', async (t) => {
@@ -165,16 +161,16 @@ describe('a filter by module', () => {
 })
 
 test('a local server takes lines of its configuration', async (t) => {
-  const run = await runProducer(
+  const run = await runCommand(
     t,
-    `--strategy membership-hash --items ${items} --partitions 8 --connections 4 --pipeline 20 --server-config hash-max-listpack-entries=64,hash-max-listpack-value=64`,
+    `write --idle-cost never --strategy membership-hash --items ${items} --partitions 8 --connections 4 --pipeline 20 --server-config hash-max-listpack-entries=64,hash-max-listpack-value=64`,
   )
   assertDone(run)
   assert.deepEqual(run.document.encodings, { hashtable: 100 })
 })
 
 test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {
-  await cli(server, 'FLUSHALL')
+  await server.redis.flushall()
   const line = `--strategy membership-set --items ${items} --partitions 8 --connections 4 --pipeline 20`
   assertDone(await writeHere(t, line, { env: at(server) }))
   const again = await writeHere(t, line, { env: at(server) })
@@ -184,14 +180,14 @@ test('ids that are there already make the pass of misses not valid, and cleanup 
       /2,000 of 2,000 ids of the pass of misses were known/.test(message),
     ),
   )
-  await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(server), out: false }).ended
-  assert.equal(await cli(server, 'KEYS', 'bench:*'), '')
+  await runCommand(t, 'cleanup --yes', { env: at(server), out: false })
+  assert.deepEqual(await server.redis.keys('bench:*'), [])
 })
 
 test('at a rate the command is about ids that are drawn: new ones, or known ones after a fill', async (t) => {
-  const line = '--strategy membership-set --partitions 4 --rate 500 --duration 2s --warm-up 0'
-  await cli(server, 'FLUSHALL')
-  await cli(server, 'CONFIG', 'RESETSTAT')
+  const line = '--strategy membership-set --partitions 4 --rate 1000 --duration 1s --warm-up 0'
+  await server.redis.flushall()
+  await server.redis.config('RESETSTAT')
   const played = async (/** @type {string} */ more) =>
     writeHere(t, `--items ${items} ${line} ${more}`, { env: at(server) })
   const filled = await played('--fill')
@@ -200,7 +196,7 @@ test('at a rate the command is about ids that are drawn: new ones, or known ones
   assert.deepEqual([outcome.offered, outcome.acked, passes ?? null], [1000, 1000, null])
   assert.deepEqual(counts, { new: 0, known: 1000 })
   assert.equal((await elements('bench:set_:*', 'SCARD')).sum, items)
-  await cli(server, 'FLUSHALL')
+  await server.redis.flushall()
   const first = await played('')
   assertDone(first)
   const { counts: found } = first.document

@@ -1,62 +1,64 @@
 // Memory per item as an independent connection finds it, where every byte that is no item's would show.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchServer } from '../../scripts/check/witness.js'
 import { startHere } from '../helpers/here.js'
 import { at } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-for (const driver of ['socket', 'ioredis'])
-  test(`a thousand items, ${driver}: connections that were just opened are no data`, async (t) => {
+describe('memory of an item', { concurrency: 3 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`a thousand items, ${driver}: connections that were just opened are no data`, async (t) => {
+      const server = await startServer(t)
+      const witness = watchServer(server)
+      t.after(() => witness.stop())
+      const before = await witness.data()
+      const writer = startHere(
+        t,
+        'write',
+        `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600`,
+        { env: at(server) },
+      )
+      const { document } = await writer.ended
+      const perItem = ((await witness.data()) - before) / 1000
+      const reported = document.server.memory_bytes_per_item
+      t.diagnostic(`${reported} B an item, outside ${perItem} B`)
+      assert.ok(Math.abs(reported / perItem - 1) < 0.02, `${reported} B an item, outside ${perItem} B`)
+    })
+
+  test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
     const server = await startServer(t)
-    const witness = watchServer(server)
-    t.after(() => witness.stop())
-    const before = await witness.data()
-    const writer = startHere(
-      t,
-      'write',
-      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600`,
-      { env: at(server) },
-    )
-    const { document } = await writer.ended
-    const perItem = ((await witness.data()) - before) / 1000
-    const reported = document.server.memory_bytes_per_item
-    t.diagnostic(`${reported} B an item, outside ${perItem} B`)
-    assert.ok(Math.abs(reported / perItem - 1) < 0.02, `${reported} B an item, outside ${perItem} B`)
+    const box = (/** @type {string} */ line) =>
+      startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
+    const bytesOf = (/** @type {any} */ { document: { server: costs } }) => {
+      assert.ok(costs.memory_bytes_per_item > 0, costs.memory_note)
+      return costs.memory_bytes_per_item
+    }
+    const first = await box('').ended
+    // However long it takes until the second one looks, these are still there.
+    const kept = Array.from({ length: 2000 }, (_, i) => `item:${i + 1}`)
+    for (const key of kept) await server.redis.setex(key, 600, 'x'.repeat(100))
+    const waiting = box('--idle-cost auto')
+    await waiting.says(/waiting up to 4(\.0+)? s for items of an earlier run to expire/)
+    await server.redis.del(...kept)
+    const second = await waiting.ended
+    const [alone, again] = [first, second].map(bytesOf)
+    t.diagnostic(`${alone} B an item, ${again} B after an earlier run`)
+    assert.ok(Math.abs(again / alone - 1) < 0.02, `${again} B an item, ${alone} B on an empty server`)
+
+    await server.redis.flushall()
+    const boxes = []
+    for (const agent of [1, 2, 3]) {
+      boxes.push(box(`-t 3 -a ${agent}`))
+      // None begins before the one in front of it has written.
+      await boxes[0].says(/writer 1 of 3/)
+      await sleep(300)
+    }
+    const figures = (await Promise.all(boxes.map(({ ended }) => ended))).map(bytesOf)
+    t.diagnostic(`three boxes: ${figures.join(', ')} B an item`)
+    // On a busy machine one ends when the items of another have begun to expire.
+    for (const figure of figures)
+      assert.ok(Math.abs(figure / alone - 1) < 0.08, `${figures.join(', ')} B an item, alone ${alone} B`)
   })
-
-test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
-  const server = await startServer(t)
-  const box = (/** @type {string} */ line) =>
-    startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
-  const bytesOf = (/** @type {any} */ { document: { server: costs } }) => {
-    assert.ok(costs.memory_bytes_per_item > 0, costs.memory_note)
-    return costs.memory_bytes_per_item
-  }
-  const first = await box('').ended
-  // However long it takes until the second one looks, these are still there.
-  const kept = Array.from({ length: 2000 }, (_, i) => `item:${i + 1}`)
-  for (const key of kept) await server.redis.setex(key, 600, 'x'.repeat(100))
-  const waiting = box('--idle-cost auto')
-  await waiting.says(/waiting up to 4(\.0+)? s for items of an earlier run to expire/)
-  await server.redis.del(...kept)
-  const second = await waiting.ended
-  const [alone, again] = [first, second].map(bytesOf)
-  t.diagnostic(`${alone} B an item, ${again} B after an earlier run`)
-  assert.ok(Math.abs(again / alone - 1) < 0.02, `${again} B an item, ${alone} B on an empty server`)
-
-  await server.redis.flushall()
-  const boxes = []
-  for (const agent of [1, 2, 3]) {
-    boxes.push(box(`-t 3 -a ${agent}`))
-    // None begins before the one in front of it has written.
-    await boxes[0].says(/writer 1 of 3/)
-    await sleep(300)
-  }
-  const figures = (await Promise.all(boxes.map(({ ended }) => ended))).map(bytesOf)
-  t.diagnostic(`three boxes: ${figures.join(', ')} B an item`)
-  // On a busy machine one ends when the items of another have begun to expire.
-  for (const figure of figures)
-    assert.ok(Math.abs(figure / alone - 1) < 0.08, `${figures.join(', ')} B an item, alone ${alone} B`)
 })

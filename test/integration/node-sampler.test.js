@@ -25,6 +25,7 @@ const run = promisify(execFile)
 const watch = (servers, timeLimitMs) => {
   const byAddress = new Map(servers.map((server) => [addressOf(server), server]))
   let asked = 0
+  let infoBytes = 0
   const sampler = withSums(
     nodeSampler({
       nodes: () =>
@@ -35,7 +36,9 @@ const watch = (servers, timeLimitMs) => {
         })),
       info: async (address) => {
         asked++
-        return /** @type {TestServer} */ (byAddress.get(address)).redis.info('everything')
+        const text = await /** @type {TestServer} */ (byAddress.get(address)).redis.info('everything')
+        if (address === addressOf(servers[0])) infoBytes += text.length
+        return text
       },
       clock,
       timeLimitMs,
@@ -58,6 +61,8 @@ const watch = (servers, timeLimitMs) => {
     /** How many samples were late before the last one. */
     silent: () => silent,
     asked: () => asked,
+    /** Bytes of what the first server answered. */
+    infoBytes: () => infoBytes,
     byAddress,
   }
 }
@@ -84,37 +89,37 @@ test('CPU as the kernel counts it, commands as redis-benchmark sent them', async
   const ahead = moment()
   await mark()
   const before = moment()
-  await benchmark(server, '-t', 'set', '-n', '960000', '-P', '4', '-c', '8', '-d', '128', '-r', '1000')
+  let runs = 0
+  for (; kernelCpuS(server.pid) - before.s < 0.5; runs++)
+    await benchmark(server, '-t', 'set', '-n', '100000', '-P', '4', '-c', '8', '-d', '128', '-r', '1000')
   const after = moment()
   const [row] = await sample()
   const behind = moment()
   const { nodes, totals } = summary()
 
-  const usedS = after.s - before.s
-  t.diagnostic(`cpu_s ${totals.cpu_s} of ${usedS}, cpu_pct ${nodes[0].cpu_pct}`)
-  assert.ok(usedS > 0.5, `the load was too small: ${usedS} s`)
-  // The kernel shows hundredths of a second, of each kind apart.
-  const off = 0.05 * usedS + 0.02
-  assert.ok(Math.abs(Number(totals.cpu_s) - usedS) < off, `${totals.cpu_s} s of ${usedS}`)
-  // The window begins between two of these moments and ends between the two others, however far apart they are.
+  // The window begins between two of these moments and ends between the two others, however far apart they are. The kernel
+  // shows hundredths of a second, of each kind apart.
+  const [fewestS, mostS] = [after.s - before.s - 0.02, behind.s - ahead.s + 0.02]
+  const cpuS = Number(totals.cpu_s)
+  assert.ok(cpuS >= fewestS && cpuS <= mostS, `${cpuS} s, from ${fewestS} to ${mostS}`)
   const [fewestMs, mostMs] = [after.ms - before.ms, behind.ms - ahead.ms]
   const overMs = Number(row.over_ms)
   assert.ok(overMs >= fewestMs && overMs <= mostMs, `${overMs} ms, from ${fewestMs} to ${mostMs}`)
-  const usedPct = (usedS / overMs) * 100_000
-  const offPct = (off / usedS) * usedPct
-  assert.ok(Math.abs(Number(nodes[0].cpu_pct) - usedPct) < offPct, `${nodes[0].cpu_pct} % of ${usedPct}`)
-  const enginePct = Number(nodes[0].engine_cpu_pct)
-  assert.ok(enginePct > usedPct / 2 && enginePct <= usedPct + offPct, `engine ${enginePct} % of ${usedPct}`)
+  const [usedPct, pct, enginePct] = [(cpuS / overMs) * 1e5, nodes[0].cpu_pct, nodes[0].engine_cpu_pct].map(
+    Number,
+  )
+  assert.ok(Math.abs(pct / usedPct - 1) < 0.01, `${pct} % of ${usedPct}`)
+  assert.ok(enginePct > pct / 2 && enginePct <= pct, `engine ${enginePct} % of ${pct}`)
 
-  assert.equal(totals.commands.set.calls, 960_000)
+  const sent = runs * 100_000
+  assert.equal(totals.commands.set.calls, sent)
   assert.ok(totals.commands.set.usec > 0)
   assert.equal(row.keys, 1000)
   assert.equal(row.keys, Number(await cli(server, 'dbsize')))
-  const perSecond = Number(nodes[0].commands_per_s) * (Number(row.over_ms) / 1000)
-  assert.ok(perSecond >= 960_000 && perSecond < 960_100, String(perSecond))
-  const sent = 960_000 * '*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000001\r\n$128\r\n\r\n'.length + 960_000 * 128
-  const received = 960_000 * '+OK\r\n'.length
-  assert.ok(Math.abs(Number(totals.net_bytes) / (sent + received) - 1) < 0.01, `${totals.net_bytes}`)
+  const processed = Number(nodes[0].commands_per_s) * (overMs / 1000)
+  assert.ok(processed >= sent && processed < sent + 100 * runs, String(processed))
+  const bytes = sent * ('*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000001\r\n$128\r\n\r\n+OK\r\n'.length + 128)
+  assert.ok(Math.abs(Number(totals.net_bytes) / bytes - 1) < 0.01, `${totals.net_bytes} of ${bytes}`)
 })
 
 for (const [name, bound] of /** @type {[string | undefined, boolean][]} */ ([
@@ -132,33 +137,36 @@ for (const [name, bound] of /** @type {[string | undefined, boolean][]} */ ([
     }
     const { mark, sample, summary } = watch([server])
     const fields = async () => parseInfo(await server.redis.info('cpu')).fields
+    const ahead = await fields()
     await mark()
     const before = await fields()
     await benchmark(server, '-c', '50', '-P', '4', '-n', '20000', 'SET', 'key', 'value')
     const after = await fields()
     const [row] = await sample()
+    const behind = await fields()
     const { nodes, totals } = summary()
-    const rise = (/** @type {RegExp} */ names) =>
-      Object.keys(after).reduce(
-        (sum, key) => (names.test(key) ? sum + Number(after[key]) - Number(before[key]) : sum),
+    const riseOf = (/** @type {RegExp} */ names, from = before, to = after) =>
+      Object.keys(to).reduce(
+        (sum, key) => (names.test(key) ? sum + Number(to[key]) - Number(from[key]) : sum),
         0,
       )
-    const cpuS = rise(/^used_cpu_(user|sys)$/)
-    t.diagnostic(
-      `${totals.cpu_s} s of ${cpuS} s of CPU, active ${rise(/^used_active_time_/)} s, ${row.cpu_upper_bound}`,
-    )
-    assert.ok(
-      Number(totals.cpu_s) > 0 && Number(totals.cpu_s) < cpuS * 1.02 + 0.02,
-      `${totals.cpu_s} of ${cpuS}`,
-    )
-    const activeS = rise(/^used_active_time_/)
-    // Active time is by the wall: on a machine that has no core for each thread it tells less.
-    if (activeS <= cpuS) {
+    const [cpu, engine, active] = [
+      /^used_cpu_(user|sys)$/,
+      /^used_cpu_\w+_main_thread$/,
+      /^used_active_time_/,
+    ]
+    const [least, most, cpuS] = [riseOf(cpu), riseOf(cpu, ahead, behind), Number(totals.cpu_s)]
+    const [activeS, mainS] = [riseOf(active), riseOf(/^used_active_time_main/)]
+    t.diagnostic(`${cpuS} s of ${least} s of CPU, active ${activeS} s, ${row.cpu_upper_bound}`)
+    assert.ok(cpuS > 0 && cpuS < most + 0.001, `${cpuS} of ${most}`)
+    // Active time is by the wall: on a machine that has no core for each thread it says less.
+    if (mainS <= riseOf(engine) && activeS - mainS <= least - riseOf(engine)) {
       assert.equal(row.cpu_upper_bound === true, bound)
       assert.equal(nodes[0].cpu_upper_bound === true, bound)
     }
-    if (activeS === 0) return assert.ok(Number(totals.cpu_s) >= cpuS)
-    assert.ok(Number(totals.cpu_s) < activeS * 1.02 + 0.02, `${totals.cpu_s} of ${activeS} s of active time`)
+    if (activeS === 0) return assert.ok(cpuS > least - 0.001, `${cpuS} of ${least}`)
+    const mostActive = riseOf(active, ahead, behind)
+    assert.ok(cpuS < mostActive + 0.001, `${cpuS} of ${mostActive} s of active time`)
   })
 
 test('a replica: its link and lag, its feed in the master’s output, its buffers not in the data', async (t) => {
@@ -166,11 +174,14 @@ test('a replica: its link and lag, its feed in the master’s output, its buffer
   const replica = await startServer(t, {
     config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
   })
-  const { mark, sample, summary } = watch([master, replica])
+  const { mark, sample, summary, infoBytes } = watch([master, replica])
   const replicaRow = async () => (await sample())[1]
+  const offset = async () =>
+    Number(parseInfo(await master.redis.info('replication')).fields.master_repl_offset)
   while ((await replicaRow()).link !== 'up') await setTimeout(20)
 
   const before = await mark()
+  const [writtenBefore, infoBefore] = [await offset(), infoBytes()]
   assert.deepEqual(
     before.map(({ role }) => role),
     ['master', 'replica'],
@@ -180,14 +191,14 @@ test('a replica: its link and lag, its feed in the master’s output, its buffer
     0,
     5000,
   )
-  assert.equal(await master.redis.wait(1, 5000), 1)
+  assert.equal(await master.redis.wait(1, 60_000), 1)
   while ((await replicaRow()).lag_bytes !== 0) await setTimeout(20)
 
   const [row] = await sample()
   const { totals } = summary()
   assert.equal(totals.commands.set.calls, 5000, 'the replica’s own SETs are not counted again')
-  assert.ok(Number(totals.net_bytes) > 5000 * 128, `the feed is missing: ${totals.net_bytes}`)
-  assert.ok(Number(totals.net_bytes) < 2 * 5000 * 200, `the feed is counted twice: ${totals.net_bytes}`)
+  const feeds = (Number(totals.net_bytes) - infoBytes() + infoBefore) / ((await offset()) - writtenBefore)
+  assert.ok(feeds > 0.9 && feeds < 1.5, `the feed is counted ${feeds} times`)
 
   const perItem = (Number(row.data_bytes) - Number(before[0].data_bytes)) / 5000
   const perItemAll = (Number(row.memory_bytes) - Number(before[0].memory_bytes)) / 5000
@@ -201,17 +212,20 @@ test('a frozen server leaves gaps and is caught up with; nothing piles up on it'
   const server = await startServer(t)
   const { mark, once: sample, summary, asked } = watch([server], 100)
   await mark()
+  let frozenMs = 0
   process.kill(server.pid, 'SIGSTOP')
   try {
     const before = asked()
+    const fromMs = clock()
     for (let i = 0; i < 3; i++) assert.equal((await sample())[0].gap, 'silent')
+    frozenMs = clock() - fromMs
     assert.equal(asked(), before + 1)
   } finally {
     process.kill(server.pid, 'SIGCONT')
   }
   let [row] = await sample()
   while (row.gap) [row] = await sample() // the first answer may be to the question of before
-  assert.ok(Number(row.over_ms) >= 300, String(row.over_ms))
+  assert.ok(Number(row.over_ms) > frozenMs - 1, `${row.over_ms} ms, frozen for ${frozenMs}`)
   const { nodes } = summary()
   assert.ok(nodes[0].gaps >= 3)
   assert.ok(Number(nodes[0].cpu_pct) >= 0)
@@ -245,19 +259,20 @@ test('network per item is the same at a low rate and at a high one when our own 
   const at = async (/** @type {number} */ quantity) => {
     await server.redis.flushall()
     const { server: costs, client } = /** @type {any} */ (
-      await runMillrace({ host, port, password, quantity, duration: '4s', idleCost: 'always' })
+      await runMillrace({ host, port, password, quantity, duration: '3s', idleCost: 'always' })
     )
     assert.ok(costs.net_bytes_per_item_net > 0, JSON.stringify(costs.idle))
     return { ...costs, client }
   }
-  const [low, high] = [await at(100), await at(20_000)]
+  const [low, high] = [await at(200), await at(5000)]
   const [few, many] = [low.net_bytes_per_item_net, high.net_bytes_per_item_net]
   t.diagnostic(
     `${few} and ${many} B an item; with our probes ${low.net_bytes_per_item} and ${high.net_bytes_per_item}`,
   )
   // Names of more items have more digits, and a batch of few items is a command all the same.
-  assert.ok(Math.abs(many / few - 1) < 0.06, `${few} B an item at 100/s, ${many} B at 20,000/s`)
-  assert.ok(low.net_bytes_per_item > 1.3 * few)
+  assert.ok(Math.abs(many / few - 1) < 0.06, `${few} B an item at 200/s, ${many} B at 5,000/s`)
+  // One answer to INFO at least, of more than this.
+  assert.ok(600 * (low.net_bytes_per_item - few) > 4000, `${low.net_bytes_per_item}, ${few}`)
   // The process takes most of its CPU at a low rate by itself.
   const { idle_pct: idlePct, cpu_us_per_item: gross, cpu_us_per_item_net: net } = low.client
   assert.ok(idlePct > 0, `${idlePct} % idle`)

@@ -1,22 +1,13 @@
 // Without its optional packages everything runs but pictures, --otlp and --cloudwatch, which say so in a line.
 import assert from 'node:assert/strict'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../../lib/base/child.js'
-import { testEnvironment } from '../../scripts/test.js'
+import { ownFolder, startProgram } from '../helpers/programs.js'
+import { suiteScope } from '../helpers/servers.js'
+
+/** @import { TestContext } from 'node:test' */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -24,55 +15,25 @@ const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const optional = Object.keys({ ...about.optionalDependencies, ...about.peerDependencies, echarts: '' })
 const scopes = new Set(optional.map((name) => name.split('/')[0]))
 
-/** This version as `npm ci --omit=dev --omit=optional` leaves it. */
-const withoutOptional = () => {
-  const home = mkdtempSync(join(tmpdir(), 'millrace-optional-'))
-  mkdirSync(join(home, 'node_modules'), { recursive: true })
-  for (const name of [
-    'package.json',
-    'settings.js',
-    'producer.js',
-    'consumer.js',
-    'lib',
-    'lua',
-    'charts',
-    'scripts',
-  ])
-    cpSync(join(root, name), join(home, name), {
-      recursive: true,
-      filter: (path) => !path.startsWith(join(root, 'lib/report/echarts.')),
-    })
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name.startsWith('.') || scopes.has(name)) continue
-    symlinkSync(join(root, 'node_modules', name), join(home, 'node_modules', name))
-  }
-  return home
-}
+const ofTheVersion = 'package.json settings.js producer.js consumer.js lib lua charts scripts'.split(' ')
 
-/** @param {string} home @param {string[]} words @returns {Promise<{ code: number | null, stdout: string, stderr: string }>} */
-const ran = (home, words) =>
-  new Promise((resolve, reject) => {
-    const [program, ...args] = words
-    const child = startChild(join(home, program), args, {
-      env: testEnvironment(process.env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const texts = { stdout: '', stderr: '' }
-    for (const stream of /** @type {const} */ (['stdout', 'stderr']))
-      child[stream].setEncoding('utf8').on('data', (part) => {
-        texts[stream] += part
-      })
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code, ...texts }))
-  })
-
-describe('without the optional packages', () => {
-  /** @type {string} */
-  let home
+describe('without the optional packages', { concurrency: 3 }, () => {
+  const home = ownFolder(suiteScope(), 'optional')
+  // As `npm ci --omit=dev --omit=optional` leaves it.
   before(() => {
-    home = withoutOptional()
+    mkdirSync(join(home, 'node_modules'))
+    for (const name of ofTheVersion)
+      cpSync(join(root, name), join(home, name), {
+        recursive: true,
+        filter: (path) => !path.startsWith(join(root, 'lib/report/echarts.')),
+      })
+    for (const name of readdirSync(join(root, 'node_modules')))
+      if (!name.startsWith('.') && !scopes.has(name))
+        symlinkSync(join(root, 'node_modules', name), join(home, 'node_modules', name))
   })
-  after(() => rmSync(home, { recursive: true, force: true }))
+  /** @param {TestContext} t @param {string} program @param {string | string[]} line */
+  const ran = (t, program, line) =>
+    startProgram(t, join(home, program), line, { out: false, pages: true }).ended
 
   test('what one option needs is an optional peer of the package, and installed in a clone', () => {
     assert.deepEqual(Object.keys(about.peerDependenciesMeta), Object.keys(about.peerDependencies))
@@ -83,9 +44,9 @@ describe('without the optional packages', () => {
     assert.ok(optional.includes('@aws-sdk/client-cloudwatch'))
   })
 
-  test('a run has its page without pictures, and a line that says so', async () => {
+  test('a run has its page without pictures, and a line that says so', async (t) => {
     const out = join(home, 'results')
-    const run = await ran(home, ['producer.js', '-q', '50', '--duration', '1s', '--out', out, '--run', 'one'])
+    const run = await ran(t, 'producer.js', `-q 50 --duration 1s --out ${out} --run one`)
     // 4: this machine was too busy for the rate.
     assert.ok(run.code === 0 || run.code === 4, run.stderr)
     const lines = `${run.stdout}\n${run.stderr}`.split('\n').filter((line) => /no pictures/.test(line))
@@ -96,13 +57,13 @@ describe('without the optional packages', () => {
     assert.doesNotMatch(page, /<figure/)
     assert.equal(existsSync(join(out, 'one', 'charts')), false)
 
-    const report = await ran(home, ['scripts/report.js', join(out, 'one')])
+    const report = await ran(t, 'scripts/report.js', join(out, 'one'))
     assert.equal(report.code, 0, report.stderr)
     assert.match(report.stderr, /^no pictures: echarts is not installed[^\n]*\n$/)
     assert.ok(existsSync(join(out, 'one', 'report.md')))
   })
 
-  test('an experiment leaves out the runs of a driver that is not installed, with the line that installs it', async () => {
+  test('an experiment leaves out the runs of a driver that is not installed, with the line that installs it', async (t) => {
     const file = join(home, 'drivers.json')
     const cell = { name: 'reads', consumer: { driver: 'node-redis' }, variants: ['sockets'] }
     const variants = ['socket', 'iovalkey'].map((driver) => ({ name: `${driver}s`, options: { driver } }))
@@ -113,15 +74,9 @@ describe('without the optional packages', () => {
       cells: [{ name: 'writes' }, cell],
     }
     writeFileSync(file, JSON.stringify({ ...experiment, options: { quantity: 20, chunks: 2 } }))
-    const times = ['--seconds', '1', '--warm-up', '0', '--repeat', '1']
-    const { code, stderr } = await ran(home, [
-      'scripts/experiment.js',
-      'run',
-      file,
-      ...times,
-      '--out',
-      join(home, 'out'),
-    ])
+    const times = '--seconds 1 --warm-up 0 --repeat 1'
+    const out = join(home, 'out')
+    const { code, stderr } = await ran(t, 'scripts/experiment.js', `run ${file} ${times} --out ${out}`)
     // 4: this machine was too busy for the rate.
     assert.ok(code === 0 || code === 4, stderr)
     for (const [run, words] of [
@@ -132,14 +87,14 @@ describe('without the optional packages', () => {
     assert.match(stderr, /writes \(sockets\), round 1: \d/)
   })
 
-  test('--otlp and --cloudwatch name what to install, before anything is begun', async () => {
+  test('--otlp and --cloudwatch name what to install, before anything is begun', async (t) => {
     const out = join(home, 'none')
     for (const [option, value, words] of [
       ['--otlp', 'http://127.0.0.1:9', '(@opentelemetry/\\S+@\\d+ ){3}'],
       ['--cloudwatch', '', '@aws-sdk/client-cloudwatch@3 '],
     ]) {
-      const args = ['-q', '50', '--host', '127.0.0.1', '--port', '9', '--out', out, option, value]
-      const { code, stderr } = await ran(home, ['producer.js', ...args.filter(Boolean)])
+      const line = `-q 50 --host 127.0.0.1 --port 9 --out ${out} ${option} ${value}`
+      const { code, stderr } = await ran(t, 'producer.js', line)
       assert.equal(code, 2, stderr)
       assert.match(
         stderr,
@@ -149,7 +104,7 @@ describe('without the optional packages', () => {
       )
       assert.ok(!existsSync(out) || readdirSync(out).length === 0)
     }
-    const added = await ran(home, ['scripts/cloudwatch.js', out])
+    const added = await ran(t, 'scripts/cloudwatch.js', out)
     assert.equal(added.code, 2, added.stderr)
     assert.match(added.stderr, /needs optional packages: npm install @aws-sdk\/client-cloudwatch@3 /)
   })

@@ -1,35 +1,39 @@
 // Whose commands the servers ran: those of the run itself, of consumers beside it, or of another application.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { startHere } from '../helpers/here.js'
 import { at, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
-const modules =
-  /**
-   * @import { TestContext } from 'node:test'
-   * @import { TestServer } from '../helpers/servers.js'
-   */
+/**
+ * @import { TestContext } from 'node:test'
+ * @import { TestServer } from '../helpers/servers.js'
+ */
 
+const modules =
   /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|hash-ttl)$/
 const strategies = allStrategies().filter(({ name }) => !modules.test(name))
 
 /** So short batches that what accompanies each of them is not little. @type {Record<string, string>} */
 const lines = {
-  latest: '--rate 400 --duration 3s',
-  lookup: '--keys 1k --fill --rate 2k --duration 2s --connections 4',
-  membership: '--items 4k',
-  counters: '--items 20k',
+  latest: '--rate 400',
+  lookup: '--keys 1k --fill --rate 2k --connections 4',
+  membership: '--items 2k',
+  counters: '--items 2k',
   query: '--items 500 --requests 100',
-  documents: '--requests 4k --connections 4',
-  queue: '--rate 400 --duration 3s',
+  documents: '--requests 1k --connections 4',
+  queue: '--rate 400',
 }
 
 /** Many calls of few. */
 const chunked = /^counter-(?!loop)/
 
-/** @param {import('node:test').TestContext} t @param {import('../helpers/servers.js').TestServer} server */
+/** A second of those that would go on for ever. @param {{ workload: string }} strategy */
+const aSecond = ({ workload }) => (/--rate/.test(lines[workload]) ? '--duration 1s' : '')
+
+/** @param {TestContext} t @param {TestServer} server */
 const runsAt = (t, server) => {
   const env = at(server)
   return {
@@ -40,7 +44,7 @@ const runsAt = (t, server) => {
         `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--chunk-size 5' : ''} ${more}`,
         { env },
       ),
-    consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 4s`, { env }),
+    consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 1s`, { env }),
   }
 }
 
@@ -50,17 +54,18 @@ const foreignIn = ({ server, warnings }) => [
   warnings.filter((/** @type {any} */ { code }) => code === 'foreign-load'),
 ]
 
-describe('with nobody else on the server, no other application is at work', { concurrency: 3 }, () => {
+describe('without other clients of the server, no other application is reported', { concurrency: 6 }, () => {
   for (const strategy of strategies)
     test(strategy.name, async (t) => {
-      const { document, stderr } = await runsAt(t, await startServer(t)).produce(strategy).ended
+      const { document, stderr } = await runsAt(t, await startServer(t)).produce(strategy, aSecond(strategy))
+        .ended
       assert.ok(document?.items.acked > 0, stderr)
       assert.deepEqual(foreignIn(document), [null, []])
     })
 })
 
-describe('consumers beside the writers are no other application', { concurrency: 3 }, () => {
-  const readers = strategies.filter(({ fetch }) => fetch).map((one) => [one, `--strategy ${one.name}`])
+describe('consumers beside the writers are no other application', { concurrency: 6 }, () => {
+  const readers = strategies.filter(({ fetch }) => fetch).map((one) => [one, `--strategy ${one.name} -p 100`])
   const works = ['', '--confirm', '--outputs 2', '--confirm --outputs 2', '--take 4']
   const workers = strategies
     .filter((one) => one.workers)
@@ -74,12 +79,12 @@ describe('consumers beside the writers are no other application', { concurrency:
       const server = await startServer(t)
       const { produce, consume } = runsAt(t, server)
       const writing = produce(strategy)
-      await until('the plan or a job is there', async () => (await server.redis.dbsize()) > 0)
-      const reading = consume(line)
-      const { document, stderr } = await writing.ended
-      const read = await reading.ended
-      assert.ok(document?.items.acked > 0, stderr)
+      await until('a second of items or jobs', () => writing.intervals().length > 0)
+      const read = await consume(line).ended
       assert.ok(read.document, read.stderr)
+      writing.kill('SIGINT')
+      const { document, stderr } = await writing.ended
+      assert.ok(document?.items.acked > 0, stderr)
       const [calls, warnings] = foreignIn(document)
       assert.deepEqual(warnings, [])
       assert.equal(calls?.by ?? 'consumers', 'consumers')
@@ -87,12 +92,15 @@ describe('consumers beside the writers are no other application', { concurrency:
     })
 })
 
-describe('another application is named by what it runs', { concurrency: 3 }, () => {
+describe('another application is named by what it runs', { concurrency: 6 }, () => {
   for (const name of ['sorted-set', 'set', 'list-hll', 'script-batch', 'script-item', 'queue-zset'])
     test(name, async (t) => {
       const server = await startServer(t)
       const strategy = strategies.find((one) => one.name === name)
-      const writing = runsAt(t, server).produce(/** @type {any} */ (strategy), '--allow foreign-keys')
+      const writing = runsAt(t, server).produce(
+        /** @type {any} */ (strategy),
+        '--duration 1s --allow foreign-keys',
+      )
       const other = server.redis.duplicate({ db: 5 })
       t.after(() => other.disconnect())
       let isOver = false
@@ -102,7 +110,7 @@ describe('another application is named by what it runs', { concurrency: 3 }, () 
       while (!isOver) {
         const pipeline = other.pipeline()
         for (let i = 0; i < 100; i++) pipeline.incrbyfloat('orders:total', 1.5)
-        await pipeline.exec()
+        await Promise.all([pipeline.exec(), sleep(5)])
       }
       const { document, stderr } = await ended
       assert.ok(document, stderr)

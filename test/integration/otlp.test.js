@@ -3,12 +3,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { assertDone, at, runProducer } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { refusedHere } from '../helpers/here.js'
+import { assertDone, at } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
+
+/** @import { IncomingHttpHeaders } from 'node:http' */
 
 /** A collector that keeps what it is sent. @param {{ after(fn: () => void): void }} t @param {number} [status] */
 const startCollector = async (t, status = 200) => {
-  /** @type {{ url: string | undefined, headers: import('node:http').IncomingHttpHeaders, body: any }[]} */
+  /** @type {{ url: string | undefined, headers: IncomingHttpHeaders, body: any }[]} */
   const requests = []
   const server = createServer(async (request, response) => {
     let text = ''
@@ -31,9 +35,11 @@ const named = (attributes) => Object.fromEntries(attributes.map(({ key, value })
 test('the last request has every item by its outcome, latencies and nodes, and names the run', async (t) => {
   const { requests, address } = await startCollector(t)
   const server = await startServer(t)
-  const env = { ...at(server), OTEL_EXPORTER_OTLP_HEADERS: 'x-team=feeds' }
-  const line = `-q 200 --duration 2s --run told --no-report --otlp ${address}`
-  const ended = await runProducer(t, line, { env })
+  // The exporter reads it from the environment of its process.
+  process.env.OTEL_EXPORTER_OTLP_HEADERS = 'x-team=feeds'
+  t.after(() => delete process.env.OTEL_EXPORTER_OTLP_HEADERS)
+  const line = `write -q 200 --duration 1s --run told --no-report --otlp ${address}`
+  const ended = await runCommand(t, line, { env: at(server) })
   assertDone(ended)
   const { document } = ended
   const last = requests.at(-1)
@@ -77,8 +83,8 @@ test('a collector that refuses or is not there is a warning, and the run counts'
   const refusing = await startCollector(t, 400)
   const server = await startServer(t)
   for (const address of [refusing.address, 'http://127.0.0.1:9']) {
-    const line = `-q 100 --duration 1s --no-report --otlp ${address}`
-    const ended = await runProducer(t, line, { env: at(server) })
+    const line = `write -q 100 -p 200 --intervals 2 --no-report --otlp ${address}`
+    const ended = await runCommand(t, line, { env: at(server) })
     assertDone(ended)
     const { stderr } = ended
     const warnings = stderr.split('\n').filter((text) => text.includes('the metrics were not taken'))
@@ -87,9 +93,9 @@ test('a collector that refuses or is not there is a warning, and the run counts'
   }
 })
 
-test('an address with a password, or without a protocol, is refused', async (t) => {
+test('an address with a password, or without a protocol, is refused', async () => {
   for (const address of ['collector:4318', 'http://me:secret@collector:4318']) {
-    const { code, stderr } = await runProducer(t, `-q 100 --duration 1s --otlp ${address}`)
+    const { code, stderr } = await refusedHere(`write -q 100 --duration 1s --otlp ${address}`)
     assert.equal(code, 2, stderr)
     assert.match(stderr, /^--otlp.*must be an http:\/\/ or https:\/\/ address without a password/)
     assert.doesNotMatch(stderr, /secret/)

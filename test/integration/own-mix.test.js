@@ -4,13 +4,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runCommand } from '../helpers/command-here.js'
 import { refusedHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, ownFolder, startProgram } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 const shop = fileURLToPath(new URL('../../docs/examples/shop.yaml', import.meta.url))
 
-describe('a model of shares', { concurrency: 2 }, () => {
+describe('a model of shares', { concurrency: 3 }, () => {
   test('a mix fills a cluster, and sends its reads and writes at their shares', async (t) => {
     const { nodes, access } = await startCluster(t, { replicas: 0 })
     const servers = nodes.map((node) => ({ ...node, ...access }))
@@ -28,28 +29,25 @@ describe('a model of shares', { concurrency: 2 }, () => {
     assert.ok(Math.abs(there - 6121) <= 6, `${there} keys`)
     assert.equal(await cli(servers[0], '-c', 'ZCARD', 'own:bestsellers'), '2000')
     assert.equal(await cli(servers[0], '-c', 'HLEN', 'own:cart:3:items'), '5')
-    const cleaned = await startProgram(t, 'scripts/cleanup.js', '--cluster --prefix own: --yes', {
-      env,
-      out: false,
-    }).ended
+    const cleaned = await runCommand(t, 'cleanup --cluster --prefix own: --yes', { env, out: false })
     assert.equal(cleaned.code, 0, cleaned.stderr)
     for (const server of servers) assert.equal(await cli(server, 'DBSIZE'), '0')
   })
 
   test('the reads of a mix alone are sent at their shares, to keys that a replay has made', async (t) => {
     const server = await startServer(t)
-    // A process knows one model of a name: the whole mix, or its reads.
     const file = join(ownFolder(t, 'mix'), 'shop.yaml')
     writeFileSync(file, `${readFileSync(shop, 'utf8')}run: { rate: 1000 }\n`)
+    // A process knows one model of a name: the whole mix, or its reads.
     const played = (/** @type {string} */ line) =>
       startProgram(t, 'lib/cli/millrace.js', line, { env: at(server) }).ended
     const play = (/** @type {string} */ more) => played(`replay ${file} --idle-cost never ${more}`)
     const made = await play('--requests 500 --connections 4')
-    assert.ok([0, 4].includes(Number(made.code)), made.stderr)
+    assertDone(made)
     const before = await cli(server, 'DBSIZE')
     await cli(server, 'CONFIG', 'RESETSTAT')
     const read = await play('--only-reads --requests 3000 --connections 4')
-    assert.ok([0, 4].includes(Number(read.code)), read.stderr)
+    assertDone(read)
     const stats = await cli(server, 'INFO', 'commandstats')
     const calls = Object.fromEntries(
       [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].map(([, name, n]) => [name, Number(n)]),
@@ -63,22 +61,23 @@ describe('a model of shares', { concurrency: 2 }, () => {
       const [seen, share] = [calls[name] / 3000, part / 89]
       assert.ok(Math.abs(seen - share) < 0.02, `${name}: ${seen}, not ${share}`)
     }
-    // HSET is also of the plan and the lease; at its share it would be called 150 times.
-    assert.ok((calls.hset ?? 0) <= 5, `HSET: ${calls.hset}`)
+    // HSET is also of the plan, which is renewed every 5 s; at its share it would be called 150 times.
+    assert.ok((calls.hset ?? 0) < 50, `HSET: ${calls.hset}`)
     for (const name of ['setex', 'zincrby', 'zadd'])
       assert.equal(calls[name], undefined, `${name}: ${calls[name]}`)
     // The plan's lease may have come.
     assert.ok(Math.abs(Number(await cli(server, 'DBSIZE')) - Number(before)) <= 3)
     // As a consumer of it.
     const [gets, sets] = await Promise.all([callsOf(server, 'get'), callsOf(server, 'setex')])
-    const again = await played(`read ${file} --duration 2s`)
-    assert.ok([0, 4].includes(Number(again.code)), again.stderr)
+    const again = await played(`read ${file} --duration 1s`)
+    assertDone(again)
     assert.match(
       again.stdout.replace(/\s+/g, ' '),
-      new RegExp(`run it again millrace read ${file} --duration 2s`),
+      new RegExp(`run it again millrace read ${file} --duration 1s`),
     )
-    // 890 a second, 72 of 89 of them.
-    assert.ok((await callsOf(server, 'get')) - gets > 500)
+    // 72 of 89 of them.
+    const { acked } = again.document.items
+    assert.ok(acked > 0 && (await callsOf(server, 'get')) - gets > 0.7 * acked)
     assert.equal(await callsOf(server, 'setex'), sets)
     const odd = await refusedHere(`read ${file} --limit 10`)
     assert.equal(odd.code, 2)
@@ -89,15 +88,14 @@ describe('a model of shares', { concurrency: 2 }, () => {
 
   test('two sides of a comparison may be a mix', async (t) => {
     const out = ownFolder(t, 'compare')
-    const { code, stderr } = await startProgram(
+    const { code, stderr } = await runCommand(
       t,
-      'lib/cli/millrace.js',
       [
         ...['compare', `${shop} name=few connections=1`, `${shop} name=more connections=3`, '--fill'],
         ...['--rate', '200', '--seconds', '1', '--warm-up', '0', '--rounds', '2', '--out', out],
       ],
       { out: false },
-    ).ended
+    )
     // Rounds on a machine that stood still are not valid.
     assert.ok([0, 4].includes(Number(code)), `${code}: ${stderr}`)
     const [name] = readdirSync(out)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { remadeIn } from '../../lib/result/record.js'
+import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { commandsOf } from '../helpers/markdown.js'
 import {
@@ -34,7 +35,7 @@ describe('models of the user', { concurrency: 3 }, () => {
     const line = commandsOf(page).find((words) => words.includes('--command'))
     const model = commandsIn(line ?? [])
     assert.equal(model.length, 6)
-    const load = [...model, ...'-q 500 -c 5 -t 2 -a all --prefix game: --duration 2s'.split(' ')]
+    const load = [...model, ...'-q 500 -c 5 -t 2 -a all --prefix game: -p 500 --intervals 2'.split(' ')]
 
     const startMs = performance.now()
     const written = await runProducer(t, load, { env, pages: true })
@@ -58,21 +59,20 @@ describe('models of the user', { concurrency: 3 }, () => {
     // Its keys are known to it and to others; written again, nothing changes.
     assertDone(await writeHere(t, load, { env }))
     assert.equal(await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES'), best)
-    assertDone(await writeHere(t, '-q 100 --prefix other: --duration 1s', { env }))
+    assertDone(await writeHere(t, '-q 100 --prefix other: --intervals 1', { env }))
     await cli(server, 'SET', 'game:player:501', 'of another program')
-    const cleaned = await startProgram(t, 'scripts/cleanup.js', '--prefix game: --yes', { env, out: false })
-      .ended
+    const cleaned = await runCommand(t, 'cleanup --prefix game: --yes', { env, out: false })
     assert.equal(await cli(server, 'KEYS', 'game:*'), 'game:player:501', cleaned.stderr)
   })
 
   test('a session store in YAML is read and verified', async (t) => {
     const server = await startServer(t)
     const env = at(server)
-    const writer = startHere(t, 'write', [...sessions, ...'-q 400 -c 4 --ttl 5'.split(' ')], { env })
+    const writer = startHere(t, 'write', [...sessions, ...'-q 400 -c 4 --ttl 60'.split(' ')], { env })
     await until('sessions', async () => (await cli(server, 'ZCARD', 'sessions')) === '400')
-    assert.ok(Number(await cli(server, 'TTL', 'session:1')) <= 5)
+    assert.ok(Number(await cli(server, 'TTL', 'session:1')) <= 60)
 
-    const reader = await startHere(t, 'read', [...sessions, ...'--verify --count --duration 2s'.split(' ')], {
+    const reader = await startHere(t, 'read', [...sessions, ...'--verify --count --duration 1s'.split(' ')], {
       env,
     }).ended
     assertDone(reader)
@@ -82,14 +82,17 @@ describe('models of the user', { concurrency: 3 }, () => {
     assert.ok(uniqueness.some((/** @type {any} */ row) => row.structure === 'ZCARD' && row.truth === 400))
 
     // Of processes of their own: this one knows the writer's model.
-    const blind = await startProgram(t, 'consumer.js', '--duration 1s', { env }).ended
-    assert.equal(blind.code, 2, blind.stderr)
-    assert.match(blind.stderr, /of the model 'session-store'.*add --model with its file/)
     const changed = join(ownFolder(t, 'model'), 'session-store.yaml')
     writeFileSync(changed, readFileSync(sessions[1], 'utf8').replace('{value}', '"{value}!"'))
-    const wrong = await startProgram(t, 'consumer.js', `--model ${changed} --duration 1s`, { env }).ended
-    assert.equal(wrong.code, 2, wrong.stderr)
-    assert.match(wrong.stderr, /^--model: session-store is not what is written there/m)
+    const refused = async (/** @type {string} */ more, /** @type {RegExp} */ words) => {
+      const { code, stderr } = await startProgram(t, 'consumer.js', `--duration 1s ${more}`, { env }).ended
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, words)
+    }
+    await Promise.all([
+      refused('', /of the model 'session-store'.*add --model with its file/),
+      refused(`--model ${changed}`, /^--model: session-store is not what is written there/m),
+    ])
 
     writer.kill('SIGINT')
     const { code, document, stderr } = await writer.ended
@@ -100,7 +103,7 @@ describe('models of the user', { concurrency: 3 }, () => {
   test('a command that each item needs twice, and keys that it removes, are not taken for others', async (t) => {
     const server = await startServer(t)
     const lines = ['SET k:{n} {value}', 'SET old:{n} {value}', 'UNLINK old:{n}']
-    const load = [...lines.flatMap((text) => ['--command', text]), ...'-q 1000 -c 4 --duration 2s'.split(' ')]
+    const load = [...lines.flatMap((text) => ['--command', text]), ...'-q 1000 -c 4 --duration 1s'.split(' ')]
     const written = await writeHere(t, load, { env: at(server) })
     assertDone(written)
     const { share, foreign_calls: foreign, memory_bytes_per_item: memory } = written.document.server
@@ -113,16 +116,17 @@ describe('models of the user', { concurrency: 3 }, () => {
   test('acknowledged items of a model are there, byte by byte', async (t) => {
     const server = await startServer(t)
     const env = at(server)
-    const line = [...sessions, ...'-q 300 --once --ttl 600 --duration 2s'.split(' ')]
-    const once = await runProducer(t, line, { env })
+    const line = [...sessions, ...'-q 300 -p 500 --once --ttl 600 --intervals 2'.split(' ')]
+    const once = await runCommand(t, ['write', ...line], { env })
     assertDone(once)
     const verify = (/** @type {string[]} */ ...options) =>
-      startProgram(t, 'scripts/verify.js', [once.folder, ...options], { env, out: false }).ended
+      runCommand(t, ['verify', once.folder, ...options], { env, out: false })
     const verified = await verify(...sessions)
     assert.equal(verified.code, 0, verified.stderr)
     assert.match(verified.stdout, /600 items acknowledged, 600 there byte by byte/)
 
-    const blind = await verify()
+    // A process of its own: this one knows the model.
+    const blind = await startProgram(t, 'scripts/verify.js', once.folder, { env, out: false }).ended
     assert.equal(blind.code, 2)
     assert.match(blind.stderr, /it is of the model 'session-store'; add --model with its file/)
 
@@ -136,9 +140,9 @@ describe('models of the user', { concurrency: 3 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`what replies say is counted by the names of the model, with ${driver}`, async (t) => {
       const server = await startServer(t)
-      const load = `--model ${example('visitors.yaml')} --rate 500 --duration 2s --driver ${driver}`
+      const load = `--model ${example('visitors.yaml')} --rate 1000 --duration 1s --driver ${driver}`
       const limits = '--threshold replies.counts.first>49 --threshold replies.numbers.visits.max<10'
-      const { code, document, folder, stdout, stderr } = await runProducer(t, `${load} ${limits}`, {
+      const { code, document, folder, stdout, stderr } = await runCommand(t, `write ${load} ${limits}`, {
         env: at(server),
       })
       // On a busy machine the rate may not be sustained, which outranks a limit.
@@ -177,7 +181,7 @@ describe('models of the user', { concurrency: 3 }, () => {
   test('a rate limiter in JavaScript counts every request once', async (t) => {
     const server = await startServer(t)
     const env = at(server)
-    const load = `--model ${example('rate-limiter.js')} -q 2000 -c 4 --duration 2s`
+    const load = `--model ${example('rate-limiter.js')} -q 2000 -c 4 -p 500 --intervals 2`
     const written = await writeHere(t, load, { env })
     assertDone(written)
     assert.deepEqual(Object.keys(written.document.server.commands).sort(), ['expire', 'incr'])
@@ -191,14 +195,14 @@ describe('models of the user', { concurrency: 3 }, () => {
     const refused = await writeHere(t, load, { env })
     assert.equal(refused.code, 3, refused.stderr)
     assert.match(refused.stderr, /1 of 2,00\d, such as 'limit:1000:29922930' \(string\)|limit:1000:29922930/)
-    assertDone(await startProgram(t, 'scripts/cleanup.js', '--yes', { env, out: false }).ended)
+    assertDone(await runCommand(t, 'cleanup --yes', { env, out: false }))
     assert.equal(await cli(server, 'KEYS', '*'), 'limit:1000:29922930')
   })
 
   test('what a server lacks is named before anything is written', async (t) => {
     const server = await startServer(t)
     const line = ['--command', 'HSETEX h EX {ttl} FIELDS 1 f:{n} {value}', '--duration', '1s']
-    const refused = await runProducer(t, line, { env: at(server) })
+    const refused = await runCommand(t, ['write', ...line], { env: at(server) })
     if ((await cli(server, 'COMMAND', 'INFO', 'HSETEX')) === '') {
       assert.equal(refused.code, 3, refused.stderr)
       assert.match(refused.stderr, /has no command HSETEX, as the model own-hsetex needs$/m)
@@ -223,11 +227,8 @@ describe('models of the user', { concurrency: 3 }, () => {
     for (const { commands_per_s: perS, sampled_s: sampledS } of written.document.nodes)
       assert.ok(perS * sampledS > 50, JSON.stringify(written.document.nodes))
     assert.equal(written.document.nodes.length, 3)
-    assertDone(await writeHere(t, '--cluster -q 100 --prefix other: --duration 1s', { env }))
-    const cleaned = await startProgram(t, 'scripts/cleanup.js', '--cluster --prefix own: --yes', {
-      env,
-      out: false,
-    }).ended
+    assertDone(await writeHere(t, '--cluster -q 100 --prefix other: --intervals 1', { env }))
+    const cleaned = await runCommand(t, 'cleanup --cluster --prefix own: --yes', { env, out: false })
     assert.equal(cleaned.code, 0, cleaned.stderr)
     for (const server of servers) assert.equal(await cli(server, 'KEYS', 'own:*'), '')
   })

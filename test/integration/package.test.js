@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { before, test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { commands } from '../../lib/cli/commands.js'
 import { runPictures } from '../../lib/report/charts.js'
 import { svgOf } from '../../lib/report/draw.js'
@@ -13,6 +13,7 @@ import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
 import { faultsIn, ownFolder } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
+import { suiteScope } from '../helpers/servers.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const limitMs = 300_000
@@ -27,18 +28,28 @@ const bytesIn = (folder) =>
     .map((name) => 512 * lstatSync(join(folder, name)).blocks)
     .reduce((sum, bytes) => sum + bytes, 0)
 
-test('npm pack, and npm install of the package in an empty folder', async (t) => {
-  const home = ownFolder(t, 'package')
-  const run = (/** @type {string} */ program, /** @type {string[]} */ args, cwd = home) =>
-    spawnSync(program, args, {
-      cwd,
-      encoding: 'utf8',
-      timeout: limitMs,
-      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: home, NODE_V8_COVERAGE: undefined },
-    })
+const home = ownFolder(suiteScope(), 'package')
+/** @param {string} program @param {string[]} args */
+const run = (program, args, cwd = home) =>
+  spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    timeout: limitMs,
+    env: {
+      ...testEnvironment(process.env),
+      ...{ XDG_RUNTIME_DIR: home, NODE_V8_COVERAGE: undefined, NO_COLOR: '1' },
+    },
+  })
+/** @type {string} */
+let archive
+
+before(() => {
   const packed = run('npm', ['pack', '--silent', '--pack-destination', home], root)
   assert.equal(packed.status, 0, packed.stderr)
-  const [archive] = readdirSync(home).filter((name) => name.endsWith('.tgz'))
+  archive = readdirSync(home).find((name) => name.endsWith('.tgz')) ?? assert.fail('no package')
+})
+
+test('npm install of the package in an empty folder', (t) => {
   const install = [
     'install',
     '--prefer-offline',
@@ -65,11 +76,14 @@ test('npm pack, and npm install of the package in an empty folder', async (t) =>
   const millrace = (/** @type {string} */ line) =>
     run(join(home, 'node_modules/.bin/millrace'), line.split(' '))
   // Each module is there, with all that it imports.
-  for (const name of Object.keys(commands)) {
-    const { status, stdout, stderr } = millrace(`${name} --help`)
-    assert.equal(status, 0, stderr)
-    assert.match(stdout, new RegExp(`^Usage: millrace ${name}(?: |$)`, 'm'))
-  }
+  const list = pathToFileURL(join(folder, 'lib/cli/commands.js'))
+  const script = `import { commandNamed } from '${list}'
+    for (const name of process.argv.slice(1)) console.log(JSON.stringify((await commandNamed(name)).about.does))`
+  const names = Object.keys(commands)
+  const loaded = run(process.execPath, ['--input-type=module', '-e', script, ...names])
+  assert.equal(loaded.status, 0, loaded.stderr)
+  assert.equal(loaded.stdout.trim().split('\n').length, names.length)
+  assert.match(millrace('write --help').stdout, /^Usage: millrace write /m)
   const written = millrace('write -q 500 --duration 2 --stamp --run first --json --log-level warn')
   assert.ok([0, 4].includes(Number(written.status)), written.stderr)
   assert.deepEqual(faultsIn(JSON.parse(written.stdout)), [])
@@ -88,25 +102,14 @@ test('npm pack, and npm install of the package in an empty folder', async (t) =>
 })
 
 test('publint and attw find nothing in the package', (t) => {
-  const home = ownFolder(t, 'linted')
-  const run = (/** @type {string} */ program, /** @type {string[]} */ args, cwd = home) =>
-    spawnSync(program, args, {
-      cwd,
-      encoding: 'utf8',
-      timeout: limitMs,
-      env: { ...testEnvironment(process.env), NO_COLOR: '1' },
-    })
   const publint = peer(t, 'publint')
   const attw = publint && peer(t, 'attw')
   if (!attw) return
-  const packed = run('npm', ['pack', '--silent', '--pack-destination', home], root)
-  assert.equal(packed.status, 0, packed.stderr)
-  const archive = `./${readdirSync(home).find((name) => name.endsWith('.tgz'))}`
-  const linted = run(publint, ['run', '--strict', archive])
+  const linted = run(publint, ['run', '--strict', `./${archive}`])
   assert.equal(linted.status, 0, linted.stdout)
   assert.match(linted.stdout, /All good!/)
   // There is no CommonJS side.
-  const typed = run(attw, ['--profile', 'esm-only', '--format', 'json', archive])
+  const typed = run(attw, ['--profile', 'esm-only', '--format', 'json', `./${archive}`])
   assert.equal(typed.status, 0, `${typed.stdout.slice(0, 4000)}${typed.stderr}`)
   assert.equal(JSON.parse(typed.stdout).analysis.packageName, 'millrace')
 })

@@ -32,7 +32,7 @@ const countingProxy = async (port) => {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   return {
-    port: /** @type {import('node:net').AddressInfo} */ (server.address()).port,
+    port: /** @type {AddressInfo} */ (server.address()).port,
     connections,
     close: () => server.close(),
   }

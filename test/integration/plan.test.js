@@ -2,16 +2,20 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readCalibration } from '../../lib/answers/plan/calibration-file.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
-import { ownFolder, startProgram } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { ownFolder } from '../helpers/programs.js'
+import { suiteScope } from '../helpers/servers.js'
+
+/** @import { Scope } from '../helpers/servers.js' */
 
 const schemas = /** @type {Record<string, object>} */ (publishedSchemas)
 
-/** @param {import('../helpers/servers.js').Scope} t @param {string} line */
-const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
+/** @param {Scope} t @param {string} line */
+const millrace = (t, line) => runCommand(t, line, { out: false })
 
 describe('a calibration, and plans by it', { concurrency: 3 }, () => {
   /** @type {string} */
@@ -19,11 +23,11 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
   /** @type {any} */
   let calibration
 
-  const scope = { after: (/** @type {() => void} */ end) => after(end) }
+  const scope = suiteScope()
   const root = ownFolder(scope, 'plan')
   before(async () => {
     const { code, stdout, stderr } = await millrace(
-      { after: () => {} },
+      scope,
       `calibrate --strategy list --cells 6 --held-out 1 --seconds 1 --cell-time 1s --most-items 20k --most-value-size 1kB --json --out ${root}`,
     )
     assert.equal(code, 0, stderr)
@@ -76,8 +80,8 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
     const later = damaged('later.json', whole.replace('"schema":1', '"schema":2'))
     const { version } = calibration.server
     for (const [file, words, wanted] of /** @type {const} */ ([
-      [cut, /is cut off, or no JSON/],
-      [notANumber, /is cut off, or no JSON/],
+      [cut, /is incomplete, or not JSON/],
+      [notANumber, /is incomplete, or not JSON/],
       [noNumber, /is damaged: 'models\.0\.cpu\.master\.spread' must be number/],
       [later, /has schema 2, and this version reads 1/],
       [path, RegExp(`is of server ${version}, and --server-version is 99\\.1`), { serverVersion: '99.1' }],

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import {
   assertDone,
@@ -18,244 +19,262 @@ import {
 } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
-const brief = '-q 200 -p 200 --intervals 3'
 /** @import { Ended } from '../helpers/programs.js' */
 
-describe('what it prints', { concurrency: 3 }, () => {
-  test('--json: one document on stdout, of the published shape, and nothing else', async (t) => {
-    const { code, stdout, document, folder } = await runProducer(t, '-q 3000 --duration 3 --json')
-    const printed = JSON.parse(stdout)
-    assert.deepEqual(printed, document)
-    assert.ok(stdout.startsWith('{') && stdout.endsWith('}\n'))
-    assert.equal(faultIn(printed, publishedSchemas['run.schema.json']), null)
-    assert.deepEqual([printed.schema, printed.kind, printed.items.acked], [1, 'producer', 9000])
-    assert.equal(code, printed.valid ? 0 : 4)
-    assert.ok(folder.endsWith(printed.run))
-  })
+const brief = '-q 200 -p 200 --intervals 3'
 
-  test('without it: the table on stdout, the log on stderr', async (t) => {
-    const ended = await runProducer(t, brief)
-    const { stdout, stderr, document } = ended
-    assertDone(ended)
-    assert.match(stdout, /sorted-set/)
-    assert.match(stdout, /\bvalid\b/i)
-    assert.ok(stdout.includes(document.nodes[0].address))
-    const log = stderr
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line).msg)
-    assert.match(log[0], /^writes sorted-set: .* as published/)
-    assert.match(log[1], /^started a local server on 127\.0\.0\.1:\d+ \(redis /)
-    assert.ok(log.includes('the only writer: 200 items an interval'), log.join('\n'))
-    assert.ok(!/local server on/.test(stdout))
-    assert.match(stdout, new RegExp(`^report +\\S+$|^report +${ended.folder}`, 'm'))
-    assert.match(stdout, /^run it again +node producer\.js /m)
-  })
-
-  test('--quiet prints nothing on stdout, and --help no more than help', async (t) => {
-    const quiet = await runProducer(t, `${brief} --quiet --log-level silent`)
-    assertDone(quiet)
-    assert.deepEqual([quiet.stdout, quiet.stderr], ['', ''])
-    assert.equal(quiet.code, quiet.document.valid ? 0 : 4)
-    const help = await runProducer(t, '--help')
-    assert.equal(help.code, 0)
-    assert.match(help.stdout, /--quantity/)
-    assert.equal(help.folder, '')
-  })
-})
-
-/** @param {string} folder */
-const filesIn = (folder) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-
-test('the password comes from .env, the environment or the command line, and is seen nowhere', async (t) => {
-  const server = await startServer(t)
-  const secret = server.password
-  const cwd = ownFolder(t, 'dotenv')
-  const url = `redis://:${secret}@${server.host}:${server.port}`
-  const dotenv = (/** @type {string} */ text) => writeFileSync(join(cwd, '.env'), text)
-  const everything = (/** @type {import('../helpers/programs.js').Ended} */ { stdout, stderr, folder }) =>
-    [stdout, stderr, ...(folder ? filesIn(folder) : []).map((name) => readFileSync(name))]
-      .map(String)
-      .join('\n')
-
-  dotenv(`REDIS_URL=${url}\nMILLRACE_QUANTITY=70\nMILLRACE_PERIOD=100\n`)
-  const env = { MILLRACE_NO_DOTENV: '' }
-  const byFile = await runProducer(t, '--intervals 3 --log-level trace --json', { cwd, env })
-  assertDone(byFile)
-  assert.deepEqual([byFile.document.plan.quantity, byFile.document.target.origin], [70, 'address'])
-  assert.ok(!everything(byFile).includes(secret))
-  assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '70')
-
-  const running = startProducer(t, '-q 60', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
-  await running.says(/the only writer|all of|writer 1 of/)
-  assert.ok(!readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').includes(secret))
-  const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
-  for (const pid of children.split(' ').filter(Boolean))
-    assert.ok(!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(secret))
-  await until('a second of it', () => running.intervals().length > 0)
-  running.kill('SIGINT')
-  assert.equal((await running.ended).document.plan.quantity, 60, 'the command line is stronger')
-
-  const byVariable = await runProducer(t, '--intervals 3', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
-  assert.equal(byVariable.document.plan.quantity, 80, 'the environment is stronger than .env')
-
-  const wrong = await runProducer(t, brief, { cwd, env: { ...env, REDIS_URL: url.replace(secret, 'wr0ng') } })
-  assert.equal(wrong.code, 3)
-  assert.match(wrong.stderr, /wrong user or password/)
-  assert.ok(!everything(wrong).includes('wr0ng') && !everything(wrong).includes(secret))
-})
-
-describe('exit code 2: one line that names the option', { concurrency: 3 }, () => {
-  for (const [line, expected] of /** @type {[string, RegExp][]} */ ([
-    ['-q 0', /--quantity/],
-    ['-q 5 -t 8', /--quantity.*--total-agents/],
-    ['-t 4 -a 5', /--agent.*--total-agents/],
-    ['--ttl 0', /--ttl/],
-    ['--rate 5x', /--rate/],
-    ['--quantitty 5', /--quantitty.*--quantity/],
-    ['--ws --sl', /--ws.*--sl/],
-    ['--duration 5 --intervals 2', /--duration.*--intervals/],
-    ['--stamp --actual-value', /--stamp.*--actual-value/],
-    ['--run no/slash', /--run/],
-    ['-c 20 -q 10', /--chunks/],
-    ['extra', /unexpected word/],
-  ]))
-    test(line, async (t) => {
-      const { code, stdout, stderr } = await writeHere(t, line)
-      assert.equal(code, 2, stderr)
-      assert.equal(stdout, '')
-      assert.match(stderr, /^[^\n]+\n$/)
-      assert.match(stderr, expected)
+describe('the writer', { concurrency: 4 }, () => {
+  describe('what it prints', { concurrency: 3 }, () => {
+    test('--json: one document on stdout, of the published shape, and nothing else', async (t) => {
+      const { code, stdout, document, folder } = await runCommand(t, 'write -q 3000 --duration 1 --json', {
+        env: at(await startServer(t)),
+      })
+      const printed = JSON.parse(stdout)
+      assert.deepEqual(printed, document)
+      assert.ok(stdout.startsWith('{') && stdout.endsWith('}\n'))
+      assert.equal(faultIn(printed, publishedSchemas['run.schema.json']), null)
+      assert.deepEqual([printed.schema, printed.kind, printed.items.acked], [1, 'producer', 3000])
+      assert.equal(code, printed.valid ? 0 : 4)
+      assert.ok(folder.endsWith(printed.run))
     })
 
-  test('scripts on several masters without --spread', async (t) => {
-    const { code, stderr } = await writeHere(t, `${brief} --ws --cluster --replicas 0`)
-    assert.equal(code, 2)
-    assert.match(stderr, /^--ws needs --spread on 3 masters[^\n]*\n$/m)
-  })
-})
-
-/** @param {Awaited<ReturnType<typeof writeHere>>} ended @param {RegExp} expected */
-const assertRefused = ({ code, stdout, refusal }, expected) => {
-  assert.equal(code, 3, refusal)
-  assert.equal(stdout, '')
-  assert.match(refusal, expected)
-  assert.doesNotMatch(refusal, /\n/)
-}
-
-describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
-  test('nothing listens', async (t) => {
-    // No program is given this one, as any that was free a moment ago may be.
-    const port = 1
-    assertRefused(
-      await writeHere(t, `${brief} --host 127.0.0.1 --port ${port}`),
-      new RegExp(
-        `^127\\.0\\.0\\.1:${port}: nothing listens there; correct the address \\(--url, or --host and --port\\)[^\\n]*$`,
-      ),
-    )
-  })
-
-  test('no password, or another kind of server', async (t) => {
-    const server = await startServer(t)
-    const { host, port } = server
-    const address = `--host ${host} --port ${port}`
-    assertRefused(await writeHere(t, `${brief} ${address}`), /the server wants a password/)
-    assertRefused(
-      await writeHere(t, `${brief} --cluster`, { env: at(server) }),
-      /is not part of a cluster; leave out --cluster/,
-    )
-  })
-
-  test('a node of a cluster, without --cluster', async (t) => {
-    const { nodes, access } = await startCluster(t, { shards: 1, replicas: 0 })
-    const env = at({ ...nodes[0], ...access })
-    assertRefused(await writeHere(t, brief, { env }), /is part of a cluster; add --cluster/)
-  })
-
-  test('a replica names its master', async (t) => {
-    const master = await startServer(t)
-    const replica = await startServer(t, {
-      config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
+    test('without it: the table on stdout, the log on stderr', async (t) => {
+      const ended = await runProducer(t, brief)
+      const { stdout, stderr, document } = ended
+      assertDone(ended)
+      assert.match(stdout, /sorted-set/)
+      assert.match(stdout, /\bvalid\b/i)
+      assert.ok(stdout.includes(document.nodes[0].address))
+      const log = stderr
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).msg)
+      assert.match(log[0], /^writes sorted-set: .* as published/)
+      assert.match(log[1], /^started a local server on 127\.0\.0\.1:\d+ \(redis /)
+      assert.ok(log.includes('the only writer: 200 items an interval'), log.join('\n'))
+      assert.ok(!/local server on/.test(stdout))
+      assert.match(stdout, new RegExp(`^report +\\S+$|^report +${ended.folder}`, 'm'))
+      assert.match(stdout, /^run it again +node producer\.js /m)
     })
-    assertRefused(
-      await writeHere(t, brief, { env: at(replica) }),
-      new RegExp(`is a replica; write to its master, ${master.host}:${master.port}`),
-    )
+
+    test('--quiet prints nothing on stdout, and --help no more than help', async (t) => {
+      const quiet = await runCommand(t, `write ${brief} --quiet --log-level silent`, {
+        env: at(await startServer(t)),
+      })
+      assertDone(quiet)
+      assert.deepEqual([quiet.stdout, quiet.stderr], ['', ''])
+      assert.equal(quiet.code, quiet.document.valid ? 0 : 4)
+      const help = await runProducer(t, '--help')
+      assert.equal(help.code, 0)
+      assert.match(help.stdout, /--quantity/)
+      assert.equal(help.folder, '')
+    })
   })
 
-  test('a server that does not know a command', async (t) => {
+  /** @param {string} folder */
+  const filesIn = (folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+
+  test('the password comes from .env, the environment or the command line, and is seen nowhere', async (t) => {
     const server = await startServer(t)
-    assertRefused(
-      await writeHere(t, `${brief} --strategy hash-ttl`, { env: at(server) }),
-      /does not support hash-ttl, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/,
-    )
-  })
-})
+    const secret = server.password
+    const cwd = ownFolder(t, 'dotenv')
+    const url = `redis://:${secret}@${server.host}:${server.port}`
+    const dotenv = (/** @type {string} */ text) => writeFileSync(join(cwd, '.env'), text)
+    const everything = (/** @type {Ended} */ { stdout, stderr, folder }) =>
+      [stdout, stderr, ...(folder ? filesIn(folder) : []).map((name) => readFileSync(name))]
+        .map(String)
+        .join('\n')
 
-test('exit code 4: a full server that evicts nothing', async (t) => {
-  const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
-  const line = '-q 3000 --value-size 1kB --ttl 600 -p 500 --intervals 4 --allow memory --guard evicted>0'
-  for (const driver of ['socket', 'ioredis']) {
-    await server.redis.flushall()
-    const { code, document, stdout } = await writeHere(t, `${line} --driver ${driver}`, { env: at(server) })
-    assert.equal(code, 4)
-    const { items, valid, warnings } = document
-    assert.equal(valid, false)
-    assert.equal(items.offered, 12_000)
-    assert.equal(outcomesOf(items), 12_000)
-    assert.ok(items.failed > 0)
-    assert.deepEqual(items.failed_by, { OOM: items.failed })
-    assert.ok(warnings.some((/** @type {any} */ { message }) => /raise maxmemory/.test(message)))
-    assert.match(stdout, /OOM/)
+    dotenv(`REDIS_URL=${url}\nMILLRACE_QUANTITY=70\nMILLRACE_PERIOD=100\nMILLRACE_TTL=600\n`)
+    const env = { MILLRACE_NO_DOTENV: '' }
+    const byFile = await runProducer(t, '--intervals 3 --log-level trace --json', { cwd, env })
+    assertDone(byFile)
+    assert.deepEqual([byFile.document.plan.quantity, byFile.document.target.origin], [70, 'address'])
+    assert.ok(!everything(byFile).includes(secret))
+    assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '70')
+
+    const running = startProducer(t, '-q 60', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
+    await running.says(/the only writer|all of|writer 1 of/)
+    assert.ok(!readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').includes(secret))
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
+    for (const pid of children.split(' ').filter(Boolean))
+      assert.ok(!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(secret))
+    await until('a second of it', () => running.intervals().length > 0)
+    running.kill('SIGINT')
+    assert.equal((await running.ended).document.plan.quantity, 60, 'the command line is stronger')
+
+    const byVariable = await runProducer(t, '--intervals 3', {
+      cwd,
+      env: { ...env, MILLRACE_QUANTITY: '80' },
+    })
+    assert.equal(byVariable.document.plan.quantity, 80, 'the environment is stronger than .env')
+
+    const wrong = await runProducer(t, brief, {
+      cwd,
+      env: { ...env, REDIS_URL: url.replace(secret, 'wr0ng') },
+    })
+    assert.equal(wrong.code, 3)
+    assert.match(wrong.stderr, /wrong user or password/)
+    assert.ok(!everything(wrong).includes('wr0ng') && !everything(wrong).includes(secret))
+  })
+
+  describe('exit code 2: one line that names the option', { concurrency: 3 }, () => {
+    for (const [line, expected] of /** @type {[string, RegExp][]} */ ([
+      ['-q 0', /--quantity/],
+      ['-q 5 -t 8', /--quantity.*--total-agents/],
+      ['-t 4 -a 5', /--agent.*--total-agents/],
+      ['--ttl 0', /--ttl/],
+      ['--rate 5x', /--rate/],
+      ['--quantitty 5', /--quantitty.*--quantity/],
+      ['--ws --sl', /--ws.*--sl/],
+      ['--duration 5 --intervals 2', /--duration.*--intervals/],
+      ['--stamp --actual-value', /--stamp.*--actual-value/],
+      ['--run no/slash', /--run/],
+      ['-c 20 -q 10', /--chunks/],
+      ['extra', /unexpected word/],
+    ]))
+      test(line, async (t) => {
+        const { code, stdout, stderr } = await writeHere(t, line)
+        assert.equal(code, 2, stderr)
+        assert.equal(stdout, '')
+        assert.match(stderr, /^[^\n]+\n$/)
+        assert.match(stderr, expected)
+      })
+
+    test('scripts on several masters without --spread', async (t) => {
+      const { code, stderr } = await writeHere(t, `${brief} --ws --cluster --replicas 0`)
+      assert.equal(code, 2)
+      assert.match(stderr, /^--ws needs --spread on 3 masters[^\n]*\n$/m)
+    })
+  })
+
+  /** @param {Awaited<ReturnType<typeof writeHere>>} ended @param {RegExp} expected */
+  const assertRefused = ({ code, stdout, refusal }, expected) => {
+    assert.equal(code, 3, refusal)
+    assert.equal(stdout, '')
+    assert.match(refusal, expected)
+    assert.doesNotMatch(refusal, /\n/)
   }
-})
 
-describe('the folder of a run', { concurrency: 2 }, () => {
-  test('holds run.json, and a line a second whose counts sum to it', async (t) => {
-    const ended = await runProducer(t, '-q 500 -c 5 --duration 3 --run named', { pages: true })
-    const { document, folder } = ended
-    assertDone(ended)
-    assert.ok(folder.endsWith('/named'))
-    assert.deepEqual(readdirSync(folder).sort(), [
-      'charts',
-      'events.ndjson',
-      'facts.json',
-      'intervals.ndjson',
-      'report.html',
-      'run.json',
-    ])
-    const lines = linesOf(join(folder, 'intervals.ndjson'))
-    assert.ok(lines.length >= 3)
-    for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
-      const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
-      assert.equal(sum, document.items[outcome], outcome)
+  describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
+    test('nothing listens', async (t) => {
+      // No program is given this one, as any that was free a moment ago may be.
+      const port = 1
+      assertRefused(
+        await writeHere(t, `${brief} --host 127.0.0.1 --port ${port}`),
+        new RegExp(
+          `^127\\.0\\.0\\.1:${port}: nothing listens there; correct the address \\(--url, or --host and --port\\)[^\\n]*$`,
+        ),
+      )
+    })
+
+    test('no password, or another kind of server', async (t) => {
+      const server = await startServer(t)
+      const { host, port } = server
+      const address = `--host ${host} --port ${port}`
+      assertRefused(await writeHere(t, `${brief} ${address}`), /the server wants a password/)
+      assertRefused(
+        await writeHere(t, `${brief} --cluster`, { env: at(server) }),
+        /is not part of a cluster; leave out --cluster/,
+      )
+    })
+
+    test('a node of a cluster, without --cluster', async (t) => {
+      const { nodes, access } = await startCluster(t, { shards: 1, replicas: 0 })
+      const env = at({ ...nodes[0], ...access })
+      assertRefused(await writeHere(t, brief, { env }), /is part of a cluster; add --cluster/)
+    })
+
+    test('a replica names its master', async (t) => {
+      const master = await startServer(t)
+      const replica = await startServer(t, {
+        config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
+      })
+      assertRefused(
+        await writeHere(t, brief, { env: at(replica) }),
+        new RegExp(`is a replica; write to its master, ${master.host}:${master.port}`),
+      )
+    })
+
+    test('a server that does not know a command', async (t) => {
+      const server = await startServer(t)
+      assertRefused(
+        await writeHere(t, `${brief} --strategy hash-ttl`, { env: at(server) }),
+        /does not support hash-ttl, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/,
+      )
+    })
+  })
+
+  test('exit code 4: a full server that evicts nothing', async (t) => {
+    const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
+    const line = '-q 3000 --value-size 1kB --ttl 600 -p 300 --intervals 2 --allow memory --guard evicted>0'
+    for (const driver of ['socket', 'ioredis']) {
+      await server.redis.flushall()
+      const { code, document, stdout } = await writeHere(t, `${line} --driver ${driver}`, { env: at(server) })
+      assert.equal(code, 4)
+      const { items, valid, warnings } = document
+      assert.equal(valid, false)
+      assert.equal(items.offered, 6000)
+      assert.equal(outcomesOf(items), 6000)
+      assert.ok(items.failed > 0)
+      assert.deepEqual(items.failed_by, { OOM: items.failed })
+      assert.ok(warnings.some((/** @type {any} */ { message }) => /raise maxmemory/.test(message)))
+      assert.match(stdout, /OOM/)
     }
-    for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
-    assert.ok(document.client.tape_bytes > 500 * 50, 'the commands of all items, encoded before the run')
   })
 
-  test('a run of the same name is refused before anything is sent', async (t) => {
-    const first = startProducer(t, `${brief} --run twice`)
-    await first.ended
-    const { code, stderr } = await runProducer(t, `${brief} --run twice`, { out: first.out })
-    assert.equal(code, 2)
-    assert.match(stderr, /^--run twice: results of that name exist/)
-  })
-})
+  describe('the folder of a run', { concurrency: 2 }, () => {
+    test('holds run.json, and a line a second whose counts sum to it', async (t) => {
+      const ended = await runCommand(t, 'write -q 500 -c 5 --duration 2 --run named', {
+        env: at(await startServer(t)),
+        pages: true,
+      })
+      const { document, folder } = ended
+      assertDone(ended)
+      assert.ok(folder.endsWith('/named'))
+      assert.deepEqual(readdirSync(folder).sort(), [
+        'charts',
+        'events.ndjson',
+        'facts.json',
+        'intervals.ndjson',
+        'report.html',
+        'run.json',
+      ])
+      const lines = linesOf(join(folder, 'intervals.ndjson'))
+      assert.ok(lines.length > 0)
+      for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
+        const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
+        assert.equal(sum, document.items[outcome], outcome)
+      }
+      for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
+      assert.ok(document.client.tape_bytes > 500 * 50, 'the commands of all items, encoded before the run')
+    })
 
-test('memory of an item is of the items, on a server that ran no command before', async (t) => {
-  // The items are there at the end, however late that comes.
-  const line = '-q 5000 --ttl 60 --duration 2'
-  const fresh = await writeHere(t, line)
-  const server = await startServer(t)
-  await writeHere(t, line, { env: at(server) })
-  await server.redis.flushall()
-  const used = await writeHere(t, line, { env: at(server) })
-  const [first, again] = [fresh, used].map(({ document }) => document.server.memory_bytes_per_item)
-  assert.ok(Math.abs(first / again - 1) < 0.15, `${first} B on a fresh server, ${again} B on a used one`)
-  const few = await writeHere(t, '-q 20 --duration 1')
-  assert.equal(few.document.server.memory_bytes_per_item, null)
+    test('a run of the same name is refused before anything is sent', async (t) => {
+      const out = ownFolder(t, 'twice')
+      const line = `write ${brief} --run twice`
+      const env = at(await startServer(t))
+      await runCommand(t, line, { env, out })
+      const { code, stderr } = await runCommand(t, line, { env, out })
+      assert.equal(code, 2)
+      assert.match(stderr, /^--run twice: results of that name exist/)
+    })
+  })
+
+  test('memory of an item is of the items, on a server that ran no command before', async (t) => {
+    // The items are there at the end, however late that comes.
+    const line = '-q 5000 --ttl 60 --duration 1'
+    const fresh = await writeHere(t, line)
+    const server = await startServer(t)
+    await writeHere(t, line, { env: at(server) })
+    await server.redis.flushall()
+    const used = await writeHere(t, line, { env: at(server) })
+    const [first, again] = [fresh, used].map(({ document }) => document.server.memory_bytes_per_item)
+    assert.ok(Math.abs(first / again - 1) < 0.15, `${first} B on a fresh server, ${again} B on a used one`)
+    const few = await writeHere(t, '-q 20 --intervals 1')
+    assert.equal(few.document.server.memory_bytes_per_item, null)
+  })
 })

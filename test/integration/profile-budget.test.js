@@ -1,16 +1,14 @@
 // What a profile takes of a real server, counted by the server and the system beside what the profile says of itself.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseInfo } from '../../lib/wire/info.js'
-import { at, ownFolder, startProgram } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { at, ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
+import { startApplication } from '../helpers/started-application.js'
 
-const application = fileURLToPath(new URL('../helpers/application.js', import.meta.url))
 const theirs = ['hset', 'hgetall']
 
 /** Seconds of CPU of all threads of a process; null: this system does not say. @param {number} pid */
@@ -34,19 +32,13 @@ const countersOf = async ({ redis, pid }) => {
 }
 
 const rate = 2500
-const seconds = 15
+const seconds = 8
 // With few commands it sends so many, and asks so much at the beginning and the end: where the application has no CPU.
 const least = 5 * seconds + 60
 
 test('a profile takes less than 1 % of the commands, and reports what it takes of them and of the CPU', async (t) => {
   const server = await startServer(t)
-  const child = spawn(process.execPath, [application, 'cart', String(server.port), String(rate)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...at(server) },
-  })
-  t.after(() => child.kill())
-  await once(child.stdout, 'data')
-  await sleep(1000)
+  await startApplication(t, 'cart', server, rate)
   /** @param {() => Promise<unknown>} work */
   const during = async (work) => {
     const before = await countersOf(server)
@@ -60,26 +52,21 @@ test('a profile takes less than 1 % of the commands, and reports what it takes o
       procUs: before.procS === null ? null : (1e6 * (Number(after.procS) - before.procS)) / all,
     }
   }
-  const without = await during(() => sleep(5000))
+  const without = await during(() => sleep(2000))
   assert.equal(without.calls, 0)
   const out = ownFolder(t, 'profile')
   let text = ''
   const withIt = await during(async () => {
-    const { code, stdout, stderr } = await startProgram(
-      t,
-      'lib/cli/millrace.js',
-      `profile --duration ${seconds}s --json --out ${out}`,
-      { env: at(server), out: false },
-    ).ended
+    const line = `profile --duration ${seconds}s --json --out ${out}`
+    const { code, stdout, stderr } = await runCommand(t, line, { env: at(server), out: false })
     assert.equal(code, 0, stderr)
     text = stdout
   })
-  const again = await during(() => sleep(5000))
   const { own, remarks } = JSON.parse(text)
   const share = withIt.calls / withIt.all
   const us = withIt.us / 1e6 / withIt.cpuS
   t.diagnostic(
-    `commands ${share}, it reports ${own.commands_share}; CPU of its commands ${us}, it reports ${own.server_cpu_share}; us a command by /proc: ${without.procUs} without, ${withIt.procUs} with, ${again.procUs} without`,
+    `commands ${share}, it reports ${own.commands_share}; CPU of its commands ${us}, it reports ${own.server_cpu_share}; us a command by /proc: ${without.procUs} without, ${withIt.procUs} with`,
   )
   assert.ok(withIt.calls < Math.max(0.01 * withIt.all, least), `${withIt.calls} of ${withIt.all}`)
   assert.ok(Math.abs(withIt.calls - own.commands) <= 20, `${withIt.calls}, it reports ${own.commands}`)

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { at, linesOf, startProducer } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { at, linesOf } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const lookups = '--strategy lookup-get --keys 1000 --fill'
@@ -14,9 +15,9 @@ const portion = 20_000
 /** @type {[name: string, line: string, tick: number, isOver?: boolean][]} tick: items of one, or of what is begun of it */
 const loads = [
   ['batches within the limit', '-q 1000 -c 10', 100],
-  ['batches above it', '-q 2M -c 10', 200_000, true],
+  ['batches above it', '-q 1M -c 10', 100_000, true],
   ['an even rate above it', '-q 20000 --rate 5M', 5000, true],
-  ['batches above that of ioredis', '-q 300k -c 20 --driver ioredis', 15_000, true],
+  ['an even rate above that of ioredis', '-q 2000 --rate 600k --driver ioredis', 2000, true],
   ['a batch of seconds', '-q 200k -c 1 --pipeline 1', 100_000, true],
   ['a batch of seconds for ioredis', '-q 200k -c 1 --driver ioredis', 100_000, true],
   ['--rate max', '-q 20000 --rate max', 20_000],
@@ -31,13 +32,14 @@ const loads = [
   ['jobs above the limit', `--strategy queue-list ${over}`, 1, true],
 ]
 
-describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
+describe('rate.achieved is that of the intervals', () => {
   for (const [name, line, tick, isOver] of loads)
     test(name, async (t) => {
       const server = await startServer(t)
       const options = '--warm-up 1 --duration 2 --no-report --guard off --allow memory,foreign-keys'
-      const { document, folder, stderr } = await startProducer(t, `${line} ${options}`, { env: at(server) })
-        .ended
+      const { code, document, folder, stderr } = await runCommand(t, `write ${line} ${options}`, {
+        env: at(server),
+      })
       assert.ok(document, stderr)
       const { items, rate, measured_s: measuredS } = document
       const lines = linesOf(join(folder, 'intervals.ndjson'))
@@ -60,8 +62,12 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
         const ran = rows.reduce((sum, { commands }) => sum + (commands.setex?.calls ?? 0), 0)
         const cpuUs = rows.reduce((sum, { cpu_s: cpuS }) => sum + 1e6 * cpuS, 0)
         assert.ok(Math.abs(stored - ran) < 0.15 * ran + portion, `${stored} items, and ${ran} SETEX`)
-        const { cpu_us_per_item: each } = document.server
-        assert.ok(Math.abs((each * stored) / cpuUs - 1) < 0.01, `${each} us each, ${cpuUs} of ${stored}`)
+        const { cpu_us_per_item: each, foreign_calls: foreign } = document.server
+        // Where INFO came so late that SETEX of this run look like those of others, less than all divide the CPU.
+        const [least, most] = [(each * (foreign ? stored : ran)) / cpuUs, (each * ran) / cpuUs]
+        const isTrue = least < 1.01 && most > 0.99
+        // Of servers that hardly ran, most is a part.
+        assert.ok(isTrue || ran < portion, `${each} us each, ${cpuUs} of ${ran}, stored ${stored}`)
       }
       // An item is sent with all of its commands or not at all.
       if (tick > 1) {
@@ -71,7 +77,19 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
           `${beyond} SETEX more than ${JSON.stringify(items)}`,
         )
       }
-      const { plan } = document
+      const { plan, warnings } = document
+      if (name.startsWith('an even rate')) {
+        assert.equal(code, 4, stderr)
+        assert.ok(items.dropped > items.acked)
+        assert.equal(items.acked + items.dropped, items.offered, 'no tick is half stored')
+        const [{ message }] = warnings.filter((/** @type {any} */ { code: of }) => of === 'rate')
+        const [told, asked] = /the servers stored ([0-9,]+) items\/s of the ([0-9,]+) asked/
+          .exec(message)
+          ?.slice(1)
+          .map((text) => Number(text.replaceAll(',', ''))) ?? [0, 0]
+        assert.ok(Math.abs(told / rate.achieved - 1) < 0.01, `${message}: ${rate.achieved}`)
+        assert.ok(Math.abs(asked / (line.includes('5M') ? 5e6 : 6e5) - 1) < 0.01, message)
+      }
       if (name.startsWith('a batch'))
         assert.ok(
           lines.some(({ items: own }) => own.acked % plan.quantity > 0),

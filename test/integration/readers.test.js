@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import { libraryOf } from '../../lib/base/libraries.js'
 import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
-import { openTarget } from '../../lib/servers/open.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { startShared } from '../../scripts/test/shared-servers.js'
 import { peer } from '../helpers/peers.js'
 import {
   clock,
@@ -22,6 +22,7 @@ import {
   written,
 } from '../helpers/reader-contract.js'
 import { startServer } from '../helpers/servers.js'
+import { openedTarget } from '../helpers/unattended.js'
 
 /** @import { ReaderSettings } from '../../settings.js' */
 
@@ -42,13 +43,19 @@ const cases = [
   { line: '--ss', read: ['--fetch mget'] },
 ]
 
-describe('on one server with a replica', () => {
+// Each waits for its intervals to pass.
+const at = { concurrency: 3 }
+
+describe('on one server with a replica', at, () => {
   const place = sharedPlace(false)
   readerContract('server', false, cases, place)
 
-  test('GETs go to the replica', async () => {
-    const at = place()
-    const { target } = at
+  test('GETs go to the replica', async (t) => {
+    // Other files ask the shared servers meanwhile.
+    const { address, close } = await startShared(false)
+    t.after(close)
+    const target = await openedTarget(t, address)
+    const at = { target, cluster: false }
     const [master, replica] = target.nodes().map(({ address }) => address)
     const calls = async (/** @type {string} */ address) =>
       Number(/cmdstat_get:calls=(\d+)/.exec(await target.info(address))?.[1] ?? 0)
@@ -105,14 +112,8 @@ describe('on one server with a replica', () => {
   })
 })
 
-describe('on a cluster with replicas', () => {
+describe('on a cluster with replicas', at, () => {
   readerContract('cluster', true, cases, sharedPlace(true))
-
-  test('--mode script is refused on several masters, with the reason', async () => {
-    const settings = /** @type {ReaderSettings} */ (settingsOf('consumer', '--mode script', true))
-    const facts = { announced: null, agents: [1], cluster: true, masters: 3 }
-    assert.throws(() => readPlanOf(settings, facts), /--mode script on 3 masters: .*use --mode manual/)
-  })
 })
 
 describe('fields with a lifetime of their own', () => {
@@ -121,9 +122,7 @@ describe('fields with a lifetime of their own', () => {
       const bin = peer(t, name)
       if (!bin) return
       const server = await startServer(t, { bin })
-      const settings = { ...settingsOf('producer', '', false), ...server, password: server.password }
-      const target = await openTarget(settings, { say: () => {} })
-      t.after(() => target.close())
+      const target = await openedTarget(t, server)
       const at = { target, cluster: false }
       const announced = await written(at, '--strategy hash-ttl --prefix h:')
       for (const driver of drivers) {

@@ -7,16 +7,19 @@ import { fileURLToPath } from 'node:url'
 import { allFiles } from '../../lib/report/write-report.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { windowOf } from '../../lib/result/window.js'
-import { linesOf, ownFolder, startProgram } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
+import { linesOf, ownFolder } from '../helpers/programs.js'
+
+/** @import { TestContext } from 'node:test' */
 
 const released = fileURLToPath(new URL('../data/released', import.meta.url))
 const textIn = (/** @type {string[]} */ ...path) => readFileSync(join(released, ...path), 'utf8')
 const jsonIn = (/** @type {string[]} */ ...path) => JSON.parse(textIn(...path))
 const folders = readdirSync(released).filter((name) => !['sides', 'experiment', 'README.md'].includes(name))
 
-/** What a line of the program prints as JSON. @param {import('node:test').TestContext} t @param {string} line */
+/** What a line of the program prints as JSON. @param {TestContext} t @param {string} line */
 const printed = async (t, line) => {
-  const { code, stdout, stderr } = await startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
+  const { code, stdout, stderr } = await runCommand(t, line, { out: false })
   assert.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -55,8 +58,7 @@ test('millrace report leaves run.json as the release wrote it', async (t) => {
   const folder = join(ownFolder(t, 'released'), 'fleet')
   cpSync(join(released, 'fleet'), folder, { recursive: true })
   assert.equal(await remadeIn(folder), false)
-  const { code, stderr } = await startProgram(t, 'lib/cli/millrace.js', ['report', folder], { out: false })
-    .ended
+  const { code, stderr } = await runCommand(t, ['report', folder], { out: false })
   assert.equal(code, 0, stderr)
   assert.equal(readFileSync(join(folder, 'run.json'), 'utf8'), textIn('fleet', 'run.json'))
   assert.ok(readdirSync(folder).includes('report.html'))

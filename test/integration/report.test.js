@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { refusedHere } from '../helpers/here.js'
 import {
   assertDone,
@@ -37,162 +37,176 @@ const metric = (text, pattern) => {
   return line === undefined ? null : Number(line.slice(line.lastIndexOf(' ')))
 }
 
-test('a run leaves a page and its charts; limits stand in the result, and one that fails ends with 99', async (t) => {
-  const { code, document, folder, stdout, stderr } = await runProducer(
-    t,
-    '-q 500 --duration 2s --threshold latency.intended.p50<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
-    { pages: true },
-  )
-  // A machine that is too busy for the rate makes the run not valid, which is said first.
-  assert.equal(code, document.valid ? 99 : 4, stderr)
-  assert.deepEqual(faultsIn(document), [])
-  assert.deepEqual(
-    document.thresholds.map((/** @type {any} */ { name, passed }) => [name, passed]),
-    [
-      ['latency.intended.p50', true],
-      ['items.failed', true],
-      ['server.cpu_us_per_item', false],
-    ],
-  )
-  assert.match(stdout, /threshold FAILED: server\.cpu_us_per_item<1us, measured \d/)
-  assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<h2>Thresholds<\/h2>/)
-  assert.ok(readdirSync(join(folder, 'charts')).includes('cpu.svg'))
-})
-
-test('kept limits end with 0, and --no-report leaves only the data', async (t) => {
-  const ended = await runProducer(t, '-q 500 --duration 1s --no-report --threshold items.failed<=0', {
-    pages: true,
-  })
-  assertDone(ended)
-  assert.deepEqual(readdirSync(ended.folder).sort(), [
-    'events.ndjson',
-    'facts.json',
-    'intervals.ndjson',
-    'run.json',
-  ])
-})
-
-test('a wrong limit is one line and exit 2, before anything is started', async () => {
-  const { code, stderr } = await refusedHere('write --threshold latency.intendd.p99<20ms')
-  assert.equal(code, 2)
-  assert.match(stderr, /^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?\n$/)
-})
-
-test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
-  const { port, free } = await takenPort()
-  await free()
-  const program = startProducer(t, `-q 1000 --duration 30s --warm-up 0 --no-report --metrics ${port}`)
-  const ask = async (path = '/metrics') => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
-    return (
-      answer && { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+describe('reports and limits of runs', { concurrency: 3 }, () => {
+  test('a run leaves a page and its charts; limits are in the result, and one that fails ends with 99', async (t) => {
+    const { code, document, folder, stdout, stderr } = await runProducer(
+      t,
+      '-q 500 --duration 2s --threshold latency.intended.p50<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
+      { pages: true },
     )
-  }
-  const acked = /^millrace_items_total\{outcome="acked"/
-  // A server that answers a question too late has its figures in a later second.
-  const engine = /^millrace_node_engine_cpu_ratio\{node="127\.0\.0\.1:\d+",shard="1",role="master"/
-  const first = await until('items and nodes on the metrics', async () => {
-    const found = await ask()
-    return found && (metric(found.text, acked) ?? 0) > 0 && metric(found.text, engine) !== null ? found : null
-  })
-  assert.match(first.type ?? '', /^text\/plain/)
-  const { text } = first
-  assert.equal(metric(text, /^millrace_rate_nominal/), 1000)
-  assert.ok((metric(text, engine) ?? -1) >= 0, text)
-  const count = metric(text, /^millrace_latency_seconds_count\{from="intended"/) ?? 0
-  assert.ok(count > 0)
-  const buckets = [
-    ...text.matchAll(/^millrace_latency_seconds_bucket\{le="[^"]+",from="intended".*\} (\d+)$/gm),
-  ].map(([, n]) => Number(n))
-  assert.ok(buckets.length > 10 && buckets.every((n, at) => at === 0 || n >= buckets[at - 1]))
-  assert.equal(buckets.at(-1), count)
-  const sum = metric(text, /^millrace_latency_seconds_sum\{from="intended"/) ?? 0
-  assert.ok(sum > 0 && sum / count < 10)
-  await until(
-    'more items on the metrics',
-    async () => (metric((await ask())?.text ?? '', acked) ?? 0) > (metric(text, acked) ?? 0),
-  )
-  assert.equal((await ask('/other'))?.status, 404)
-  assert.equal((await ask('//'))?.status, 404)
-  program.kill('SIGINT')
-  const { code, stderr } = await program.ended
-  assert.equal(code, 130, stderr)
-})
-
-test('a last scrape is waited for, and has the whole run', async (t) => {
-  const { port, free } = await takenPort()
-  await free()
-  const program = startProducer(t, `-q 100 --duration 1s --no-report --metrics ${port} --metrics-linger 60s`)
-  await program.says(/metrics are served for 60 s more, or until they are read once/)
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  const { code, document, stderr } = await program.ended
-  assert.ok([0, 4].includes(Number(code)), stderr)
-  assert.equal(metric(text, /^millrace_items_total\{outcome="acked"/), document.items.acked)
-  // Of two commands each.
-  for (const from of ['intended', 'send'])
-    assert.equal(
-      metric(text, new RegExp(`^millrace_latency_seconds_count\\{from="${from}"`)),
-      document.items.acked,
+    // A machine that is too busy for the rate makes the run not valid, which is said first.
+    assert.equal(code, document.valid ? 99 : 4, stderr)
+    assert.deepEqual(faultsIn(document), [])
+    assert.deepEqual(
+      document.thresholds.map((/** @type {any} */ { name, passed }) => [name, passed]),
+      [
+        ['latency.intended.p50', true],
+        ['items.failed', true],
+        ['server.cpu_us_per_item', false],
+      ],
     )
-})
+    assert.match(stdout, /threshold FAILED: server\.cpu_us_per_item<1us, measured \d/)
+    assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<h2>Thresholds<\/h2>/)
+    assert.ok(readdirSync(join(folder, 'charts')).includes('cpu.svg'))
+  })
 
-test('a taken port is one line and exit 2', async (t) => {
-  const { port, free } = await takenPort()
-  t.after(free)
-  const { code, stderr } = await runProducer(t, `-q 10 --duration 1s --metrics ${port}`)
-  assert.equal(code, 2)
-  assert.match(stderr, new RegExp(`^--metrics 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
-})
+  test('kept limits end with 0, and --no-report leaves only the data', async (t) => {
+    const ended = await runProducer(t, '-q 500 --duration 1s --no-report --threshold items.failed<=0', {
+      pages: true,
+    })
+    assertDone(ended)
+    assert.deepEqual(readdirSync(ended.folder).sort(), [
+      'events.ndjson',
+      'facts.json',
+      'intervals.ndjson',
+      'run.json',
+    ])
+  })
 
-test('scripts/report.js and scripts/compare.js work on what a run left', async (t) => {
-  const { document, folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
-  assert.notEqual(folder, '', stderr)
-  // Of a machine that was too busy for the rate.
-  const although = document.valid ? '' : ' --invalid'
-  const out = ownFolder(t, 'report')
-  const script = (/** @type {string} */ line) => {
-    const [program, ...rest] = line.split(' ')
-    return startProgram(t, program, rest.join(' '), { out: false }).ended
-  }
+  test('a wrong limit is one line and exit 2, before anything is started', async () => {
+    const { code, stderr } = await refusedHere('write --threshold latency.intendd.p99<20ms')
+    assert.equal(code, 2)
+    assert.match(
+      stderr,
+      /^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?\n$/,
+    )
+  })
 
-  const made = await script(`scripts/report.js ${folder} --out ${out}`)
-  assert.equal(made.code, 0, made.stderr)
-  assert.match(made.stdout, /^\d+ files in .*report\.html \d+ kB\n$/)
-  for (const name of ['report.html', 'report.md', 'report.txt', 'nodes.csv', 'charts/cpu.png'])
-    assert.ok(existsSync(join(out, name)), name)
+  test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
+    const { port, free } = await takenPort()
+    await free()
+    const program = startProducer(t, `-q 1000 --duration 30s --warm-up 0 --no-report --metrics ${port}`)
+    const ask = async (path = '/metrics') => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
+      return (
+        answer && {
+          status: answer.status,
+          type: answer.headers.get('content-type'),
+          text: await answer.text(),
+        }
+      )
+    }
+    const acked = /^millrace_items_total\{outcome="acked"/
+    // A server that answers a question too late has its figures in a later second.
+    const engine = /^millrace_node_engine_cpu_ratio\{node="127\.0\.0\.1:\d+",shard="1",role="master"/
+    const first = await until('items and nodes on the metrics', async () => {
+      const found = await ask()
+      return found && (metric(found.text, acked) ?? 0) > 0 && metric(found.text, engine) !== null
+        ? found
+        : null
+    })
+    assert.match(first.type ?? '', /^text\/plain/)
+    const { text } = first
+    assert.equal(metric(text, /^millrace_rate_nominal/), 1000)
+    assert.ok((metric(text, engine) ?? -1) >= 0, text)
+    const count = metric(text, /^millrace_latency_seconds_count\{from="intended"/) ?? 0
+    assert.ok(count > 0)
+    const buckets = [
+      ...text.matchAll(/^millrace_latency_seconds_bucket\{le="[^"]+",from="intended".*\} (\d+)$/gm),
+    ].map(([, n]) => Number(n))
+    assert.ok(buckets.length > 10 && buckets.every((n, at) => at === 0 || n >= buckets[at - 1]))
+    assert.equal(buckets.at(-1), count)
+    const sum = metric(text, /^millrace_latency_seconds_sum\{from="intended"/) ?? 0
+    assert.ok(sum > 0 && sum / count < 10)
+    await until(
+      'more items on the metrics',
+      async () => (metric((await ask())?.text ?? '', acked) ?? 0) > (metric(text, acked) ?? 0),
+    )
+    assert.equal((await ask('/other'))?.status, 404)
+    assert.equal((await ask('//'))?.status, 404)
+    program.kill('SIGINT')
+    const { code, stderr } = await program.ended
+    assert.equal(code, 130, stderr)
+  })
 
-  const again = join(out, 'again')
-  cpSync(folder, again, { recursive: true })
-  const same = await script(`scripts/compare.js ${folder} ${again}${although}`)
-  assert.equal(same.code, 0, same.stderr)
-  assert.match(same.stdout, /^all settings are the same$/m)
-  assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
-  assert.equal(same.stderr, '')
-  const three = await script(`scripts/compare.js ${folder} ${again} ${folder}${although}`)
-  assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
+  test('a last scrape is waited for, and has the whole run', async (t) => {
+    const { port, free } = await takenPort()
+    await free()
+    const program = startProducer(
+      t,
+      `-q 100 --duration 1s --no-report --metrics ${port} --metrics-linger 60s`,
+    )
+    await program.says(/metrics are served for 60 s more, or until they are read once/)
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const { code, document, stderr } = await program.ended
+    assert.ok([0, 4].includes(Number(code)), stderr)
+    assert.equal(metric(text, /^millrace_items_total\{outcome="acked"/), document.items.acked)
+    // Of two commands each.
+    for (const from of ['intended', 'send'])
+      assert.equal(
+        metric(text, new RegExp(`^millrace_latency_seconds_count\\{from="${from}"`)),
+        document.items.acked,
+      )
+  })
 
-  const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
-  slower.server.cpu_us_per_item *= 2
-  writeFileSync(join(again, 'run.json'), JSON.stringify(slower))
-  const limits = '--threshold server.cpu_us_per_item<+50% --threshold items.failed<=0'
-  const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json${although}`)
-  assert.equal(worse.code, 99)
-  const [{ thresholds }] = JSON.parse(worse.stdout)
-  assert.deepEqual(
-    thresholds.map((/** @type {any} */ { outcome }) => outcome),
-    ['failed', 'passed'],
-  )
+  test('a taken port is one line and exit 2', async (t) => {
+    const { port, free } = await takenPort()
+    t.after(free)
+    const { code, stderr } = await runProducer(t, `-q 10 --duration 1s --metrics ${port}`)
+    assert.equal(code, 2)
+    assert.match(stderr, new RegExp(`^--metrics 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
+  })
 
-  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['report', /^name one folder of results/],
-    [`report ${out}/charts`, /contains neither run\.json nor experiment\.json\n$/],
-    [`report ${out}/none`, /there is no such folder\n$/],
-    ['diff a', /^diff takes at least two sides/],
-    ['diff a b --nonsense', /^unknown option --nonsense\n$/],
-  ])) {
-    const refused = await refusedHere(line)
-    assert.equal(refused.code, 2, line)
-    assert.match(refused.stderr, pattern)
-    assert.equal(refused.stderr.trim().split('\n').length, 1)
-  }
+  test('scripts/report.js and scripts/compare.js work on what a run left', async (t) => {
+    const { document, folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
+    assert.notEqual(folder, '', stderr)
+    // Of a machine that was too busy for the rate.
+    const although = document.valid ? '' : ' --invalid'
+    const out = ownFolder(t, 'report')
+    const script = (/** @type {string} */ line) => {
+      const [program, ...rest] = line.split(' ')
+      return startProgram(t, program, rest.join(' '), { out: false }).ended
+    }
+
+    const made = await script(`scripts/report.js ${folder} --out ${out}`)
+    assert.equal(made.code, 0, made.stderr)
+    assert.match(made.stdout, /^\d+ files in .*report\.html \d+ kB\n$/)
+    for (const name of ['report.html', 'report.md', 'report.txt', 'nodes.csv', 'charts/cpu.png'])
+      assert.ok(existsSync(join(out, name)), name)
+
+    const again = join(out, 'again')
+    cpSync(folder, again, { recursive: true })
+    const same = await script(`scripts/compare.js ${folder} ${again}${although}`)
+    assert.equal(same.code, 0, same.stderr)
+    assert.match(same.stdout, /^all settings are the same$/m)
+    assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
+    assert.equal(same.stderr, '')
+    const three = await script(`scripts/compare.js ${folder} ${again} ${folder}${although}`)
+    assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
+
+    const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+    slower.server.cpu_us_per_item *= 2
+    writeFileSync(join(again, 'run.json'), JSON.stringify(slower))
+    const limits = '--threshold server.cpu_us_per_item<+50% --threshold items.failed<=0'
+    const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json${although}`)
+    assert.equal(worse.code, 99)
+    const [{ thresholds }] = JSON.parse(worse.stdout)
+    assert.deepEqual(
+      thresholds.map((/** @type {any} */ { outcome }) => outcome),
+      ['failed', 'passed'],
+    )
+
+    for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+      ['report', /^name one folder of results/],
+      [`report ${out}/charts`, /contains neither run\.json nor experiment\.json\n$/],
+      [`report ${out}/none`, /there is no such folder\n$/],
+      ['diff a', /^diff takes at least two sides/],
+      ['diff a b --nonsense', /^unknown option --nonsense\n$/],
+    ])) {
+      const refused = await refusedHere(line)
+      assert.equal(refused.code, 2, line)
+      assert.match(refused.stderr, pattern)
+      assert.equal(refused.stderr.trim().split('\n').length, 1)
+    }
+  })
 })

@@ -1,12 +1,14 @@
 // scripts/reshard.js where the servers refuse the change, as managed services do: real clusters, and users without
 // the right. What the provider would then do the test does itself.
 import assert from 'node:assert/strict'
+import dns from 'node:dns'
 import { before, describe, test } from 'node:test'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
 import { controlConnections } from '../../lib/servers/control.js'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { resharding } from '../../lib/servers/reshard.js'
-import { startProgram, until } from '../helpers/programs.js'
+import { startCommand } from '../helpers/command-here.js'
+import { until } from '../helpers/programs.js'
 import { startCluster, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestContext } from 'node:test' */
@@ -24,11 +26,11 @@ const users = {
 
 /** A name as the provider gives it leads here. */
 const named = 'clustercfg.my-cache.abc123.use1.cache.amazonaws.com'
-const resolver = `
-  import dns from 'node:dns'
-  const { lookup } = dns
-  dns.lookup = (name, ...rest) => lookup(name === '${named}' ? '127.0.0.1' : name, ...rest)`
-const nodeOptions = `--import=data:text/javascript,${encodeURIComponent(resolver)}`
+const lookup = /** @type {any} */ (dns.lookup)
+dns.lookup = /** @type {any} */ (
+  (/** @type {string} */ name, /** @type {any[]} */ ...rest) =>
+    lookup(name === named ? '127.0.0.1' : name, ...rest)
+)
 
 /** A cluster with these users, and what an administrator does with it. @param {{ shards: number, replicas: number }} shape */
 const placeOf = (shape) => {
@@ -45,7 +47,7 @@ const placeOf = (shape) => {
     scope.after(() => control.close())
     change = resharding({
       cluster: {
-        control: (address) => control.of(endpointOf(address)),
+        control: (address) => control.clientOf(endpointOf(address)),
         access: cluster.access,
         addresses: () => cluster.nodes.map(addressOf),
       },
@@ -57,30 +59,29 @@ const placeOf = (shape) => {
   const letIn = async (node) => {
     for (const [user, rights] of Object.entries(users))
       await control
-        .of(node)
+        .clientOf(node)
         .call('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all', ...rights)
   }
   return {
     cluster: () => cluster,
     letIn,
     change: () => change,
-    control: (/** @type {string} */ address) => control.of(endpointOf(address)),
+    control: (/** @type {string} */ address) => control.clientOf(endpointOf(address)),
     /** Slots that are on their way. */
     underWay: async () => {
       const texts = await Promise.all(
-        cluster.nodes.map(async (node) => String(await control.of(node).call('CLUSTER', 'NODES'))),
+        cluster.nodes.map(async (node) => String(await control.clientOf(node).call('CLUSTER', 'NODES'))),
       )
       return texts.flatMap((text) => text.match(/\[\d+-[<>]-\w+\]/g) ?? [])
     },
     /** @param {TestContext} t @param {string} line @param {{ user?: keyof typeof users, host?: string }} [as] */
     reshard: (t, line, { user = 'app', host = '127.0.0.1' } = {}) =>
-      startProgram(t, 'scripts/reshard.js', line, {
+      startCommand(t, `reshard ${line}`, {
         env: {
           REDIS_HOST: host,
           REDIS_PORT: String(cluster.endpoints[0].port),
           REDIS_USERNAME: user,
           REDIS_PASSWORD: password,
-          ...(host === named && { NODE_OPTIONS: nodeOptions }),
         },
         out: false,
       }),
@@ -136,10 +137,8 @@ describe('where only the provider may change the cluster', { concurrency: 2 }, (
       const waits = place.reshard(t, 'move --slots 0-99 --to 3 --wait 60')
       const stopped = place.reshard(t, 'move --slots 0-99 --to 3')
       await Promise.all([waits.says(waiting), stopped.says(waiting)])
-      const fromMs = performance.now()
       stopped.kill('SIGINT')
       assert.equal((await stopped.ended).code, 130)
-      assert.ok(performance.now() - fromMs < 10_000)
       await place.change().move(
         Array.from({ length: 100 }, (_, slot) => slot),
         3,

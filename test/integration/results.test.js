@@ -6,16 +6,17 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
+import { runCommand } from '../helpers/command-here.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
-import { at, linesOf, ownFolder, startProducer, startProgram, until } from '../helpers/programs.js'
+import { at, linesOf, ownFolder, startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
-const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
 /**
  * @import { TestServer } from '../helpers/servers.js'
  * @import { TestContext } from 'node:test'
  */
 
+const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
 const load = '-q 20 -p 200 --allow foreign-keys'
 const line = `${load} --duration 2`
 
@@ -71,7 +72,7 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
     assert.ok(JSON.parse(stdout).items.acked > 0)
     // What was written is kept: with room again, its seconds are a result.
     rmSync(join(out, 'zeros'))
-    const report = await startProgram(t, 'lib/cli/millrace.js', ['report', folder], { out: false }).ended
+    const report = await runCommand(t, ['report', folder], { out: false })
     assert.equal(report.code, 0, report.stderr)
     const document = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
     const acked = linesOf(join(folder, 'intervals.ndjson')).reduce((sum, { items }) => sum + items.acked, 0)
@@ -195,7 +196,5 @@ test('programs end with their parent, which hands them secrets unseen', async (t
     }
   }
   t.after(() => isThere() && process.kill(pid, 'SIGKILL'))
-  const fromMs = performance.now()
   await until('the child has ended', () => !isThere())
-  assert.ok(performance.now() - fromMs < 10_000, 'without the end of a run')
 })

@@ -73,7 +73,7 @@ describe('servers behind sentinels', { concurrency: 2 }, () => {
       const producer = startHere(
         t,
         'write',
-        `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
+        `-q 300 -c 10 --ttl 60 --max-behind 60s --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
         { env: { REDIS_PASSWORD: primary.password } },
       )
       await until('items arrive', () => primary.redis.exists('item:1'))

@@ -6,7 +6,7 @@ import { assertDone } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { startSmallServer } from '../helpers/small-server.js'
 
-const asked = '--keys 500 --value-size 16 --payload zero --connections 4 --duration 2s'
+const asked = '--keys 500 --value-size 16 --payload zero --connections 4 --duration 1s'
 
 test('a server that knows GET, SET and PING alone', async (t) => {
   const { host, port, values, calls } = await startSmallServer(t)

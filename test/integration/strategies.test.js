@@ -25,6 +25,7 @@ const common = {
   drivers: ['socket', 'ioredis'],
   lines: [spreadLines, variantLines],
   hashTtl: [' --once', ' --stamp'],
+  isAlternating: true,
 }
 strategyContract({ ...common, name: 'one server', cluster: false })
 strategyContract({ ...common, name: 'a local cluster', cluster: true })
@@ -47,7 +48,7 @@ const recorder = async (t) => {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   t.after(() => server.close())
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const { port } = /** @type {AddressInfo} */ (server.address())
   return { address: `127.0.0.1:${port}`, bytes: () => bytes }
 }
 

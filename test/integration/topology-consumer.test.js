@@ -3,15 +3,20 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
-import { stageOf } from '../../scripts/faults/stage.js'
-import { at, startProgram, until } from '../helpers/programs.js'
+import { caughtUp } from '../../scripts/faults/play.js'
+import { startCommand } from '../helpers/command-here.js'
+import { at, until } from '../helpers/programs.js'
+import { stageHere } from '../helpers/stage-here.js'
 
-/** @typedef {import('../../scripts/faults/stage.js').Stage} Stage */
-/** @typedef {import('../helpers/programs.js').Program} Program */
+/**
+ * @import { Stage } from '../../scripts/faults/stage.js'
+ * @typedef {ReturnType<typeof startCommand>} Consumer
+ */
 
 const drivers = /** @type {const} */ (['socket', 'ioredis'])
-const quantity = 5000
-const periodMs = 500
+// So few that a machine with other work keeps up.
+const quantity = 500
+const periodMs = 1000
 const frozenMs = 3000
 const idsSlot = slotOf('latest-ids')
 
@@ -21,10 +26,10 @@ const shardOfIds = async (stage) =>
     slots.some(([from, to]) => from <= idsSlot && idsSlot <= to),
   ) + 1
 
-/** 300 slots, that of the ids among them, to another shard. @param {Stage} stage */
+/** 150 slots, that of the ids among them, to another shard. @param {Stage} stage */
 const moveSlots = async (stage) => {
-  const first = Math.min(idsSlot, slotCount - 300)
-  const slots = Array.from({ length: 300 }, (_, i) => first + i)
+  const first = Math.min(idsSlot, slotCount - 150)
+  const slots = Array.from({ length: 150 }, (_, i) => first + i)
   await stage.change.move(slots, (await shardOfIds(stage)) === 1 ? 2 : 1)
 }
 
@@ -35,10 +40,10 @@ const replicaOfIds = async (stage) => {
   return replica
 }
 
-/** Items of the last second that the consumer has told of. @param {Program} consumer */
+/** Items of the last second that the consumer has told of. @param {Consumer} consumer */
 const lastItems = (consumer) => consumer.intervals().at(-1)?.fetches.items ?? 0
 
-/** Both read everything again, in a second that began after now. @param {Program[]} consumers @param {string} what */
+/** Both read everything again, in a second that began after now. @param {Consumer[]} consumers @param {string} what */
 const readAgain = (consumers, what) =>
   Promise.all(
     consumers.map((consumer) => {
@@ -72,7 +77,7 @@ const checkDocument = (document, driver) => {
   // Every deadline has been kept, was overrun, or belongs to a fetch that failed or was under way at the end.
   const deadlines = fetches.count + fetches.failed + fetches.overrun
   assert.ok(deadlines <= Math.ceil((durationS * 1000) / periodMs) + 1, JSON.stringify(fetches))
-  assert.ok(fetches.overrun + fetches.failed > 0, 'a frozen replica was felt')
+  assert.ok(fetches.overrun + fetches.failed > 0, 'a frozen replica had no effect')
   const causes = Object.entries(fetches.failed_by)
   assert.equal(
     causes.reduce((sum, [, n]) => sum + Number(n), 0),
@@ -93,14 +98,12 @@ const checkDocument = (document, driver) => {
 }
 
 test('consumers verify what they read while slots move, shards come and go, and replicas are frozen and lost', async (t) => {
-  const stage = await stageOf()
-  t.after(() => stage.close())
-  const writer = stage.startWriter(`-q ${quantity} -c 4 --ttl 10`)
-  t.after(() => writer.kill())
+  const stage = await stageHere(t)
+  const writer = stage.startWriter(`-q ${quantity} -c 4 --ttl 60 --max-behind 60s`)
   await until('every item is there', async () => (await stage.storedItems()) >= quantity)
   const { endpoints, access } = stage.embedded
   const consumers = drivers.map((driver) =>
-    startProgram(t, 'consumer.js', `--cluster --verify -p ${periodMs} --driver ${driver}`, {
+    startCommand(t, `read --cluster --verify -p ${periodMs} --driver ${driver}`, {
       env: at({ ...endpoints[0], password: access.password }),
     }),
   )
@@ -108,7 +111,7 @@ test('consumers verify what they read while slots move, shards come and go, and 
 
   await moveSlots(stage)
   await readAgain(consumers, 'slots have moved')
-  const { master } = await stage.addShard(300)
+  const { master } = await stage.addShard(150)
   await readAgain(consumers, 'a shard was added')
   const frozen = await replicaOfIds(stage)
   stage.freeze(frozen)
@@ -126,6 +129,7 @@ test('consumers verify what they read while slots move, shards come and go, and 
     assert.equal(code, 130, stderr)
     checkDocument(document, drivers[i])
   }
+  await caughtUp(writer, quantity)
   const { items } = await writer.end()
   assert.equal(items.acked, items.offered)
 })

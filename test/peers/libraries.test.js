@@ -7,14 +7,22 @@ import { hasDriver, libraryNames } from '../helpers/peers.js'
 import { readerContract, sharedPlace } from '../helpers/reader-contract.js'
 import { plainLines, strategyContract } from '../helpers/strategy-contract.js'
 
-const cases = [
+const someCases = [
   { line: '--strategy sorted-set', read: ['', '--fetch mget', '--reads any'] },
-  { line: '--actual-value' },
   { line: '--ws --ns 4 --spread' },
+  { line: '--strategy stream' },
+]
+const allCases = [
+  ...someCases,
+  { line: '--actual-value' },
   { line: '--sl' },
   { line: '--ss' },
   { line: '--strategy hash' },
-  { line: '--strategy stream' },
+]
+const someLines = (/** @type {boolean} */ cluster) => [
+  '--strategy sorted-set',
+  `--strategy script-batch${cluster ? ' --spread' : ''}`,
+  '--strategy stream -q 300',
 ]
 
 // Those of ioredis are among the quick ones.
@@ -25,15 +33,16 @@ for (const driver of libraryNames.filter((name) => name !== 'ioredis')) {
   if (!isThere) test(driver, { skip: reasons[0] })
   for (const cluster of isThere ? [false, true] : []) {
     const place = cluster ? 'a cluster' : 'one server'
+    const hasAll = cluster && driver !== 'iovalkey'
     strategyContract({
       name: `${place}, ${driver}`,
       cluster,
       drivers: [driver],
-      lines: [plainLines],
+      lines: [hasAll ? plainLines : someLines],
       hashTtl: [''],
     })
-    describe(`readers on ${place}, ${driver}`, () => {
-      readerContract(place, cluster, cases, sharedPlace(cluster), [driver])
+    describe(`readers on ${place}, ${driver}`, { concurrency: 3 }, () => {
+      readerContract(place, cluster, hasAll ? allCases : someCases, sharedPlace(cluster), [driver])
     })
   }
 }

@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { faultIn } from '../../lib/base/json-schema.js'
+import { calibrate } from '../../lib/cli/calibration.js'
 import { calibrationSchema } from '../../lib/result/plan-schemas.js'
 import { peer } from '../helpers/peers.js'
-import { ownFolder, startProgram } from '../helpers/programs.js'
+import { ownFolder } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
-const short = '--strategy list --cells 6 --held-out 1 --seconds 1 --cell-time 1s --most-items 50k --json'
+const small = {
+  ...{ strategies: ['list'], files: {}, seed: 5, cells: 5, proofs: 1, limitS: 1, windowS: 1 },
+  most: { items: 20_000, valueBytes: 2000 },
+}
 
 describe('calibrations of other servers', { concurrency: 2 }, () => {
   for (const [name, topology, serverRoles] of /** @type {const} */ ([
@@ -25,15 +29,9 @@ describe('calibrations of other servers', { concurrency: 2 }, () => {
           }))
         : await startServer(t, { bin }).then((server) => ({ nodes: [server], password: server.password }))
       const [{ host, port }] = nodes
-      const root = ownFolder(t, 'calibrate-peer')
-      const { code, stdout, stderr } = await startProgram(
-        t,
-        'lib/cli/millrace.js',
-        `calibrate --url redis://${host}:${port} ${isCluster ? '--cluster ' : ''}${short} --out ${root}`,
-        { out: false, env: { REDIS_PASSWORD: password } },
-      ).ended
-      assert.equal(code, 0, stderr)
-      const document = JSON.parse(stdout)
+      const where = { host, port, password, ...(isCluster && { cluster: true }) }
+      const asked = { ...small, where, out: ownFolder(t, 'calibrate-peer') }
+      const { document } = await calibrate(asked, () => {}, t.signal)
       assert.equal(faultIn(document, calibrationSchema), null)
       const [{ cpu, memory, proof }] = document.models
       assert.deepEqual(Object.keys(cpu).sort(), serverRoles)
@@ -47,7 +45,12 @@ describe('calibrations of other servers', { concurrency: 2 }, () => {
         assert.ok(offPct(predicted.memory_bytes.value, measured.memory_bytes) < 25, JSON.stringify(memory))
       // Masters that feed replicas send more than replies.
       if (isCluster) assert.equal(measured.net_bytes, null)
-      else assert.ok(offPct(predicted.net_bytes, measured.net_bytes) < 2, `${measured.net_bytes} B`)
+      // INFO may come between the bytes of a batch and its commands.
+      else
+        assert.ok(
+          offPct(predicted.net_bytes, measured.net_bytes) < 4,
+          `${predicted.net_bytes}, ${measured.net_bytes} B`,
+        )
       for (const node of nodes)
         assert.equal(await cli({ ...node, password }, 'DBSIZE'), '0', `${node.host}:${node.port}`)
     })

@@ -2,7 +2,7 @@
 // them on the oldest and the newest, and between these two strategies and fields with a lifetime.
 import { peers } from '../../lib/servers/peers.js'
 import { peer } from '../helpers/peers.js'
-import { plainLines, spreadLines, strategyContract } from '../helpers/strategy-contract.js'
+import { acrossLines, plainLines, strategyContract } from '../helpers/strategy-contract.js'
 
 const withFieldExpiry = ['redis-8.2', 'valkey-9.1']
 
@@ -15,7 +15,7 @@ for (const { name, version } of peers) {
     skip: reasons[0],
     version: name.startsWith('valkey') ? `valkey ${version}` : version,
     variant: withFieldExpiry.includes(name),
-    lines: [plainLines, spreadLines],
+    lines: [plainLines],
     hashTtl: [''],
   }
   const alone = { ...common, name, cluster: false, drivers: ['socket', 'ioredis'] }
@@ -25,5 +25,6 @@ for (const { name, version } of peers) {
     const lines = [() => ['--strategy sorted-set', '--strategy stream -q 300']]
     strategyContract({ ...alone, name: `${name}, ioredis`, drivers: ['ioredis'], lines })
   }
-  strategyContract({ ...common, name: `a cluster of ${name}`, cluster: true, drivers: ['socket'] })
+  const cluster = { name: `a cluster of ${name}`, cluster: true, lines: [acrossLines] }
+  strategyContract({ ...common, ...cluster, drivers: ['socket'] })
 }

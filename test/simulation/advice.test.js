@@ -2,9 +2,9 @@
 // played again: the reason is gone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mean } from '../../lib/base/sums.js'
 import { reconnects } from '../../lib/measures/reconnects.js'
 import { resultDocument, validityOf } from '../../lib/result/document.js'
-import { socketDriver } from '../../lib/transport/socket.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { play } from './play.js'
@@ -12,11 +12,7 @@ import { playClients } from './play-clients.js'
 
 const farMs = 20
 
-/** @param {number[]} times */
-const p50 = (times) => times.toSorted((a, b) => a - b)[times.length >> 1]
-
-/** @param {number[]} times */
-const meanOf = (times) => times.reduce((sum, ms) => sum + ms, 0) / times.length
+const p50 = (/** @type {number[]} */ times) => times.toSorted((a, b) => a - b)[times.length >> 1]
 
 /** Reasons and notes by their code. @param {any} ledger @param {any} plan @param {object} rate @param {number[]} serviceMs */
 const reasonsOf = ({ measured }, plan, rate, serviceMs) => {
@@ -29,7 +25,7 @@ const reasonsOf = ({ measured }, plan, rate, serviceMs) => {
     rate: /** @type {any} */ (rate),
     latency_us: {
       ...latency,
-      service: { ...latency.service, p50: p50(serviceMs) * 1000, mean: meanOf(serviceMs) * 1000 },
+      service: { ...latency.service, p50: p50(serviceMs) * 1000, mean: mean(serviceMs) * 1000 },
     },
   })
   return new Map(validityOf(document).warnings.map(({ code, message }) => [code, message]))
@@ -45,8 +41,7 @@ const lookups = {
 }
 const lastsMs = 3800
 
-/** @param {Partial<Given>} change */
-const played = async (change) => {
+const played = async (/** @type {Partial<Given>} */ change) => {
   const given = { ...lookups, ...change }
   const { ledger, recorded, reconnects } = await playClients({ seed: 1, keep: [], given })
   const achieved = (ledger.measured.acked * 1000) / (lastsMs - given.warmUpMs)
@@ -67,10 +62,8 @@ test('lookups below their rate: the number of connections, or in flight, that is
     ]) {
       const enough = await played(change)
       assert.deepEqual([enough.reasons.has('rate'), enough.reasons.has('dropped')], [false, false])
-      assert.ok(
-        change.clients * change.pipeline < 24,
-        `${JSON.stringify(change)} is far more than 300/s need`,
-      )
+      const words = `${JSON.stringify(change)} is far more than 300/s need`
+      assert.ok(change.clients * change.pipeline < 24, words)
     }
   }
 })
@@ -85,13 +78,10 @@ test('few operations beside those in flight: a longer run', async () => {
 test('connections that are renewed too often: fewer a second, or more of them', async () => {
   const warned = async (/** @type {Partial<Given>} */ change) => {
     const { reconnects: counts } = await played({ rateHz: 100, ...change })
-    /** @type {any} */
-    const measure = await reconnects.open?.(
-      /** @type {any} */ ({ load: () => ({ reconnects: () => counts }) }),
-    )
+    const run = /** @type {any} */ ({ load: () => ({ reconnects: () => counts }) })
+    const measure = /** @type {any} */ (await reconnects.open?.(run))
     measure.second()
-    const [warning] = measure.warnings()
-    return warning?.message ?? ''
+    return measure.warnings()[0]?.message ?? ''
   }
   const often = { clients: 2, reconnectHz: 60 }
   assert.match(await warned(often), /lower --reconnects or raise --connections$/)
@@ -99,14 +89,11 @@ test('connections that are renewed too often: fewer a second, or more of them', 
   assert.equal(await warned({ ...often, clients: 40 }), '')
 })
 
-/** @param {Partial<Parameters<typeof samplePlan>[0]>} settings */
-const written = async (settings) => {
-  const plan = samplePlan(
-    { valueBytes: 1000, durationMs: 2000, maxBehindMs: 400, windowBytes: 2_000_000, ...settings },
-    { cluster: false, masters: 1 },
-  )
+const written = async (/** @type {Partial<Parameters<typeof samplePlan>[0]>} */ settings) => {
+  const usual = { valueBytes: 1000, durationMs: 2000, maxBehindMs: 400, windowBytes: 2_000_000 }
+  const plan = samplePlan({ ...usual, ...settings })
   const { ledger, recorded } = await play({
-    ...{ seed: 1, keep: [], openDriver: socketDriver },
+    ...{ seed: 1, keep: [] },
     given: {
       ...{ plan, name: 'sorted-set', cluster: false, masters: 1, spares: 0, serviceMs: 0.02, farMs },
       ...{ faults: [], isCutShort: false, faultsToMs: 0, reconnectHz: null, portionItems: 4096 },

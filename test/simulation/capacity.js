@@ -1,6 +1,8 @@
 // A simulated target of a search: its capacity is known each second, and so is the rate that a share of the seconds passes.
 // ln K(t) = ln K0 + warm-up + step + AR(1); a second passes when ln rate < ln K(t) + a logistic error, unless it is bad.
-import { seeded } from '../helpers/random.js'
+import { normal, seeded } from '../helpers/random.js'
+
+/** @import { SecondVerdict, Step } from '../../lib/answers/find/bracket.js' */
 
 const usual = {
   k0: 180_000,
@@ -9,20 +11,13 @@ const usual = {
   /** Of the drift: its standard deviation, and the seconds over which it is correlated. */
   sd: 0,
   tau: 1,
-  bad: 0,
-  burst: 1,
-  stepAt: 0,
-  stepTo: 1,
+  ...{ bad: 0, stepAt: 0, stepTo: 1, queue: false, warm: 0, min: 1000, max: 1_000_000 },
   /** Below this share of the capacity most seconds fail. */
   low: 0,
   /** Seconds that fail after an overload. */
   recovers: 0,
-  queue: false,
   /** What an overload achieves of the capacity. */
   collapse: 1,
-  warm: 0,
-  min: 1000,
-  max: 1_000_000,
 }
 
 /** @type {Record<string, Partial<typeof usual>>} */
@@ -49,11 +44,7 @@ export const scenarios = {
 const horizon = 700
 const logistic = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x))
 
-/** @param {() => number} next */
-const normal = (next) => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
-
-/** @param {string} name @param {number} seed */
-export const simulatedTarget = (name, seed) => {
+export const simulatedTarget = (/** @type {string} */ name, /** @type {number} */ seed) => {
   const c = { ...usual, ...scenarios[name] }
   const paths = seeded(seed * 7919 + 17).next
   const noise = seeded(seed * 104_729 + 5).next
@@ -61,15 +52,13 @@ export const simulatedTarget = (name, seed) => {
   const isBad = new Uint8Array(horizon)
   const phi = Math.exp(-1 / c.tau)
   let drift = c.sd * normal(paths)
-  let badLeft = 0
   for (let t = 0; t < horizon; t++) {
     const stepped = c.stepAt > 0 && t >= c.stepAt ? Math.log(c.stepTo) : 0
     const cold = c.warm > 0 ? Math.log(1 - c.warm * Math.exp(-t / 5)) : 0
     lnK[t] = Math.log(c.k0) + drift + stepped + cold
     drift = phi * drift + c.sd * Math.sqrt(1 - phi * phi) * normal(paths)
-    if (badLeft > 0) badLeft--
-    else if (paths() < c.bad) badLeft = c.burst
-    isBad[t] = badLeft > 0 ? 1 : 0
+    // A bad second is over before the next begins.
+    isBad[t] = isBad[t - 1] === 1 ? 0 : Number(paths() < c.bad)
   }
   const fresh = () => ({ backlog: 0, sick: 0 })
   /** @param {number} rate @param {number} t @param {ReturnType<typeof fresh>} state @param {() => number} next */
@@ -114,8 +103,7 @@ export const simulatedTarget = (name, seed) => {
   return {
     min: c.min,
     max: c.max,
-    /** @param {number} rate */
-    second: (rate) => play(Math.min(rate, c.max), t++, state, noise),
+    second: (/** @type {number} */ rate) => play(Math.min(rate, c.max), t++, state, noise),
     share,
     /** The highest rate that passes the share. @param {number} wanted @param {number} from @param {number} to */
     rateAt: (wanted, from, to) => {
@@ -136,15 +124,14 @@ export const simulatedTarget = (name, seed) => {
 /**
  * Plays a search against a target.
  * @template Answer
- * @param {Generator<import('../../lib/answers/find/bracket.js').Step, Answer, import('../../lib/answers/find/bracket.js').SecondVerdict[]>} machine
+ * @param {Generator<Step, Answer, SecondVerdict[]>} machine
  * @param {Pick<ReturnType<typeof simulatedTarget>, 'second'>} target
  */
 export const played = (machine, target) => {
   let next = machine.next()
   while (!next.done) {
     const { rate, seconds, tries } = next.value
-    /** @type {ReturnType<typeof target.second>[]} */
-    const verdicts = []
+    const verdicts = /** @type {ReturnType<typeof target.second>[]} */ ([])
     while (verdicts.length < seconds && (!tries || (verdicts.at(-1)?.passed ?? true)))
       verdicts.push(target.second(rate))
     next = machine.next(verdicts)

@@ -1,44 +1,21 @@
-// Virtual time: events in a heap, run as fast as they can be, with the timers that the product asks for.
+// Virtual time: events in their order, run as fast as they can be, with the timers that the product asks for.
 
 /**
- * @typedef {{ atMs: number, order: number, run: (() => void) | null, inner: boolean }} Event
+ * @import { Random } from '../helpers/random.js'
+ * @import { Timers } from '../../lib/base/timers.js'
+ *
+ * @typedef {{ atMs: number, run: (() => void) | null, inner: boolean }} Event
  * @typedef {ReturnType<typeof virtualClock>} VirtualClock
  */
 
 const idleLimit = 1000
 const drained = () => new Promise((/** @type {(value: void) => void} */ resolve) => setImmediate(resolve))
 
-/** @param {{ random: import('../helpers/random.js').Random }} needs */
+/** @param {{ random: Random }} needs */
 export const virtualClock = ({ random }) => {
-  /** @type {Event[]} */
-  const heap = []
+  /** @type {Event[]} the next one last */
+  const queue = []
   let nowMs = 0
-  let order = 0
-  let events = 0
-
-  const before = (/** @type {Event} */ a, /** @type {Event} */ b) =>
-    a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
-  const push = (/** @type {Event} */ event) => {
-    let i = heap.push(event) - 1
-    for (let up = (i - 1) >> 1; i > 0 && before(event, heap[up]); i = up, up = (i - 1) >> 1)
-      heap[i] = heap[up]
-    heap[i] = event
-  }
-  const pop = () => {
-    const first = heap[0]
-    const last = heap.pop()
-    if (last && last !== first) {
-      let i = 0
-      for (let down = 1; down < heap.length; down = 2 * i + 1) {
-        if (down + 1 < heap.length && before(heap[down + 1], heap[down])) down++
-        if (!before(heap[down], last)) break
-        heap[i] = heap[down]
-        i = down
-      }
-      heap[i] = last
-    }
-    return first
-  }
 
   /**
    * `inner`: it calls nothing of the product, so that no promise needs to be waited for.
@@ -47,13 +24,16 @@ export const virtualClock = ({ random }) => {
    * @param {boolean} [inner]
    */
   const after = (delayMs, then, inner = false) => {
-    const event = {
-      atMs: nowMs + Math.max(0, delayMs),
-      order: order++,
-      run: /** @type {Event['run']} */ (then),
-      inner,
+    /** @type {Event} */
+    const event = { atMs: nowMs + Math.max(0, delayMs), run: then, inner }
+    // Behind those of the same moment.
+    let [low, high] = [0, queue.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (queue[middle].atMs > event.atMs) low = middle + 1
+      else high = middle
     }
-    push(event)
+    queue.splice(low, 0, event)
     return event
   }
   const cancel = (/** @type {any} */ event) => {
@@ -72,16 +52,16 @@ export const virtualClock = ({ random }) => {
 
   return {
     now: () => nowMs,
-    timers: /** @type {import('../../lib/base/timers.js').Timers} */ (timers),
+    timers: /** @type {Timers} */ (timers),
     after,
     cancel,
-    events: () => events,
+    /** @param {number} ms */
+    wait: (ms) => new Promise((/** @type {(value: void) => void} */ resolve) => after(ms, resolve)),
     /**
      * Until the promise is settled.
      * @template T
      * @param {Promise<T>} promise
      * @param {number} limitMs of virtual time
-     * @returns {Promise<T>}
      */
     async runUntil(promise, limitMs) {
       let over = false
@@ -90,7 +70,7 @@ export const virtualClock = ({ random }) => {
       }
       promise.then(end, end)
       for (let idle = 0; !over; ) {
-        const event = pop()
+        const event = queue.pop()
         if (!event) {
           if (++idle > idleLimit) throw new Error(`stuck at ${nowMs} ms: nothing is left to happen`)
           await drained()
@@ -99,7 +79,6 @@ export const virtualClock = ({ random }) => {
         const { run, inner } = event
         if (run === null) continue
         idle = 0
-        events++
         nowMs = Math.max(nowMs, event.atMs)
         if (nowMs > limitMs) throw new Error(`does not end: still running at ${limitMs} ms`)
         run()

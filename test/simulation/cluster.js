@@ -1,73 +1,44 @@
 // Servers in memory that own slots, execute or refuse, and write down what they executed. They speak RESP.
+import { storeScripts } from '../../lib/servers/scripts.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
 import { networkOf } from './network.js'
 
 /**
- * @typedef {import('./network.js').Connection} Connection
- * @typedef {import('../helpers/random.js').Random} Random
+ * @import { Connection } from './network.js'
+ * @import { Fault } from './faults.js'
+ * @import { Topology } from '../../lib/transport/slot-map.js'
+ * @import { VirtualClock } from './clock.js'
+ * @import { Random } from '../helpers/random.js'
+ *
  * @typedef {ReturnType<typeof simulatedCluster>} SimulatedCluster
- *
- * @typedef {object} Executed
- * @property {string} name
- * @property {string} key
- * @property {number} slot
- * @property {number[]} items
- * @property {number[]} stamps ticks' times that it carries, each once
- *
- * @typedef {object} Node
- * @property {string} address
- * @property {number} port
- * @property {number} index
- * @property {boolean} up
- * @property {number} silentUntilMs
- * @property {number} slowness
- * @property {boolean} trickling
- * @property {boolean} full turns new connections away
- * @property {boolean} replica
- * @property {boolean} corrupt the next reply is garbage
- * @property {boolean} foreign holds keys that are not ours
- * @property {{ line: string, share: number, untilMs: number }[]} refusals
- * @property {{ to: string, share: number, untilMs: number }[]} misdirections
- * @property {Set<string>} scripts
- * @property {Set<Connection>} connections
- * @property {Set<Connection>} waiting connections with input
- * @property {boolean} working
- *
- * @typedef {import('../../lib/transport/slot-map.js').Topology & { others: string[] }} Told
+ * @typedef {{ name: string, key: string, slot: number, items: number[], stamps: number[] }} Executed stamps: ticks' times that
+ *   it carries, each once
+ * @typedef {ReturnType<typeof nodeAt>} Node
+ * @typedef {Topology & { others: string[] }} Told
  * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number }} Migration
  */
 
 const host = '127.0.0.1'
 const firstPort = 7001
+const scripts = storeScripts.map(scriptSha)
 
-/** The commands at the start of a buffer, and how far they reach. @param {Buffer} bytes @param {number} most */
-export const commandsIn = (bytes, most) => {
-  const commands = /** @type {{ args: string[], end: number }[]} */ ([])
-  let at = 0
-  while (commands.length < most) {
-    const args = /** @type {string[]} */ ([])
-    let next = at
-    const number = () => {
-      let n = 0
-      let i = next + 1
-      while (i < bytes.length && bytes[i] !== 13) n = n * 10 + bytes[i++] - 48
-      if (i + 1 >= bytes.length) return -1
-      next = i + 2
-      return n
-    }
-    const count = number()
-    if (count < 0) return commands
-    for (let i = 0; i < count; i++) {
-      const length = number()
-      if (length < 0 || next + length + 2 > bytes.length) return commands
-      args.push(bytes.toString('latin1', next, next + length))
-      next += length + 2
-    }
-    at = next
-    commands.push({ args, end: at })
-  }
-  return commands
-}
+const nodeAt = (/** @type {number} */ index) => ({
+  ...{ address: `${host}:${firstPort + index}`, port: firstPort + index, index },
+  ...{ up: true, replica: false, working: false, silentUntilMs: 0, slowness: 1, trickling: false },
+  /** Turns new connections away. */
+  full: false,
+  /** The next reply is garbage. */
+  corrupt: false,
+  /** Holds keys that are not ours. */
+  foreign: false,
+  refusals: /** @type {{ line: string, share: number, untilMs: number }[]} */ ([]),
+  misdirections: /** @type {{ to: string, share: number, untilMs: number }[]} */ ([]),
+  scripts: new Set(scripts),
+  connections: /** @type {Set<Connection>} */ (new Set()),
+  /** Connections with input. */
+  waiting: /** @type {Set<Connection>} */ (new Set()),
+})
 
 const itemIn = /^(?:item|latest-hash):(\d+)/
 const stampIn = /^1[67]\d{11}/
@@ -84,9 +55,11 @@ const replies = {
   GET: ([, key]) => (key.endsWith('7') ? '$-1\r\n' : '$4\r\nv\r\nx\r\n'),
 }
 
+const garbage = ['\u0000?garbage\r\n', '$x\r\n', '*-7\r\n', '+OK\r+OK\n', '$2\r\nabcd\r\n']
+
 /**
  * @param {object} needs
- * @param {import('./clock.js').VirtualClock} needs.clock
+ * @param {VirtualClock} needs.clock
  * @param {Random} needs.random
  * @param {boolean} needs.cluster
  * @param {number} needs.masters
@@ -107,48 +80,14 @@ export const simulatedCluster = ({
   longestTurnMs = 4000,
   isOdd,
 }) => {
-  const nodes = Array.from({ length: masters + spares }, (_, index) => {
-    /** @type {Node} */
-    const node = {
-      address: `${host}:${firstPort + index}`,
-      port: firstPort + index,
-      index,
-      up: true,
-      silentUntilMs: 0,
-      slowness: 1,
-      trickling: false,
-      full: false,
-      replica: false,
-      corrupt: false,
-      foreign: false,
-      refusals: [],
-      misdirections: [],
-      scripts: new Set(),
-      connections: new Set(),
-      waiting: new Set(),
-      working: false,
-    }
-    return node
-  })
+  const nodes = Array.from({ length: masters + spares }, (_, index) => nodeAt(index))
   const owners = new Uint16Array(slotCount)
   for (let slot = 0; slot < slotCount; slot++) owners[slot] = Math.floor((slot * masters) / slotCount)
-  /** @type {Migration[]} */
-  let migrations = []
-  /** @type {Executed[]} */
-  const executed = []
-  /** @type {((topology: Told) => Told | null)[]} */
-  const lies = []
+  let migrations = /** @type {Migration[]} */ ([])
+  const executed = /** @type {Executed[]} */ ([])
+  const lies = /** @type {((topology: Told) => Told | null)[]} */ ([])
   let epoch = 1
-  /** @type {Map<string, number>} */
-  const slots = new Map()
-  const slotFor = (/** @type {string} */ key) => {
-    if (!cluster) return 0
-    const known = slots.get(key)
-    if (known !== undefined) return known
-    const slot = slotOf(key)
-    slots.set(key, slot)
-    return slot
-  }
+  const slotFor = (/** @type {string} */ key) => (cluster ? slotOf(key) : 0)
 
   /** @param {Migration} migration @param {string} key the same share of the keys has gone after the same time */
   const hasGone = ({ startMs, endMs }, key) => {
@@ -156,14 +95,12 @@ export const simulatedCluster = ({
     for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) % 9973
     return clock.now() >= startMs + ((endMs - startMs) * hash) / 9973
   }
-  const migrationOf = (/** @type {number} */ slot) =>
-    migrations.find((each) => slot >= each.slots[0] && slot < each.slots[1])
 
   /** @param {Node} node @param {string} key @param {boolean} asking @returns {string | null} */
   const redirect = (node, key, asking) => {
     if (!cluster) return node.replica ? "-READONLY You can't write against a read only replica.\r\n" : null
     const slot = slotFor(key)
-    const migration = migrationOf(slot)
+    const migration = migrations.find(({ slots: [from, end] }) => slot >= from && slot < end)
     const owner = owners[slot]
     if (owner === node.index) {
       if (migration?.from === owner && hasGone(migration, key))
@@ -177,8 +114,7 @@ export const simulatedCluster = ({
     return `-MOVED ${slot} ${random.chance(0.1) ? '' : host}:${nodes[owner].port}\r\n`
   }
 
-  /** @param {string[]} args @param {string} key */
-  const note = (args, key) => {
+  const note = (/** @type {string[]} */ args, /** @type {string} */ key) => {
     const items = /** @type {number[]} */ ([])
     const stamps = /** @type {number[]} */ ([])
     let keyed = -1
@@ -196,13 +132,8 @@ export const simulatedCluster = ({
       }
     }
     if (keyed >= 0) items.push(keyed)
-    executed.push({
-      name: args[0],
-      key,
-      slot: slotFor(key),
-      items: items.length > 1 ? [...new Set(items)] : items,
-      stamps,
-    })
+    const slot = slotFor(key)
+    executed.push({ name: args[0], key, slot, items: items.length > 1 ? [...new Set(items)] : items, stamps })
   }
 
   /** @param {Node} node @param {Connection} connection @param {string[]} args @returns {string} */
@@ -235,27 +166,16 @@ export const simulatedCluster = ({
 
   /** @param {Node} node @param {Connection} connection @param {number} most */
   const execute = (node, connection, most) => {
-    const commands = commandsIn(connection.input, most)
+    const commands = connection.take(most)
     let reply = ''
-    for (const { args } of commands) {
+    for (const args of commands) {
       const text = answer(node, connection, args)
       if (node.corrupt && connection.greeted && args[0] !== 'CLIENT') {
         node.corrupt = false
-        const broken = `${text.slice(0, -2)}\u0000\n`
-        reply += random.pick([
-          `\u0000${text.slice(1)}`,
-          broken,
-          '\u0000?garbage\r\n',
-          '$x\r\n',
-          '*-7\r\n',
-          '+OK\r+OK\n',
-          '$2\r\nabcd\r\n',
-        ])
+        const altered = [`\u0000${text.slice(1)}`, `${text.slice(0, -2)}\u0000\n`]
+        reply += random.pick([...altered, ...garbage])
       } else reply += text
     }
-    const end = commands.at(-1)?.end ?? 0
-    connection.input = connection.input.subarray(end)
-    connection.executedBytes += end
     return { reply: Buffer.from(reply, 'latin1'), count: commands.length }
   }
 
@@ -285,46 +205,31 @@ export const simulatedCluster = ({
     clock.after(Math.min(longestTurnMs, serviceMs * node.slowness * (1 + random.next())), turn, true)
   }
 
-  const { connect, open, mostOpen, mostUnanswered } = networkOf({
+  const listeners = nodes.map((node) => ({
+    accept: (/** @type {Connection} */ connection) => {
+      node.connections.add(connection)
+      if (!node.full) return
+      connection.reply(Buffer.from('-ERR max number of clients reached\r\n'))
+      clock.after(1, () => connection.cut())
+    },
+    received: (/** @type {Connection} */ connection) => {
+      node.waiting.add(connection)
+      work(node)
+    },
+    isTrickling: () => node.trickling,
+    latencyMs: () =>
+      farMs + 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
+  }))
+  const blackHole = { received() {}, latencyMs: () => 1 }
+  const network = networkOf({
     clock,
     random,
     listenerAt: (_, port) => {
       const node = nodes[port - firstPort]
       if (!node) return port % 2 ? null : blackHole
-      return node.up ? listenerOf(node) : null
+      return node.up ? listeners[node.index] : null
     },
   })
-  const blackHole = {
-    accept() {},
-    received() {},
-    isBlackHole: () => true,
-    isTrickling: () => false,
-    latencyMs: () => 1,
-  }
-  /** @type {Map<Node, import('./network.js').Listener>} */
-  const listeners = new Map()
-  const listenerOf = (/** @type {Node} */ node) => {
-    const known = listeners.get(node)
-    if (known) return known
-    const listener = {
-      accept: (/** @type {Connection} */ connection) => {
-        node.connections.add(connection)
-        if (!node.full) return
-        connection.reply(Buffer.from('-ERR max number of clients reached\r\n'))
-        clock.after(1, () => connection.cut())
-      },
-      received: (/** @type {Connection} */ connection) => {
-        node.waiting.add(connection)
-        work(node)
-      },
-      isBlackHole: () => false,
-      isTrickling: () => node.trickling,
-      latencyMs: () =>
-        farMs + 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
-    }
-    listeners.set(node, listener)
-    return listener
-  }
 
   /** @returns {Told} */
   const topology = () => {
@@ -336,42 +241,47 @@ export const simulatedCluster = ({
     const places = Uint16Array.from(nodes, ({ index }) => order.indexOf(index))
     const copy = new Uint16Array(slotCount)
     for (let slot = 0; slot < slotCount; slot++) copy[slot] = places[owners[slot]]
-    const others = nodes
-      .filter(({ index, up }) => up && !owners.includes(index))
-      .map(({ address }) => address)
+    const spare = nodes.filter(({ index, up }) => up && !owners.includes(index))
+    const others = spare.map(({ address }) => address)
     return { masters: order.map((index) => nodes[index].address), owners: copy, epoch, others }
+  }
+
+  /** The node, when it answers after a while. @param {string} address @param {number} afterMs */
+  const reached = async (address, afterMs) => {
+    await clock.wait(afterMs)
+    const node = nodes.find((each) => each.address === address)
+    if (!node?.up || node.silentUntilMs > clock.now()) throw new Error(`${address} does not answer`)
+    return node
+  }
+
+  /** @param {Node} node @param {Fault['mode']} mode @param {(connection: Connection, reply: Buffer | null) => void} end */
+  const leave = (node, mode, end) => {
+    for (const connection of node.connections)
+      if (!connection.closed)
+        end(connection, mode === 'before' ? null : execute(node, connection, Number.POSITIVE_INFINITY).reply)
+    node.connections.clear()
+    node.waiting.clear()
   }
 
   return {
     nodes,
     executed,
     topology,
-    connect,
-    open,
-    mostOpen,
-    mostUnanswered,
-    slotFor,
+    network,
+    reached,
 
     /** The map as a client may get it. */
-    refresh: () =>
-      new Promise((/** @type {(map: Told) => void} */ resolve, reject) => {
-        clock.after(1 + random.next() * 30, () => {
-          let told = /** @type {Told | null} */ (topology())
-          for (const lie of lies) told &&= lie(told)
-          if (told) resolve(told)
-          else reject(new Error('nobody answers'))
-        })
-      }),
-    loadScripts: (/** @type {string} */ address, /** @type {string[]} */ names) =>
-      new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
-        clock.after(1 + random.next() * 10, () => {
-          const node = nodes.find((each) => each.address === address)
-          if (!node?.up || node.silentUntilMs > clock.now())
-            return reject(new Error(`${address} does not answer`))
-          for (const name of names) node.scripts.add(name)
-          resolve()
-        })
-      }),
+    async refresh() {
+      await clock.wait(1 + random.next() * 30)
+      let told = /** @type {Told | null} */ (topology())
+      for (const lie of lies) told &&= lie(told)
+      if (!told) throw new Error('no node answers')
+      return told
+    },
+    async loadScripts(/** @type {string} */ address) {
+      const node = await reached(address, 1 + random.next() * 10)
+      for (const name of scripts) node.scripts.add(name)
+    },
 
     /** @param {[number, number]} range @param {number} to */
     move([from, end], to) {
@@ -387,44 +297,27 @@ export const simulatedCluster = ({
       if (overlaps || from === to || owners.subarray(...range).some((owner) => owner !== from)) return
       const migration = { from, to, slots: range, startMs: now, endMs: now + forMs }
       migrations.push(migration)
-      clock.after(
-        forMs,
-        () => {
-          if (!migrations.includes(migration)) return
-          migrations = migrations.filter((each) => each !== migration)
-          owners.fill(to, ...range)
-          epoch++
-        },
-        true,
-      )
-    },
-    /** @param {Node} node @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received */
-    cut(node, mode) {
-      for (const connection of node.connections) {
-        if (connection.closed) continue
-        if (mode !== 'before') {
-          const { reply } = execute(node, connection, Number.POSITIVE_INFINITY)
-          if (mode === 'torn') connection.reply(reply.subarray(0, random.below(reply.length + 1)))
-        }
-        connection.cut(mode === 'torn' ? 0 : undefined)
+      const over = () => {
+        if (!migrations.includes(migration)) return
+        migrations = migrations.filter((each) => each !== migration)
+        owners.fill(to, ...range)
+        epoch++
       }
-      node.connections.clear()
-      node.waiting.clear()
+      clock.after(forMs, over, true)
     },
+    /** @param {Node} node @param {Fault['mode']} mode what becomes of commands that it has received */
+    cut: (node, mode) =>
+      leave(node, mode, (connection, reply) => {
+        const isTorn = mode === 'torn'
+        if (isTorn && reply) connection.reply(reply.subarray(0, random.below(reply.length + 1)))
+        connection.cut(isTorn)
+      }),
     /**
      * A firewall on the way has dropped the connections: nothing gets through, and neither side is notified.
      * @param {Node} node
-     * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
+     * @param {Fault['mode']} mode what becomes of commands that it has received
      */
-    forgetConnections(node, mode) {
-      for (const connection of node.connections) {
-        if (connection.closed) continue
-        if (mode !== 'before') execute(node, connection, Number.POSITIVE_INFINITY)
-        connection.mute()
-      }
-      node.connections.clear()
-      node.waiting.clear()
-    },
+    forgetConnections: (node, mode) => leave(node, mode, (connection) => connection.mute()),
     /** @param {Node} node */
     start(node) {
       node.up = true
@@ -439,7 +332,6 @@ export const simulatedCluster = ({
       epoch++
     },
     lies,
-    work,
     owns: (/** @type {Node} */ node) => owners.includes(node.index),
   }
 }

@@ -7,41 +7,34 @@ import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { scheduleOfCourse } from '../../lib/plan/course.js'
 import { conductorOf } from '../../lib/run/conductor.js'
-import { endpointOf } from '../../lib/servers/address.js'
-import { dial } from '../../lib/servers/dial.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { limitsOf } from '../helpers/limited-server.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { virtualClock } from './clock.js'
-import { commandsIn } from './cluster.js'
 import { networkOf } from './network.js'
+import { dialOf } from './stage.js'
+
+/** @import { Random } from '../helpers/random.js' */
+/** @import { Connection } from './network.js' */
 
 const address = '127.0.0.1:7001'
 const share = 0.9
 
-/** One thread that answers commands at the capacity of the moment. @param {ReturnType<typeof virtualClock>} clock @param {import('../helpers/random.js').Random} random @param {() => number} capacityHz */
+/** One thread that answers commands at the capacity of the moment. @param {ReturnType<typeof virtualClock>} clock @param {Random} random @param {() => number} capacityHz */
 const serverOf = (clock, random, capacityHz) => {
   let freeMs = 0
-  /** @param {import('./network.js').Connection} connection */
-  const received = (connection) => {
-    const commands = commandsIn(connection.input, Number.POSITIVE_INFINITY)
-    const end = commands.at(-1)?.end ?? 0
-    connection.input = connection.input.subarray(end)
-    connection.executedBytes += end
-    for (const { args } of commands) {
-      const isLookup = args[0] === 'GET'
-      freeMs = Math.max(freeMs, clock.now()) + (isLookup ? 1000 / capacityHz() : 0)
-      const reply = Buffer.from(isLookup ? '$1\r\nv\r\n' : '+OK\r\n')
-      clock.after(freeMs - clock.now(), () => connection.reply(reply), true)
-    }
-  }
   const listener = {
     accept() {},
-    received,
-    isBlackHole: () => false,
-    isTrickling: () => false,
+    received(/** @type {Connection} */ connection) {
+      for (const [name] of connection.take()) {
+        const isLookup = name === 'GET'
+        freeMs = Math.max(freeMs, clock.now()) + (isLookup ? 1000 / capacityHz() : 0)
+        const reply = Buffer.from(isLookup ? '$1\r\nv\r\n' : '+OK\r\n')
+        clock.after(freeMs - clock.now(), () => connection.reply(reply), true)
+      }
+    },
     latencyMs: () => 0.05 + random.next() * 0.2,
   }
   return networkOf({ clock, random, listenerAt: () => listener })
@@ -53,8 +46,7 @@ const serverOf = (clock, random, capacityHz) => {
  * @param {number} limitMs of the backlog
  */
 export const sustainedIn = (played, limitMs) => {
-  /** @param {number} rate */
-  const passes = (rate) => {
+  const passes = (/** @type {number} */ rate) => {
     let backlogMs = 0
     let passed = 0
     for (const capacity of played) {
@@ -87,12 +79,8 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
       warmUp: 5,
       confirm: Math.round(seconds / 6),
     }),
-    judge: judgeOf(objectives),
-    graceMs: graceOf(objectives),
-    behindMs: behindOf(objectives),
-    stop: signal,
-    onStep: () => {},
-    clock: clock.now,
+    ...{ judge: judgeOf(objectives), graceMs: graceOf(objectives), behindMs: behindOf(objectives) },
+    ...{ stop: signal, onStep: () => {}, clock: clock.now },
     wait: (ms) => new Promise((resolve) => clock.timers.setTimeout(() => resolve(), ms)),
   })
   /** The second of load that it is. */
@@ -104,32 +92,24 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
     }
     return before
   }
-  const { connect } = serverOf(clock, random, () => capacities[secondAt(clock.now())])
+  const network = serverOf(clock, random, () => capacities[secondAt(clock.now())])
   const ledger = operationsOf({ isMeasured: () => true })
   const topology = { masters: [address], owners: null, epoch: 1, others: [] }
   const flow = await clock.runUntil(
     clientsFlow({
       plan: { clients: 8, pipeline: 8, cluster: false, maxBehindMs: 5000 },
-      operations: strategyOf(
-        samplePlan({ strategy: 'lookup-get', quantity: 1e6 }, { cluster: false }),
-      ).clientOperations(),
+      operations: strategyOf(samplePlan({ strategy: 'lookup-get', quantity: 1e6 })).clientOperations(),
       pick: () => 0,
       draw: () => 1,
       schedule: scheduleOfCourse(conductor.course),
       target: {
         topology,
-        dial: (to, events) => dial(endpointOf(to), {}, { ...events, connect: /** @type {any} */ (connect) }),
+        dial: dialOf(network),
         refresh: async () => topology,
         follows: () => true,
       },
-      ledger,
-      latency: { record: conductor.tap.answered },
-      onSent: () => {},
-      tally: noTally(),
-      clock: clock.now,
-      random: random.next,
-      timers: clock.timers,
-      onEvent: () => {},
+      ...{ ledger, latency: { record: conductor.tap.answered }, tally: noTally() },
+      ...{ clock: clock.now, random: random.next, timers: clock.timers, onSent: () => {}, onEvent: () => {} },
     }),
     60_000,
   )
@@ -146,15 +126,13 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
   }
   const answer = await clock.runUntil(run(), 3_600_000)
   const calm = conductor.seconds.filter(({ phase }) => phase === 'confirm')
-  const networkMs = calm
-    .map(({ latency_us: { intended } }) => Number(intended?.p99) / 1000)
-    .sort((a, b) => a - b)
+  const p99s = calm.map(({ latency_us: { intended } }) => Number(intended?.p99) / 1000)
+  const networkMs = p99s.sort((a, b) => a - b)
   const played = capacities.subarray(answer?.from ?? 0, conductor.seconds.length)
   return {
     answer,
     seconds: conductor.seconds,
     ledger,
     truth: sustainedIn(played, limitMs - networkMs[Math.floor(networkMs.length / 4)]),
-    events: clock.events(),
   }
 }

@@ -8,22 +8,24 @@ import { seeded } from '../helpers/random.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
 import { controlModel } from './control-model.js'
 
+/** @import { Checkpoint } from '../../lib/fleet/fold.js' */
+
 /** @typedef {{ kind: string, at: number, for: number, which: number }} FleetFault */
 
 const kinds = ['lose-requests', 'lose-replies', 'late', 'forget', 'expire', 'kill', 'away', 'restart']
 const steps = 240
 
 /** @param {FleetFault} fault */
-export const describeFleetFault = ({ kind, at, for: over, which }) =>
-  `${kind} from step ${at}${['kill', 'restart'].includes(kind) ? `, box ${which}` : ['forget', 'expire'].includes(kind) ? '' : ` for ${over}`}`
+export const describeFleetFault = ({ kind, at, for: over, which }) => {
+  const words = { kill: `, box ${which}`, restart: `, box ${which}`, forget: '', expire: '' }
+  return `${kind} from step ${at}${words[/** @type {'kill'} */ (kind)] ?? ` for ${over}`}`
+}
 
 /** @param {{ seed: number, keep?: number[] }} which */
 export const playFleet = async ({ seed, keep }) => {
   const random = seeded(seed)
   const all = Array.from({ length: 1 + random.below(6) }, () => ({
-    kind: random.pick(kinds),
-    at: 20 + random.below(steps - 60),
-    for: 5 + random.below(40),
+    ...{ kind: random.pick(kinds), at: 20 + random.below(steps - 60), for: 5 + random.below(40) },
     which: random.below(4),
   }))
   const faults = keep ? all.filter((_, at) => keep.includes(at)) : all
@@ -34,8 +36,7 @@ export const playFleet = async ({ seed, keep }) => {
   const under = (/** @type {string} */ kind) =>
     faults.some((fault) => fault.kind === kind && step >= fault.at && step < fault.at + fault.for)
 
-  /** @template T @param {() => T} execute */
-  const asked = async (execute) => {
+  const asked = async (/** @type {() => any} */ execute) => {
     if (under('away')) throw new Error('away')
     if (under('lose-requests') && random.chance(0.4)) throw new Error('request lost')
     if (under('late') && random.chance(0.4)) {
@@ -46,46 +47,29 @@ export const playFleet = async ({ seed, keep }) => {
     if (under('lose-replies') && random.chance(0.4)) throw new Error('reply lost')
     return answer
   }
-  const control = {
-    join: (/** @type {any} */ joining) => asked(() => model.join(joining)),
-    beat: (/** @type {any} */ beat) => asked(() => model.beat(beat)),
-    commit: (/** @type {any} */ folded) => asked(() => model.commit(folded)),
-    read: (/** @type {string} */ last, /** @type {number} */ count) => asked(() => model.read(last, count)),
-    checkpoint: () => asked(() => model.checkpoint()),
-  }
+  const control = /** @type {any} */ ({})
+  for (const name of /** @type {const} */ (['join', 'beat', 'commit', 'read', 'checkpoint']))
+    control[name] = (/** @type {[any, any]} */ ...args) => asked(() => model[name](...args))
   let births = 0
   const born = () => {
     const id = `box-${++births}`
-    /** @type {string[]} */
-    const disk = []
+    const disk = /** @type {string[]} */ ([])
     const source = boxOfIntervals(id, births, seed * 100 + births, undefined, 2)
     const box = boxOf({
-      control: /** @type {any} */ (control),
+      control,
       id,
       joining: { data: `data-${births}`, digest: 'same', plan: '{}', writers: 4 },
       description: () => JSON.stringify({ id, agents: [births] }),
       mayLead: true,
-      kept: { append: (text) => void disk.push(text), all: async () => [...disk] },
+      store: { append: (text) => void disk.push(text), all: async () => [...disk] },
     })
     const leader = leaderOf({ control, box: id, data: box.data })
-    return {
-      id,
-      box,
-      leader,
-      source,
-      disk,
-      isAlive: true,
-      leads: false,
-      produced: 0,
-      joined: false,
-      second: 0,
-      hasEnded: false,
-    }
+    const state = { isAlive: true, leads: false, produced: 0, joined: false, second: 0, hasEnded: false }
+    return { id, box, leader, source, disk, ...state }
   }
   const boxes = Array.from({ length: 2 + random.below(3) }, born)
 
-  /** @param {ReturnType<typeof born>} one @param {boolean} producing */
-  const turn = async (one, producing) => {
+  const turn = async (/** @type {ReturnType<typeof born>} */ one, /** @type {boolean} */ producing) => {
     try {
       if (!one.joined) {
         await one.box.join()
@@ -101,8 +85,8 @@ export const playFleet = async ({ seed, keep }) => {
         one.hasEnded = true
       }
       const answer = await one.box.beat()
-      if (answer.known) one.leads = answer.leader === one.id
-      if (one.leads && random.chance(0.5)) await one.leader.turn()
+      if (answer.hasData) one.leads = answer.leader === one.id
+      if (one.leads && random.chance(0.5)) await one.leader.foldNew()
     } catch {
       // The next beat finds out.
     }
@@ -136,7 +120,7 @@ export const playFleet = async ({ seed, keep }) => {
   }
   // As the box that makes the result does it: from what the control has.
   const maker = leaderOf({ control, box: last?.id ?? '', data: () => last?.box.data() ?? '' })
-  const checkpoint = (await maker.turn()) && (await maker.turn({ isLast: true }))
+  const checkpoint = (await maker.foldNew()) && (await maker.foldNew({ isLast: true }))
   maker.close()
   const forgot = faults.some(({ kind }) => kind === 'forget')
   const broken = brokenInFleet({ boxes, model, checkpoint, forgot })
@@ -147,10 +131,9 @@ export const playFleet = async ({ seed, keep }) => {
   return { broken, faults, items: null }
 }
 
-/** @param {{ boxes: any[], model: ReturnType<typeof controlModel>, checkpoint: import('../../lib/fleet/fold.js').Checkpoint | null, forgot: boolean }} played */
+/** @param {{ boxes: any[], model: ReturnType<typeof controlModel>, checkpoint: Checkpoint | null, forgot: boolean }} played */
 const brokenInFleet = ({ boxes, model, checkpoint, forgot }) => {
-  /** @type {string[]} */
-  const broken = []
+  const broken = /** @type {string[]} */ ([])
   const check = (/** @type {unknown} */ holds, /** @type {string} */ text) =>
     void (holds || broken.push(text))
   if (!checkpoint) return ['nobody could commit the last fold']
@@ -167,15 +150,12 @@ const brokenInFleet = ({ boxes, model, checkpoint, forgot }) => {
       check(model.ends()[id] !== undefined, `${id}: its end is not there`)
     } else check(seq <= produced, `${id}: more intervals than it made`)
     check(!found || found.skipped === 0, `${id}: ${found?.skipped} intervals were skipped`)
-    if (seq > 0) {
-      const { whole } = JSON.parse(disk[seq - 1]).sums
-      check(
-        found.sums?.whole.acked === whole.acked,
-        `${id}: ${found.sums?.whole.acked} items, not ${whole.acked}`,
-      )
-      expected += whole.acked
-      samples += seq * 20
-    }
+    if (seq === 0) continue
+    const { acked } = JSON.parse(disk[seq - 1]).sums.whole
+    const counted = found.sums?.whole.acked
+    check(counted === acked, `${id}: ${counted} items, not ${acked}`)
+    expected += acked
+    samples += seq * 20
   }
   check(sum === expected, `the seconds have ${sum} items, the boxes ${expected}`)
   const { samples: counted } = checkpoint.sums['latency_us.intended'] ?? {}

@@ -1,45 +1,51 @@
-// What must hold after every play, whatever went wrong in it. Each returns what is broken, in words.
-
+// What must hold after every play of ticks or of clients, whatever went wrong in it. Each returns what is broken, in words.
 import { isDeepStrictEqual } from 'node:util'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
 import { writeBytes } from '../../lib/transport/encoded-batch.js'
+import { askingBytes } from '../../lib/wire/encode.js'
 import { slotCount } from '../../lib/wire/slot.js'
-import { lossy, mayEnd } from './faults.js'
+import { areLossy, mayEnd } from './faults.js'
 
-/** @typedef {import('./play.js').Played} Played */
-/** @typedef {import('../../lib/measure/ledger.js').Counts} Counts */
+/** @import { Played } from './play.js' */
+/** @import { PlayedClients } from './play-clients.js' */
+/** @import { Counts } from '../../lib/measure/ledger.js' */
 
 const longestRepeatMs = 4000
 
+/** The words of what is so. @param {[isBroken: boolean, words: string][]} rows */
+const wordsOf = (...rows) => rows.filter(([isBroken]) => isBroken).map(([, words]) => words)
+
 /** @param {Played} played */
-const accounting = ({ ledger, ticks, recorded, steps }) => {
-  const problems = [...recorded.problems]
-  if (!ledger.isBalanced()) problems.push('the ledger is not balanced')
+const accounting = ({ ledger, ticks, recorded }) => {
   const whole = noCounts()
   const byAgent = new Map([...ledger.byAgent.keys()].map((agent) => [agent, noCounts()]))
-  for (const { agent, closed, account, count, lost, dueMs } of ticks) {
-    if (closed !== 1 || account.open !== 0)
-      problems.push(
-        `the tick of ${dueMs.toFixed()} ms was closed ${closed} times, ${account.open} commands open`,
-      )
+  for (const { agent, count, lost } of ticks)
     for (const counts of [whole, byAgent.get(agent) ?? noCounts()]) {
       counts.offered += count
       for (let i = 0; i < count; i++) counts[lost[i] ?? 'acked']++
     }
-  }
-  const compare = (/** @type {string} */ who, /** @type {Counts} */ told, /** @type {Counts} */ was) => {
-    if (!isDeepStrictEqual(told, was))
-      problems.push(`${who}: the ledger has ${JSON.stringify(told)}, and it was ${JSON.stringify(was)}`)
-  }
-  compare('the whole', ledger.whole, whole)
-  for (const [agent, counts] of ledger.byAgent)
-    compare(`writer ${agent}`, counts, byAgent.get(agent) ?? noCounts())
-  const carried = whole.acked * steps.filter(({ kind }) => kind !== 'once').length
-  if (whole.acked === whole.offered && ledger.commands.itemsCarried !== carried)
-    problems.push(`${ledger.commands.itemsCarried} items were carried, and it was ${carried}`)
-  if (recorded.items !== whole.acked) problems.push(`${recorded.items} latencies of ${whole.acked} items`)
-  return problems
+  /** @param {string} who @param {Counts} told @param {Counts} was @returns {[boolean, string]} */
+  const differ = (who, told, was) => [
+    !isDeepStrictEqual(told, was),
+    `${who}: the ledger has ${JSON.stringify(told)}, and it was ${JSON.stringify(was)}`,
+  ]
+  return [
+    ...recorded.problems,
+    ...ticks
+      .filter(({ closed, account }) => closed !== 1 || account.open !== 0)
+      .map(
+        ({ dueMs, closed, account: { open } }) => `tick of ${dueMs} ms: ${closed} times closed, ${open} open`,
+      ),
+    ...wordsOf(
+      [!ledger.isBalanced(), 'the ledger is not balanced'],
+      differ('the whole', ledger.whole, whole),
+      ...[...ledger.byAgent].map(([agent, counts]) =>
+        differ(`writer ${agent}`, counts, byAgent.get(agent) ?? noCounts()),
+      ),
+      [recorded.items !== whole.acked, `${recorded.items} latencies of ${whole.acked} items`],
+    ),
+  ]
 }
 
 /** How often each command carried each item, by name and tick; the tick is '' where the command has none or several. */
@@ -47,20 +53,18 @@ const countsOf = new WeakMap()
 
 /** @param {Played} played @returns {(name: string, stamp: number | '') => ReadonlyMap<number, number>} */
 export const countExecuted = ({ executed }) => {
-  /** @type {Map<string, Map<number | '', Map<number, number>>>} */
+  /** @type {Map<string, Map<number, number>>} */
   const counts = countsOf.get(executed) ?? new Map()
   if (!countsOf.has(executed)) {
     countsOf.set(executed, counts)
     for (const { name, items, stamps } of executed) {
-      const stamp = stamps.length === 1 ? stamps[0] : ''
-      const byStamp = counts.get(name) ?? new Map()
-      if (byStamp.size === 0) counts.set(name, byStamp)
-      const byItem = byStamp.get(stamp) ?? new Map()
-      if (byItem.size === 0) byStamp.set(stamp, byItem)
+      const key = `${name} ${stamps.length === 1 ? stamps[0] : ''}`
+      const byItem = counts.get(key) ?? new Map()
+      counts.set(key, byItem)
       for (const item of items) byItem.set(item, (byItem.get(item) ?? 0) + 1)
     }
   }
-  return (name, stamp) => counts.get(name)?.get(stamp) ?? new Map()
+  return (name, stamp) => counts.get(`${name} ${stamp}`) ?? new Map()
 }
 
 /** The commands of the workload that carry an item, and which of them tell the tick. @param {Played} played */
@@ -79,14 +83,12 @@ const carriers = ({ steps, executed }) => {
   return [...new Map(names.map((each) => [each.name, each])).values()]
 }
 
-/** @param {Played} played */
-const acknowledged = (played) => {
+const acknowledged = (/** @type {Played} */ played) => {
   const { ticks } = played
   const problems = /** @type {string[]} */ ([])
   const executed = countExecuted(played)
   const all = carriers(played)
-  /** @type {Map<number, { acked: number, offered: number }>} */
-  const byItem = new Map()
+  const byItem = /** @type {Map<number, { acked: number, offered: number }>} */ (new Map())
   const stamped = all.filter(({ isStamped }) => isStamped)
   for (const { first, count, lost, stamp } of ticks) {
     const counted = stamped.map((each) => ({ ...each, times: executed(each.name, stamp) }))
@@ -142,16 +144,14 @@ const order = ({ executed, ticks }) => {
 
 /** @param {Played} played */
 const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
-  const problems = /** @type {string[]} */ ([])
-  if (mostUnanswered >= plan.windowBytes)
-    problems.push(
-      `more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`,
-    )
-  const most = plan.masters * plan.connections * (plan.windowBytes + writeBytes + plan.valueBytes)
-  if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
-  // A probe of a silent connection is one more.
-  if (mostOpen > plan.connections + 1) problems.push(`${mostOpen} connections to one address at once`)
-  return problems
+  const { windowBytes, connections, masters, valueBytes } = plan
+  const most = masters * connections * (windowBytes + writeBytes + valueBytes)
+  return wordsOf(
+    [mostUnanswered >= windowBytes, `written with ${mostUnanswered} bytes unanswered of ${windowBytes}`],
+    [mostWaiting > 4 * most, `${mostWaiting} bytes wait`],
+    // A probe of a silent connection is one more.
+    [mostOpen > connections + 1, `${mostOpen} connections to one address at once`],
+  )
 }
 
 /** When all is well again, nothing is lost; and what loses nothing loses nothing. @param {Played} played */
@@ -159,36 +159,100 @@ const recovery = (played) => {
   const { plan, ticks, lastFaultMs, whole, faults, steps, ledger } = played
   if (played.isCutShort) return []
   if (!whole) return ['it did not settle']
-  const problems = /** @type {string[]} */ ([])
-  if (isScheduled(plan)) {
-    const wellMs = lastFaultMs + plan.maxBehindMs + longestRepeatMs
-    for (const { dueMs, lost } of ticks) {
-      const [outcome] = lost.filter(Boolean)
-      if (dueMs > wellMs && outcome)
-        problems.push(`an item of ${dueMs.toFixed()} ms is ${outcome}, and all was well again`)
-    }
-  }
-  const harmless =
-    faults.every(({ kind }) => !lossy.has(kind)) && (plan.maxBehindMs >= 4000 || !isScheduled(plan))
+  const wellMs = lastFaultMs + plan.maxBehindMs + longestRepeatMs
+  const late = ticks
+    .filter(({ dueMs, lost }) => isScheduled(plan) && dueMs > wellMs && lost.some(Boolean))
+    .map(({ dueMs, lost }) => `an item of ${dueMs} ms is ${lost.find(Boolean)}, and all was well again`)
+  const harmless = !areLossy(faults) && (plan.maxBehindMs >= 4000 || !isScheduled(plan))
   const repeatable = steps.every((step) => step.repeatable !== false)
   const { acked, offered, uncertain } = ledger.whole
-  if (harmless && acked + (repeatable ? 0 : uncertain) !== offered)
-    problems.push(
-      `${offered - acked} of ${offered} items are lost to what need lose none: ${JSON.stringify(ledger.whole)}`,
-    )
-  return problems
+  const words = `${offered - acked} items are lost to what need lose none: ${JSON.stringify(ledger.whole)}`
+  return [...late, ...wordsOf([harmless && acked + (repeatable ? 0 : uncertain) !== offered, words])]
 }
 
-/** Nothing goes to a server that nobody has confirmed, and a run does not end for another reason. @param {Played} played */
+/** Nothing goes to a server that was not confirmed, and a run does not end for another reason. @param {Played | PlayedClients} played */
 const confirmed = ({ unconfirmed, ended, faults }) => [
   ...unconfirmed.map((address) => `${address} was connected to, and nobody has confirmed it`),
-  ...ended
-    .filter(() => !faults.some(({ kind }) => mayEnd.has(kind)))
-    .map((reason) => `the run was ended for no reason: ${reason}`),
+  ...(mayEnd(faults) ? [] : ended).map((reason) => `the run was ended for no reason: ${reason}`),
 ]
 
-const always = [accounting, acknowledged, order, bounds, confirmed]
+/** Every operation is counted exactly once. @param {PlayedClients} played */
+const operations = ({ ledger, drawn, recorded, whole: settled }) => {
+  const { whole, measured } = ledger
+  const { offered, ...outcomes } = measured
+  const known = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
+  const areOffered = whole.offered >= drawn && whole.offered - drawn <= whole.dropped
+  return [
+    ...recorded.problems,
+    ...wordsOf(
+      [!ledger.isBalanced(), `the ledger is not balanced: ${JSON.stringify(ledger)}`],
+      [!areOffered, `${whole.offered} are offered, ${drawn} were drawn, ${whole.dropped} are dropped`],
+      [recorded.items !== measured.acked, `${recorded.items} latencies of ${measured.acked} operations`],
+      [known !== offered, `${offered} operations are measured, and ${known} outcomes of them`],
+      [settled && whole.unsettled > 0, `it is settled, and ${whole.unsettled} are not`],
+    ),
+  ]
+}
 
-/** @param {Played} played @param {boolean} [isOverloaded] then what the servers cannot do is lost @returns {string[]} */
-export const brokenIn = (played, isOverloaded = false) =>
-  (isOverloaded ? always : [...always, recovery]).flatMap((property) => property(played).slice(0, 3))
+/** Nothing counts as done that was not executed. @param {PlayedClients} played */
+const execution = ({ ledger, executed, drawn, odd, scene, tally }) => {
+  const { acked, uncertain, unsettled } = ledger.whole
+  const done = new Set(executed)
+  const again = scene.repeatable ? 0 : executed.length - done.size
+  const most = scene.repeatable ? Number.POSITIVE_INFINITY : acked + uncertain + unsettled
+  const refused = ledger.failedBy.WRONGTYPE ?? 0
+  const nil = executed.filter((n) => n % 10 === 7).length
+  return [
+    ...[...done].filter((n) => !(n >= 1 && n <= drawn)).map((n) => `${n} was executed, and never drawn`),
+    ...wordsOf(
+      [acked > done.size, `${acked} are acked, and ${done.size} were executed`],
+      [again > 0, `${again} were executed again, and must not be repeated`],
+      [done.size > most, `${done.size} were executed, and ${most} may have been`],
+      [refused > odd, `${refused} were refused for their type, and ${odd} could be`],
+      [acked > drawn - odd, `${acked} are acked of ${drawn - odd} that can be`],
+      [tally.nil > nil, `${tally.nil} misses were counted, and ${nil} were answered`],
+    ),
+  ]
+}
+
+/** @param {PlayedClients} played */
+const boundsOfClients = ({ scene, most, leftOpen, ...played }) => {
+  const { mostOpenOperations, mostWaiting, mostOpen, mostUnanswered } = played
+  const { clients, pipeline } = scene
+  const bytes = 2 * pipeline * (most + askingBytes.length)
+  return wordsOf(
+    [mostOpenOperations > clients * pipeline, `${mostOpenOperations} of ${clients} x ${pipeline} in flight`],
+    [mostUnanswered > bytes, `${mostUnanswered} bytes were unanswered on a connection`],
+    [mostWaiting > clients * bytes, `${mostWaiting} bytes wait`],
+    // One more looks whether a silent server answers.
+    [mostOpen > clients + 1, `${mostOpen} connections to one address at once, of ${clients} clients`],
+    [leftOpen > 0, `${leftOpen} connections are left open`],
+  )
+}
+
+/** As `recovery`. @param {PlayedClients} played */
+const recoveryOfClients = ({ scene, ledger, whole, lostAfter, faults, odd }) => {
+  if (scene.isCutShort) return []
+  if (!whole) return ['it did not settle']
+  const harmless = !areLossy(faults) && scene.maxBehindMs >= 3000
+  const { acked, uncertain, offered } = ledger.whole
+  const known = acked + odd + (scene.repeatable ? 0 : uncertain)
+  return wordsOf(
+    [lostAfter > 0, `${lostAfter} operations are lost, and all was well again`],
+    [
+      harmless && known < offered,
+      `lost, and need not be: ${JSON.stringify([ledger.whole, ledger.failedBy])}`,
+    ],
+  )
+}
+
+/** At most three of each. @template P @param {((played: P) => string[])[]} properties */
+const broken =
+  (...properties) =>
+  (/** @type {P} */ played) =>
+    properties.flatMap((property) => property(played).slice(0, 3))
+
+/** Where the servers cannot do all, some of it is lost. */
+export const brokenInOverload = broken(accounting, acknowledged, order, bounds, confirmed)
+export const brokenIn = broken(accounting, acknowledged, order, bounds, confirmed, recovery)
+export const brokenInClients = broken(operations, execution, boundsOfClients, confirmed, recoveryOfClients)

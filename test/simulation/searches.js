@@ -8,8 +8,8 @@ import { played, simulatedTarget } from './capacity.js'
 
 const share = 0.9
 
-/** @param {readonly number[]} list */
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
+const median = (/** @type {readonly number[]} */ list) =>
+  list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]
 
 /** What independent seconds would say of the rate: biased where the capacity drifts. @param {readonly Second[]} measured @param {number} centre */
 const staticRate = (measured, centre) => {
@@ -20,10 +20,7 @@ const staticRate = (measured, centre) => {
 
 /** @param {string} name of a scenario @param {number} n seeds 1 to n */
 export const searches = (name, n) => {
-  /** @type {Record<string, number>} */
-  const states = {}
-  /** @type {Record<string, number>} */
-  const warnings = {}
+  const [states, warnings] = [{}, {}].map((counts) => /** @type {Record<string, number>} */ (counts))
   const answers = Array.from({ length: n }, (_, i) => {
     const target = simulatedTarget(name, i + 1)
     const answer = played(search({ min: target.min, max: target.max, seed: i + 1 }), target)
@@ -65,24 +62,19 @@ const compared = (name, seed, factor) => {
   const terms = { min: target.min * factor, max: target.max * factor, seed, seconds, warmUp: 5, confirm: 10 }
   const { state, low, middle, high } = played(search(terms), { second })
   const known = (/** @type {number | null} */ rate) => (Number.isFinite(rate) ? rate : null)
-  return {
-    state,
-    find: { low: known(low), middle: known(middle), high: known(high) },
-    sentence: '',
-    folder: '',
-  }
+  const find = { low: known(low), middle: known(middle), high: known(high) }
+  return { state, find, sentence: '', folder: '' }
 }
 
 /** Comparisons of a target with one that sustains twice its rate. @param {string} name of a scenario @param {number} n */
 export const comparisons = (name, n) => {
+  const roundOf = (/** @type {number} */ c, /** @type {number} */ r) => ({
+    ...{ round: r + 1, first: /** @type {const} */ ('a') },
+    a: compared(name, c * 100 + r * 2 + 1, 1),
+    b: compared(name, c * 100 + r * 2 + 2, times),
+  })
   const all = Array.from({ length: n }, (_, c) =>
-    ratioOfSearches(
-      Array.from({ length: rounds }, (_, r) => ({
-        ...{ round: r + 1, first: /** @type {const} */ ('a') },
-        a: compared(name, c * 100 + r * 2 + 1, 1),
-        b: compared(name, c * 100 + r * 2 + 2, times),
-      })),
-    ),
+    ratioOfSearches(Array.from({ length: rounds }, (_, r) => roundOf(c, r))),
   )
   const told = all.filter(({ low }) => low !== null)
   return {

@@ -1,28 +1,32 @@
 // Plays seeds one after the other; of one that fails it finds the fewest faults that still break it.
-import { socketDriver } from '../../lib/transport/socket.js'
-import { brokenInClients } from './clients-properties.js'
 import { describeFault } from './faults.js'
 import { playOverload } from './overload.js'
 import { play } from './play.js'
 import { playClients } from './play-clients.js'
 import { describeFleetFault, playFleet } from './play-fleet.js'
-import { brokenIn } from './properties.js'
+import { brokenIn, brokenInClients } from './properties.js'
 
 /**
+ * @import { Which } from './stage.js'
+ * @import { Fault } from './faults.js'
+ * @import { FleetFault } from './play-fleet.js'
+ * @import { Counts } from '../../lib/measure/ledger.js'
+ * @import { Played } from './play.js'
+ * @import { PlayedClients } from './play-clients.js'
+ *
  * @typedef {keyof typeof plays} Simulated
- * @typedef {{ broken: string[], faults: (import('./faults.js').Fault | import('./play-fleet.js').FleetFault)[] | null, items: import('../../lib/measure/ledger.js').Counts | null }} Seen
+ * @typedef {{ broken: string[], faults: (Fault | FleetFault)[] | null, items: Counts | null }} Seen
  */
+
+/** @template {Played | PlayedClients} P @param {(played: P) => string[]} brokenOf */
+const seen = (brokenOf) => (/** @type {P} */ played) => ({
+  ...{ broken: brokenOf(played), faults: played.faults, items: played.ledger.whole },
+})
 
 /** What is simulated, by name: a seed's play, and what is broken in it. */
 export const plays = {
-  socket: async (/** @type {{ seed: number, keep?: number[] }} */ which) => {
-    const played = await play({ ...which, openDriver: socketDriver })
-    return { broken: brokenIn(played), faults: played.faults, items: played.ledger.whole }
-  },
-  clients: async (/** @type {{ seed: number, keep?: number[] }} */ which) => {
-    const played = await playClients(which)
-    return { broken: brokenInClients(played), faults: played.faults, items: played.ledger.whole }
-  },
+  socket: (/** @type {Which} */ which) => play(which).then(seen(brokenIn)),
+  clients: (/** @type {Which} */ which) => playClients(which).then(seen(brokenInClients)),
   fleet: playFleet,
   overload: playOverload,
 }
@@ -39,12 +43,7 @@ export const playSeed = async (name, seed, keep) => {
 /** @param {any} fault of any play */
 export const faultWords = (fault) => ('which' in fault ? describeFleetFault(fault) : describeFault(fault))
 
-/**
- * Faults are left out one by one as long as something still breaks.
- * @param {Simulated} name
- * @param {number} seed
- * @param {number} count of its faults
- */
+/** Faults are left out one by one as long as something still breaks. @param {Simulated} name @param {number} seed @param {number} count of its faults */
 const shrunk = async (name, seed, count) => {
   let keep = Array.from({ length: count }, (_, i) => i)
   for (const fault of [...keep]) {

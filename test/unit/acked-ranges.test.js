@@ -12,20 +12,15 @@ test('ranges that touch become one, in whatever order they come', () => {
   lose(21, [1, 1, 0, 2])
   lose(1, [0, 0, 3])
   lose(11, [4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
-  assert.deepEqual(ranges.written().not_acked, [
-    [3, 3],
-    [11, 22],
-    [24, 24],
-  ])
-  assert.equal(ranges.written().complete, true)
+  const { not_acked: kept, complete } = ranges.written()
+  assert.deepEqual([kept.join(' '), complete], ['3,3 11,22 24,24', true])
 })
 
 test('what exceeds its memory is not complete, and says so', () => {
   const ranges = ackedRanges()
   for (let n = 0; n < 600_000; n++) ranges.closed({ first: 3 * n, count: 1, worst: Uint8Array.of(1) })
   const { not_acked: kept, complete } = ranges.written()
-  assert.equal(complete, false)
-  assert.equal(kept.length, 500_000)
+  assert.deepEqual([complete, kept.length], [false, 500_000])
 })
 
 test('the ledger keeps them of a --once run only, and the parts are all that was acknowledged', () => {
@@ -36,32 +31,22 @@ test('the ledger keeps them of a --once run only, and the parts are all that was
   assert.equal(ledgerOf({ agents }).written(), null)
   const ledger = ledgerOf({ agents, once: true })
   // Two chunks an interval of 16 items, three ticks: agent 2 has 6-7 8-10 | 22-23, agent 3 11-13 14-16 | 27-29.
-  const ticks = [
-    [2, 6, 2],
-    [3, 11, 3],
-    [2, 8, 3],
-    [3, 14, 3],
-    [2, 22, 2],
-    [3, 27, 3],
-  ].map(([agent, first, count]) => ledger.open({ agent, first, count, measured: true }))
+  const ticks = '2 6 2, 3 11 3, 2 8 3, 3 14 3, 2 22 2, 3 27 3'.split(', ').map((terms) => {
+    const [agent, first, count] = terms.split(' ').map(Number)
+    return ledger.open({ agent, first, count, measured: true })
+  })
   const batch = { first: 8, members: Uint32Array.of(0, 1, 2), from: Uint32Array.of(0, 1, 2, 3) }
   for (const account of ticks) ledger.expect(account, 3)
   for (const [i, account] of ticks.entries()) {
     if (i === 2) {
-      ledger.answered(account, 2, 0)
+      ledger.answered(account, 2)
       ledger.lose(account, batch, 1, 2, 'uncertain', 'CLOSED')
-    } else ledger.answered(account, 3, 0)
+    } else ledger.answered(account, 3)
     ledger.seal(account)
   }
   const written = ledger.written()
-  assert.deepEqual(written, {
-    agents: [
-      { agent: 2, ticks: 3 },
-      { agent: 3, ticks: 3 },
-    ],
-    not_acked: [[9, 9]],
-    complete: true,
-  })
+  const ticksOf = [2, 3].map((agent) => ({ agent, ticks: 3 }))
+  assert.deepEqual(written, { agents: ticksOf, not_acked: [[9, 9]], complete: true })
   const plan = { agents, chunks: 2, quantity: 16, spacingMs: 500, rate: null, pacing: 'open' }
   const items = [...ackedParts(plan, /** @type {any} */ (written), 1000)].flatMap(({ first, last, atMs }) =>
     Array.from({ length: last - first + 1 }, (_, i) => `${first + i}@${atMs}`),
@@ -79,32 +64,24 @@ describe('whether the time of an item is over', () => {
   const plan = { ...samplePlan({ strategy: 'list', quantity: 4, once: true, ttlS: 3, warmUpMs: 0 }), rate: 4 }
   const [{ agent }] = plan.agents
   const written = { agents: [{ agent, ticks: 1 }], not_acked: [], complete: true }
-  const driver = /** @type {any} */ ({
+  /** Answers each key with this. @param {(sink: any, i: number) => void} answer @returns {any} */
+  const driverOf = (answer) => ({
     ask: async () => {},
-    values: async (
-      /** @type {any} */ _list,
-      /** @type {any} */ places,
-      /** @type {any} */ _command,
-      /** @type {any} */ sink,
-    ) => {
-      for (const i of places) sink.nil(i)
+    values: async (/** @type {any[]} */ ...[, places, , sink]) => {
+      for (const i of places) answer(sink, i)
       return {}
     },
   })
   /** What is found missing so long after the start, by a server whose clock is ahead of that of this box. */
-  const checkedAfter = async (
-    /** @type {number} */ afterMs,
-    /** @type {{ aheadMs: number, recordedMs?: number | null }} */ { aheadMs, recordedMs },
-  ) => {
+  /** @param {number} afterMs @param {{ aheadMs: number, recordedMs?: number | null }} clocks */
+  const checkedAfter = async (afterMs, { aheadMs, recordedMs }) => {
     const nowMs = startedMs + afterMs - aheadMs + (recordedMs ?? aheadMs)
-    const times = await serverTimes(
-      { started, written: { ...written, servers_ahead_ms: recordedMs } },
-      {
-        servers: ['a'],
-        time: async () => [Math.floor((nowMs + aheadMs) / 1000), ((nowMs + aheadMs) % 1000) * 1000],
-        epochMs: () => nowMs,
-      },
-    )
+    const ofServers = nowMs + aheadMs
+    const [s, us] = [Math.floor(ofServers / 1000), (ofServers % 1000) * 1000]
+    const time = async () => /** @type {[number, number]} */ ([s, us])
+    const recorded = { started, written: { ...written, servers_ahead_ms: recordedMs } }
+    const times = await serverTimes(recorded, { servers: ['a'], time, epochMs: () => nowMs })
+    const driver = driverOf((sink, i) => sink.nil(i))
     const { missing, expired } = await checkWritten({ plan, written, ...times, driver })
     return { missing, expired }
   }
@@ -124,25 +101,8 @@ describe('whether the time of an item is over', () => {
 
   test('other bytes are lost, and not present', async () => {
     const bytes = Buffer.from('other bytes')
-    const corrupt = {
-      ...driver,
-      values: async (
-        /** @type {any} */ _list,
-        /** @type {any} */ places,
-        /** @type {any} */ _command,
-        /** @type {any} */ sink,
-      ) => {
-        for (const i of places) sink.value(i, bytes, 0, bytes.length)
-        return {}
-      },
-    }
-    const found = await checkWritten({
-      plan,
-      written,
-      startedMs,
-      now: () => startedMs + 1000,
-      driver: corrupt,
-    })
+    const driver = driverOf((sink, i) => sink.value(i, bytes, 0, bytes.length))
+    const found = await checkWritten({ plan, written, startedMs, now: () => startedMs + 1000, driver })
     assert.deepEqual([found.acked, found.present, found.corrupt, found.lost], [4, 0, 4, 4])
   })
 })

@@ -10,17 +10,12 @@ import {
   samePlan,
 } from '../../lib/plan/announced-plan.js'
 import { rivalRefusal } from '../../lib/servers/plan-key.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { announcedPlan, samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000
 /** @param {Parameters<typeof samplePlan>[0]} [settings] @param {object} [change] */
-const announced = (settings, change) => ({
-  ...announcementOf(samplePlan(settings), 'test'),
-  startedMs: nowMs - 60_000,
-  renewedMs: nowMs - 1000,
-  ended: false,
-  ...change,
-})
+const announced = (settings, change) =>
+  announcedPlan(settings, { startedMs: nowMs - 60_000, renewedMs: nowMs - 1000, ...change })
 const ours = announcementOf(samplePlan(), 'other version')
 
 describe('plans that are being written under one prefix', () => {
@@ -64,10 +59,9 @@ describe('plans that are being written under one prefix', () => {
 
   test('the refusal names it, its age, and what to do', () => {
     const { message } = rivalRefusal('a:1', ours, announced({ ttlS: 600 }), nowMs)
-    assert.match(
-      message,
-      /^a:1: another plan is being written under no prefix: sorted-set of \S+ items, with --ttl 600 \(here 3\), begun 60 s ago, last sign of life 1 s ago; end it, .* --prefix$/,
-    )
+    const expected =
+      /^a:1: another plan is being written under no prefix: sorted-set of \S+ items, with --ttl 600 \(here 3\), begun 60 s ago, last sign of life 1 s ago; end it, .* --prefix$/
+    assert.match(message, expected)
     const killed = rivalRefusal('a:1', ours, announced({ ttlS: 600 }, { renewedMs: nowMs - 12_000 }), nowMs)
     assert.match(killed.message, /; if it was killed, wait 18 s$/)
   })

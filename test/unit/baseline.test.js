@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataBytesIn } from '../../lib/measure/baseline.js'
-import { heldIn } from '../../lib/run/held.js'
+import { storedDataIn } from '../../lib/run/stored-data.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -45,14 +45,14 @@ test('keys are those of the answer that has the bytes, and of the sampler only w
   const fields = { used_memory: 1_000_000, used_memory_startup: 800_000, db0: 'keys=1001,expires=1000' }
   const run = /** @type {any} */ ({
     strategy: strategyOf(samplePlan()),
-    sampler: { held: () => ({ dataBytes: 50_000, keys: 200 }) },
+    sampler: { lastStoredData: () => ({ dataBytes: 50_000, keys: 200 }) },
   })
   const target = targetOf(fields, [])
-  assert.deepEqual(await heldIn(target, run, false), {
+  assert.deepEqual(await storedDataIn(target, run, false), {
     ...{ dataBytes: 200_000, keys: 1001 },
     ...{ gathered: [1000], holderBytes: null },
   })
   const silent = { ...target, info: () => Promise.reject(new Error('closed')) }
-  const { dataBytes, keys } = await heldIn(silent, run, false)
+  const { dataBytes, keys } = await storedDataIn(silent, run, false)
   assert.deepEqual([dataBytes, keys], [50_000, 200])
 })

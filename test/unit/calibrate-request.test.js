@@ -5,30 +5,24 @@ import { calibrationRequest, command, fileIn } from '../../lib/cli/commands/cali
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 
-/** @param {string} line */
-const requestOf = (line) => {
+const requestOf = (/** @type {string} */ line) => {
   const typed = typedLine(line.split(' ').filter(Boolean), command.options)
   const settings = settingsOf(typed, command.options, { env: {} })
   return calibrationRequest(/** @type {any} */ (settings), typed, {})
 }
 
 test('a server of its own is asked for nothing but what was typed', () => {
-  assert.equal(requestOf('--strategy list').where, null)
-  assert.deepEqual(requestOf('--strategy list --url redis://127.0.0.1:1').where, {
-    url: 'redis://127.0.0.1:1',
-    cluster: false,
-  })
-  assert.deepEqual(
-    requestOf('--strategy list --url redis://127.0.0.1:1 --cluster --allow foreign-keys').where,
-    { url: 'redis://127.0.0.1:1', cluster: true, allow: ['foreign-keys'] },
-  )
+  const whereOf = (/** @type {string} */ line) => requestOf(`--strategy list ${line}`).where
+  const url = 'redis://127.0.0.1:1'
+  assert.equal(whereOf(''), null)
+  assert.deepEqual(whereOf(`--url ${url}`), { url, cluster: false })
+  const cluster = whereOf(`--url ${url} --cluster --allow foreign-keys`)
+  assert.deepEqual(cluster, { url, cluster: true, allow: ['foreign-keys'] })
 })
 
 test('a time without a unit is seconds', () => {
-  assert.throws(
-    () => requestOf('--strategy list --cell-time 0'),
-    /must be a time from 1s to 10m.*plain number is s/,
-  )
+  const message = /must be a time from 1s to 10m.*plain number is s/
+  assert.throws(() => requestOf('--strategy list --cell-time 0'), { message })
 })
 
 test('a file that is not there is named as it was typed: by the option, or as a word', () => {

@@ -17,27 +17,23 @@ import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
-import { valuesOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
+
+/** @import { Decision, Standing } from '../../lib/answers/choose/procedure.js' */
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-choose-'))
 test.after(() => rmSync(folder, { recursive: true }))
 
 /** @param {string} line */
-const asked = (line, env = {}) =>
-  chooseRequest(
-    settingsOf(typedLine(line.split(' ').filter(Boolean), chooseOptions), chooseOptions, { env: {} }),
-    env,
-  )
+const asked = (line, env = {}) => {
+  const typed = typedLine(line.split(' ').filter(Boolean), chooseOptions)
+  return chooseRequest(settingsOf(typed, chooseOptions, { env: {} }), env)
+}
 
 test('candidates meet the needs, and the others are named with those that they do not meet', () => {
   const { candidates, excluded } = asked('--rate 50k --need newest-n,exact-expiry')
-  assert.deepEqual(valuesOf(candidates, 'name'), [
-    'sorted-set',
-    'actual-value',
-    'script-batch',
-    'script-item',
-    'hash',
-  ])
+  const meeting = ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash']
+  assert.deepEqual(valuesOf(candidates, 'name'), meeting)
   assert.deepEqual(excluded.find(({ name }) => name === 'list')?.unmet, ['exact-expiry'])
   assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
 })
@@ -49,59 +45,50 @@ test('simple models have few commands and keys', () => {
 
 test('a workload file, own models and a reader', () => {
   const workload = join(folder, 'workload.yaml')
-  writeFileSync(
-    workload,
-    'rate: 20k\nttl: 30s-90s\npopularity: zipf:0.99\nreads: 10\nweigh: cpu=1,memory=0.5\n',
-  )
+  const lines = ['rate: 20k', 'ttl: 30s-90s', 'popularity: zipf:0.99', 'reads: 10', 'weigh: cpu=1,memory=0.5']
+  writeFileSync(workload, `${lines.join('\n')}\n`)
   const model = join(folder, 'feed.yaml')
   writeFileSync(model, 'meets: [newest-n]\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n')
   const found = asked(`--workload ${workload} --strategy list,${model} --need newest-n`)
   assert.deepEqual(valuesOf(found.candidates, 'name'), ['list', 'feed'])
   const { rate, load, reads, weigh, files } = found.asked
-  assert.deepEqual(
-    [rate, load.popularity, load.ttl, reads],
-    [20_000, 'zipf:0.99', '30s-90s', { perS: 10, limit: 1000 }],
-  )
-  assert.deepEqual([weigh, files], [{ cpu: 1, memory: 0.5 }, { feed: model }])
+  assert.deepEqual([rate, load.popularity, load.ttl], [20_000, 'zipf:0.99', '30s-90s'])
+  const weighed = { cpu: 1, memory: 0.5 }
+  assert.deepEqual([reads, weigh, files], [{ perS: 10, limit: 1000 }, weighed, { feed: model }])
 })
 
 test('without --time it is what four rounds take, between 225 s and 15 minutes', () => {
-  const secondsOf = (/** @type {string} */ line) => asked(`--rate 20k ${line}`).asked.budgetS
-  assert.equal(secondsOf(''), 225)
-  assert.equal(secondsOf('--strategy list,stream,set,hash,sorted-set --items 200k'), 279)
-  assert.equal(secondsOf('--items 10M'), 900)
-  assert.equal(secondsOf('--time 60s --items 10M'), 60)
+  for (const [line, seconds] of Object.entries({
+    '': 225,
+    '--strategy list,stream,set,hash,sorted-set --items 200k': 279,
+    '--items 10M': 900,
+    '--time 60s --items 10M': 60,
+  }))
+    assert.equal(asked(`--rate 20k ${line}`).asked.budgetS, seconds, line)
 })
 
 test('values that are none are refused, with the option that has them', () => {
-  for (const [line, sentence] of /** @type {[string, RegExp][]} */ ([
-    ['', /^--rate is missing/],
-    ['--rate fast', /^--rate fast: must be/],
-    ['--rate 0', /^--rate 0: must be/],
-    ['--rate 1k --need newest', /^--need newest: must be of newest-n, .*did you mean newest-n/],
-    [
-      '--rate 1k --need expiry-by-length,exact-expiry',
-      /^no data model meets --need .*list does not meet exact-expiry/,
-    ],
-    ['--rate 1k --weigh cpu=0', /^--weigh cpu=0: must be weights above 0/],
-    ['--rate 1k --weigh speed=1', /^--weigh speed=1: must be weights/],
-    ['--rate 1k --weigh cpu=1,cpu=2', /^--weigh/],
-    ['--rate 1k --strategy lookup-get', /^--strategy lookup-get: must be of sorted-set/],
-    ['--rate 1k --strategy lits', /^--strategy lits: must be of/],
-    ['--rate 1k --across hosts', /^--across must be/],
-    ['--rate 1k --servers redis-7.4', /^--servers belongs to --across/],
-    ['--rate 1k --across servers --servers redis-9', /^--servers redis-9: must be of installed, redis-6\.2/],
-    ['--rate 1k --across servers --servers redis-7.4,redis-7.4', /^--servers redis-7\.4: it is there twice/],
-    ['--rate 1k --across servers --url redis://h', /^--url and --across servers/],
-    ['--rate 1k --cluster', /^--cluster belongs to --url/],
-    ['--rate 1k --reads 0', /^--reads must be/],
-    ['--rate 1k --time 1s', /^--time must be/],
-  ]))
-    assert.throws(
-      () => asked(line),
-      (/** @type {Error} */ { message }) => sentence.test(message),
-      line,
-    )
+  assert.throws(() => asked(''), { message: /^--rate is missing/ })
+  for (const [line, sentence] of rowsOf(String.raw`
+fast -> ^--rate fast: must be
+0 -> ^--rate 0: must be
+1k --need newest -> ^--need newest: must be of newest-n, .*did you mean newest-n
+1k --need expiry-by-length,exact-expiry -> ^no data model meets --need .*list does not meet exact-expiry
+1k --weigh cpu=0 -> ^--weigh cpu=0: must be weights above 0
+1k --weigh speed=1 -> ^--weigh speed=1: must be weights
+1k --weigh cpu=1,cpu=2 -> ^--weigh
+1k --strategy lookup-get -> ^--strategy lookup-get: must be of sorted-set
+1k --strategy lits -> ^--strategy lits: must be of
+1k --across hosts -> ^--across must be
+1k --servers redis-7.4 -> ^--servers belongs to --across
+1k --across servers --servers redis-9 -> ^--servers redis-9: must be of installed, redis-6\.2
+1k --across servers --servers redis-7.4,redis-7.4 -> ^--servers redis-7\.4: it is there twice
+1k --across servers --url redis://h -> ^--url and --across servers
+1k --cluster -> ^--cluster belongs to --url
+1k --reads 0 -> ^--reads must be
+1k --time 1s -> ^--time must be
+`))
+    assert.throws(() => asked(`--rate ${line}`), { message: new RegExp(sentence) }, line)
 })
 
 test('a cost is net of the idle servers, and weighed as a geometric mean', () => {
@@ -119,70 +106,47 @@ test('a cost is net of the idle servers, and weighed as a geometric mean', () =>
   assert.deepEqual(costOf({ cpu: 8 }, weights), { missing: 'memory' })
 })
 
-const record = (
-  /** @type {number} */ candidate,
-  /** @type {number} */ round,
-  /** @type {[number, number]} */ [cpu, memory],
-) => ({
-  ...{ candidate, round, counts: true, reasons: [], achieved: 1000 },
-  metrics: { cpu: cpu * (1 + round / 100), memory: memory + round },
-})
-const standing = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
+const runsOf = (/** @type {number} */ candidate, /** @type {number} */ cpu, /** @type {number} */ memory) =>
+  [1, 2, 3].map((round) => ({
+    ...{ candidate, round, counts: true, reasons: [], achieved: 1000 },
+    metrics: { cpu: cpu * (1 + round / 100), memory: memory + round },
+  }))
+const measured = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
+const unmeasured = { rounds: 0, ratio: null, low: null, high: null, verdict: null }
+/** @type {Standing[]} */
+const standings = [
+  { ...measured, place: 'worse', ratio: 1.2, low: 1.1, high: 1.3, verdict: 'worse' },
+  { ...measured, place: 'left' },
+  { ...unmeasured, place: 'refused', why: 'it has no such command' },
+]
+const asks = { needs: [], rate: 1000, items: 1000, ttl: '60s', value_size: '128B', reads: null }
+const turnover = { rate: 5000, items: 10_000, cheaper_above: 'stream', cheaper_below: 'list' }
+/** @type {Parameters<typeof chooseDocument>[0]} */
+const facts = {
+  ...{ started: '2026-11-25T00:00:00Z', duration_s: 60, command_line: 'millrace choose', hardware: 'a box' },
+  versions: { millrace: '0.1.0', node: '22', servers: ['7.0.15'] },
+  asked: { ...asks, weigh: { cpu: 1 }, across: 'models' },
+  excluded: [{ name: 'set', unmet: ['newest-n'] }],
+  turnovers: { found: [{ other: 'list', ...turnover }], unknown: ['hash'] },
+  warnings: ['a warning'],
+}
 
-/** @param {Partial<import('../../lib/answers/choose/procedure.js').Decision>} [more] */
-const answer = (more = {}) =>
-  chooseDocument(
-    {
-      ...{
-        started: '2026-11-25T00:00:00Z',
-        duration_s: 60,
-        command_line: 'millrace choose',
-        hardware: 'a box',
-      },
-      versions: { millrace: '0.1.0', node: '22', servers: ['7.0.15'] },
-      asked: {
-        ...{ needs: [], rate: 1000, items: 1000, ttl: '60s', value_size: '128B', reads: null },
-        ...{ weigh: { cpu: 1 }, across: 'models' },
-      },
-      excluded: [{ name: 'set', unmet: ['newest-n'] }],
-      turnovers: {
-        found: [{ other: 'list', rate: 5000, items: 10_000, cheaper_above: 'stream', cheaper_below: 'list' }],
-        unknown: ['hash'],
-      },
-      warnings: ['a warning'],
-    },
-    {
-      candidates: ['list', 'stream', 'hash'].map((name) => ({
-        ...{ name, model: name, server: null, simplicity: 3, gives_up: [`what ${name} gives up`] },
-      })),
-      decision: {
-        ...{ state: 'best', chosen: 1, alike: [1], rounds: 3, runs: 9 },
-        standings: [
-          { ...standing, place: 'worse', ratio: 1.2, low: 1.1, high: 1.3, verdict: 'worse' },
-          { ...standing, place: 'left' },
-          {
-            ...standing,
-            place: 'refused',
-            rounds: 0,
-            ratio: null,
-            low: null,
-            high: null,
-            why: 'it has no such command',
-          },
-        ],
-        ...more,
-      },
-      runs: [1, 2, 3].flatMap((round) => [record(0, round, [2.4, 300]), record(1, round, [2, 200])]),
-    },
-  )
+const answer = (/** @type {Partial<Decision>} */ more = {}) =>
+  chooseDocument(facts, {
+    candidates: ['list', 'stream', 'hash'].map((name) => ({
+      ...{ name, model: name, server: null, simplicity: 3, gives_up: [`what ${name} gives up`] },
+    })),
+    decision: { state: 'best', chosen: 1, alike: [1], rounds: 3, runs: 9, standings, ...more },
+    runs: [...runsOf(0, 2.4, 300), ...runsOf(1, 2, 200)],
+  })
+const faultIn = (/** @type {object} */ document) =>
+  firstFault(JSON.parse(JSON.stringify(document)), chooseSchema)
 
 test('the answer names the best, what the next costs, what is given up, and why others are none', async () => {
   const found = answer()
-  assert.equal(firstFault(JSON.parse(JSON.stringify(found)), chooseSchema), null)
-  assert.deepEqual(
-    [found.chosen, found.candidates.map(({ place }) => place)],
-    ['stream', ['chosen', 'worse', 'refused']],
-  )
+  assert.equal(faultIn(found), null)
+  assert.equal(found.chosen, 'stream')
+  assert.deepEqual(valuesOf(found.candidates, 'place'), ['chosen', 'worse', 'refused'])
   assert.ok(Math.abs(Number(found.candidates[1].against_chosen?.cpu?.ratio) - 1.2) < 1e-9)
   const text = chooseText(found, { columns: 100 })
   assert.match(text, /^stream is best by net server CPU: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./)
@@ -202,49 +166,41 @@ test('the answer names the best, what the next costs, what is given up, and why 
 })
 
 test('what cannot be told apart is said so, the simplest first', () => {
-  const unclear = answer({ state: 'unclear', chosen: 0, alike: [0, 1] })
-  assert.equal(
-    unclear.sentence,
-    'Cannot tell which is best by net server CPU: list, stream, the simplest first',
+  for (const [state, sentence] of /** @type {const} */ ([
+    ['unclear', /^Cannot tell which is best by net server CPU: list, stream, the simplest first$/],
+    ['same', /^list is chosen, the simplest of those that differ by less than 3 %/],
+    ['none', /^No candidate can be chosen: .*hash it has no such command/],
+  ])) {
+    const more = state === 'none' ? { chosen: null, alike: [] } : { chosen: 0, alike: [0, 1] }
+    const document = answer({ state, ...more })
+    assert.match(document.sentence, sentence)
+    assert.equal(faultIn(document), null)
+  }
+  const { candidates, ...rest } = answer()
+  const lost = candidates.map((one) =>
+    one.name === 'list' ? { ...one, place: /** @type {const} */ ('not-counted') } : one,
   )
-  const same = answer({ state: 'same', chosen: 0, alike: [0, 1] })
-  assert.match(same.sentence, /^list is chosen, the simplest of those that differ by less than 3 %/)
-  const none = answer({ state: 'none', chosen: null, alike: [] })
-  assert.match(none.sentence, /^No candidate can be chosen: .*hash it has no such command/)
-  const lost = chooseSentence({
-    ...answer(),
-    candidates: answer().candidates.map((one) =>
-      one.name === 'list' ? { ...one, place: 'not-counted' } : one,
-    ),
-  })
-  assert.equal(lost, 'stream is the one candidate that can be chosen')
-  for (const each of [unclear, same, none])
-    assert.equal(firstFault(JSON.parse(JSON.stringify(each)), chooseSchema), null)
+  const sentence = chooseSentence({ ...rest, candidates: lost })
+  assert.equal(sentence, 'stream is the only candidate that can be chosen')
 })
 
 test('the picture has a point a candidate with both intervals, and dominated ones are pale', () => {
   const { candidates } = answer()
   assert.deepEqual(valuesOf(candidates, 'dominated'), [false, true, false])
   const { series } = /** @type {any} */ (choosePareto.option({ candidates }))
-  assert.deepEqual(
-    series.flatMap((/** @type {any} */ one) => [one.name, one.itemStyle.opacity, one.markLine.data.length]),
-    ['stream', 1, 2, 'list', 0.4, 2],
+  const points = series.map((/** @type {any} */ { name, itemStyle, markLine }) =>
+    [name, itemStyle.opacity, markLine.data.length].join(' '),
   )
+  assert.deepEqual(points, ['stream 1 2', 'list 0.4 2'])
   assert.equal(choosePareto.option({ candidates: [] }), null)
 })
 
 test('by a calibration the order turns over where items begin to share commands', async () => {
   // A stream has a command an item; a list has one an item, and others that many items share at a high rate.
+  const terms = (/** @type {number} */ us) => [{ name: 'command', value: us, low: us, high: us }]
   const model = (/** @type {string} */ strategy, /** @type {number} */ us) => ({
     ...{ strategy, variant: null, memory: null },
-    cpu: {
-      master: {
-        terms: [{ name: 'command', value: us, low: us, high: us }],
-        spread: 0.01,
-        freedom: 9,
-        covariance: [[0.001]],
-      },
-    },
+    cpu: { master: { terms: terms(us), spread: 0.01, freedom: 9, covariance: [[0.001]] } },
   })
   const models = [model('list', 1), model('stream', 1.5)]
   const { found: turnovers, unknown } = await turnoversOf({
@@ -252,14 +208,10 @@ test('by a calibration the order turns over where items begin to share commands'
     calibration: { ranges: { items: [1, 400] }, server: { allocator: 'jemalloc-8' } },
     planned: (strategy, rate) => {
       const found = models.find((one) => one.strategy === strategy)
-      const load = {
-        rate,
-        items: Math.max(1, Math.round(rate * 2)),
-        members: Math.max(1, Math.ceil(rate / 10)),
-      }
-      return found
-        ? { model: found, plan: plannedLoad(found, load, { valueSize: '16B', sortedSets: 1 }, {}) }
-        : null
+      const counts = { items: Math.max(1, Math.round(rate * 2)), members: Math.max(1, Math.ceil(rate / 10)) }
+      if (!found) return null
+      const plan = plannedLoad(found, { rate, ...counts }, { valueSize: '16B', sortedSets: 1 }, {})
+      return { model: found, plan }
     },
   })
   assert.deepEqual(unknown, ['hash'])

@@ -8,42 +8,36 @@ import { operationsOf } from '../../lib/measure/operations.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
+import { rowsOf } from '../helpers/table.js'
 
-/** @param {string} strategy @param {'zset' | 'hash' | 'string'} structure @param {number[]} numbers */
-const chunkOf = (strategy, structure, numbers) => {
-  const plan = samplePlan({ strategy, structure, quantity: 30, counters: 20, prefix: 'p:' })
-  const chunk = strategyOf(plan).chunk('add')
-  const size = chunk.size(numbers, numbers.length)
-  const out = Buffer.alloc(size)
-  const bytes = out.subarray(0, chunk.put(numbers, numbers.length, out, 0))
-  const commands = chunk.commands(numbers, numbers.length)
-  const encoded = commands
-    .map((args) => `*${args.length}\r\n${args.map((arg) => `$${arg.length}\r\n${arg}\r\n`).join('')}`)
-    .join('')
-  assert.equal(bytes.toString(), encoded)
-  return commands.map((args) => args.join(' '))
-}
+/** @import { Delivery } from '../../lib/workloads/declare.js' */
 
 test('the commands of a chunk, as bytes and as arguments', () => {
-  assert.deepEqual(chunkOf('counter-pipeline', 'zset', [9, 10, 21]), [
-    'ZINCRBY p:counters-zset 1 counter:9',
-    'ZINCRBY p:counters-zset 1 counter:10',
-    'ZINCRBY p:counters-zset 1 counter:1',
-  ])
-  assert.deepEqual(chunkOf('counter-transaction', 'hash', [30]), ['HINCRBY p:counters-hash counter:10 1'])
-  assert.deepEqual(chunkOf('counter-loop', 'string', [2]), ['INCR p:{counters}:2'])
-  assert.deepEqual(chunkOf('counter-script', 'zset', [9, 10]), [
-    `EVALSHA ${scriptSha('count-sorted-set')} 1 p:counters-zset counter:9 counter:10`,
-  ])
-  assert.deepEqual(chunkOf('counter-script', 'string', [9, 10, 11]), [
-    `EVALSHA ${scriptSha('count-keys')} 3 p:{counters}:9 p:{counters}:10 p:{counters}:11`,
-  ])
-  assert.deepEqual(chunkOf('counter-function', 'hash', [1, 2]), [
-    'FCALL millrace_count_hash 1 p:counters-hash counter:1 counter:2',
-  ])
+  for (const [strategy, structure, items, wanted] of rowsOf(`
+    counter-pipeline -> zset -> 9 10 21 -> ZINCRBY p:counters-zset 1 counter:9, ZINCRBY p:counters-zset 1 counter:10, ZINCRBY p:counters-zset 1 counter:1
+    counter-transaction -> hash -> 30 -> HINCRBY p:counters-hash counter:10 1
+    counter-loop -> string -> 2 -> INCR p:{counters}:2
+    counter-script -> zset -> 9 10 -> EVALSHA ${scriptSha('count-sorted-set')} 1 p:counters-zset counter:9 counter:10
+    counter-script -> string -> 9 10 11 -> EVALSHA ${scriptSha('count-keys')} 3 p:{counters}:9 p:{counters}:10 p:{counters}:11
+    counter-function -> hash -> 1 2 -> FCALL millrace_count_hash 1 p:counters-hash counter:1 counter:2
+  `)) {
+    const shape = /** @type {'zset' | 'hash' | 'string'} */ (structure)
+    const keys = { quantity: 30, counters: 20, prefix: 'p:' }
+    const plan = samplePlan({ strategy: strategy.trim(), structure: shape, ...keys })
+    const chunk = strategyOf(plan).chunk('add')
+    const numbers = items.split(' ').map(Number)
+    const out = Buffer.alloc(chunk.size(numbers, numbers.length))
+    const bytes = out.subarray(0, chunk.put(numbers, numbers.length, out, 0))
+    const commands = chunk.commands(numbers, numbers.length)
+    assert.equal(commands.map((args) => args.join(' ')).join(', '), wanted)
+    const encoded = commands.map(
+      (args) => `*${args.length}\r\n${args.map((arg) => `$${arg.length}\r\n${arg}\r\n`).join('')}`,
+    )
+    assert.equal(bytes.toString(), encoded.join(''))
+  }
 })
 
-/** @param {import('../../lib/workloads/declare.js').Delivery} delivery @param {number} count @param {string} text */
+/** @param {Delivery} delivery @param {number} count @param {string} text */
 const repliesOf = (delivery, count, text) => {
   const whole = () => {
     const replies = chunkReplies(delivery)
@@ -60,19 +54,16 @@ const repliesOf = (delivery, count, text) => {
   // The same at every split of the stream.
   for (let cut = 1; cut < text.length; cut++) {
     const twice = whole()
-    twice.read(Buffer.from(text.slice(0, cut)))
-    twice.read(Buffer.from(text.slice(cut)))
+    for (const part of [text.slice(0, cut), text.slice(cut)]) twice.read(Buffer.from(part))
     assert.deepEqual(known(twice), known(once), `cut at ${cut}`)
   }
   return known(once)
 }
 
 test('replies item by item: those that came count, the rest is not known', () => {
-  assert.deepEqual(repliesOf('pipeline', 4, '$1\r\n1\r\n-WRONGTYPE no\r\n:3\r\n'), {
-    acked: 2,
-    isWhole: false,
-    lines: [null, 'WRONGTYPE no', null, undefined],
-  })
+  const lines = [null, 'WRONGTYPE no', null, undefined]
+  const found = repliesOf('pipeline', 4, '$1\r\n1\r\n-WRONGTYPE no\r\n:3\r\n')
+  assert.deepEqual(found, { acked: 2, isWhole: false, lines })
 })
 
 test('one reply for all: the number, or an error that is every item’s', () => {
@@ -84,16 +75,10 @@ test('one reply for all: the number, or an error that is every item’s', () => 
 
 test('a transaction: elements, an error among them, why nothing was executed, and MULTI refused', () => {
   const queued = '+OK\r\n+QUEUED\r\n+QUEUED\r\n'
-  assert.deepEqual(repliesOf('transaction', 2, `${queued}*2\r\n$1\r\n1\r\n-ERR no float\r\n`), {
-    acked: 1,
-    isWhole: true,
-    lines: [null, 'ERR no float'],
-  })
-  assert.deepEqual(repliesOf('transaction', 2, queued), {
-    acked: 0,
-    isWhole: false,
-    lines: [undefined, undefined],
-  })
+  const some = repliesOf('transaction', 2, `${queued}*2\r\n$1\r\n1\r\n-ERR no float\r\n`)
+  assert.deepEqual(some, { acked: 1, isWhole: true, lines: [null, 'ERR no float'] })
+  const cut = repliesOf('transaction', 2, queued)
+  assert.deepEqual(cut, { acked: 0, isWhole: false, lines: [undefined, undefined] })
   const aborted = '+OK\r\n+QUEUED\r\n-MOVED 5 h:1\r\n-EXECABORT no\r\n'
   assert.deepEqual(repliesOf('transaction', 2, aborted).lines, ['MOVED 5 h:1', 'MOVED 5 h:1'])
   const apart = '-NOPERM no\r\n:1\r\n-ERR no\r\n-ERR EXEC without MULTI\r\n'
@@ -110,6 +95,17 @@ test('an error from inside a script is told from one before it', () => {
     ['WRONGTYPE Operation against a key holding the wrong kind of value', false],
   ]))
     assert.equal(isFromInside(line), inside, line)
+})
+
+/** Timers that wait for nothing. @param {() => void} [passed] */
+const noWait = (passed = () => {}) => ({
+  ...systemTimers,
+  setTimeout: /** @type {any} */ (
+    (/** @type {() => void} */ then) => {
+      passed()
+      return setImmediate(then)
+    }
+  ),
 })
 
 /**
@@ -169,10 +165,7 @@ const playFlow = async (plays, more = {}) => {
     latency: { record: () => {} },
     clock: () => 0,
     random: () => 0,
-    timers: {
-      ...systemTimers,
-      setTimeout: /** @type {any} */ ((/** @type {() => void} */ then) => setImmediate(then)),
-    },
+    timers: noWait(),
     onEvent: (kind) => events.push(kind),
     ...more,
   })
@@ -180,14 +173,8 @@ const playFlow = async (plays, more = {}) => {
   await flow.offered
   flow.close()
   assert.ok(ledger.isBalanced())
-  return {
-    sent,
-    loaded,
-    events,
-    whole: ledger.whole,
-    failedBy: ledger.failedBy,
-    repeatedBy: ledger.repeatedBy,
-  }
+  const { whole, failedBy, repeatedBy } = ledger
+  return { sent, loaded, events, whole, failedBy, repeatedBy }
 }
 const good = (/** @type {number[]} */ ns) => ns.map(() => null)
 
@@ -202,33 +189,23 @@ test('at a rate a chunk is what is due: each operation with its own due time, wh
   const latencies = /** @type {number[][]} */ ([])
   // Nine within 8 ms, of a stretch that ends then; a chunk takes 10 ms.
   const dues = [0, 1, 2, 3, 4, 5, 6, 7, 8]
-  const { sent, whole } = await playFlow(
-    [
-      (ns) => {
-        nowMs += 10
-        return ns.map(() => null)
-      },
-    ],
-    {
-      schedule: {
-        due: (i) => dues[i] ?? Number.POSITIVE_INFINITY,
-        isOver: (i) => i >= dues.length,
-        isLeft: (elapsedMs) => elapsedMs >= 15,
-      },
-      plan: { chunkSize: 3, items: 2, maxBehindMs: 100 },
-      latency: { record: (...times) => latencies.push(times) },
-      clock: () => nowMs,
-      timers: {
-        ...systemTimers,
-        setTimeout: /** @type {any} */ (
-          (/** @type {() => void} */ then) => {
-            nowMs += 1
-            return setImmediate(then)
-          }
-        ),
-      },
+  const tenMs = (/** @type {number[]} */ ns) => {
+    nowMs += 10
+    return good(ns)
+  }
+  const { sent, whole } = await playFlow([tenMs], {
+    schedule: {
+      due: (i) => dues[i] ?? Number.POSITIVE_INFINITY,
+      isOver: (i) => i >= dues.length,
+      isLeft: (elapsedMs) => elapsedMs >= 15,
     },
-  )
+    plan: { chunkSize: 3, items: 2, maxBehindMs: 100 },
+    latency: { record: (...times) => latencies.push(times) },
+    clock: () => nowMs,
+    timers: noWait(() => {
+      nowMs += 1
+    }),
+  })
   assert.deepEqual(sent, [[1], [2, 3, 4]])
   assert.deepEqual([whole.offered, whole.acked, whole.dropped], [9, 4, 5])
   const dueAndSent = latencies.flatMap((times) => times.slice(0, 2))

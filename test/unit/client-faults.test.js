@@ -8,12 +8,8 @@ import { fileURLToPath } from 'node:url'
 const pathOf = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
 test('docs/clients-faults.md has the table of docs/data/clients-faults.ndjson', () => {
-  const args = [
-    pathOf('scripts/client-faults.js'),
-    '--table',
-    '--file',
-    pathOf('docs/data/clients-faults.ndjson'),
-  ]
+  const [script, data] = ['scripts/client-faults.js', 'docs/data/clients-faults.ndjson'].map(pathOf)
+  const args = [script, '--table', '--file', data]
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   assert.ok(readFileSync(pathOf('docs/clients-faults.md'), 'utf8').includes(stdout))

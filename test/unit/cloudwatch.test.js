@@ -12,15 +12,14 @@ import { resultDocument } from '../../lib/result/document.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
-import { valuesOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
+
+/** @import { Wanted } from '../../lib/cloudwatch/caches.js' */
 
 const minute = 60_000
-const beganMs = Date.UTC(2026, 10, 21, 12, 0, 10)
 const run = {
-  run: 'r',
-  started: new Date(beganMs).toISOString(),
-  duration_s: 200,
-  warm_up_s: 0,
+  ...{ run: 'r', duration_s: 200, warm_up_s: 0 },
+  started: new Date(Date.UTC(2026, 10, 21, 12, 0, 10)).toISOString(),
   nodes: [{ address: 'a-001.x1y2z3.0001.use1.cache.amazonaws.com:6379' }],
 }
 const fromMs = Date.UTC(2026, 10, 21, 12, 1)
@@ -43,56 +42,52 @@ test('names of endpoints', () => {
   for (const host of ['10.0.0.1', 'cache.example.com', 'items.abc123.0001.moon1.cache.amazonaws.com', '::1'])
     assert.equal(endpointIn(host), null, host)
   assert.equal(regionOf('mec1'), 'me-central-1')
-  assert.equal(groupOf('items-0001-002'), 'items')
-  assert.equal(groupOf('my-items-001'), 'my-items')
-  assert.equal(groupOf('items'), null)
+  assert.deepEqual(['items-0001-002', 'my-items-001', 'items'].map(groupOf), ['items', 'my-items', null])
 })
 
 test('minutes that lie wholly in the measured time', () => {
-  const at = (/** @type {number} */ offsetS, /** @type {number} */ durationS, warmUpS = 0) =>
-    wholeMinutes({
-      started: new Date(Date.UTC(2026, 0, 1) + offsetS * 1000).toISOString(),
-      duration_s: durationS,
-      warm_up_s: warmUpS,
-    })?.minutes.map((ms) => (ms - Date.UTC(2026, 0, 1)) / minute)
-  assert.deepEqual(at(0, 120), [0, 1])
-  assert.deepEqual(at(1, 119), [1])
-  assert.deepEqual(at(10, 200), [1, 2])
-  assert.deepEqual(at(10, 200, 60), [2])
-  assert.equal(at(10, 100), undefined)
-  assert.equal(at(0, 59), undefined)
+  const beganMs = Date.UTC(2026, 0, 1)
+  for (const [offsetS, durationS, warmUpS, minutes] of /** @type {[number, number, number, number[]?][]} */ ([
+    [0, 120, 0, [0, 1]],
+    [1, 119, 0, [1]],
+    [10, 200, 0, [1, 2]],
+    [10, 200, 60, [2]],
+    [10, 100, 0],
+    [0, 59, 0],
+  ])) {
+    const started = new Date(beganMs + offsetS * 1000).toISOString()
+    const whole = wholeMinutes({ started, duration_s: durationS, warm_up_s: warmUpS })
+    const found = whole?.minutes.map((ms) => (ms - beganMs) / minute)
+    assert.deepEqual(found, minutes)
+  }
 })
 
+/** @typedef {[number, number][]} Points epoch and value */
+const answerOf = (/** @type {string | undefined} */ id, /** @type {Points} */ points) => ({
+  Id: id,
+  Timestamps: points.map(([t]) => new Date(t)),
+  Values: points.map(([, value]) => value),
+})
 /**
- * @param {(query: sdk.MetricDataQuery, call: number) => [number, number][]} pointsOf epoch and value
- * @param {{ nextToken?: string, nowMs?: number, wanted?: import('../../lib/cloudwatch/caches.js').Wanted, signal?: AbortSignal, onSleep?: () => void }} [more]
+ * @param {(query: sdk.MetricDataQuery, call: number) => Points} pointsOf
+ * @param {{ nextToken?: string, nowMs?: number, wanted?: Wanted, signal?: AbortSignal, onSleep?: () => void }} [more]
  */
 const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onSleep } = {}) => {
   const client = new sdk.CloudWatchClient({ region: 'us-east-1' })
   const mock = mockClient(client)
-  /** @type {number[]} */
-  const slept = []
+  const slept = /** @type {number[]} */ ([])
   let epochMs = nowMs
   let calls = 0
   mock.on(sdk.GetMetricDataCommand).callsFake((/** @type {sdk.GetMetricDataCommandInput} */ input) => {
     calls++
     return {
-      MetricDataResults: input.MetricDataQueries?.map((query) => {
-        const points = pointsOf(query, calls)
-        return {
-          Id: query.Id,
-          Timestamps: points.map(([t]) => new Date(t)),
-          Values: points.map(([, value]) => value),
-        }
-      }),
+      MetricDataResults: input.MetricDataQueries?.map((one) => answerOf(one.Id, pointsOf(one, calls))),
     }
   })
-  /** @type {string[]} */
-  const said = []
+  const said = /** @type {string[]} */ ([])
   const fetched = () =>
     fetchCloudWatch({
-      run,
-      wanted,
+      ...{ run, wanted, signal, settling: { everyMs: 30_000, limitMs: 300_000 } },
       open: async () => ({ sdk, client }),
       epochMs: () => epochMs,
       sleep: async (ms) => {
@@ -101,97 +96,77 @@ const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onS
         onSleep?.()
       },
       say: (line) => said.push(line),
-      settling: { everyMs: 30_000, limitMs: 300_000 },
-      signal,
     })
   return { mock, fetched, slept, said, calls: () => calls }
 }
 
-/** @param {sdk.MetricDataQuery} query */
-const nameOf = (query) => query.MetricStat?.Metric?.MetricName
-/** @param {(sdk.MetricDataQuery)} query @returns {[number, number][]} */
-const both = (query) =>
-  nameOf(query) === 'CPUUtilization' || nameOf(query) === 'EngineCPUUtilization'
-    ? [
-        [fromMs, 10],
-        [fromMs + minute, 20],
-      ]
+/** @param {sdk.MetricDataQuery} query @returns {Points} */
+const both = ({ MetricStat }) =>
+  /^(Engine)?CPUUtilization$/.test(MetricStat?.Metric?.MetricName ?? '')
+    ? [10, 20].map((value, at) => [fromMs + at * minute, value])
     : []
+const firstHalf = (/** @type {sdk.MetricDataQuery} */ query) => both(query).slice(0, 1)
+const longAfter = { nowMs: fromMs + 60 * minute }
+/** @param {Awaited<ReturnType<ReturnType<typeof asked>['fetched']>>} section */
+const found = ({ settled, nodes: [{ means, points }] }) => ({
+  settled,
+  mean: means.CPUUtilization,
+  points: points.CPUUtilization,
+})
+const whole = { settled: true, mean: 15, points: [10, 20].map((value, at) => [50_000 + at * minute, value]) }
 
 describe('reading', () => {
   test('what is old is read once', async () => {
-    const old = asked(both, { nowMs: fromMs + 60 * minute })
+    const old = asked(both, longAfter)
     const section = await old.fetched()
-    assert.equal(old.calls(), 1)
-    assert.deepEqual(old.slept, [])
-    assert.equal(section.settled, true)
-    assert.deepEqual(section.nodes[0].points.CPUUtilization, [
-      [50_000, 10],
-      [110_000, 20],
-    ])
-    assert.equal(section.nodes[0].means.CPUUtilization, 15)
+    assert.deepEqual([old.calls(), old.slept, found(section)], [1, [], whole])
     assert.equal(section.nodes[0].address, run.nodes[0].address)
-    const [{ input }] = old.mock.commandCalls(sdk.GetMetricDataCommand).map(({ args }) => args[0])
-    assert.equal(input.StartTime?.getTime(), fromMs)
-    assert.equal(input.EndTime?.getTime(), fromMs + 2 * minute)
-    assert.equal(input.MetricDataQueries?.length, NODE_METRICS.length)
-    assert.ok(input.MetricDataQueries?.every(({ MetricStat }) => MetricStat?.Period === 60))
+    const [{ args }] = old.mock.commandCalls(sdk.GetMetricDataCommand)
+    const { StartTime, EndTime, MetricDataQueries = [] } = args[0].input
+    assert.deepEqual([StartTime, EndTime], [new Date(fromMs), new Date(fromMs + 2 * minute)])
+    assert.equal(MetricDataQueries.length, NODE_METRICS.length)
+    assert.ok(MetricDataQueries.every(({ MetricStat }) => MetricStat?.Period === 60))
   })
 
   test('points that come late, and change once more, are waited for', async () => {
     const late = asked((query, call) => {
       if (call === 1) return []
-      if (call === 2) return both(query).slice(0, 1)
+      if (call === 2) return firstHalf(query)
       return both(query).map(([t, value]) => [t, call === 3 ? value - 1 : value])
     })
-    const section = await late.fetched()
+    assert.deepEqual(found(await late.fetched()), whole)
     assert.equal(late.calls(), 5, 'nothing, a half, all, changed, the same')
     assert.deepEqual(late.slept, [30_000, 30_000, 30_000, 30_000])
-    assert.equal(section.settled, true)
-    assert.equal(section.nodes[0].means.CPUUtilization, 15)
     assert.equal(late.said.length, 1)
   })
 
   test('points that never come are told, and what there is is kept', async () => {
-    const half = asked((query) => both(query).slice(0, 1))
+    const half = asked(firstHalf)
     const section = await half.fetched()
-    assert.equal(section.settled, false)
-    assert.equal(section.nodes[0].means.CPUUtilization, 10)
+    assert.deepEqual([section.settled, section.nodes[0].means.CPUUtilization], [false, 10])
     assert.match(section.notes.join(), /not settled: points of a-001 are missing/)
     assert.ok(half.slept.reduce((sum, ms) => sum + ms, 0) <= 300_000)
   })
 
   test('pages are put together', async () => {
-    const paged = asked(both, { nowMs: fromMs + 60 * minute })
+    const paged = asked(both, longAfter)
     const tokens = /** @type {(string | undefined)[]} */ ([])
     paged.mock.on(sdk.GetMetricDataCommand).callsFake(({ NextToken, MetricDataQueries }) => {
       tokens.push(NextToken)
       const queries = MetricDataQueries.filter((/** @type {any} */ query) => both(query).length > 0)
-      const [at, value] = NextToken ? [fromMs, 10] : [fromMs + minute, 20]
-      return {
-        NextToken: NextToken ? undefined : 'more',
-        MetricDataResults: queries.map((/** @type {any} */ { Id }) => ({
-          Id,
-          Timestamps: [new Date(at)],
-          Values: [value],
-        })),
-      }
+      const point = both(queries[0])[NextToken ? 0 : 1]
+      const results = queries.map((/** @type {any} */ { Id }) => answerOf(Id, [point]))
+      return { NextToken: NextToken ? undefined : 'more', MetricDataResults: results }
     })
-    const section = await paged.fetched()
-    assert.deepEqual(section.nodes[0].points.CPUUtilization, [
-      [50_000, 10],
-      [110_000, 20],
-    ])
+    assert.deepEqual(found(await paged.fetched()).points, whole.points)
     assert.deepEqual(tokens, [undefined, 'more'])
   })
 
   test('an end of the waiting keeps what was read, and asks for no more', async () => {
     const end = new AbortController()
-    const cut = asked((query) => both(query).slice(0, 1), { signal: end.signal, onSleep: () => end.abort() })
+    const cut = asked(firstHalf, { signal: end.signal, onSleep: () => end.abort() })
     const section = await cut.fetched()
-    assert.equal(cut.calls(), 1)
-    assert.equal(section.settled, false)
-    assert.equal(section.nodes[0].means.CPUUtilization, 10)
+    assert.deepEqual([cut.calls(), section.settled, section.nodes[0].means.CPUUtilization], [1, false, 10])
     assert.match(section.notes.join(), /not settled/)
   })
 
@@ -202,109 +177,62 @@ describe('reading', () => {
       end.abort()
       return new Promise(() => {})
     })
-    await assert.rejects(
-      cut.fetched,
-      /^CloudWatchError: CloudWatch: its figures were not waited for; scripts/,
-    )
+    const message = /^CloudWatchError: CloudWatch: its figures were not waited for; scripts/
+    await assert.rejects(cut.fetched, message)
   })
 
   test('a group of many nodes is asked for in calls of 500 queries, its names in pages', async () => {
     const ids = Array.from({ length: 45 }, (_, i) => `big-${String(i + 1).padStart(4, '0')}-001`)
-    const many = asked(both, { nowMs: fromMs + 60 * minute, wanted: { replicationGroup: 'big' } })
-    const metrics = (/** @type {string[]} */ part) =>
-      part.map((Value) => ({ Dimensions: [{ Name: 'CacheClusterId', Value }] }))
+    const many = asked(both, { ...longAfter, wanted: { replicationGroup: 'big' } })
+    const metrics = ids.map((Value) => ({ Dimensions: [{ Name: 'CacheClusterId', Value }] }))
     many.mock
       .on(sdk.ListMetricsCommand)
       .callsFake(({ NextToken }) =>
-        NextToken
-          ? { Metrics: metrics(ids.slice(30)) }
-          : { Metrics: metrics(ids.slice(0, 30)), NextToken: 'x' },
+        NextToken ? { Metrics: metrics.slice(30) } : { Metrics: metrics.slice(0, 30), NextToken: 'x' },
       )
     const section = await many.fetched()
     assert.deepEqual(valuesOf(section.nodes, 'id'), ids)
     assert.ok(section.nodes.every(({ means }) => means.CPUUtilization === 15))
-    const sizes = many.mock
-      .commandCalls(sdk.GetMetricDataCommand)
-      .map(({ args }) => args[0].input.MetricDataQueries?.length ?? 0)
-    assert.ok(sizes.every((size) => size <= 500))
-    assert.equal(
-      sizes.reduce((sum, size) => sum + size, 0),
-      45 * NODE_METRICS.length,
-    )
+    const calls = many.mock.commandCalls(sdk.GetMetricDataCommand)
+    const queries = calls.map(({ args }) => args[0].input.MetricDataQueries ?? [])
+    assert.ok(queries.every(({ length }) => length <= 500))
+    assert.equal(queries.flat().length, 45 * NODE_METRICS.length)
   })
 
-  const refusals = /** @type {[string, Error, RegExp][]} */ ([
-    [
-      'no rights',
-      Object.assign(new Error('User: x is not authorized to perform: cloudwatch:GetMetricData'), {
-        name: 'AccessDeniedException',
-      }),
-      /lack a right: cloudwatch:GetMetricData and cloudwatch:ListMetrics are needed/,
-    ],
-    [
-      'no such region',
-      new Error('getaddrinfo ENOTFOUND monitoring.eu-west-9.amazonaws.com'),
-      /correct --aws-region/,
-    ],
-    [
-      'expired',
-      Object.assign(new Error('token'), { name: 'ExpiredTokenException' }),
-      /have expired: sign in again/,
-    ],
-    ['wrong keys', Object.assign(new Error('x'), { name: 'InvalidClientTokenId' }), /are not accepted/],
-    ['no way', new Error('connect ECONNREFUSED 1.2.3.4:443'), /cannot be reached from here/],
-  ])
-  for (const [name, error, pattern] of refusals)
+  for (const [name, sdkName, message, words] of rowsOf(`
+no rights -> AccessDeniedException -> User: x is not authorized to perform: cloudwatch:GetMetricData -> lack a right: cloudwatch:GetMetricData and cloudwatch:ListMetrics are needed
+no such region -> Error -> getaddrinfo ENOTFOUND monitoring.eu-west-9.amazonaws.com -> correct --aws-region
+expired -> ExpiredTokenException -> token -> have expired: sign in again
+wrong keys -> InvalidClientTokenId -> x -> are not accepted
+no way -> Error -> connect ECONNREFUSED 1.2.3.4:443 -> cannot be reached from this machine
+`))
     test(`${name}: one clear line`, async () => {
       const refused = asked(both)
-      refused.mock.on(sdk.GetMetricDataCommand).rejects(error)
-      await assert.rejects(refused.fetched, (/** @type {Error} */ thrown) => {
-        assert.match(thrown.message, /^CloudWatch: /)
-        assert.match(thrown.message, pattern)
-        assert.doesNotMatch(thrown.message, /\n/)
-        return true
-      })
+      refused.mock.on(sdk.GetMetricDataCommand).rejects(Object.assign(new Error(message), { name: sdkName }))
+      const line = new RegExp(`^CloudWatch: [^\\n]*${words}[^\\n]*$`)
+      await assert.rejects(refused.fetched, { message: line })
     })
 })
 
 describe('figures', () => {
-  /** @param {number} host @param {number} engine */
-  const told = (host, engine) => {
+  const told = (/** @type {number} */ host, /** @type {number} */ engine) => {
     const [master, replica] = sampleParts().nodes
-    const cache = (
-      /** @type {string} */ address,
-      /** @type {string | null} */ role,
-      /** @type {number} */ part,
-    ) => ({
-      id: address,
-      address,
-      role,
-      means: { CPUUtilization: host * part, EngineCPUUtilization: engine * part },
-    })
-    return {
-      ...resultDocument(sampleParts()),
-      cloudwatch: {
-        nodes: [
-          cache(master.address, null, 1),
-          cache('elsewhere', 'master', 3),
-          cache(replica.address, 'replica', 0.5),
-        ],
-      },
+    /** @param {string} address @param {string | null} role @param {number} part of the CPU */
+    const cache = (address, role, part) => {
+      const means = { CPUUtilization: host * part, EngineCPUUtilization: engine * part }
+      return { id: address, address, role, means }
     }
+    const others = [cache('elsewhere', 'master', 3), cache(replica.address, 'replica', 0.5)]
+    const cloudwatch = { nodes: [cache(master.address, null, 1), ...others] }
+    return { ...resultDocument(sampleParts()), cloudwatch }
   }
-  const names = ['master.cpu_pct', 'master.engine_cpu_pct', 'replica.cpu_pct', 'replica.engine_cpu_pct'].map(
-    (name) => `cloudwatch.${name}`,
-  )
+  const figures = ['master.cpu_pct', 'master.engine_cpu_pct', 'replica.cpu_pct', 'replica.engine_cpu_pct']
+  const names = figures.map((name) => `cloudwatch.${name}`)
 
   test('of a run: the means of its roles, in the units of CloudWatch', () => {
-    assert.deepEqual(
-      names.map((name) => measureNamed(name).value(told(20, 40))),
-      [40, 80, 10, 20],
-    )
-    assert.deepEqual(
-      names.map((name) => measureNamed(name).value(resultDocument(sampleParts()))),
-      [null, null, null, null],
-    )
+    const valuesIn = (/** @type {any} */ result) => names.map((name) => measureNamed(name).value(result))
+    assert.deepEqual(valuesIn(told(20, 40)), [40, 80, 10, 20])
+    assert.deepEqual(valuesIn(resultDocument(sampleParts())), [null, null, null, null])
     assert.equal(measureNamed(names[0]).axis, 'CPUUtilization of the masters, % of all vCPUs')
     assert.equal(measureNamed(names[1]).axis, 'EngineCPUUtilization of the masters, % of one core')
   })
@@ -314,14 +242,9 @@ describe('figures', () => {
     const [{ runs }] = experiment.rows
     const whole = withCloudWatchRows(experiment, new Map([[runs[0], told(20, 40)]]))
     assert.deepEqual(valuesOf(whole.columns.slice(experiment.columns.length), 'name'), names)
-    assert.deepEqual(whole.rows[0].figures[names[0]], {
-      median: 40,
-      mean: 40,
-      low: 40,
-      high: 40,
-      samples: [40],
-    })
-    assert.equal(whole.rows[1].figures[names[0]], undefined)
+    const figure = { median: 40, mean: 40, low: 40, high: 40, samples: [40] }
+    const found = whole.rows.map(({ figures }) => figures[names[0]])
+    assert.deepEqual(found, [figure, undefined])
     assert.deepEqual(withCloudWatchRows(whole, new Map([[runs[0], told(20, 40)]])), whole)
     const [table] = experimentSections(whole).tables
     assert.ok(table.columns.some(({ title }) => title === 'CPUUtilization of the masters'))

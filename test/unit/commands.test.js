@@ -10,40 +10,43 @@ import { offered } from '../../lib/cli/commands/completion.js'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { terminalText } from '../../lib/cli/log.js'
 import { helpText } from '../../lib/options/help.js'
+import { runCommand } from '../helpers/command-here.js'
 import { startProgram } from '../helpers/programs.js'
 
-const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
 /** @import { TestContext } from 'node:test' */
+
+const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
 
 /** @param {TestContext} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
 
+/** A command in this process. @param {import('node:test').TestContext} t @param {string} line */
+const here = (t, line) => runCommand(t, line, { out: false })
+
 test('millrace names its commands', async (t) => {
-  const [help, versions, unknown] = await Promise.all([
-    millrace(t, ''),
-    millrace(t, '--version'),
-    millrace(t, 'staf'),
-  ])
+  const lines = ['', '--version', 'staf'].map((line) => millrace(t, line))
+  const [help, versions, unknown] = await Promise.all(lines)
   assert.equal(help.code, 0)
   for (const name of Object.keys(commands)) assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
   assert.equal(versions.stdout, `${millraceVersion()}\n`)
-  assert.deepEqual(
-    [unknown.code, unknown.stderr],
-    [2, "millrace has no command 'staf'; did you mean staff?\n"],
-  )
+  const sentence = "millrace has no command 'staf'; did you mean staff?\n"
+  assert.deepEqual([unknown.code, unknown.stderr], [2, sentence])
 })
 
 test('every command has a help, and is what its file and its script start', async (t) => {
   for (const name of Object.keys(commands)) {
     const { about, options } = await commandNamed(name)
-    const help = helpText({ ...about, as: `millrace ${name}` }, options, { columns: 80, whole: false })
-    const lines = help.split('\n')
-    assert.ok(lines.length < 48, `${name}: ${lines.length} lines`)
-    const whole = helpText({ ...about, as: `millrace ${name}` }, options, { columns: 80, whole: true })
-    for (const line of [...lines, ...whole.split('\n')]) assert.ok(line.length <= 80, line)
+    const [brief, whole] = await Promise.all(
+      [false, true].map(async (isWhole) => {
+        const layout = { columns: 80, whole: isWhole }
+        return (await helpText({ ...about, as: `millrace ${name}` }, options, layout)).split('\n')
+      }),
+    )
+    assert.ok(brief.length < 48, `${name}: ${brief.length} lines`)
+    for (const line of [...brief, ...whole]) assert.ok(line.length <= 80, line)
   }
   const [{ code, stderr }, old, ofScript] = await Promise.all([
-    millrace(t, 'write --no-such-option'),
+    here(t, 'write --no-such-option'),
     startProgram(t, 'producer.js', '--help', { out: false }).ended,
     startProgram(t, 'scripts/cleanup.js', '--help', { out: false }).ended,
   ])
@@ -53,9 +56,10 @@ test('every command has a help, and is what its file and its script start', asyn
 })
 
 test('help of a command is there in three spellings', async (t) => {
-  const [first, ...others] = await Promise.all(
-    ['report --help', 'report -h', 'help report'].map((line) => millrace(t, line)),
-  )
+  const [first, ...others] = await Promise.all([
+    ...['report --help', 'report -h'].map((line) => here(t, line)),
+    millrace(t, 'help report'),
+  ])
   for (const { code, stdout } of others) assert.deepEqual([code, stdout], [0, first.stdout])
 })
 
@@ -73,32 +77,30 @@ test('the completion offers commands, options, values and words', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
   t.after(() => rmSync(folder, { recursive: true }))
   symlinkSync(fileURLToPath(fileOf('lib/cli/millrace.js')), join(folder, 'millrace'))
-  const { code, stdout: script } = await millrace(t, 'completion bash')
+  const { code, stdout: script } = await here(t, 'completion bash')
   assert.equal(code, 0)
   assert.equal(offeredInBash(folder, script, ['write', '--strategy', 'li']), 'list list-hll')
-  for (const [line, words] of [
-    ['wri', 'write'],
-    ['write --dry', '--dry-run'],
-    ['read -s ', 'manual script'],
-    ['compare sorted', 'sorted-set'],
-    ['experiment sh', 'show shards'],
-    ['write --he', '--help'],
-    ['nothing --he', '--help'],
-  ]) {
+  for (const [line, words] of Object.entries({
+    wri: 'write',
+    'write --dry': '--dry-run',
+    'read -s ': 'manual script',
+    'compare sorted': 'sorted-set',
+    'experiment sh': 'show shards',
+    'write --he': '--help',
+    'nothing --he': '--help',
+  })) {
     const typed = line.split(' ')
-    const found = await offered(['millrace', ...typed])
-    const begun = found
-      .map((word) => word.split(':')[0])
-      .filter((word) => word.startsWith(String(typed.at(-1))))
+    const found = (await offered(['millrace', ...typed])).map((word) => word.split(':')[0])
+    const begun = found.filter((word) => word.startsWith(String(typed.at(-1))))
     assert.equal(begun.join(' '), words, line)
   }
-  const [zsh, bad] = await Promise.all(['zsh', 'fish'].map((shell) => millrace(t, `completion ${shell}`)))
+  const [zsh, bad] = await Promise.all(['zsh', 'fish'].map((shell) => here(t, `completion ${shell}`)))
   assert.match(zsh.stdout, /^autoload[\s\S]+compdef _millrace/)
-  assert.deepEqual([bad.code, bad.stderr], [2, "completion takes bash or zsh, not 'fish'\n"])
+  assert.deepEqual([bad.code, bad.stderr], [2, 'completion takes bash or zsh\n'])
 })
 
 test('doctor shows the machine and the servers that it finds', async (t) => {
-  const { code, stdout } = await millrace(t, 'doctor')
+  const { code, stdout } = await here(t, 'doctor')
   assert.equal(code, 0)
   for (const what of ['millrace', 'cores', 'open files', 'timers', 'local server'])
     assert.match(stdout, new RegExp(`^ {2}${what} `, 'm'))
@@ -106,9 +108,7 @@ test('doctor shows the machine and the servers that it finds', async (t) => {
 
 test('a sentence is no wider than a terminal, and one line elsewhere', () => {
   const text = 'a sentence that is longer than the terminal'
-  assert.equal(
-    terminalText(text, { isTTY: true, columns: 20 }),
-    'a sentence that is\nlonger than the\nterminal',
-  )
+  const wrapped = 'a sentence that is\nlonger than the\nterminal'
+  assert.equal(terminalText(text, { isTTY: true, columns: 20 }), wrapped)
   assert.equal(terminalText(text, { isTTY: false, columns: 20 }), text)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -22,42 +22,44 @@ import { rowsOf, valuesOf } from '../helpers/table.js'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-compare-'))
 after(() => rm(folder, { recursive: true, force: true }))
 
-/** Writes a run whose server CPU and p99 are these. @param {string} name @param {number} cpuUs @param {number} [p99] */
-const store = async (name, cpuUs, p99 = 30_000) => {
-  const parts = sampleParts()
-  const run = resultDocument({
-    ...parts,
-    run: name,
-    server: { ...parts.server, cpu_us_per_item: cpuUs },
-    latency_us: { ...parts.latency_us, intended: { ...parts.latency_us.intended, p99 } },
-  })
+/** Writes the document of a side, and returns its folder. @param {string} name @param {object} document */
+const saved = async (name, document, file = 'run.json') => {
   await mkdir(join(folder, name), { recursive: true })
-  await writeFile(join(folder, name, 'run.json'), JSON.stringify(run))
+  await writeFile(join(folder, name, file), JSON.stringify(document))
   return join(folder, name)
 }
+/** A run whose server CPU is this. @param {string} name @param {number} cpuUs @param {object} [plan] */
+const runOf = (name, cpuUs, plan) => {
+  const parts = sampleParts()
+  const intended = { ...parts.latency_us.intended, p99: 30_000 }
+  return resultDocument({
+    ...{ ...parts, run: name, plan: { ...parts.plan, ...plan } },
+    server: { ...parts.server, cpu_us_per_item: cpuUs },
+    latency_us: { ...parts.latency_us, intended },
+  })
+}
+const store = (/** @type {string} */ name, /** @type {number} */ cpuUs) => saved(name, runOf(name, cpuUs))
+/** Runs of these CPUs. @param {string} name @param {number[]} cpus @param {(at: number) => object} [planOf] */
+const storeAll = (name, cpus, planOf = () => ({})) =>
+  Promise.all(cpus.map((cpuUs, at) => saved(`${name}-${at}`, runOf(`${name}-${at}`, cpuUs, planOf(at)))))
+/** An experiment as a side. @param {string} name @param {object} experiment */
+const experimentSide = async (name, experiment) => sideOf([await saved(name, experiment, 'experiment.json')])
 
 test('identical series do not differ; two of one wide spread cannot be told apart', () => {
   const same = separateOf([5, 5, 5], [5, 5, 5])
   assert.deepEqual([same.change, same.low, same.high, same.verdict], [0, 0, 0, 'same'])
   assert.equal(separateOf([5.01, 4.99, 5.0, 5.01], [5.0, 4.99, 5.01, 5.0]).verdict, 'same')
-  assert.equal(
-    separateOf([5.1, 4.9, 5.0, 5.05], [5.05, 4.95, 5.1, 4.9], { effect: 0.001 }).verdict,
-    'unclear',
-  )
-  assert.equal(separateOf([4, 5, 6], [6, 4, 5]).verdict, 'unclear')
+  const wide = separateOf([5.1, 4.9, 5.0, 5.05], [5.05, 4.95, 5.1, 4.9], { effect: 0.001 })
+  assert.deepEqual([wide.verdict, separateOf([4, 5, 6], [6, 4, 5]).verdict], ['unclear', 'unclear'])
 })
 
 test('a known difference lies in the interval, and its sign is right', () => {
-  const [a, b] = [
-    [10, 10.1, 9.9, 10.05],
-    [8, 8.1, 7.9, 8.05],
-  ]
+  const b = [8, 8.1, 7.9, 8.05]
+  const a = b.map((value) => value + 2)
   const { change, low, high, verdict } = separateOf(a, b)
-  assert.equal(verdict, 'better')
-  assert.equal(separateOf(a, b, { better: 'more' }).verdict, 'worse')
-  assert.ok(
-    Math.abs(change + 0.2) < 0.01 && low !== null && high !== null && low < -0.2 && high > -0.2 && high < 0,
-  )
+  assert.deepEqual([verdict, separateOf(a, b, { better: 'more' }).verdict], ['better', 'worse'])
+  assert.ok(Math.abs(change + 0.2) < 0.01 && low !== null && high !== null)
+  assert.ok(low < -0.2 && high > -0.2 && high < 0)
 })
 
 test('the interval holds the truth in about 95 of 100 comparisons of three repeats', () => {
@@ -74,12 +76,8 @@ test('the interval holds the truth in about 95 of 100 comparisons of three repea
 })
 
 test('with one repeat there is no interval, and with a zero no ratio', () => {
-  assert.deepEqual(separateOf([10], [11]), {
-    ...separateOf([10], [11]),
-    low: null,
-    high: null,
-    verdict: 'unclear',
-  })
+  const { low, high, verdict } = separateOf([10], [11])
+  assert.deepEqual([low, high, verdict], [null, null, 'unclear'])
   const { change, relative } = separateOf([0, 0, 0], [2, 4, 6])
   assert.deepEqual([change, relative], [4, false])
 })
@@ -111,10 +109,7 @@ const refused = /** @type {[string, RegExp][]} */ ([
   ['', /must be a metric and its limit/],
   ['latency.intended.p99', /must be a metric and its limit/],
   ['latency.intended.p99=20ms', /must be a metric and its limit/],
-  [
-    'latency.intended.p98<20ms',
-    /no metric is called 'latency.intended.p98'; did you mean latency.intended.p9/,
-  ],
+  ['latency.intended.p98<20ms', /no metric is called '.*p98'; did you mean latency.intended.p9/],
   ['constructor<1', /no metric is called 'constructor'/],
   ['latency.intended.p99<20MB', /latency.intended.p99 is not measured in MB; use us, µs, ms, s, m/],
   ['items.failed<1ms', /items.failed is not measured in ms; use k, M/],
@@ -128,31 +123,17 @@ test('a limit itself is kept by <= and >=, and by no other', () => {
   const kept = ['<', '<=', '>', '>='].map((relation) =>
     [4, 5, 6].map((value) => keeps(thresholdOf(`items.failed${relation}5`), value)),
   )
-  assert.deepEqual(kept, [
-    [true, false, false],
-    [true, true, false],
-    [false, false, true],
-    [false, true, true],
-  ])
+  const wanted = 'true,false,false | true,true,false | false,false,true | false,true,true'
+  assert.equal(kept.join(' | '), wanted)
 })
 
 test('a single run keeps no relative limit, and what was not measured keeps none', () => {
-  assert.throws(
-    () => absoluteThreshold('server.cpu_us_per_item<+5%'),
-    /only millrace diff and compare have two sides/,
-  )
+  const relative = () => absoluteThreshold('server.cpu_us_per_item<+5%')
+  assert.throws(relative, /only millrace diff and compare have two sides/)
   assert.equal(keeps(thresholdOf('bystander.p99<1s'), null), false)
-  const run = resultDocument(sampleParts())
-  assert.deepEqual(
-    judgedBy(['latency.intended.p99<20ms', 'latency.intended.p99<40ms', 'freshness_ms.p50<1s'], run).map(
-      ({ value, passed }) => [value, passed],
-    ),
-    [
-      [31_890, false],
-      [31_890, true],
-      [null, false],
-    ],
-  )
+  const limits = ['latency.intended.p99<20ms', 'latency.intended.p99<40ms', 'freshness_ms.p50<1s']
+  const judged = judgedBy(limits, resultDocument(sampleParts()))
+  assert.deepEqual(valuesOf(judged, 'value', 'passed'), [31_890, false, 31_890, true, null, false])
 })
 
 test('every figure has a name of its own and is found in a run by it', () => {
@@ -167,78 +148,46 @@ test('every figure has a name of its own and is found in a run by it', () => {
 })
 
 test('runs, patterns and folders of runs are sides', async () => {
-  const first = await store('a-1', 4.8)
-  await store('a-2', 4.9)
-  await store('a-3', 4.7)
-  await store('b-1', 3.1)
-  await store('b-2', 3.2)
-  await store('b-3', 3.0)
-  const [one, a, b, all] = await Promise.all(
-    [first, join(folder, 'a-*'), join(folder, 'b-?'), folder].map((side) => sideOf([side])),
-  )
-  assert.deepEqual(
-    [one, a, b, all].map(({ series }) => series[0].repeats),
-    [1, 3, 3, 6],
-  )
-  await assert.rejects(sideOf([join(folder, 'c-*')]), {
-    code: 'OPTION',
-    message: /contains no run and no experiment/,
-  })
-  await assert.rejects(sideOf([join(folder, 'none')]), {
-    code: 'OPTION',
-    message: /cannot be read \(ENOENT\)/,
-  })
+  const [first] = await storeAll('a', [4.8, 4.9, 4.7])
+  await storeAll('b', [3.1, 3.2, 3])
+  const places = [first, join(folder, 'a-*'), join(folder, 'b-?'), folder]
+  const sides = await Promise.all(places.map((side) => sideOf([side])))
+  const repeats = sides.map(({ series }) => series[0].repeats)
+  assert.deepEqual(repeats, [1, 3, 3, 6])
+  for (const [name, message] of Object.entries({
+    'c-*': /contains no run and no experiment/,
+    none: /cannot be read \(ENOENT\)/,
+  }))
+    await assert.rejects(sideOf([join(folder, name)]), { code: 'OPTION', message })
 
-  const comparison = comparisonOf(
-    a,
-    b,
-    ['server.cpu_us_per_item<+5%', 'latency.intended.p99<20ms'].map(thresholdOf),
-  )
-  assert.deepEqual(valuesOf(comparison.rulings, 'outcome'), ['passed', 'failed'])
-  assert.deepEqual(
-    [gateExitCode(comparison.rulings, 'strict'), gateExitCode(comparison.rulings.slice(0, 1), 'strict')],
-    [99, 0],
-  )
+  const limits = ['server.cpu_us_per_item<+5%', 'latency.intended.p99<20ms'].map(thresholdOf)
+  const comparison = comparisonOf(sides[1], sides[2], limits)
+  const { rulings } = comparison
+  assert.deepEqual(valuesOf(rulings, 'outcome'), ['passed', 'failed'])
+  assert.deepEqual([gateExitCode(rulings, 'strict'), gateExitCode(rulings.slice(0, 1), 'strict')], [99, 0])
   const text = comparisonText(comparison, { columns: 200, all: true })
-  assert.match(text, /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +[\d.]+ % +better/)
-  assert.match(text, /latency\.intended\.p99 +30 ms +30 ms +0.0 %/)
-  assert.match(
-    text,
+  for (const line of [
+    /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +[\d.]+ % +better/,
+    /latency\.intended\.p99 +30 ms +30 ms +0.0 %/,
     /^b-\? is better than a-\*: gross server CPU per item −35 % \(95 % interval −40 % to −31 %\)\./m,
-  )
-  assert.match(text, /threshold FAILED: latency\.intended\.p99<20ms, measured 30 ms/)
-  const [row] = JSON.parse(JSON.stringify(comparisonData(comparison))).metrics
-  assert.deepEqual([row.name, row.verdict, row.primary], ['server.cpu_us_per_item', 'better', true])
+    /threshold FAILED: latency\.intended\.p99<20ms, measured 30 ms/,
+  ])
+    assert.match(text, line)
+  const [{ name, verdict, primary }] = JSON.parse(JSON.stringify(comparisonData(comparison))).metrics
+  assert.deepEqual([name, verdict, primary], ['server.cpu_us_per_item', 'better', true])
 })
 
-/** Two runs a side, told as people read it. @param {string} name @param {Record<string, any>} plan @param {number} cpuUs */
-const storeAs = async (name, plan, cpuUs) => {
-  const path = await store(name, cpuUs)
-  const run = resultDocument(sampleParts())
-  await writeFile(
-    join(path, 'run.json'),
-    JSON.stringify({
-      ...run,
-      run: name,
-      plan: { ...run.plan, ...plan },
-      server: { ...run.server, cpu_us_per_item: cpuUs },
-    }),
-  )
-  return path
-}
-
 test('settings that differ are named, between the sides and among the repeats of one', async () => {
-  const list = await Promise.all([1, 2].map((n) => storeAs(`list-${n}`, { strategy: 'list' }, 3 + n / 100)))
-  const set = await Promise.all([1, 2].map((n) => storeAs(`set-${n}`, { seed: n }, 5 + n / 100)))
+  const list = await storeAll('list', [3.01, 3.02], () => ({ strategy: 'list' }))
+  const set = await storeAll('set', [5.01, 5.02], (at) => ({ seed: at + 1 }))
   const [a, b, same, mixed] = await Promise.all([set, list, set.toReversed(), [set[0], list[0]]].map(sideOf))
   const between = comparisonText(comparisonOf(a, b, []))
   assert.match(between, /^settings that differ: strategy sorted-set → list$/m)
   assert.doesNotMatch(between, /not repeats/)
   assert.match(comparisonText(comparisonOf(a, same, [])), /^all settings are the same$/m)
-  assert.match(
-    comparisonText(comparisonOf(a, mixed, [])),
-    /^settings that differ: strategy sorted-set → sorted-set and list\n! not repeats of one thing: a side has runs of more than one strategy$/m,
-  )
+  const both =
+    /^settings that differ: strategy sorted-set → sorted-set and list\n! not repeats of one thing: a side has runs of more than one strategy$/m
+  assert.match(comparisonText(comparisonOf(a, mixed, [])), both)
   assert.deepEqual(comparisonData(comparisonOf(a, b, [])).settings, [
     { name: 'strategy', baseline: ['sorted-set'], other: ['list'] },
   ])
@@ -251,159 +200,113 @@ test('run.json stands for its folder', async () => {
 })
 
 test('ten times and more is shown in times, and an unclear comparison says what it would have shown', async () => {
-  const a = await Promise.all([1, 2, 4].map((cpuUs, n) => store(`wild-a-${n}`, cpuUs)))
-  const b = await Promise.all([4, 1, 2].map((cpuUs, n) => store(`wild-b-${n}`, cpuUs)))
-  const c = await Promise.all([100, 101, 102].map((cpuUs, n) => store(`wild-c-${n}`, cpuUs)))
-  const [wildA, wildB, many] = await Promise.all([a, b, c].map(sideOf))
+  const stored = { a: [1, 2, 4], b: [4, 1, 2], c: [100, 101, 102] }
+  const sides = Object.entries(stored).map(([name, cpus]) => storeAll(`wild-${name}`, cpus).then(sideOf))
+  const [wildA, wildB, many] = await Promise.all(sides)
   const text = comparisonText(comparisonOf(wildA, wildB, []), { columns: 300 })
-  assert.match(
-    text,
-    /^These runs cannot tell wild-b.* They would have shown a change of 720 %; more or longer runs/m,
-  )
+  const unclear =
+    /^These runs cannot tell wild-b.* They would have shown a change of 720 %; more or longer runs/m
+  assert.match(text, unclear)
   assert.match(comparisonText(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
 })
 
 test('experiments are compared row by row; a row of one side only is named, and a threshold on it fails', async () => {
   const ours = sampleExperiment()
   const other = sampleExperiment({ rows: [ours.rows[0], { ...ours.rows[1], label: 'set' }] })
-  for (const [name, experiment] of Object.entries({ ours, other })) {
-    await mkdir(join(folder, name), { recursive: true })
-    await writeFile(join(folder, name, 'experiment.json'), JSON.stringify(experiment))
-  }
-  const [a, b] = await Promise.all(['ours', 'other'].map((name) => sideOf([join(folder, name)])))
+  const [a, b] = [await experimentSide('ours', ours), await experimentSide('other', other)]
   const comparison = comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<+5%')])
   assert.deepEqual(comparison.unmatched, ['list', 'set'])
-  assert.ok(
-    comparison.rows.every(({ label, difference }) => label === 'sorted set' && difference.change === 0),
-  )
-  assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), [
-    'sorted set',
-    'passed',
-    'list',
-    'failed',
-    'set',
-    'failed',
-  ])
-  assert.match(
-    comparisonText(comparison),
-    /threshold FAILED: server\.cpu_us_per_item<\+5%, list: measured – \(not measured on both sides\)/,
-  )
+  const changes = comparison.rows.map(({ label, difference }) => `${label} ${difference.change}`)
+  assert.deepEqual([...new Set(changes)], ['sorted set 0'])
+  const outcomes = comparison.rulings.map(({ label, outcome }) => `${label} ${outcome}`)
+  assert.deepEqual(outcomes, ['sorted set passed', 'list failed', 'set failed'])
+  const failed =
+    /threshold FAILED: server\.cpu_us_per_item<\+5%, list: measured – \(not measured on both sides\)/
+  assert.match(comparisonText(comparison), failed)
 })
 
 test('sides without anything in common are no comparison', async () => {
   const run = await sideOf([await store('lone', 5)])
-  const sides = await Promise.all(
-    [sampleExperiment(), sampleExperiment({ rows: [{ ...sampleExperiment().rows[0], label: 'other' }] })].map(
-      async (experiment, at) => {
-        const own = join(folder, `apart-${at}`)
-        await mkdir(own)
-        await writeFile(join(own, 'experiment.json'), JSON.stringify(experiment))
-        return sideOf([own])
-      },
-    ),
-  )
+  const experiment = sampleExperiment()
+  const one = await experimentSide('apart-0', experiment)
+  const rows = [{ ...experiment.rows[0], label: 'other' }]
+  const two = await experimentSide('apart-1', sampleExperiment({ rows }))
+  const refusal = { code: 'OPTION', message: /no metric is on both sides/ }
   for (const [a, b] of [
-    [sides[0], run],
-    [run, sides[0]],
-    [sides[0], sides[1]],
+    [one, run],
+    [run, one],
+    [one, two],
   ])
-    assert.throws(() => comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<0.001us')]), {
-      code: 'OPTION',
-      message: /no metric is on both sides/,
-    })
+    assert.throws(() => comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<0.001us')]), refusal)
 })
 
 test('cells of an experiment are sides: the runs of their rounds, by the names of the cells', async () => {
-  for (const [cell, cpuUs] of /** @type {[string, number][]} */ ([
-    ['list', 3],
-    ['set', 4],
-  ]))
+  for (const [cell, cpuUs] of Object.entries({ list: 3, set: 4 }))
     for (const round of [1, 2, 3]) await store(`cells/${cell}/round-${round}/run`, cpuUs + round / 100)
   // Writers side by side: the whole counts, not its parts.
   for (const part of ['writer-1', 'writer-2']) await store(`cells/set/round-2/${part}`, 99)
   const cells = ['list', 'set'].map((cell) => join(folder, 'cells', cell))
   const sides = await sidesOf(cells.map((cell) => [cell]))
-  assert.deepEqual(
-    sides.flatMap(({ name, series }) => [name, series[0].samples['server.cpu_us_per_item']]),
-    ['list', [3.01, 3.02, 3.03], 'set', [4.01, 4.02, 4.03]],
-  )
+  assert.deepEqual(valuesOf(sides, 'name'), ['list', 'set'])
+  const samples = sides.flatMap(({ series }) => series[0].samples['server.cpu_us_per_item'])
+  assert.deepEqual(samples, [3.01, 3.02, 3.03, 4.01, 4.02, 4.03])
   const rounds = await sidesOf(cells.map((cell) => [join(cell, 'round-*')]))
-  assert.deepEqual(
-    rounds.flatMap(({ name, series }) => [name, series[0].repeats]),
-    ['list', 3, 'set', 3],
-  )
+  const repeats = rounds.flatMap(({ name, series }) => [name, series[0].repeats])
+  assert.deepEqual(repeats, ['list', 3, 'set', 3])
 
   await store('cells/phased/round-1/phase-1', 3)
   await store('cells/phased/round-1/timeline', 3)
-  await assert.rejects(sideOf([join(folder, 'cells', 'phased')]), {
-    code: 'OPTION',
-    message: /round-1 holds phases, which are no repeats of one thing/,
-  })
+  const message = /round-1 has phases, which are not repeats of one thing/
+  await assert.rejects(sideOf([join(folder, 'cells', 'phased')]), { code: 'OPTION', message })
 })
 
-const named = rowsOf(`
+for (const [sides, names] of rowsOf(`
 r/a | r/b -> a | b
 r/a/x | r/b/x -> a | b
 r/a/x | r/b/x | r/a/y -> a/x | b/x | a/y
 r/1/a/x | r/2/a/x | r/1/b/x -> 1/a | 2/a | 1/b
 r/a/1 r/a/2 | r/b/1 r/b/2 -> a/1 a/2 | b/1 b/2
 r/a | r/a -> a | a
-`)
-for (const [sides, names] of named)
+`))
   test(`sides ${sides} are called ${names}`, () => {
     const found = sideNames(sides.split(' | ').map((side) => side.split(' ')))
     assert.deepEqual(found, names.split(' | '))
   })
 
 test('three sides of repeated runs are ranked, with wider intervals than two have', async () => {
-  const [a, b, c] = await Promise.all(
-    Object.entries({ many: [5, 5.05, 4.95], few: [3, 3.03, 2.97], alike: [3.01, 3.02, 2.98] }).map(
-      ([name, cpus]) => Promise.all(cpus.map((cpuUs, n) => store(`rank-${name}-${n}`, cpuUs))).then(sideOf),
-    ),
-  )
-  const sides = [a, b, c].map((side, at) => ({ ...side, name: ['many', 'few', 'alike'][at] }))
+  const cpus = { many: [5, 5.05, 4.95], few: [3, 3.03, 2.97], alike: [3.01, 3.02, 2.98] }
+  const stored = Object.entries(cpus).map(async ([name, of]) => {
+    const side = await sideOf(await storeAll(`rank-${name}`, of))
+    return { ...side, name }
+  })
+  const sides = await Promise.all(stored)
   const comparison = comparisonOfFinished(sides, [thresholdOf('server.cpu_us_per_item<+5%')], { effect: 0.1 })
   const cpu = comparison.ranks?.find(({ figure }) => figure.name === 'server.cpu_us_per_item')
-  assert.deepEqual(
-    [cpu?.order.map(({ name }) => name), cpu?.best, cpu?.alike],
-    [['few', 'alike', 'many'], ['few', 'alike'], true],
-  )
-  const [two, row] = [comparisonOf(sides[0], sides[1], [], { effect: 0.1 }), comparison].map(
-    ({ rows }) => rows[0],
-  )
-  assert.ok(Number(row.difference.low) < Number(two.difference.low))
-  assert.equal(row.difference.change, two.difference.change)
+  assert.deepEqual(valuesOf(cpu?.order ?? [], 'name'), ['few', 'alike', 'many'])
+  assert.deepEqual([cpu?.best, cpu?.alike], [['few', 'alike'], true])
+  const two = comparisonOf(sides[0], sides[1], [], { effect: 0.1 }).rows[0].difference
+  const { difference } = comparison.rows[0]
+  assert.ok(Number(difference.low) < Number(two.low))
+  assert.equal(difference.change, two.change)
   assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), ['few', 'passed', 'alike', 'passed'])
   const text = comparisonText(comparison, { columns: 80 })
   assert.match(text, /^few \(3 runs\), alike \(3 runs\), each against many; the best is above$/m)
-  assert.match(
-    text.replace(/\n/g, ' '),
-    /intervals are Welch's, of the logarithms, against many; those of a metric hold together for all sides/,
-  )
+  const method =
+    "intervals are Welch's, of the logarithms, against many; those of a metric hold together for all sides"
+  assert.ok(text.replace(/\n/g, ' ').includes(method), text)
 })
 
 test('a writer is not compared with a reader, nor a run that is not valid unless asked', async () => {
-  const plain = await store('plain', 5)
-  const run = JSON.parse(await readFile(join(plain, 'run.json'), 'utf8'))
-  const variant = async (/** @type {string} */ name, /** @type {object} */ change) => {
-    await mkdir(join(folder, name))
-    await writeFile(join(folder, name, 'run.json'), JSON.stringify({ ...run, ...change, run: name }))
-    return sideOf([join(folder, name)])
-  }
-  const [side, invalid] = [await sideOf([plain]), await variant('invalid', { valid: false })]
-  const reader = {
-    ...side,
-    series: side.series.map((one) => ({ ...one, settings: { ...one.settings, kind: ['consumer'] } })),
-  }
-  assert.throws(() => comparisonOf(side, reader, []), {
-    code: 'OPTION',
-    message: 'runs of a producer and of a consumer are not compared with each other',
-  })
-  assert.throws(() => comparisonOf(side, invalid, []), {
-    code: 'OPTION',
-    message: /^not valid: invalid .*; .* --invalid compares them all the same$/,
-  })
+  const side = await sideOf([await store('plain', 5)])
+  const invalid = await sideOf([await saved('invalid', { ...runOf('invalid', 5), valid: false })])
+  const settings = { ...side.series[0].settings, kind: ['consumer'] }
+  const reader = { ...side, series: side.series.map((one) => ({ ...one, settings })) }
+  for (const [other, message] of /** @type {const} */ ([
+    [reader, 'runs of a producer and of a consumer are not compared with each other'],
+    [invalid, /^not valid: invalid .*; .* --invalid compares them nevertheless$/],
+  ]))
+    assert.throws(() => comparisonOf(side, other, []), { code: 'OPTION', message })
   const text = comparisonText(comparisonOf(side, invalid, [], { allowInvalid: true }))
   assert.match(text, /^compared although they are not valid: invalid/m)
-  assert.match(text, /one run a side: repeat both for an interval/)
+  assert.match(text, /Each side has one run: repeat both for an interval/)
 })

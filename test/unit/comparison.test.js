@@ -23,19 +23,21 @@ import { thresholdOf } from '../../lib/result/thresholds.js'
 import { optionsOf } from '../../settings.js'
 import { valuesOf } from '../helpers/table.js'
 
+const limit = 'server.cpu_us_per_item<+5%'
+const plain = sideRequest('default', 'A')
+
 test('a side is its options, servers and version, by name', () => {
   const side = sideRequest('strategy=list c=4 config.appendonly=yes name=ours', 'B')
-  assert.deepEqual(side.options, { strategy: 'list', chunks: '4' })
-  assert.deepEqual(side.config, [['appendonly', 'yes']])
-  assert.equal(side.name, 'ours')
+  const { options, config, name } = side
+  assert.deepEqual([options, name], [{ strategy: 'list', chunks: '4' }, 'ours'])
+  assert.deepEqual(config, [['appendonly', 'yes']])
   assert.equal(sideRequest('strategy=list chunks=4', 'A').name, 'strategy=list chunks=4')
-  assert.equal(sideRequest('default', 'A').name, 'default')
-  assert.deepEqual(requestedDifferences(sideRequest('default', 'A'), side)[0], {
-    name: 'strategy',
-    baseline: ['default'],
-    other: ['list'],
-  })
-  assert.match(idOf(sideRequest('default', 'A'), side), /^[a-z0-9-]+$/)
+  assert.equal(plain.name, 'default')
+  const [difference] = requestedDifferences(plain, side)
+  assert.deepEqual(difference, { name: 'strategy', baseline: ['default'], other: ['list'] })
+  assert.match(idOf(plain, side), /^[a-z0-9-]+$/)
+  const model = sideRequest('list chunks=4', 'A')
+  assert.deepEqual([model.options, model.name], [options, 'list chunks=4'], 'a data model alone is a side')
 })
 
 for (const [text, message] of /** @type {[string, RegExp][]} */ ([
@@ -43,90 +45,60 @@ for (const [text, message] of /** @type {[string, RegExp][]} */ ([
   ['--strategy list', /^B: write strategy=VALUE instead of --strategy$/],
   ['strategy', /^B: 'strategy' is neither a data model nor NAME=VALUE$/],
   ['lists', /^B: 'lists' is neither a data model nor NAME=VALUE; did you mean list\?$/],
-  ['nonsense=1', /^B: 'nonsense' is no option in which two sides can differ/],
-  ['duration=5s', /^B: 'duration' is no option in which two sides can differ/],
-  ['millrace=/nowhere', /there is no producer\.js/],
+  ['nonsense=1', /^B: 'nonsense' is not an option in which two sides can differ/],
+  ['duration=5s', /^B: 'duration' is not an option in which two sides can differ/],
+  ['millrace=/nowhere', /the folder has no producer\.js/],
   ['server-bin=/nowhere', /^--server-bin \/nowhere: no such program/],
 ]))
   test(`no side: ${text}`, () => assert.throws(() => sideRequest(text, 'B'), { message }))
 
-/** @param {string[]} argv */
-const commonIn = (argv) => commonRequest(typedLine(argv, optionsOf('producer')).options)
-
-test('a data model alone is a side', () => {
-  const { options, name } = sideRequest('list chunks=4', 'A')
-  assert.deepEqual([options, name], [{ strategy: 'list', chunks: '4' }, 'list chunks=4'])
-})
+const commonIn = (/** @type {string} */ line) =>
+  commonRequest(typedLine(line.split(' '), optionsOf('producer')).options)
 
 test('common options are those of the producer; where it goes is apart, and a side keeps to local servers', () => {
-  const common = commonIn(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
+  const common = commonIn('-q 20k -t 2 --cluster --shards 2 --ttl 2m')
   assert.deepEqual(common.load, { quantity: '20k', 'total-agents': '2', ttl: '2m' })
-  assert.deepEqual(placeOfSide(common.where).place, {
-    cluster: true,
-    shards: 2,
-    replicas: 1,
-    server: null,
-    own: false,
-  })
-  assert.equal(placeOfSide(common.where).target, null)
+  const { place, target } = placeOfSide(common.where)
+  assert.deepEqual(place, { cluster: true, shards: 2, replicas: 1, server: null, own: false })
+  assert.equal(target, null)
   const cell = cellOf(sideRequest('strategy=list config.io-threads=2', 'A'), 'a', common)
-  assert.deepEqual(
-    [cell.id, cell.legs[0].options.quantity, cell.legs[0].options.ttl, cell.place.config],
-    ['a', 20_000, '120s', [['io-threads', '2']]],
-  )
-  const away = commonIn(['--host', '127.0.0.1', '--port', '7000'])
+  const { quantity, ttl } = cell.legs[0].options
+  assert.deepEqual([cell.id, quantity, ttl, cell.place.config], ['a', 20_000, '120s', [['io-threads', '2']]])
+  const away = commonIn('--host 127.0.0.1 --port 7000')
   assert.deepEqual(placeOfSide(away.where).target, { host: '127.0.0.1', port: '7000' })
   assert.throws(() => cellOf(sideRequest('config.appendonly=yes', 'A'), 'a', away), /are for local servers/)
-  assert.throws(
-    () => commonIn(['--duration', '5s']),
-    /^OptionError: --duration behind --: compare decides that/,
-  )
-  assert.throws(
-    () => commonIn(['--password', 'hidden']),
-    (error) => !/hidden/.test(String(error)),
-  )
+  assert.throws(() => commonIn('--duration 5s'), /^OptionError: --duration behind --: compare sets it/)
+  assert.throws(() => commonIn('--password hidden'), { message: /^(?!.*hidden)/s })
   assert.throws(() => cellOf(sideRequest('strategy=nonsense', 'A'), 'a', common), { code: 'OPTION' })
 })
 
 /** @param {string} cell @param {number} round @param {number} cpu @param {any} [change] */
-const turn = (cell, round, cpu, { valid = true, factor = 1, ...more } = {}) => ({
-  cell,
-  round,
-  factor,
-  timeline: null,
-  legs: [
-    {
-      row: cell,
-      folder: `cells/${cell}/round-${round}/run`,
-      figures: {
-        'server.cpu_us_per_item': cpu,
-        'bystander.p99': 100 + cpu,
-        'rate.achieved': 1000,
-        'latency.intended.p99': 500 + cpu,
-      },
-      valid,
-      reasons: valid ? [] : ['rate'],
-      clientLimited: false,
-      span: null,
-    },
-  ],
-  ...more,
-})
+const turn = (cell, round, cpu, { valid = true, factor = 1, ...more } = {}) => {
+  const figures = {
+    ...{ 'server.cpu_us_per_item': cpu, 'bystander.p99': 100 + cpu },
+    ...{ 'rate.achieved': 1000, 'latency.intended.p99': 500 + cpu },
+  }
+  const folder = `cells/${cell}/round-${round}/run`
+  const reasons = valid ? [] : ['rate']
+  const legs = [{ row: cell, folder, figures, valid, reasons, clientLimited: false, span: null }]
+  return { cell, round, factor, timeline: null, legs, ...more }
+}
 
 test('rounds count that are whole, valid, and at the lowest rate', () => {
   const whole = [1, 2, 3].flatMap((round) => {
     const pair = [turn('a', round, 10), turn('b', round, 8)]
     return round % 2 ? pair : pair.reverse()
   })
-  const found = roundsOf([...whole, turn('a', 4, 10)])
-  assert.deepEqual(valuesOf(found.rounds, 'round', 'first'), [1, 'a', 2, 'b', 3, 'a'])
-  const invalid = roundsOf([...whole, turn('a', 4, 90, { valid: false }), turn('b', 4, 8)])
+  /** With a fourth round of these. @param {object} [a] @param {object} [b] */
+  const with4 = (a, b) => roundsOf([...whole, turn('a', 4, 9, a), ...(b ? [turn('b', 4, 8, b)] : [])])
+  assert.deepEqual(valuesOf(with4().rounds, 'round', 'first'), [1, 'a', 2, 'b', 3, 'a'])
+  const invalid = with4({ valid: false }, {})
   assert.deepEqual([invalid.rounds.length, invalid.isValid], [3, true])
   assert.match(invalid.warnings[0].message, /1 of 4 rounds not valid \(rate\); they do not count/)
-  const slower = roundsOf([...whole, turn('a', 4, 9, { factor: 0.6 }), turn('b', 4, 8, { factor: 0.6 })])
-  assert.deepEqual([slower.rounds.map(({ round }) => round), slower.factor], [[4], 0.6])
+  const slower = with4({ factor: 0.6 }, { factor: 0.6 })
+  assert.deepEqual([valuesOf(slower.rounds, 'round'), slower.factor], [[4], 0.6])
   assert.match(slower.warnings[0].message, /round 1 ran at a higher rate/)
-  const failed = roundsOf([...whole, turn('a', 4, 9), turn('b', 4, 9, { legs: [], failed: 'it broke' })])
+  const failed = with4({}, { legs: [], failed: 'it broke' })
   assert.match(failed.warnings[0].message, /round 4: B came to no result: it broke/)
   assert.equal(roundsOf([turn('a', 1, 9, { valid: false }), turn('b', 1, 9)]).isValid, false)
 })
@@ -134,55 +106,48 @@ test('rounds count that are whole, valid, and at the lowest rate', () => {
 test('a comparison until sure looks at even rounds, and lost rounds make it no surer', () => {
   const plan = untilSure(6, 10)
   assert.deepEqual([plan.rounds, plan.looks], [10, [6, 8, 10]])
-  assert.ok(plan.criticals(6).difference > fixedRounds(6).criticals(6).difference)
-  assert.ok(plan.criticals(3).difference >= fixedRounds(3).criticals(3).difference)
-  assert.deepEqual(plan.criticals(7), {
-    ...plan.criticals(7),
-    difference: Math.max(plan.criticals(6).difference, 2.4469118511449692),
-  })
+  const differenceAt = (/** @type {number} */ rounds) => plan.criticals(rounds).difference
+  assert.ok(differenceAt(6) > fixedRounds(6).criticals(6).difference)
+  assert.ok(differenceAt(3) >= fixedRounds(3).criticals(3).difference)
+  assert.equal(differenceAt(7), Math.max(differenceAt(6), 2.4469118511449692))
 })
 
-/** @param {number} times @param {string[]} [limits] */
-const comparisonOf = (times, limits = []) =>
-  comparisonOfRounds({
-    baseline: 'a & b',
-    other: '<list>',
-    rounds: roundsOf(
-      Array.from({ length: 6 }, (_, at) => [
-        turn('a', at + 1, 10 + (at % 3) / 10),
-        turn('b', at + 1, times * (10 + ((at + 1) % 3) / 10)),
-      ]).flat(),
-    ).rounds,
-    settings: [{ name: 'strategy', baseline: ['default'], other: ['list'] }],
-    thresholds: limits.map(thresholdOf),
-    effect: 0.03,
+/** @param {number} times @param {string[]} limits */
+const comparisonOf = (times, ...limits) => {
+  const turns = [1, 2, 3, 4, 5, 6].flatMap((round) => [
+    turn('a', round, 10 + ((round - 1) % 3) / 10),
+    turn('b', round, times * (10 + (round % 3) / 10)),
+  ])
+  const settings = [{ name: 'strategy', baseline: ['default'], other: ['list'] }]
+  return comparisonOfRounds({
+    ...{ baseline: 'a & b', other: '<list>', rounds: roundsOf(turns).rounds, settings },
+    ...{ thresholds: limits.map(thresholdOf), effect: 0.03 },
   })
+}
 
 test('a comparison is decided by its thresholds, or by its first metric', () => {
-  assert.equal(isDecided(comparisonOf(0.8)), true)
-  assert.equal(isDecided(comparisonOf(1.005)), true)
-  assert.equal(isDecided(comparisonOf(1.05, ['server.cpu_us_per_item<+5%'])), false)
-  assert.equal(isDecided(comparisonOf(1.3, ['server.cpu_us_per_item<+5%'])), true)
+  const decided = (/** @type {number} */ times) => isDecided(comparisonOf(times))
+  const byLimit = (/** @type {number} */ times) => isDecided(comparisonOf(times, limit))
+  assert.deepEqual([decided(0.8), decided(1.005), byLimit(1.05), byLimit(1.3)], [true, true, false, true])
 })
 
 test('compare.json is as its schema says', () => {
-  const schema = JSON.parse(
-    readFileSync(new URL('../../lib/compare/compare.schema.json', import.meta.url), 'utf8'),
-  )
-  const data = comparisonData(comparisonOf(1.3, ['server.cpu_us_per_item<+5%', 'rate.achieved>-1%']))
+  const file = new URL('../../lib/compare/compare.schema.json', import.meta.url)
+  const schema = JSON.parse(readFileSync(file, 'utf8'))
+  const data = comparisonData(comparisonOf(1.3, limit, 'rate.achieved>-1%'))
   assert.equal(faultIn(data, schema), null)
   assert.match(String(faultIn({ ...data, more: 1 }, schema)), /^unknown 'more'$/)
   assert.match(String(faultIn({ ...data, effect: 'much' }, schema)), /'effect' must be number/)
 })
 
 test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
-  const limits = ['server.cpu_us_per_item<+5%', 'rate.achieved>-1%', 'server.cpu_us_per_item<13.1us']
-  const strict = junit(comparisonOf(1.3, limits), 'strict')
+  const limits = [limit, 'rate.achieved>-1%', 'server.cpu_us_per_item<13.1us']
+  const strict = junit(comparisonOf(1.3, ...limits), 'strict')
   assert.match(strict, /<testsuites tests="3" failures="1" errors="1" skipped="0">/)
   assert.match(strict, /name="server.cpu_us_per_item&lt;\+5%"><failure message="threshold FAILED/)
   assert.match(strict, /name="rate.achieved&gt;-1%"><\/testcase>/)
   assert.match(strict, /classname="&lt;list&gt; against a &amp; b"/)
-  assert.match(junit(comparisonOf(1.3, limits), 'lenient'), /failures="1" errors="0" skipped="1"/)
+  assert.match(junit(comparisonOf(1.3, ...limits), 'lenient'), /failures="1" errors="0" skipped="1"/)
   assert.match(junit(comparisonOf(0.8), 'strict'), /tests="3" .*[\s\S]*<system-out>better \(/)
 })
 
@@ -206,70 +171,51 @@ const ranIn = (firsts) =>
   }))
 
 test('the forest plot is logarithmic, with a dot a round, the limit, and whiskers that end in the picture', () => {
-  const comparison = comparisonOf(1.3, ['server.cpu_us_per_item<+5%'])
-  const option = forest.option(comparison)
-  assert.ok(option)
+  const comparison = comparisonOf(1.3, limit)
+  const option = forest.option(comparison) ?? assert.fail()
   const named = (/** @type {string} */ name) =>
     option.series.find((/** @type {any} */ each) => each.name === name)
   assert.ok(Math.abs(named('change').data[0].value[0] - Math.log(1.3)) < 0.001)
   assert.match(named('change').data[0].detail, /^\+\d+ % to \+\d+ %$/)
   assert.equal(named('round').data.length, 6 * 3)
-  assert.deepEqual(named('threshold').data, [
-    { value: [+Math.log(1.05).toFixed(5), 0], detail: 'server.cpu_us_per_item<+5%' },
-  ])
+  const value = [+Math.log(1.05).toFixed(5), 0]
+  assert.deepEqual(named('threshold').data, [{ value, detail: limit }])
   assert.equal(option.xAxis.min, -option.xAxis.max)
   for (const [low, high] of named('change').markLine.data)
     for (const { coord } of [low, high]) assert.ok(Math.abs(coord[0]) <= option.xAxis.max)
-  const order = runsInOrder.option({
-    figure: comparison.rows[0].figure,
-    sides: ['a & b', '<list>'],
-    rounds: ranIn(['a', 'b', 'b', 'a', 'a', 'b']),
-  })
-  assert.ok(order)
-  assert.deepEqual(
-    order.series.map((/** @type {any} */ { data }) => data.map((/** @type {number[]} */ [at]) => at)),
-    [
-      [1, 4, 6, 7, 9, 12],
-      [2, 3, 5, 8, 10, 11],
-    ],
+  const rounds = ranIn(['a', 'b', 'b', 'a', 'a', 'b'])
+  const order = runsInOrder.option({ figure: comparison.rows[0].figure, sides: ['a & b', '<list>'], rounds })
+  const places = valuesOf(order?.series ?? [], 'data').map((data) =>
+    data.map((/** @type {number[]} */ [at]) => at).join(' '),
   )
+  assert.deepEqual(places, ['1 4 6 7 9 12', '2 3 5 8 10 11'])
 })
 
 test('the page says first what was found, then shows it, and folds the rest', () => {
-  const facts = {
-    command: 'millrace compare',
-    method: '6 rounds',
-    where: '7.0.15',
-    rounds: ranIn(['a', 'b']),
-    isValid: true,
-  }
-  const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
-  assert.deepEqual([failed.verdict.good, failed.verdict.word], [false, 'Threshold failed'])
-  assert.match(failed.verdict.sentence, /^<list> is worse than a & b: gross server CPU per item \+30 %/)
-  const sections = comparisonSections(comparisonOf(0.8), facts)
-  assert.equal(sections.verdict.good, true)
-  assert.deepEqual(
-    sections.tables.flatMap(({ title, fold, more }) => [title, fold, more === true]),
-    [
-      'Metrics with a verdict',
-      'Metrics with a verdict',
-      false,
-      'Rounds',
-      'Rounds',
-      true,
-      '1 more metric',
-      '1 more metric',
-      true,
-    ],
-  )
-  assert.deepEqual(sections.tables[1].rows[0].map(({ link }) => link).filter(Boolean), [
-    'cells/a/round-1/run/report.html',
-    'cells/b/round-1/run/report.html',
+  const rounds = ranIn(['a', 'b'])
+  const facts = { command: 'millrace compare', method: '6 rounds', where: '7.0.15', rounds, isValid: true }
+  const failed = comparisonSections(comparisonOf(1.3, limit), facts).verdict
+  assert.deepEqual([failed.good, failed.word], [false, 'Threshold failed'])
+  assert.match(failed.sentence, /^<list> is worse than a & b: gross server CPU per item \+30 %/)
+  const { verdict, tables } = comparisonSections(comparisonOf(0.8), facts)
+  assert.deepEqual([verdict.good, verdict.word, verdict.neutral], [true, 'Better', false])
+  const titles = tables.map(({ title, fold, more }) => `${title} | ${fold} | ${more === true}`)
+  assert.deepEqual(titles, [
+    'Metrics with a verdict | Metrics with a verdict | false',
+    'Rounds | Rounds | true',
+    '1 more metric | 1 more metric | true',
   ])
-  assert.deepEqual(valuesOf(sections.tables[1].rows[1].slice(0, 2), 'text'), ['2', '<list>'])
-  assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
-  assert.deepEqual(
-    comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,
-    'Not valid',
-  )
+  const [first, second] = tables[1].rows
+  const links = ['a', 'b'].map((side) => `cells/${side}/round-1/run/report.html`)
+  assert.deepEqual(valuesOf(first, 'link').filter(Boolean), links)
+  assert.deepEqual(valuesOf(second.slice(0, 2), 'text'), ['2', '<list>'])
+  const invalid = comparisonSections(comparisonOf(0.8), { ...facts, isValid: false })
+  assert.equal(invalid.verdict.word, 'Not valid')
+})
+
+test('an address is taken from either side of --, and both keep their other words', () => {
+  for (const line of ['a b -- redis://h c', 'a redis://h b -- c']) {
+    const { words, separator, options } = typedLine(line.split(' '), optionsOf('producer'))
+    assert.deepEqual([words, separator, options.get('url')], [['a', 'b', 'c'], 2, 'redis://h'])
+  }
 })

@@ -4,111 +4,99 @@ import { TargetError } from '../../lib/base/errors.js'
 import { endpointOf } from '../../lib/servers/address.js'
 import { confirmedServersOf, replicaRule, strayLimitMs } from '../../lib/servers/confirmed-servers.js'
 import { topologySourceOf } from '../../lib/servers/topology-source.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-const [seed, second, outside] = ['127.0.0.1:7001', '127.0.0.1:7002', '127.0.0.1:6001']
+/** @import { Layout } from '../../lib/servers/topology.js' */
+/** @import { Endpoint } from '../../lib/servers/address.js' */
 
-/** @param {string[]} masters @param {string[]} [replicas] @returns {import('../../lib/servers/topology.js').Layout} */
+const [seed, outside] = ['127.0.0.1:7001', '127.0.0.1:6001']
+
+/** @param {string[]} masters @param {string[]} [replicas] @returns {Layout} */
 const layoutOf = (masters, replicas = []) => {
-  const node = (/** @type {'master' | 'replica'} */ role) => (/** @type {string} */ address) => ({
-    address,
-    ...endpointOf(address),
-    role,
-    shard: 1,
-  })
-  return { masters, owners: null, nodes: [...masters.map(node('master')), ...replicas.map(node('replica'))] }
+  const nodes = (/** @type {'master' | 'replica'} */ role, /** @type {string[]} */ addresses) =>
+    addresses.map((address) => ({ address, ...endpointOf(address), role, shard: 1 }))
+  return { masters, owners: null, nodes: [...nodes('master', masters), ...nodes('replica', replicas)] }
 }
 
-const started = () => {
+/** @param {(text: string) => void} note takes what is checked, and why the run ends */
+const started = (note) => {
   let nowMs = 0
-  const ended = /** @type {string[]} */ ([])
-  const checked = /** @type {string[]} */ ([])
   const confirmed = confirmedServersOf({ clock: () => nowMs })
   confirmed.begin(layoutOf([seed]))
-  confirmed.endWith((reason) => ended.push(reason))
+  confirmed.endWith((reason) => note(`the run ends: ${reason}`))
   const checkWith = (/** @type {Error | null} */ error) =>
     confirmed.checkWith(async (address) => {
-      checked.push(address)
+      note(`checks ${address}`)
       if (error) throw error
     })
   checkWith(null)
-  return {
-    confirmed,
-    ended,
-    checked,
-    checkWith,
-    pass: (/** @type {number} */ ms) => {
-      nowMs += ms
-    },
+  const pass = (/** @type {number} */ ms) => {
+    nowMs += ms
   }
+  return { confirmed, checkWith, pass }
 }
 
-describe('a server that comes into a run', () => {
-  test('is checked once, and then used', async () => {
-    const { confirmed, checked, ended } = started()
-    assert.equal(confirmed.follows(seed, second), false)
-    await confirmed.review(layoutOf([seed, second]))
-    await confirmed.review(layoutOf([seed, second]))
-    assert.deepEqual(checked, [second])
-    assert.equal(confirmed.follows(seed, second), true)
-    assert.deepEqual(ended, [])
-  })
+const altnames = Object.assign(new Error('altnames'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+/** What a check of a server finds. @type {Record<string, Error | null>} */
+const findings = {
+  nothing: null,
+  keys: new TargetError('it holds keys of others', { code: 'FOREIGN' }),
+  names: new TargetError('its certificate is for other names', { cause: altnames }),
+  silence: new TargetError('nothing listens there', { code: 'CONNECT' }),
+}
 
-  test('ends the run when it holds keys of others', async () => {
-    const { confirmed, checkWith, ended } = started()
-    checkWith(new TargetError('it holds keys of others', { code: 'FOREIGN' }))
-    await assert.rejects(confirmed.review(layoutOf([seed, second])), /keys of others/)
-    assert.equal(confirmed.isAdmitted(second), false)
-    assert.deepEqual(ended, ['it holds keys of others'])
-  })
+// The seed is :7001; a second server is :7002, and one that no topology names is :6001. Behind each row: which servers are
+// checked, what is refused, which redirects are followed, and why the run ends.
+testScenes(
+  `
+a server that comes into a run is checked once, and then used
+  redirect 7002 -> not followed
+  review 7002, review 7002, redirect 7002 -> checks 127.0.0.1:7002, followed
 
-  test('ends the run when its certificate does not hold', async () => {
-    const { confirmed, checkWith, ended } = started()
-    const cause = Object.assign(new Error('altnames'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
-    checkWith(new TargetError('its certificate is for other names', { cause }))
-    await assert.rejects(confirmed.review(layoutOf([seed, second])))
-    assert.equal(ended.length, 1)
-  })
+it ends the run when it holds keys of others
+  find keys, review 7002, redirect 7002 -> checks 127.0.0.1:7002, the run ends: it holds keys of others, refused: it holds keys of others, not followed
 
-  test('is waited for when it does not answer yet', async () => {
-    const { confirmed, checkWith, ended } = started()
-    checkWith(new TargetError('nothing listens there', { code: 'CONNECT' }))
-    await assert.rejects(confirmed.review(layoutOf([seed, second])))
-    checkWith(null)
-    await confirmed.review(layoutOf([seed, second]))
-    assert.equal(confirmed.isAdmitted(second), true)
-    assert.deepEqual(ended, [])
-  })
+it ends the run when its certificate does not hold
+  find names, review 7002, redirect 7002 -> checks 127.0.0.1:7002, the run ends: its certificate is for other names, refused: its certificate is for other names, not followed
 
-  test('may own no slots yet', async () => {
-    const { confirmed } = started()
-    await confirmed.review(Object.assign(layoutOf([seed]), { others: [second] }))
-    assert.equal(confirmed.follows(seed, second), true)
-  })
-})
+it is waited for when it does not answer yet
+  find silence, review 7002, find nothing, review 7002, redirect 7002 -> checks 127.0.0.1:7002, refused: nothing listens there, checks 127.0.0.1:7002, followed
 
-describe('a redirect to a server that nobody confirms', () => {
-  test('ends the run when it goes on', () => {
-    const { confirmed, ended, pass } = started()
-    for (let ms = 0; ms <= strayLimitMs; ms += 500) {
-      assert.equal(confirmed.follows(seed, outside), false)
-      assert.deepEqual(ended, [])
-      pass(500)
+it may own no slots yet
+  without-slots 7002, redirect 7002 -> checks 127.0.0.1:7002, followed
+
+a redirect to a server that no topology names ends the run, once, when it goes on
+  strays 500 ${strayLimitMs} -> nothing
+  redirect 6001 -> the run ends: 127.0.0.1:7001 redirects to 127.0.0.1:6001, and nothing was sent there: the cluster's own map does not name it, not followed
+  redirect 6001 -> not followed
+
+one now and then ends nothing
+  strays 2000 20000 -> nothing
+`,
+  () => {
+    const { note, taken } = notes()
+    const { confirmed, checkWith, pass } = started(note)
+    const addressOf = (/** @type {string} */ port) => `127.0.0.1:${port}`
+    const review = (/** @type {ReturnType<typeof layoutOf>} */ layout) =>
+      confirmed.review(layout).catch((error) => note(`refused: ${error.message}`))
+    const redirect = (/** @type {string} */ port) =>
+      note(confirmed.follows(seed, addressOf(port)) ? 'followed' : 'not followed')
+    const steps = {
+      redirect,
+      review: (/** @type {string} */ port) => review(layoutOf([seed, addressOf(port)])),
+      'without-slots': (/** @type {string} */ port) =>
+        review(Object.assign(layoutOf([seed]), { others: [addressOf(port)] })),
+      find: (/** @type {string} */ what) => checkWith(findings[what]),
+      strays: (/** @type {string} */ everyMs, /** @type {string} */ untilMs) => {
+        for (let ms = 0; ms <= Number(untilMs); ms += Number(everyMs)) {
+          assert.equal(confirmed.follows(seed, outside), false)
+          pass(Number(everyMs))
+        }
+      },
     }
-    confirmed.follows(seed, outside)
-    confirmed.follows(seed, outside)
-    assert.equal(ended.length, 1)
-    assert.match(ended[0], /127\.0\.0\.1:7001 redirects to 127\.0\.0\.1:6001, and nothing was sent there/)
-  })
-
-  test('now and then ends nothing', () => {
-    const { confirmed, ended, pass } = started()
-    for (let i = 0; i < 10; i++) {
-      confirmed.follows(seed, outside)
-      pass(2000)
-    }
-    assert.deepEqual(ended, [])
-  })
-})
+    return { steps, seen: () => taken() || 'nothing' }
+  },
+)
 
 describe('replicas that only INFO names', () => {
   const [far, near] = ['10.0.0.7:6379', 'localhost:6380']
@@ -117,49 +105,38 @@ describe('replicas that only INFO names', () => {
     ['without a password', {}, false, true],
     ['with a password in the clear', { password: 'x' }, false, false],
     ['with a password and TLS', { password: 'x', tls: {} }, false, true],
-    [
-      'with a password and --tls-insecure',
-      { password: 'x', tls: { rejectUnauthorized: false } },
-      false,
-      false,
-    ],
+    ['with --tls-insecure', { password: 'x', tls: { rejectUnauthorized: false } }, false, false],
     ['with --allow named-hosts', { password: 'x' }, true, true],
   ]
   for (const [what, access, mayBeNamed, isTaken] of cases)
     test(`${what}: ${isTaken ? 'taken' : 'left out'}`, () => {
       const takes = replicaRule(access, mayBeNamed)
-      assert.equal(takes(far, seed), isTaken)
-      assert.equal(takes(near, seed), true)
+      assert.deepEqual([takes(far, seed), takes(near, seed)], [isTaken, true])
     })
 })
 
 test('a server that has become a replica of an unknown one: that one is not even asked', async () => {
   const asked = /** @type {string[]} */ ([])
-  const [{ host, port }] = [endpointOf(outside)]
+  const { host, port } = endpointOf(outside)
   /** @type {any} */
   const control = {
-    of: (/** @type {import('../../lib/servers/address.js').Endpoint} */ endpoint) => ({
+    clientOf: (/** @type {Endpoint} */ endpoint) => ({
       call: async () => {
         asked.push(`${endpoint.host}:${endpoint.port}`)
         return `role:slave\r\nmaster_host:${host}\r\nmaster_port:${port}\r\n`
       },
     }),
   }
-  const { confirmed, ended } = started()
+  const { note, taken } = notes()
+  const { confirmed } = started(note)
   const source = topologySourceOf({
-    control,
-    endpoint: endpointOf(seed),
-    cluster: false,
-    sentinels: null,
-    mayBeReplica: false,
-    refused: new Set(),
-    confirmed,
-    takesReplica: () => true,
+    ...{ control, endpoint: endpointOf(seed), cluster: false, sentinels: null, mayBeReplica: false },
+    ...{ refused: new Set(), confirmed, takesReplica: () => true },
   })
   await assert.rejects(source.again(layoutOf([seed])), (/** @type {Error} */ error) => {
     confirmed.failed(error)
     return /has become a replica of 127\.0\.0\.1:6001/.test(error.message)
   })
   assert.deepEqual(asked, [seed])
-  assert.equal(ended.length, 1)
+  assert.match(taken(), /^the run ends: [^,]*has become a replica of 127\.0\.0\.1:6001[^:]*$/)
 })

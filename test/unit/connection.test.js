@@ -3,71 +3,60 @@ import test from 'node:test'
 import { unansweredOf } from '../../lib/transport/connection.js'
 import { entryOf } from '../../lib/transport/send-queue.js'
 import { jobOf, ok, tickOf, values } from '../helpers/scene-of-queues.js'
-import { valuesOf } from '../helpers/table.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-const toTest = () => {
-  const events = /** @type {string[]} */ ([])
-  const unanswered = unansweredOf({
-    onAnswered: ({ tick, from }, n) => events.push(`${tick.chunk}: ${from} to ${from + n}`),
-    onRefused: ({ tick }, command, line) => events.push(`${tick.chunk}: ${command} ${line}`),
-  })
-  const decode = unanswered.decoder()
-  return {
-    unanswered,
-    events,
-    answer: (/** @type {string} */ text) => decode(Buffer.from(text)),
-    /** @param {number} chunk @param {number} lead */
-    send: (chunk, lead) => {
-      const tick = tickOf(chunk)
-      const entry = entryOf(tick, jobOf(tick, { commands: 3 }).encoded, values, 0, 3, false)
-      unanswered.add({ ...entry, lead }, 100)
-    },
-    owed: () => [unanswered.commands(), unanswered.bytes()],
-  }
+const entryFor = (
+  /** @type {number} */ chunk,
+  /** @type {number} */ commands,
+  /** @type {number} */ lead,
+) => {
+  const tick = tickOf(chunk)
+  return { ...entryOf(tick, jobOf(tick, { commands }).encoded, values, 0, commands, false), lead }
 }
 
-test('answers settle commands in the order in which they were sent, over the ends of entries', () => {
-  const { send, answer, events, owed } = toTest()
-  send(0, 0)
-  send(1, 0)
-  assert.deepEqual(owed(), [6, 200])
-  answer(ok + ok)
-  assert.deepEqual([...events], ['0: 0 to 2'])
-  answer(ok + ok)
-  assert.deepEqual(owed(), [2, 100])
-  answer(`-LOADING wait\r\n${ok}`)
-  assert.deepEqual(events, ['0: 0 to 2', '0: 2 to 3', '1: 0 to 1', '1: 1 LOADING wait', '1: 2 to 3'])
-  assert.deepEqual(owed(), [0, 0])
-})
+const open = () => {
+  const { note, taken } = notes()
+  const unanswered = unansweredOf({
+    onAnswered: ({ tick, from }, n) => note(`chunk ${tick.chunk}: ${from} to ${from + n}`),
+    onRefused: ({ tick }, command, line) => note(`chunk ${tick.chunk}: ${command} ${line}`),
+  })
+  const decode = unanswered.decoder()
+  const steps = {
+    send: (/** @type {string} */ chunk, /** @type {string} */ asking) =>
+      unanswered.add(entryFor(Number(chunk), 3, asking ? 1 : 0), 100),
+    ok: (/** @type {string} */ count) => decode(Buffer.from(ok.repeat(Number(count)))),
+    refuse: (/** @type {string[]} */ ...words) => decode(Buffer.from(`-${words.join(' ')}\r\n`)),
+    lose: () => {
+      for (const { from, to } of unanswered.takeAll()) note(`${from} to ${to} lost`)
+    },
+    excess: (/** @type {string} */ count) => assert.throws(() => steps.ok(count), /more than it was asked/),
+  }
+  return { steps, seen: () => `${taken()} [owes ${unanswered.commands()}, ${unanswered.bytes()} B]`.trim() }
+}
 
-test('the answer to ASKING is not the command’s, whether it is accepted or refused', () => {
-  const { send, answer, events, owed } = toTest()
-  send(0, 1)
-  answer(ok)
-  assert.deepEqual([events.length, ...owed()], [0, 3, 100])
-  answer(ok + ok + ok)
-  assert.deepEqual([...events], ['0: 0 to 3'])
-  send(1, 1)
-  answer('-ERR unknown command\r\n-MOVED 1 127.0.0.1:7001\r\n')
-  assert.deepEqual(events.slice(1), ['1: 0 MOVED 1 127.0.0.1:7001'])
-  assert.deepEqual(owed(), [2, 100])
-})
+testScenes(
+  `
+answers settle commands in the order in which they were sent, over the ends of entries
+  send 0, send 1 -> [owes 6, 200 B]
+  ok 2 -> chunk 0: 0 to 2 [owes 4, 200 B]
+  ok 2 -> chunk 0: 2 to 3, chunk 1: 0 to 1 [owes 2, 100 B]
+  refuse LOADING wait, ok 1 -> chunk 1: 1 LOADING wait, chunk 1: 2 to 3 [owes 0, 0 B]
 
-test('a server that answers more than it was asked is not understood', () => {
-  const { send, answer } = toTest()
-  send(0, 0)
-  assert.throws(() => answer(ok + ok + ok + ok), /more than it was asked/)
-})
+the answer to ASKING is not the command’s, whether it is accepted or refused
+  send 0 asking, ok 1 -> [owes 3, 100 B]
+  ok 3 -> chunk 0: 0 to 3 [owes 0, 0 B]
+  send 1 asking, refuse ERR unknown command -> [owes 3, 100 B]
+  refuse MOVED 1 127.0.0.1:7001 -> chunk 1: 0 MOVED 1 127.0.0.1:7001 [owes 2, 100 B]
 
-test('a lost connection gives back what it owes, with the first command that has no answer', () => {
-  const { unanswered, send, answer, owed } = toTest()
-  send(0, 0)
-  send(1, 1)
-  answer(ok)
-  const all = unanswered.takeAll()
-  assert.deepEqual(valuesOf(all, 'from', 'to'), [1, 3, 0, 3])
-  assert.deepEqual(owed(), [0, 0])
-})
+a server that answers more than it was asked is not understood
+  send 0, excess 4 -> chunk 0: 0 to 3 [owes 0, 0 B]
+
+a lost connection gives back what it owes, with the first command that has no answer
+  send 0, send 1 asking, ok 1 -> chunk 0: 0 to 1 [owes 5, 200 B]
+  lose -> 1 to 3 lost, 0 to 3 lost [owes 0, 0 B]
+`,
+  open,
+)
 
 test('replies are handed out with their commands where they are asked for, and ASKING has none', () => {
   const replies = /** @type {unknown[]} */ ([])
@@ -77,9 +66,7 @@ test('replies are handed out with their commands where they are asked for, and A
     onRefused: (_, command, line) => events.push(`${command} ${line}`),
     onReply: (_, reply) => replies.push(reply),
   })
-  const tick = tickOf(0)
-  const entry = entryOf(tick, jobOf(tick, { commands: 7 }).encoded, values, 0, 7, false)
-  unanswered.add({ ...entry, lead: 1 }, 100)
+  unanswered.add(entryFor(0, 7, 1), 100)
   const decode = unanswered.decoder()
   const long = 'x'.repeat(40)
   const text = `${ok}:-3\r\n$-1\r\n-WRONGTYPE no\r\n$4\r\n12.5\r\n*2\r\n:1\r\n-ERR inside\r\n$40\r\n${long}\r\n+OK\r\n`

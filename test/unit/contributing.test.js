@@ -1,16 +1,15 @@
 // What CONTRIBUTING.md says about the modules is so.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { LOADS } from '../../lib/loads/index.js'
 import { longFunctions } from '../../scripts/lines.js'
+import { codeOf, modulesIn, sourceOf } from '../helpers/sources.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const text = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8')
-const codeOf = (/** @type {string} */ path) => text(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '')
-const page = text('CONTRIBUTING.md')
+const page = sourceOf('CONTRIBUTING.md')
 
 /** Paths between backquotes. @param {string} words */
 const pathsIn = (words) =>
@@ -28,23 +27,17 @@ const rows = page
 test('the modules that it names exist', () => {
   const paths = pathsIn(page).filter((path) => !path.includes('NAME'))
   assert.ok(paths.length > 50)
-  assert.deepEqual(
-    paths.filter((path) => path.includes('/') && !existsSync(join(root, path))),
-    [],
-  )
+  const missing = paths.filter((path) => path.includes('/') && !existsSync(join(root, path)))
+  assert.deepEqual(missing, [])
 })
 
 test('each function of more than 100 lines has its reason', () => {
   const reasons = [...page.matchAll(/^\| `(\w+)`, `lib\/([\w/.-]+)` \| .{20,} \|$/gm)]
   const listed = reasons.map(([, name, file]) => `${name}, ${file}`)
-  const long = longFunctions(join(root, 'lib')).map(
-    ({ name, file }) => `${name}, ${file.replaceAll('\\', '/')}`,
-  )
+  const long = longFunctions(join(root, 'lib'))
   assert.ok(long.length > 0)
-  assert.deepEqual(
-    long.filter((one) => !listed.includes(one)),
-    [],
-  )
+  const unlisted = long.filter(({ name, file }) => !listed.includes(`${name}, ${file.replaceAll('\\', '/')}`))
+  assert.deepEqual(unlisted, [])
 })
 
 test('what is a file of a folder is imported by the list that the table names', () => {
@@ -58,20 +51,15 @@ test('what is a file of a folder is imported by the list that the table names', 
       list.includes(`/${name}'`) || list.includes(`\n  ${name.slice(0, -'.js'.length)}: '`)
     const imported = names.filter(isListed)
     assert.ok(imported.length > 0, `${lists[0]} imports nothing of ${folder}: ${what}`)
-    const isTable = !['a driver', 'a chart of runs'].includes(what)
-    if (isTable)
+    if (!['a driver', 'a chart of runs'].includes(what))
       assert.ok(imported.length > names.length / 2, `${lists[0]} has ${imported.length} of ${names.length}`)
   }
 })
 
 test('tables by kind of load are those that the table names', () => {
   const kinds = Object.keys(LOADS)
-  const found = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => join('lib', name).replaceAll('\\', '/'))
-    .filter((path) =>
-      new RegExp(kinds.map((kind) => `\\b${kind}(?:[,:]| })`).join('[\\s\\S]{0,1500}?')).test(codeOf(path)),
-    )
+  const inOrder = kinds.map((kind) => `\\b${kind}(?:[,:]| })`).join('[\\s\\S]{0,1500}?')
+  const found = modulesIn('lib').filter((path) => new RegExp(inOrder).test(codeOf(path)))
   const { lists } = rows.find(({ what }) => what === 'a kind of load') ?? { lists: [] }
   assert.deepEqual(found.sort(), [...lists].sort())
 })

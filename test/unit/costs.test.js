@@ -11,15 +11,8 @@ import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Us, beside other writers all the time. @param {number} others @returns {Presence} */
 const beside = (others) => ({
-  total: others + 1,
-  own: 1,
-  fewest: others + 1,
-  mean: others + 1,
-  measured_s: 1,
-  absent_s: 0,
-  unknown_s: 0,
-  before: 0,
-  steady: true,
+  ...{ total: others + 1, own: 1, fewest: others + 1, mean: others + 1 },
+  ...{ measured_s: 1, absent_s: 0, unknown_s: 0, before: 0, steady: true },
 })
 /** Writers came and went. */
 const unsteady = { ...beside(1), mean: 1.5, steady: false }
@@ -36,7 +29,10 @@ describe('queries that the CPU of a window is divided by', () => {
     costedOf({
       plan: /** @type {any} */ ({ clients: { connections: 16, pipeline } }),
       strategy: { onceCommand: 'evalsha' },
-      totals: { carried, commands: calls === null ? {} : { evalsha: { calls, usec: 1 } } },
+      totals: {
+        carried,
+        commands: calls === null ? {} : { evalsha: { calls, usec: 1 } },
+      },
       writers,
     })
   /** @type {[string, Parameters<typeof of>[0], number][]} */
@@ -45,48 +41,63 @@ describe('queries that the CPU of a window is divided by', () => {
     ['the same where replies of before came late', { calls: 100, carried: 147 }, 100],
     ['with several in flight of each connection', { calls: 1000, carried: 900, pipeline: 4 }, 1000],
     ['that were answered, beside an application that runs the command', { calls: 400, carried: 121 }, 121],
-    [
-      'that were answered, beside another box of the run',
-      { calls: 141, carried: 121, writers: beside(1) },
-      121,
-    ],
+    ['that were answered, beside another box', { calls: 141, carried: 121, writers: beside(1) }, 121],
     ['that were answered, where the server counts none', { calls: null, carried: 121 }, 121],
   ]
   for (const [name, known, expected] of cases) test(name, () => assert.equal(of(known), expected))
 })
 
 describe('our share of what was stored', () => {
+  const half = { stored: 500, unsure: 500, calls: 1000 }
+  const few = { stored: 990, unsure: 10, calls: 1000 }
   /** @type {[string, { stored: number, unsure?: number, calls: number, writers?: ReturnType<typeof beside> }, number, number][]} */
   const cases = [
     ['alone', { stored: 1000, calls: 1000 }, 1, 1000],
-    ['a part of them was answered after the window', { stored: 1001, calls: 1000 }, 1, 1001],
+    ['a batch of them came after the INFO that the CPU is of', { stored: 1000, calls: 750 }, 1, 750],
+    ['one of before the window came after its first INFO', { stored: 1000, calls: 1040 }, 1, 1040],
+    ['alone, and the statistics of the server were reset', { stored: 1000, calls: 300 }, 1, 1000],
     ['beside a writer of as much', { stored: 1000, calls: 2000, writers: beside(1) }, 0.5, 2000],
     ['beside an application that runs our command', { stored: 500, calls: 1000 }, 1, 500],
     ['the same, and a writer', { stored: 500, calls: 1500, writers: beside(1) }, 0.5, 1000],
     ['alone, and every tenth ZADD was refused', { stored: 900, unsure: 100, calls: 1000 }, 1, 1000],
     ['alone, and every ZADD was refused', { stored: 0, unsure: 1000, calls: 1000 }, 1, 1000],
     ['alone, and commands were sent again', { stored: 1000, unsure: 50, calls: 1040 }, 1, 1040],
-    [
-      'beside a writer, and both were refused half of their commands',
-      { stored: 500, unsure: 500, calls: 1000, writers: beside(1) },
-      0.5,
-      1000,
-    ],
+    ['beside a writer, half refused to both', { ...half, writers: beside(1) }, 0.5, 1000],
     ['an application, after a few losses', { stored: 490, unsure: 10, calls: 1000 }, 1, 500],
-    [
-      'beside a lease that nobody writes under, after a few losses',
-      { stored: 990, unsure: 10, calls: 1000, writers: beside(1) },
-      0.99,
-      1000,
-    ],
+    ['beside an unused lease, after a few losses', { ...few, writers: beside(1) }, 0.99, 1000],
     ['writers came and went', { stored: 500, calls: 1000, writers: unsteady }, 0.5, 1000],
+    ['the same, and a batch came after the INFO', { stored: 1000, calls: 750, writers: unsteady }, 1, 750],
   ]
   for (const [name, { calls, ...counts }, expected, items] of cases)
     test(name, () => {
       const { share, all } = shareOf({ ...known(), commands: setex(calls), ...counts })
-      assert.equal(share, expected)
-      assert.equal(all, items)
+      assert.deepEqual([share, all], [expected, items])
     })
+
+  /** Between so many items of ours at least and so many at most the servers counted these calls. */
+  const between = (/** @type {number} */ least, /** @type {number} */ most, /** @type {number} */ calls) => ({
+    ...{ counted: { least, most }, commands: setex(calls) },
+  })
+  test('where the first INFO came late, calls are compared with what was stored after it', () => {
+    const late = { ...known(), stored: 1000, ...between(600, 600, 1200) }
+    assert.deepEqual(shareOf({ ...late, writers: beside(1) }), { share: 0.5, all: 1200, foreign: null })
+    assert.deepEqual(shareOf(late).foreign, { command: 'setex', calls: 600 })
+    const alone = { ...known(), stored: 1000, ...between(390, 400, 400) }
+    assert.deepEqual(shareOf(alone), { share: 1, all: 400, foreign: null })
+    const fast = { ...known({ rate: 'max' }), writers: beside(1), stored: 300 }
+    assert.equal(shareOf({ ...fast, ...between(180, 180, 600) }).share, 0.3)
+    assert.equal(shareOf({ ...fast, ...between(0, 180, 600) }).share, 0.3)
+    assert.equal(
+      shareOf({ ...fast, ...between(0, 600, 600) }).share,
+      0.5,
+      'the leases, where nothing else is known',
+    )
+  })
+
+  test('items of before and after the window, between the two INFO, are no other application', () => {
+    const beyond = { ...known(), stored: 1000, ...between(1190, 1200, 1200) }
+    assert.deepEqual(shareOf(beyond), { share: 1, all: 1200, foreign: null })
+  })
 
   test('writers that write as fast as they can are not equal: the servers count', () => {
     const at = { ...known({ rate: 'max' }), writers: beside(1) }
@@ -117,66 +128,38 @@ describe('our share of what was stored', () => {
   })
 })
 
-/** The server of run.json. @param {any} known */
-const costsIn = (known) => {
-  const { server, costed } = serverCosts(known)
-  return { ...server, ...costsOf(known.totals, costed) }
+/** @typedef {Record<string, { calls: number, usec: number }>} Commands */
+/** The server of run.json. @param {number} stored @param {number} cpuS @param {Commands} commands @param {any} [more] */
+const costsIn = (stored, cpuS, commands, { watched = [], ...more } = {}) => {
+  const totals = { cpu_s: cpuS, net_bytes: 200_000, info_bytes: 0, evicted: 0, watched, commands }
+  const memory = { memory_bytes_per_item: null, memory_note: 'nothing came' }
+  const found = { ...known(), stored, totals, memory, idle: { why: 'not asked' }, ...more }
+  const { server, costed } = serverCosts(found)
+  return { ...server, ...costsOf(totals, costed) }
 }
 
 test('work of others by commands that no item needs is a note, and our own beside the items is none', () => {
-  const foreignOf = (/** @type {Record<string, { calls: number, usec: number }>} */ more) =>
-    costsIn({
-      ...known(),
-      stored: 1000,
-      totals: {
-        ...{
-          cpu_s: 0.01,
-          net_bytes: 200_000,
-          info_bytes: 0,
-          evicted: 0,
-          watched: [{ address: 'm', overS: 10 }],
-        },
-        commands: {
-          ...setex(1000),
-          ...{
-            ping: { calls: 500, usec: 900 },
-            info: { calls: 10, usec: 2000 },
-            eval: { calls: 2, usec: 90 },
-          },
-          ...more,
-        },
-      },
-      idle: { why: 'not asked' },
-      memory: { memory_bytes_per_item: null, memory_note: null },
-    }).foreign_calls
+  const [ping, info] = [
+    { calls: 500, usec: 900 },
+    { calls: 10, usec: 2000 },
+  ]
+  const ours = { ...setex(1000), ping, info, eval: { calls: 2, usec: 90 } }
+  const foreignOf = (/** @type {Commands} */ more) =>
+    costsIn(1000, 0.01, { ...ours, ...more }, { watched: [{ address: 'm', overS: 10 }] }).foreign_calls
+  const one = (/** @type {number} */ usec) => ({ calls: 1, usec })
   assert.equal(foreignOf({}), null)
-  assert.equal(foreignOf({ hget: { calls: 20, usec: 900 }, 'config|get': { calls: 1, usec: 900 } }), null)
+  assert.equal(foreignOf({ hget: { calls: 20, usec: 900 }, 'config|get': one(900) }), null)
   const get = { calls: 9000, usec: 5000 }
-  assert.deepEqual(foreignOf({ get, keys: { calls: 1, usec: 900 } }), { command: 'get', calls: 9000 })
-  assert.deepEqual(foreignOf({ keys: { calls: 1, usec: 900 } }), { command: 'keys', calls: 1 })
-  assert.equal(foreignOf({ keys: { calls: 1, usec: 90 } }), null)
+  assert.deepEqual(foreignOf({ get, keys: one(900) }), { command: 'get', calls: 9000 })
+  assert.deepEqual(foreignOf({ keys: one(900) }), { command: 'keys', calls: 1 })
+  assert.equal(foreignOf({ keys: one(90) }), null)
   assert.deepEqual(foreignOf({ set: { calls: 900, usec: 900 } }), { command: 'set', calls: 900 })
 })
 
 test('a run that used less than the idle servers did has no net cost, and says why', () => {
   const idle = { cpu_pct: 0.58, uncertainty_pct: 0.04, probes_pct: 0.02, samples: 3, by_node: { m: 0.58 } }
-  const costs = (/** @type {number} */ cpuS) =>
-    costsIn({
-      ...known(),
-      stored: 6000,
-      totals: {
-        ...{
-          cpu_s: cpuS,
-          net_bytes: 200_000,
-          info_bytes: 0,
-          evicted: 0,
-          watched: [{ address: 'm', overS: 6 }],
-        },
-        commands: setex(6000),
-      },
-      idle,
-      memory: { memory_bytes_per_item: null, memory_note: null },
-    })
+  const watched = [{ address: 'm', overS: 6 }]
+  const costs = (/** @type {number} */ cpuS) => costsIn(6000, cpuS, setex(6000), { idle, watched })
   const less = costs(0.0312)
   assert.equal(less.cpu_us_per_item_net, null)
   assert.deepEqual(less.idle, { why: 'the servers used more while idle than while items were written' })
@@ -186,40 +169,13 @@ test('a run that used less than the idle servers did has no net cost, and says w
 })
 
 test('items that failed make no other writer of their commands', () => {
-  const totals = {
-    cpu_s: 0.002,
-    net_bytes: 200_000,
-    ...{ info_bytes: 0, evicted: 0, watched: [] },
-    commands: setex(1000),
-  }
-  const costs = costsIn({
-    ...known(),
-    stored: 600,
-    unsure: 400,
-    totals,
-    idle: { why: 'not asked' },
-    memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
-  })
-  assert.equal(costs.share, 1)
-  assert.equal(costs.cpu_us_per_item, 2)
-  assert.equal(costs.net_bytes_per_item, 200)
-  assert.equal(costs.memory_note, 'nothing came')
+  const costs = costsIn(600, 0.002, setex(1000), { unsure: 400 })
+  const { share, cpu_us_per_item: cpu, net_bytes_per_item: net, memory_note: note } = costs
+  assert.deepEqual([share, cpu, net, note], [1, 2, 200, 'nothing came'])
 })
 
 test('a run that stored nothing has no costs, whatever its refused commands took', () => {
-  const costs = costsIn({
-    ...known(),
-    stored: 0,
-    unsure: 1000,
-    totals: {
-      cpu_s: 0.002,
-      net_bytes: 200_000,
-      ...{ info_bytes: 0, evicted: 0, watched: [] },
-      commands: setex(1000),
-    },
-    idle: { why: 'not asked' },
-    memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
-  })
+  const costs = costsIn(0, 0.002, setex(1000), { unsure: 1000 })
   const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
   assert.deepEqual([cpu, memory, net], [null, null, null])
 })

@@ -19,10 +19,9 @@ import { until } from '../helpers/programs.js'
 const recorded = (us) => {
   const one = series()
   for (const value of us) one.record(value)
-  const found = one.turn()
+  const found = one.endSecond()
   one.close()
-  assert.ok(found)
-  return found
+  return found ?? assert.fail()
 }
 
 /** @param {number} second @param {Record<string, any>} [more] @returns {any} */
@@ -32,18 +31,11 @@ const lineOf = (second, more = {}) => ({
   items: { offered: 500, acked: 490, failed: 0, uncertain: 0, dropped: 10, unsettled: 0 },
   achieved: 490,
   client: { cpu_pct: 10, busy_pct: 12 },
-  nodes: [
-    {
-      address: 'a:1',
-      shard: 1,
-      role: 'master',
-      over_ms: 1000,
-      engine_cpu_pct: second % 2 ? 10 : 30,
-      commands: { get: {} },
-    },
-  ],
+  nodes: [{ ...master, over_ms: 1000, engine_cpu_pct: second % 2 ? 10 : 30, commands: { get: {} } }],
   ...more,
 })
+const master = { address: 'a:1', shard: 1, role: 'master' }
+const asSent = (/** @type {any} */ document) => JSON.parse(JSON.stringify(document))
 
 test('a bucket holds what is between its ends, and is 4.5 % wide', () => {
   for (const us of [1, 2, 3, 17, 1000, 1024, 65_537, 1e6, 3e9]) {
@@ -66,13 +58,13 @@ test('percentiles of merged buckets are those of all samples, at most 4.5 % high
   const truth = mergedPercentiles(seconds.map(({ hdr }) => hdr))
   assert.ok(truth)
   assert.equal(countIn(buckets), 30 * 400)
-  for (const [beyond, us] of [
-    [2, truth.p50],
-    [10, truth.p90],
-    [100, truth.p99],
-    [1000, truth.p999],
-  ]) {
-    const found = exceededBy(buckets, beyond, truth.max)
+  for (const [beyond, us] of Object.entries({
+    2: truth.p50,
+    10: truth.p90,
+    100: truth.p99,
+    1000: truth.p999,
+  })) {
+    const found = exceededBy(buckets, Number(beyond), truth.max)
     assert.ok(found >= us * 0.998 && found <= us * 1.046, `1 in ${beyond}: ${found} beside ${us}`)
   }
 })
@@ -83,20 +75,16 @@ test('merged seconds: counts are summed, rates weighted by time, percentiles nev
   const a = pointOf(lineOf(1, { latency_us: { intended: fast, service: fast } }), 0)
   const b = pointOf(lineOf(4, { achieved: 90, latency_us: { intended: slow, service: slow } }), 1000)
   const merged = mergedPoints(a, b)
-  assert.equal(merged.over_ms, 4000)
-  assert.equal(merged.items?.acked, 980)
-  assert.equal(merged.achieved, (490 + 3 * 90) / 4)
-  assert.ok((merged.latency_us?.intended?.p50 ?? 0) < 105)
-  assert.equal(merged.latency_us?.intended?.max, 90_000)
-  assert.equal(merged.latency_us?.intended?.samples, 100)
-  assert.equal(merged.nodes[0].engine_cpu_pct, 20)
+  assert.deepEqual([merged.over_ms, merged.items?.acked, merged.achieved], [4000, 980, (490 + 3 * 90) / 4])
+  const { p50 = 0, max, samples } = merged.latency_us?.intended ?? {}
+  assert.ok(p50 < 105)
+  assert.deepEqual([max, samples, merged.nodes[0].engine_cpu_pct], [90_000, 100, 20])
 })
 
 test('points that are merged: what one lacks the other has, and what other boxes did comes later', () => {
-  const gap = { ...{ address: 'a:1', shard: 1, role: 'master' }, gap: 'silent' }
+  const gap = { ...master, gap: 'silent' }
   const seen = pointOf(lineOf(1), 0)
   const silent = pointOf(lineOf(2, { nodes: [gap], achieved: null }), 1000)
-  const asSent = (/** @type {any} */ nodes) => JSON.parse(JSON.stringify(nodes))
   for (const merged of [mergedPoints(seen, silent), mergedPoints(silent, seen)]) {
     assert.equal(merged.achieved, 490)
     assert.deepEqual(asSent(merged.nodes), asSent(seen.nodes))
@@ -118,10 +106,8 @@ test('three hours have as many points as one, the last two minutes as they came,
   }
   const { points } = history
   assert.equal(points.length, 600)
-  assert.equal(
-    points.reduce((sum, { items }) => sum + (items?.acked ?? 0), 0),
-    10_800 * 490,
-  )
+  const acked = points.reduce((sum, { items }) => sum + (items?.acked ?? 0), 0)
+  assert.equal(acked, 10_800 * 490)
   assert.ok(points.slice(-120).every(({ over_ms: ms }) => ms === 1000))
   const older = points.slice(0, -120).map(({ over_ms: ms }) => ms)
   assert.ok(Math.max(...older) <= 4 * Math.min(...older), `${Math.min(...older)} to ${Math.max(...older)}`)
@@ -138,54 +124,37 @@ test('what the page gets is complete in the middle, follows second by second, an
   const line = (/** @type {number} */ second) =>
     lineOf(second, { latency_us: { intended: latencies, service: latencies }, bystander_us: latencies })
   state.about({ ...about, nominal: 500 })
-  /** @type {any} */
-  let page = null
-  let sizeAt100 = 0
+  let page = /** @type {any} */ (null)
+  let sizeAt300 = 0
   for (let second = 1; second <= 400; second++) {
-    const message = JSON.parse(JSON.stringify(state.second(line(second))))
+    const { point, merged } = asSent(state.second(line(second)))
     state.event({ at_ms: second, kind: 'slots', text: `event ${second}` })
-    if (second === 50) page = JSON.parse(JSON.stringify(state.all()))
+    if (second === 50) page = asSent(state.all())
     else if (page) {
-      page.points.push(message.point)
-      if (message.merged) page.points.splice(message.merged.at, message.merged.count, message.merged.point)
+      page.points.push(point)
+      if (merged) page.points.splice(merged.at, merged.count, merged.point)
     }
-    if (second === 300) sizeAt100 = JSON.stringify(state.all()).length
+    if (second === 300) sizeAt300 = JSON.stringify(state.all()).length
   }
-  const now = JSON.parse(JSON.stringify(state.all()))
+  const now = asSent(state.all())
   assert.deepEqual(page.points, now.points)
-  assert.ok(JSON.stringify(now).length < sizeAt100 * 1.05)
-  assert.equal(now.sums.acked, 400 * 490)
-  assert.equal(now.whole.rate, 490)
-  assert.equal(now.events.length, 200)
-  assert.equal(now.earlierEvents, 200)
+  assert.ok(JSON.stringify(now).length < sizeAt300 * 1.05)
+  assert.deepEqual([now.sums.acked, now.whole.rate], [400 * 490, 490])
+  assert.deepEqual([now.events.length, now.earlierEvents], [200, 200])
   assert.ok(!JSON.stringify(now).includes('hdr'), 'histograms stay in their files')
   assert.deepEqual(now.boxes, [{ name: 'box-1', cpu_pct: 10, busy_pct: 12 }])
 })
 
 const about = {
-  run: 'r',
-  kind: /** @type {const} */ ('producer'),
-  title: 'Writes list · r',
-  question: 'list',
-  plan: {},
-  nominal: null,
-  totalMs: null,
-  warmUpS: 0,
-  box: 'box-1',
+  ...{ run: 'r', kind: /** @type {const} */ ('producer'), title: 'Writes list · r', question: 'list' },
+  ...{ plan: {}, nominal: null, totalMs: null, warmUpS: 0, box: 'box-1' },
 }
 
 test('a name that another page gave this machine is no host of ours', () => {
   for (const host of ['127.0.0.1:8080', 'localhost:9', '[::1]:80', '10.0.0.7', `${hostname()}:1`])
     assert.ok(isOwnHost(host, '127.0.0.1'), host)
-  for (const host of [
-    undefined,
-    '',
-    'evil.example',
-    'localhost.evil.example:80',
-    '127.0.0.1.evil.example',
-    '[evil]:1',
-  ])
-    assert.ok(!isOwnHost(host, '127.0.0.1'), String(host))
+  const others = ['evil.example', 'localhost.evil.example:80', '127.0.0.1.evil.example', '[evil]:1']
+  for (const host of [undefined, '', ...others]) assert.ok(!isOwnHost(host, '127.0.0.1'), String(host))
   assert.ok(isOwnHost('box.internal:80', 'box.internal'))
 })
 
@@ -231,17 +200,10 @@ test('it can be read only, by the token, under its own name', async (t) => {
   assert.match(page.text, /<h1 id="title">/)
   assert.match(page.headers['content-security-policy'], /default-src 'none'/)
   assert.equal(page.headers['referrer-policy'], 'no-referrer')
-  for (const path of [
-    '/',
-    '/events',
-    `/${token.slice(1)}x/`,
-    `/${token}`,
-    `/${token.toUpperCase()}/events`,
-    '//',
-  ])
-    assert.equal((await asked(port, path)).status, 404, path)
-  for (const path of ['package.json', '../package.json', 'lib/cli/run.js', '%2e%2e/settings.js', 'events/x'])
-    assert.equal((await asked(port, `/${token}/${path}`)).status, 404, path)
+  const wrong = ['', 'events', `${token.slice(1)}x/`, token, `${token.toUpperCase()}/events`, '/']
+  const files = ['package.json', '../package.json', 'lib/cli/run.js', '%2e%2e/settings.js', 'events/x']
+  for (const path of [...wrong, ...files.map((file) => `${token}/${file}`)])
+    assert.equal((await asked(port, `/${path}`)).status, 404, path)
   const elsewhere = await asked(port, `/${token}/`, { headers: { host: 'evil.example' } })
   assert.equal(elsewhere.status, 403)
   assert.doesNotMatch(elsewhere.text, /<h1/)
@@ -249,25 +211,24 @@ test('it can be read only, by the token, under its own name', async (t) => {
     assert.equal((await asked(port, `/${token}/`, { method })).status, 405, method)
 })
 
+/** A page that follows the run. @param {TestContext} t @param {Awaited<ReturnType<typeof served>>} service */
+const follow = (t, { port, token }, onText = (/** @type {string} */ _text) => {}) => {
+  const reading = request({ host: '127.0.0.1', port, path: `/${token}/events` }, (response) =>
+    response.setEncoding('utf8').on('data', onText),
+  )
+  reading.on('error', () => {}).end()
+  t.after(() => reading.destroy())
+}
+
 test('a reader that stops reading is cut off; the others miss nothing', async (t) => {
   const service = await served(t, { stalledMs: 300 })
-  const stalled = connect(service.port, '127.0.0.1')
-  stalled.on('error', () => {})
+  const stalled = connect(service.port, '127.0.0.1').on('error', () => {})
+  t.after(() => stalled.destroy())
   stalled.write(`GET /${service.token}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   stalled.pause()
   let frames = 0
-  const reading = request(
-    { host: '127.0.0.1', port: service.port, path: `/${service.token}/events` },
-    (response) =>
-      response.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
-        frames += text.split('"kind":"second"').length - 1
-      }),
-  )
-  reading.on('error', () => {})
-  reading.end()
-  t.after(() => {
-    stalled.destroy()
-    reading.destroy()
+  follow(t, service, (text) => {
+    frames += text.split('"kind":"second"').length - 1
   })
   await until('both are there', () => service.viewers() === 2)
   const filler = 'x'.repeat(200_000)
@@ -283,41 +244,26 @@ test('a reader that stops reading is cut off; the others miss nothing', async (t
 
 test('more pages than there may be are refused', async (t) => {
   const service = await served(t, { viewers: 1 })
-  const first = request({ host: '127.0.0.1', port: service.port, path: `/${service.token}/events` })
-  first.on('error', () => {})
-  first.end()
-  t.after(() => first.destroy())
+  follow(t, service)
   await until('it is there', () => service.viewers() === 1)
   assert.equal((await asked(service.port, `/${service.token}/events`)).status, 503)
 })
 
 test('a second that a box sends later is added to its moment, and to the sums', () => {
   const state = stateOf()
-  const latencies = recorded([100, 200, 300])
   state.about({ ...about, nominal: 980 })
+  const latency = (/** @type {number[]} */ ...us) => ({ intended: recorded(us), service: null })
   for (let second = 1; second <= 10; second++)
-    state.second(lineOf(second, { latency_us: { intended: latencies, service: null } }))
-  const message = /** @type {any} */ (
-    state.second({
-      ...lineOf(4, { latency_us: { intended: recorded([9000]), service: null } }),
-      nodes: [],
-      boxes: [{ name: 'a' }],
-    })
-  )
-  assert.equal(message.point, null)
-  const { at, count, point } = message.merged
-  assert.deepEqual([at, count], [3, 1])
-  assert.equal(point.at_ms, 4000)
-  assert.equal(point.over_ms, 1000)
-  assert.equal(point.items.acked, 980)
-  assert.equal(point.achieved, 980)
-  assert.equal(point.latency_us.intended.max, 9000)
-  assert.equal(point.latency_us.intended.samples, 4)
-  assert.equal(point.nodes.length, 1)
+    state.second(lineOf(second, { latency_us: latency(100, 200, 300) }))
+  const late = lineOf(4, { latency_us: latency(9000), nodes: [], boxes: [{ name: 'a' }] })
+  const { point: added, merged } = /** @type {any} */ (state.second(late))
+  const { at, count, point } = merged
+  assert.deepEqual([added, at, count], [null, 3, 1])
+  assert.deepEqual([point.at_ms, point.over_ms, point.items.acked, point.achieved], [4000, 1000, 980, 980])
+  const { max, samples } = point.latency_us.intended
+  assert.deepEqual([max, samples, point.nodes.length], [9000, 4, 1])
   const now = /** @type {any} */ (state.all())
-  assert.equal(now.points.length, 10)
-  assert.equal(now.sums.acked, 11 * 490)
-  assert.equal(now.latest.at_ms, 10_000)
-  assert.equal(now.whole.rate, 11 * 49)
+  assert.deepEqual([now.points.length, now.latest.at_ms], [10, 10_000])
+  assert.deepEqual([now.sums.acked, now.whole.rate], [11 * 490, 11 * 49])
   assert.deepEqual(now.boxes, [{ name: 'a' }])
 })

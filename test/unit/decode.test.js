@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { MillraceError } from '../../lib/base/errors.js'
 import { replyCounter } from '../../lib/wire/decode.js'
 import { seeded } from '../helpers/random.js'
+import { rowsOf } from '../helpers/table.js'
 
 /** @import { Random } from '../helpers/random.js' */
 
 /** What a counter says about these reads: 'done' or the error's line, a reply each. @param {Buffer[]} reads */
 const outcomesOf = (reads) => {
-  /** @type {string[]} */
-  const outcomes = []
+  const outcomes = /** @type {string[]} */ ([])
   const count = replyCounter({
     done: (n) => {
       assert.ok(n > 0)
@@ -34,75 +33,42 @@ const cutAt = (stream, places) => {
 
 const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 
-const fixed = [
-  { name: 'status', stream: '+OK\r\n', outcomes: ['done'] },
-  { name: 'status of any length', stream: '+\r\n+O\r\n+QUEUED\r\n', outcomes: ['done', 'done', 'done'] },
-  { name: 'error', stream: '-ERR no\r\n', outcomes: ['ERR no'] },
-  { name: 'integers', stream: ':1\r\n:-1\r\n:0\r\n', outcomes: ['done', 'done', 'done'] },
-  { name: 'bulk', stream: bulk('abc') + bulk(''), outcomes: ['done', 'done'] },
-  { name: 'bulk that looks like replies', stream: bulk('+OK\r\n-ERR\r\n*3\r\n'), outcomes: ['done'] },
-  { name: 'nulls', stream: '$-1\r\n*-1\r\n', outcomes: ['done', 'done'] },
-  { name: 'empty array', stream: '*0\r\n+OK\r\n', outcomes: ['done', 'done'] },
-  { name: 'nested', stream: `*2\r\n*2\r\n:1\r\n${bulk('a')}*0\r\n+OK\r\n`, outcomes: ['done', 'done'] },
-  { name: 'error first in an array', stream: '*2\r\n-ERR a\r\n:1\r\n', outcomes: ['done'] },
-  { name: 'error last in an array', stream: '*2\r\n:1\r\n-ERR a\r\n-ERR b\r\n', outcomes: ['done', 'ERR b'] },
-  {
-    name: 'error last of all depths',
-    stream: '*1\r\n*1\r\n-ERR a\r\n-ERR b\r\n',
-    outcomes: ['done', 'ERR b'],
-  },
-  { name: 'OK last in an array', stream: '*2\r\n:1\r\n+OK\r\n-ERR b\r\n', outcomes: ['done', 'ERR b'] },
-  {
-    name: 'order is kept',
-    stream: '+OK\r\n-E 1\r\n+OK\r\n+OK\r\n-E 2\r\n',
-    outcomes: ['done', 'E 1', 'done', 'done', 'E 2'],
-  },
-  {
-    name: 'RESP3 scalars',
-    stream: '_\r\n#t\r\n,1.5\r\n(123456789012345678901\r\n',
-    outcomes: ['done', 'done', 'done', 'done'],
-  },
-  { name: 'RESP3 verbatim', stream: '=7\r\ntxt:a\r\n\r\n', outcomes: ['done'] },
-  {
-    name: 'RESP3 set and map',
-    stream: '~2\r\n:1\r\n-ERR x\r\n%1\r\n+a\r\n-ERR y\r\n',
-    outcomes: ['done', 'done'],
-  },
-  {
-    name: 'a push answers nobody',
-    stream: '>2\r\n+message\r\n-ERR x\r\n-ERR mine\r\n',
-    outcomes: ['ERR mine'],
-  },
-  {
-    name: 'a push that ends in an array',
-    stream: '>2\r\n+m\r\n*1\r\n:1\r\n-ERR mine\r\n',
-    outcomes: ['ERR mine'],
-  },
-  {
-    name: 'an attribute comes in front',
-    stream: '|1\r\n+ttl\r\n:5\r\n-ERR mine\r\n',
-    outcomes: ['ERR mine'],
-  },
-  {
-    name: 'a long error',
-    stream: `-ERR ${'long '.repeat(40)}\r\n:1\r\n`,
-    outcomes: [`ERR ${'long '.repeat(40)}`, 'done'],
-  },
-]
-
-for (const { name, stream, outcomes } of fixed) {
+/** A name, a stream, in which ¶ is the end of a line of RESP, and its outcomes. */
+const fixed = rowsOf(`
+status -> +OK¶ -> done
+status of any length -> +¶+O¶+QUEUED¶ -> done, done, done
+error -> -ERR no¶ -> ERR no
+integers -> :1¶:-1¶:0¶ -> done, done, done
+bulk -> $3¶abc¶$0¶¶ -> done, done
+bulk that looks like replies -> $15¶+OK¶-ERR¶*3¶¶ -> done
+nulls -> $-1¶*-1¶ -> done, done
+empty array -> *0¶+OK¶ -> done, done
+nested -> *2¶*2¶:1¶$1¶a¶*0¶+OK¶ -> done, done
+error first in an array -> *2¶-ERR a¶:1¶ -> done
+error last in an array -> *2¶:1¶-ERR a¶-ERR b¶ -> done, ERR b
+error last of all depths -> *1¶*1¶-ERR a¶-ERR b¶ -> done, ERR b
+OK last in an array -> *2¶:1¶+OK¶-ERR b¶ -> done, ERR b
+order is kept -> +OK¶-E 1¶+OK¶+OK¶-E 2¶ -> done, E 1, done, done, E 2
+RESP3 scalars -> _¶#t¶,1.5¶(123456789012345678901¶ -> done, done, done, done
+RESP3 verbatim -> =7¶txt:a¶¶ -> done
+RESP3 set and map -> ~2¶:1¶-ERR x¶%1¶+a¶-ERR y¶ -> done, done
+a push answers no command -> >2¶+message¶-ERR x¶-ERR mine¶ -> ERR mine
+a push that ends in an array -> >2¶+m¶*1¶:1¶-ERR mine¶ -> ERR mine
+an attribute comes in front -> |1¶+ttl¶:5¶-ERR mine¶ -> ERR mine
+a long error -> -ERR ${'long '.repeat(40)}¶:1¶ -> ERR ${'long '.repeat(40)}, done
+`)
+for (const [name, stream, said] of fixed)
   test(`${name}, whole and cut at every byte`, () => {
-    const bytes = Buffer.from(stream)
+    const bytes = Buffer.from(stream.replaceAll('¶', '\r\n'))
+    const outcomes = said.split(', ')
     assert.deepEqual(outcomesOf([bytes]), outcomes)
     assert.deepEqual(outcomesOf([...bytes].map((byte) => Buffer.from([byte]))), outcomes)
     for (let at = 1; at < bytes.length; at++)
       assert.deepEqual(outcomesOf(cutAt(bytes, [at])), outcomes, `cut at ${at}`)
   })
-}
 
 test('replies of one read are told together', () => {
-  /** @type {number[]} */
-  const counts = []
+  const counts = /** @type {number[]} */ ([])
   const count = replyCounter({ done: (n) => counts.push(n), failed: () => counts.push(-1) })
   count(Buffer.from(`${'+OK\r\n'.repeat(1000)}-ERR\r\n${':1\r\n'.repeat(7)}`))
   assert.deepEqual(counts, [1000, -1, 7])
@@ -120,15 +86,7 @@ const randomReply = (random, depth) => {
     () => '*-1\r\n',
     () => '*0\r\n',
     () => bulk(random.pick(texts)),
-    () =>
-      random.pick([
-        '_\r\n',
-        '#t\r\n',
-        '#f\r\n',
-        ',-1.5e3\r\n',
-        '(99999999999999999999\r\n',
-        '=5\r\ntxt:a\r\n',
-      ]),
+    () => random.pick(['_', '#t', '#f', ',-1.5e3', '(99999999999999999999', '=5\r\ntxt:a']).concat('\r\n'),
     () => `-ERR inner ${random.below(100)}\r\n`,
   ]
   if (depth === 0 || random.chance(0.4)) return random.pick(scalars)()
@@ -164,19 +122,12 @@ test('random replies, cut anywhere, give the same outcomes', () => {
   }
 })
 
-for (const garbage of ['HTTP/1.1 400 Bad Request\r\n', '$x\r\n', '*1a\r\n', '\r\n\r\n', '\x16\x03\x01\n']) {
+for (const garbage of ['HTTP/1.1 400 Bad Request\r\n', '$x\r\n', '*1a\r\n', '\r\n\r\n', '\x16\x03\x01\n'])
   test(`${JSON.stringify(garbage)} is no answer`, () => {
-    /** @type {string[]} */
-    const outcomes = []
-    const count = replyCounter({
-      done: (n) => outcomes.push(`${n} done`),
-      failed: (line) => outcomes.push(line),
-    })
-    assert.throws(
-      () => count(Buffer.from(`+OK\r\n+OK\r\n${garbage}`)),
-      (error) =>
-        error instanceof MillraceError && error.code === 'PROTOCOL' && /not RESP/.test(error.message),
-    )
+    const outcomes = /** @type {string[]} */ ([])
+    const done = (/** @type {number} */ n) => outcomes.push(`${n} done`)
+    const count = replyCounter({ done, failed: (line) => outcomes.push(line) })
+    const read = Buffer.from(`+OK\r\n+OK\r\n${garbage}`)
+    assert.throws(() => count(read), { code: 'PROTOCOL', message: /not RESP/ })
     assert.deepEqual(outcomes, ['2 done'], 'what was answered before it counts')
   })
-}

@@ -24,8 +24,7 @@ const saved = (id, figure, pair = '') =>
     .ratios.filter((ratio) => ratio.figure === figure && ratio.label.includes(pair))
     .map(({ ours }) => Math.round((1 - ours.ratio) * 100))
 const range = (/** @type {number[]} */ all) => `${Math.min(...all)} to ${Math.max(...all)} %`
-/** @param {string} id @param {string} label @param {string} figure */
-const median = (id, label, figure) =>
+const median = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string} */ figure) =>
   Number(of(id).rows.find((row) => row.label === label)?.figures[figure]?.median)
 const cpu = 'server.cpu_us_per_item'
 const memory = 'server.memory_bytes_per_item'
@@ -33,12 +32,10 @@ const sparing = (/** @type {string} */ pair) => saved('latest-popularity', memor
 const bytesSaved = (/** @type {string} */ id, /** @type {string} */ pair) =>
   median(id, `sorted set, ${pair}`, memory) - median(id, `list, ${pair}`, memory)
 const hundreds = (/** @type {number} */ n) => Math.round(n / 50) * 50
-const p99 = (/** @type {number} */ n) =>
-  Number(
-    (
-      median('latest-connections', `sorted set, ${n} connection${n > 1 ? 's' : ''}`, 'bystander.p99') / 1000
-    ).toPrecision(1),
-  )
+const p99 = (/** @type {number} */ n) => {
+  const us = median('latest-connections', `sorted set, ${n} connection${n > 1 ? 's' : ''}`, 'bystander.p99')
+  return Number((us / 1000).toPrecision(1))
+}
 
 const hz = (/** @type {string} */ id, /** @type {string} */ label) => median(id, label, 'rate.achieved')
 const lookups = (/** @type {string} */ label) => hz('lookups', label)
@@ -194,22 +191,11 @@ for (const name of readdirSync(docs).filter((one) => one.endsWith('.md')))
 
 test('ratios of CPU are net of the idle cost where the data have it, and else called gross', () => {
   const models = of('models')
-  const shownWith = (/** @type {string} */ figure) =>
-    answersPart(
-      new Map([
-        [
-          'models',
-          {
-            ...models,
-            ratios: models.ratios.map((ratio) =>
-              ratio.figure === `${cpu}_net`
-                ? { ...ratio, figure, ours: { ratio: 0.5, low: 0.4, high: 0.6 } }
-                : ratio,
-            ),
-          },
-        ],
-      ]),
-    )
+  const ours = { ratio: 0.5, low: 0.4, high: 0.6 }
+  const shownWith = (/** @type {string} */ figure) => {
+    const ratios = models.ratios.map((one) => (one.figure === `${cpu}_net` ? { ...one, figure, ours } : one))
+    return answersPart(new Map([['models', { ...models, ratios }]]))
+  }
   assert.match(shownWith(cpu), /\*\*List\*\*: 50 % less gross server CPU \(40 to 60 %\)/)
   assert.match(shownWith(cpu), /Gross CPU has the idle cost of the servers in it/)
   const net = shownWith(`${cpu}_net`)

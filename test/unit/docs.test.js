@@ -36,30 +36,21 @@ test('links of README.md and docs/ lead to files and headings that exist', () =>
 test('README.md leads to every page of docs/, and is short', () => {
   const readme = textOf('README.md')
   const linked = linksOf(readme).map((link) => link.split('#')[0])
-  assert.deepEqual(
-    docs.filter((name) => !linked.includes(`docs/${name}`)),
-    [],
-  )
-  assert.ok(readme.split('\n').length <= 250, `README.md has ${readme.split('\n').length} lines`)
+  const missing = docs.filter((name) => !linked.includes(`docs/${name}`))
+  assert.deepEqual(missing, [])
+  const { length } = readme.split('\n')
+  assert.ok(length <= 250, `README.md has ${length} lines`)
 })
 
 test('every picture of charts/measured is shown somewhere', () => {
   const shown = new Set(pages.flatMap((page) => linksOf(textOf(page)).map((link) => link.split('/').at(-1))))
-  assert.deepEqual(
-    readdirSync(join(root, 'charts/measured')).filter((name) => !shown.has(name)),
-    [],
-  )
+  const hidden = readdirSync(join(root, 'charts/measured')).filter((name) => !shown.has(name))
+  assert.deepEqual(hidden, [])
 })
 
 test('the first two commands are npm start and npm test', () => {
-  const [first, second] = commandsOf(textOf('README.md'))
-  assert.deepEqual(
-    [first, second],
-    [
-      ['npm', 'start'],
-      ['npm', 'test'],
-    ],
-  )
+  const lines = commandsOf(textOf('README.md')).map((words) => words.join(' '))
+  assert.deepEqual(lines.slice(0, 2), ['npm start', 'npm test'])
 })
 
 describe('command lines parse', () => {
@@ -90,22 +81,16 @@ describe('command lines parse', () => {
       if (typed.help) continue
       // Files that a reader writes.
       const given = new Map([...typed.options].filter(([option]) => option !== 'file'))
-      assert.doesNotThrow(
-        () => settingsOf({ ...typed, options: given }, options, { env: {}, takesWords }),
-        `${page}: ${words.join(' ')}`,
-      )
+      const line = `${page}: ${words.join(' ')}`
+      const whole = { ...typed, options: given }
+      assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
       const behind = argv.indexOf('--')
-      if (name === 'compare' && behind >= 0)
-        assert.doesNotThrow(
-          () => readSettings({ program: 'producer', argv: argv.slice(behind + 1), env: {} }),
-          `${page}: ${words.join(' ')}`,
-        )
+      if (name !== 'compare' || behind < 0) continue
+      const rest = { program: /** @type {const} */ ('producer'), argv: argv.slice(behind + 1), env: {} }
+      assert.doesNotThrow(() => readSettings(rest), line)
     }
-    assert.deepEqual(
-      Object.keys(commands).filter((name) => !seen.has(name)),
-      [],
-      'no line of the documentation shows these',
-    )
+    const unseen = Object.keys(commands).filter((name) => !seen.has(name))
+    assert.deepEqual(unseen, [], 'no line of the documentation shows these')
   })
 
   test('of experiments: what they name exists', () => {
@@ -127,9 +112,8 @@ describe('command lines parse', () => {
       const options = ofFile(`scripts/${name}.js`).flatMap(({ words }) => words.slice(1))
       assert.ok(options.length > 0, 'no line of the documentation shows it')
       // A wrong option behind --help would be ignored: it is looked for in what --help prints.
-      const { stdout } = await promisify(execFile)(process.execPath, [`scripts/${name}.js`, '--help'], {
-        cwd: root,
-      })
+      const args = [`scripts/${name}.js`, '--help']
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
       for (const word of options.filter((one) => one.startsWith('-'))) assert.ok(stdout.includes(word), word)
     })
 
@@ -173,18 +157,13 @@ test('how many boxes: the table is what the figures above it come to', () => {
   )
   assert.ok(rows.length >= 6 && baselines.every((gbit) => gbit > 0))
   for (const row of rows) {
-    const cells = row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => Number(cell.replace(/[, B]/g, '')))
-    const [rate, value, gbit, cores, ...boxes] = cells
+    const cells = row.split('|').slice(1, -1)
+    const [rate, value, gbit, cores, ...boxes] = cells.map((cell) => Number(cell.replace(/[, B]/g, '')))
     assert.equal(gbit, +((rate * (value + 88) * 8 * 1.05) / 1e9).toFixed(2), row)
     // 0.5 µs an item, and 4 % of a core for each process.
     assert.equal(cores, +(rate * 0.5e-6 + 0.04).toFixed(2), row)
-    const needed = baselines.map((baseline) => {
-      const byThread = (rate * 0.5e-6) / (0.6 - 0.04)
-      return Math.ceil(Math.max(gbit / (0.7 * baseline), byThread))
-    })
+    const byThread = (rate * 0.5e-6) / (0.6 - 0.04)
+    const needed = baselines.map((baseline) => Math.ceil(Math.max(gbit / (0.7 * baseline), byThread)))
     assert.deepEqual(boxes, needed, row)
   }
 })

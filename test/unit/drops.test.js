@@ -49,28 +49,29 @@ test('a batch that was begun at one server is not dropped at another, and one th
   assert.ok(ledger.isBalanced())
 })
 
+test('a pause of this process is noticed by the answers that waited for it, and ticks may wait longer after it', async () => {
+  const limitAfter = async (/** @type {number} */ pausedMs) => {
+    const { driver, offer, server, addresses } = await openDriver({ masters: 1, items: 40 })
+    offer(0, 1)
+    offer(1, 1 + pausedMs)
+    server(addresses[0]).answer('+OK\r\n')
+    const limitMs = driver.waitLimitMs()
+    driver.abandon()
+    return limitMs
+  }
+  assert.deepEqual([await limitAfter(200), await limitAfter(2000)], [1000, 5000])
+})
+
 test('of the ticks of a chunk only the oldest may go, in whatever order they come', () => {
   let free = 0
-  const underWay = underWayOf(2, () => {
-    free++
-  })
-  const [second, first, other] = /** @type {Tick[]} */ ([
-    { index: 5, chunk: 0 },
-    { index: 3, chunk: 0 },
-    { index: 4, chunk: 1 },
-  ])
-  underWay.begin(second)
-  underWay.begin(other)
-  underWay.begin(first)
-  underWay.begin(first)
-  assert.deepEqual(
-    [first, second, other].map((tick) => underWay.mustWait(tick)),
-    [false, true, false],
-  )
+  const underWay = underWayOf(2, () => void free++)
+  const ticks = [3, 5, 4].map((index) => /** @type {Tick} */ ({ index, chunk: index === 4 ? 1 : 0 }))
+  const [first, second, other] = ticks
+  for (const tick of [second, other, first, first]) underWay.begin(tick)
+  const waiting = ticks.map((tick) => underWay.mustWait(tick))
+  assert.deepEqual(waiting, [false, true, false])
   underWay.end(first)
-  assert.equal(underWay.mustWait(second), true)
-  assert.equal(free, 0)
+  assert.deepEqual([underWay.mustWait(second), free], [true, 0])
   underWay.end(first)
-  assert.equal(underWay.mustWait(second), false)
-  assert.equal(free, 1)
+  assert.deepEqual([underWay.mustWait(second), free], [false, 1])
 })

@@ -47,17 +47,11 @@ test('phases, readers, own servers and targets take their time', () => {
 })
 
 test('what turns took more than was expected is expected of the others', () => {
-  /** @type {string[]} */
-  const said = []
+  const said = /** @type {string[]} */ ([])
   const fixed = { seconds: 2, warmUpS: 1, repeat: 2 }
   const plan = [{ experiment: { id: 'x' }, cells: [cellOf()] }]
-  const progress = seriesProgress({
-    plan,
-    fixed,
-    onTarget: false,
-    startMs: 400,
-    say: (line) => said.push(line),
-  })
+  const say = (/** @type {string} */ line) => said.push(line)
+  const progress = seriesProgress({ plan, fixed, onTarget: false, startMs: 400, say })
   const expectedMs = turnMs(cellOf(), { ...fixed, startMs: 400 }, false)
   const turn = /** @type {any} */ ({ cell: cellOf(), round: 1 })
   const leg = { figures: {}, valid: true, reasons: [] }

@@ -16,20 +16,17 @@ import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/**
- * @typedef {import('../../lib/transport/encoded-batch.js').EncodedBatch} EncodedBatch
- * @typedef {import('../../lib/wire/encode.js').TickValues} TickValues
- * @typedef {import('../../lib/workloads/step.js').Step} Step
- */
+/** @import { EncodedBatch } from '../../lib/transport/encoded-batch.js' */
+/** @import { Hole, TickValues } from '../../lib/wire/encode.js' */
+/** @import { Step } from '../../lib/workloads/step.js' */
 
-const score = /** @type {import('../../lib/wire/encode.js').Hole} */ (time.hole)
-const floor = /** @type {import('../../lib/wire/encode.js').Hole} */ (oldest.hole)
+const score = /** @type {Hole} */ (time.hole)
+const floor = /** @type {Hole} */ (oldest.hole)
 const zeros = valuesAt(0)
 zeros.floor = '0'.repeat(13)
 
 const sparePool = () => {
-  /** @type {Buffer[]} */
-  const free = []
+  const free = /** @type {Buffer[]} */ ([])
   const pool = {
     out: 0,
     take: () => {
@@ -49,37 +46,27 @@ const expected = (encoded, from, to, values) =>
   Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(encoded.args(from + i), values)))
 
 const stamped = samplePlan({ quantity: 900, stamp: true, valueBytes: 64, maxMembers: 100 })
-/** @type {{ name: string, step: Step, count: number, cluster?: boolean }[]} */
+const stamping = strategyOf(stamped).steps()
+const large = gatherStep(
+  3,
+  (n) => `k${n % 5}`,
+  (key, ns) => ['SADD', key, score, Buffer.alloc(70_000), ...ns],
+)
+const twoHoles = eachStep((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }])
+const everySize = eachStep((n) => ['SET', `k:${n}`, score, Buffer.alloc((n * 7919) % 30_000)])
+/** @type {[string, Step, number, boolean?][]} */
 const samples = [
-  { name: 'SETEX with a stamp', step: strategyOf(stamped).steps()[0], count: 900 },
-  {
-    name: 'SETEX in slot order',
-    step: strategyOf(stamped).steps()[0],
-    count: 900,
-    cluster: true,
-  },
-  { name: 'ZADD of many', step: strategyOf(stamped).steps()[1], count: 900 },
-  {
-    name: 'two holes a command',
-    step: eachStep((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }]),
-    count: 300,
-  },
-  { name: 'no hole', step: eachStep((n) => ['DEL', n]), count: 50 },
-  {
-    name: 'commands above a write',
-    step: gatherStep(
-      3,
-      (n) => `k${n % 5}`,
-      (key, ns) => ['SADD', key, score, Buffer.alloc(70_000), ...ns],
-    ),
-    count: 20,
-  },
-  {
-    name: 'commands of every size',
-    step: eachStep((n) => ['SET', `k:${n}`, score, Buffer.alloc((n * 7919) % 30_000)]),
-    count: 60,
-  },
+  ['SETEX with a stamp', stamping[0], 900],
+  ['SETEX in slot order', stamping[0], 900, true],
+  ['ZADD of many', stamping[1], 900],
+  ['two holes a command', twoHoles, 300],
+  ['no hole', eachStep((n) => ['DEL', n]), 50],
+  ['commands above a write', large, 20],
+  ['commands of every size', everySize, 60],
 ]
+/** @param {Step} step @param {number} count */
+const batchIn = (step, count, cluster = false) =>
+  batchOf(step, { first: 1, count }, { cluster, values: zeros })
 
 /**
  * Several queues play the batch as the driver does: each in order of the ticks, at its own speed; some leave out
@@ -95,14 +82,10 @@ const play = (encoded, seed) => {
     epochMs += random.pick([0, 1, 9, 10, 100, 1000, 61_000, 10_000_000])
     return valuesAt(epochMs)
   })
-  const edges = [
-    0,
-    ...Array.from({ length: 3 }, () => random.below(encoded.count + 1)).sort((a, b) => a - b),
-    encoded.count,
-  ]
+  const middles = Array.from({ length: 3 }, () => random.below(encoded.count + 1)).sort((a, b) => a - b)
+  const edges = [0, ...middles, encoded.count]
   const queues = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
-  /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */
-  let underWay = []
+  let underWay = /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */ ([])
   const settle = (/** @type {number} */ share) => {
     underWay = underWay.filter(({ bytes, was, release }) => {
       if (!random.chance(share)) return true
@@ -111,12 +94,8 @@ const play = (encoded, seed) => {
       return false
     })
   }
-  const send = (
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-    /** @type {TickValues} */ values,
-    /** @type {boolean} */ again,
-  ) => {
+  /** @param {number} from @param {number} to @param {TickValues} values @param {boolean} again */
+  const send = (from, to, values, again) => {
     for (let at = from; at < to; ) {
       const cut = cutOf(encoded, at, to, values, spare, again)
       assert.ok(cut.to > at && cut.to <= to)
@@ -134,18 +113,13 @@ const play = (encoded, seed) => {
     const values = ticks[queue.next++]
     const middle = from + random.below(to - from + 1)
     // Whole, in two parts in any order, its beginning only (the rest is dropped), or not at all.
-    for (const [a, b] of random.pick([
-      [[from, to]],
-      [[from, to]],
-      [
-        [middle, to],
-        [from, middle],
-      ],
-      [[from, middle]],
-      [],
-    ])) {
+    const [whole, first, rest] = [
+      [from, to],
+      [from, middle],
+      [middle, to],
+    ]
+    for (const [a, b] of random.pick([[whole], [whole], [rest, first], [first], []]))
       send(a, b, values, false)
-    }
     if (random.chance(0.3) && from < to) {
       const a = from + random.below(to - from)
       send(a, Math.min(to, a + 1 + random.below(5)), ticks[random.below(queue.next)], true)
@@ -154,39 +128,32 @@ const play = (encoded, seed) => {
   }
   settle(1)
   assert.equal(spare.out, 0, 'every lent buffer came back')
-  assert.deepEqual(encoded.kept?.busy ?? [], [], 'no range stays busy')
+  assert.deepEqual(encoded.encodedBytes?.busy ?? [], [], 'no range stays busy')
 }
 
-for (const { name, step, count, cluster = false } of samples) {
-  for (const kept of [true, false]) {
+for (const [name, step, count, cluster] of samples)
+  for (const kept of [true, false])
     test(`${name}, ${kept ? 'kept' : 'not kept'}: every cut is what fresh encoding gives`, () => {
-      for (let seed = 1; seed <= 10; seed++) {
-        const batch = batchOf(step, { first: 1, count }, { cluster, values: zeros })
-        play(encodedBatchOf(batch, zeros, kept), seed)
-      }
+      for (let seed = 1; seed <= 10; seed++)
+        play(encodedBatchOf(batchIn(step, count, cluster), zeros, kept), seed)
     })
-  }
-}
 
-/** @param {number} count */
-const smallBatch = (count) => {
-  const step = eachStep((n) => ['SET', `k:${n}`, score])
-  return encodedBatchOf(batchOf(step, { first: 1, count }, { cluster: false, values: zeros }), zeros, true)
-}
+const small = eachStep((n) => ['SET', `k:${n}`, score])
+const smallBatch = (/** @type {number} */ count) => encodedBatchOf(batchIn(small, count), zeros, true)
 
 test('a kept batch is sent in place; bytes that a socket holds are encoded beside it', () => {
   const spare = sparePool()
   const encoded = smallBatch(100)
   const [one, two, three] = [1, 2, 3].map((n) => valuesAt(1_790_000_000_000 + n))
   const first = cutOf(encoded, 0, 100, one, spare, false)
-  assert.equal(first.bytes.buffer, encoded.kept?.bytes.buffer)
+  assert.equal(first.bytes.buffer, encoded.encodedBytes?.bytes.buffer)
   const second = cutOf(encoded, 50, 60, two, spare, false)
-  assert.notEqual(second.bytes.buffer, encoded.kept?.bytes.buffer)
+  assert.notEqual(second.bytes.buffer, encoded.encodedBytes?.bytes.buffer)
   assert.ok(first.bytes.equals(expected(encoded, 0, 100, one)))
   first.release?.()
   second.release?.()
   const third = cutOf(encoded, 50, 60, three, spare, false)
-  assert.equal(third.bytes.buffer, encoded.kept?.bytes.buffer, 'free again')
+  assert.equal(third.bytes.buffer, encoded.encodedBytes?.bytes.buffer, 'free again')
   assert.ok(third.bytes.equals(expected(encoded, 50, 60, three)))
 })
 
@@ -197,48 +164,36 @@ test('a repeat carries its own tick and leaves the batch alone', () => {
   cutOf(encoded, 0, 10, now, spare, false).release?.()
   const again = cutOf(encoded, 2, 3, old, spare, true)
   assert.ok(again.bytes.equals(expected(encoded, 2, 3, old)))
-  assert.ok(encoded.kept?.bytes.equals(expected(encoded, 0, 10, now)))
+  assert.ok(encoded.encodedBytes?.bytes.equals(expected(encoded, 0, 10, now)))
 })
 
 test('thousands of single repeats take their own size, not a write buffer each', () => {
   const spare = sparePool()
   const encoded = smallBatch(10)
   const cuts = Array.from({ length: 10 }, (_, i) => cutOf(encoded, i, i + 1, zeros, spare, true))
-  assert.equal(
-    cuts.reduce((sum, { bytes }) => sum + bytes.buffer.byteLength, 0),
-    encoded.kept?.bytes.length,
-  )
+  const bytes = cuts.reduce((sum, { bytes }) => sum + bytes.buffer.byteLength, 0)
+  assert.equal(bytes, encoded.encodedBytes?.bytes.length)
 })
 
 test('cuts are as large as 64 kB allow', () => {
   const encoded = smallBatch(10_000)
-  const { kept } = encoded
-  assert.ok(kept)
-  for (const again of [false, true]) {
-    let at = 0
-    while (at < encoded.count) {
+  const { encodedBytes } = encoded
+  assert.ok(encodedBytes)
+  for (const again of [false, true])
+    for (let at = 0; at < encoded.count; ) {
       const cut = cutOf(encoded, at, encoded.count, zeros, sparePool(), again)
-      const next = cut.to < encoded.count ? kept.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
-      assert.ok(next - kept.offsets[at] > writeBytes, 'one more command would not fit')
+      const next = cut.to < encoded.count ? encodedBytes.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
+      assert.ok(next - encodedBytes.offsets[at] > writeBytes, 'one more command would not fit')
       at = cut.to
       cut.release?.()
     }
-  }
 })
 
 test('the estimate of equal commands is exact, and of none nothing', () => {
   const encoded = smallBatch(9)
-  assert.equal(estimateBytes(encoded), encoded.kept?.bytes.length)
-  assert.equal(
-    estimateBytes(
-      batchOf(
-        once([], () => []),
-        { first: 1, count: 0 },
-        { cluster: false, values: zeros },
-      ),
-    ),
-    0,
-  )
+  assert.equal(estimateBytes(encoded), encoded.encodedBytes?.bytes.length)
+  const nothing = once([], () => [])
+  assert.equal(estimateBytes(batchIn(nothing, 0)), 0)
 })
 
 test('lowerBound against a search from the left', () => {
@@ -274,8 +229,5 @@ test('V8 optimizes the loop that puts digits, and not what is done behind it', (
   const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).split('\n')
   const whileTheyRun = lines.filter((line) => line.includes(' OSR'))
   assert.notEqual(whileTheyRun.length, 0)
-  assert.deepEqual(
-    whileTheyRun.filter((line) => line.includes(' patch ')),
-    [],
-  )
+  assert.ok(!whileTheyRun.some((line) => line.includes(' patch ')))
 })

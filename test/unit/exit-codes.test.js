@@ -2,12 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exitCodeOf } from '../../lib/cli/ending.js'
 
-const [passed, failed] = [true, false].map((isPassed) => ({
-  threshold: 'x<1',
-  name: 'x',
-  value: 1,
-  passed: isPassed,
-}))
+const passed = { threshold: 'x<1', name: 'x', value: 1, passed: true }
+const failed = { ...passed, passed: false }
 
 /** @type {[what: string, document: Parameters<typeof exitCodeOf>[0], code: number][]} */
 const cases = [

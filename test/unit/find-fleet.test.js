@@ -13,7 +13,7 @@ const amountsOf = ({ busy_pct: busy, thread_cpu_pct: thread, cpu_pct: cpu }) => 
 const played = (us, more = {}) => {
   const times = series()
   for (const one of us) times.record(one)
-  const { hdr, ...found } = /** @type {NonNullable<ReturnType<typeof times.turn>>} */ (times.turn())
+  const { hdr, ...found } = /** @type {NonNullable<ReturnType<typeof times.endSecond>>} */ (times.endSecond())
   times.close()
   const n = us.length
   const items = { offered: n, acked: n, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, open: 0 }

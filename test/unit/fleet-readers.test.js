@@ -7,9 +7,8 @@ import { readersOfFleet } from '../../lib/fleet/readers.js'
 
 const plan = { consumers: 1, pacing: 'constant', periodMs: 1000 }
 
-/** @param {number} n */
-const descriptionOf = (n) =>
-  /** @type {import('../../lib/fleet/gather.js').BoxDescription} */ ({
+const descriptionOf = (/** @type {number} */ n) =>
+  /** @type {BoxDescription} */ ({
     ...{ id: `box-${n}`, kind: 'consumer', agents: [n], host: `host-${n}`, pid: n, version: '0', cores: 2 },
     ...{ offset_ms: 0, uncertainty_ms: 0.1, ready: true },
   })
@@ -22,15 +21,14 @@ const descriptionOf = (n) =>
 const measuredOf = (sizes, numbers = {}) => {
   const all = Object.entries(sizes)
   const count = all.reduce((sum, [, fetches]) => sum + fetches, 0)
-  const names = Object.entries(numbers)
+  const of = (/** @type {(number: { mean: number, last: number }) => any} */ value) =>
+    Object.fromEntries(Object.entries(numbers).map(([name, number]) => [name, value(number)]))
   return {
     'fetches.count': count,
     'fetches.items': all.reduce((sum, [each, fetches]) => sum + Number(each) * fetches, 0),
     'reading.sizes': sizes,
-    'reading.numbers': Object.fromEntries(
-      names.map(([name, { mean }]) => [name, { sum: mean * count, count }]),
-    ),
-    numbers: Object.fromEntries(names.map(([name, { last }]) => [name, last])),
+    'reading.numbers': of(({ mean }) => ({ sum: mean * count, count })),
+    numbers: of(({ last }) => last),
   }
 }
 
@@ -44,7 +42,7 @@ const endOf = (...of) => {
   }
 }
 
-const checkpoint = /** @type {import('../../lib/fleet/fold.js').Checkpoint} */ ({
+const checkpoint = /** @type {Checkpoint} */ ({
   ...{ v: 1, last: '0-0', boxes: {}, sums: {}, open: {}, sampler: null, closed_to: 0 },
 })
 
@@ -69,13 +67,8 @@ test('the median of the items is that of all fetches, not one of the medians of 
 })
 
 test('of a box that was lost, what its seconds come to counts', () => {
-  const lost = {
-    measured: { window: measuredOf({ 300: 5 }), whole: measuredOf({ 300: 5 }) },
-    seq: 5,
-    skipped: 0,
-    from_ms: 0,
-    at_ms: 2000,
-  }
+  const sums = measuredOf({ 300: 5 })
+  const lost = { measured: { window: sums, whole: sums }, seq: 5, skipped: 0, from_ms: 0, at_ms: 2000 }
   const { fetches, rate } = mergedOf({ 'box-1': endOf({ 100: 3 }) }, { 'box-2': lost })
   assert.deepEqual([fetches.count, fetches.items, fetches.items_p50], [8, 1800, 300])
   assert.deepEqual([rate.nominal, rate.achieved, rate.items], [2, 4, 900])

@@ -6,17 +6,10 @@ import { fleetLine, fleetScreen } from '../../lib/report/fleet-live.js'
 
 const times = { p50: 3190, p90: 9000, p99: 24_000, p999: 52_000, max: 52_300 }
 
-/** @param {Partial<import('../../lib/fleet/status.js').Status['boxes'][number]>} more */
-const box = (more) =>
-  /** @type {import('../../lib/fleet/status.js').Status['boxes'][number]} */ ({
-    ...{
-      id: 'one',
-      host: 'ip-10-0-12-134.eu-central-1',
-      pid: 1,
-      kind: 'producer',
-      writers: [1],
-      readers: [],
-    },
+const box = (/** @type {Partial<Status['boxes'][number]>} */ more) =>
+  /** @type {Status['boxes'][number]} */ ({
+    ...{ id: 'one', pid: 1, kind: 'producer', host: 'ip-10-0-12-134.eu-central-1' },
+    ...{ writers: [1], readers: [] },
     ...{ state: 'writing', silent_s: 0, achieved: 1501, p99_us: 26_000, busy_pct: 5.5, cpu_pct: 9 },
     ...{ loop_delay_ms_p99: 1, offset_ms: -0.32, uncertainty_ms: 0.1, items: null, fetches: null },
     ...more,
@@ -56,18 +49,10 @@ const manyBoxes = [
 ]
 
 test('a screen of a fleet keeps to the columns and rows of its terminal', () => {
-  for (const [columns, rows] of [
-    [80, 24],
-    [120, 40],
-    [200, 50],
-    [60, 16],
-    [40, 20],
-  ])
-    for (const status of [
-      statusOf(),
-      statusOf({ boxes: manyBoxes }),
-      statusOf({ second: null, boxes: [] }),
-    ]) {
+  const statuses = [{}, { boxes: manyBoxes }, { second: null, boxes: [] }].map(statusOf)
+  for (const size of ['80x24', '120x40', '200x50', '60x16', '40x20'])
+    for (const status of statuses) {
+      const [columns, rows] = size.split('x').map(Number)
       const lines = fleetScreen(status, { columns, rows })
       // The cursor is in the line behind the last.
       assert.ok(lines.length < rows, `${lines.length} lines in ${rows} rows`)
@@ -103,8 +88,6 @@ test('what was read last is not called that of no reader once all have ended', (
 })
 
 test('a line of a fleet, for a log', () => {
-  assert.equal(
-    fleetLine(statusOf({ boxes: [box({ state: 'lost', last_s: 10.4 }), box({}), box({})] })),
-    '0:12  3,015 items/s  p99 24.0 ms  2 of 2 writers  1 of 3 boxes lost since 0:10  2 lost',
-  )
+  const line = fleetLine(statusOf({ boxes: [box({ state: 'lost', last_s: 10.4 }), box({}), box({})] }))
+  assert.equal(line, '0:12  3,015 items/s  p99 24.0 ms  2 of 2 writers  1 of 3 boxes lost since 0:10  2 lost')
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { forecastOfPlan } from '../../lib/plan/forecast.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
 import { samplePlan } from '../helpers/sample-plan.js'
+import { fieldsIn } from '../helpers/table.js'
 
 const single = { masters: ['a:1'], owners: null }
 const three = {
@@ -31,21 +32,15 @@ test('items lie evenly over the masters, one sorted set on one of them', () => {
   assert.ok(parts[heaviest] > 1.8 * parts[(heaviest + 1) % 3])
 })
 
-test('the rule of shares: it counts the items of all agents, whichever are here', () => {
-  assert.deepEqual(forecast({ ...big, totalAgents: 8 }), forecast(big))
-})
+test('the rule of shares: it counts the items of all agents, whichever are here', () =>
+  assert.deepEqual(forecast({ ...big, totalAgents: 8 }), forecast(big)))
 
 test('more of anything takes more', () => {
   const [base] = forecast(big)
-  for (const more of [
-    { quantity: 2_000_000 },
-    { valueBytes: 200 },
-    { extraSortedSets: 1 },
-    { prefix: 'a-long-prefix:' },
-    { once: true },
-    { strategy: /** @type {const} */ ('hash') },
-  ])
-    assert.ok(forecast({ ...big, ...more })[0] > 1.05 * base, JSON.stringify(more))
+  for (const more of 'quantity=2000000, valueBytes=200, extraSortedSets=1, prefix="a-long-prefix:", once=true, strategy="hash"'.split(
+    ', ',
+  ))
+    assert.ok(forecast({ ...big, ...fieldsIn(more) })[0] > 1.05 * base, more)
 })
 
 test('items written once live for the ttl, and ten seconds more in the set', () => {
@@ -75,25 +70,20 @@ test('a list and a stream hold what lives of items that are written once', () =>
 })
 
 test('a table for each slot that is used, where the server takes one', () => {
-  const [bytes] = [0, 2680].map((table) => forecastOfPlan(samplePlan(big), three, table))
-  const with8 = forecastOfPlan(samplePlan(big), three, 2680)
-  for (const [i, more] of with8.entries()) near(more - bytes[i], (2680 * slotCount) / 3)
-  const few = forecastOfPlan(samplePlan({ quantity: 100 }), three, 2680)
-  near(sum(few) - sum(forecastOfPlan(samplePlan({ quantity: 100 }), three)), 2680 * 101)
-  const tagged = samplePlan({ ...big, strategy: 'script-batch', placement: 'spread' })
-  near(sum(forecastOfPlan(tagged, three, 2680)) - sum(forecastOfPlan(tagged, three)), 2680)
+  const sumsOf = (/** @type {Parameters<typeof samplePlan>[0]} */ settings) =>
+    [0, 2680].map((table) => sum(forecastOfPlan(samplePlan(settings), three, table)))
+  const more = (/** @type {Parameters<typeof samplePlan>[0]} */ settings) =>
+    sumsOf(settings)[1] - sumsOf(settings)[0]
+  const [without, withTables] = [0, 2680].map((table) => forecastOfPlan(samplePlan(big), three, table))
+  for (const [i, bytes] of withTables.entries()) near(bytes - without[i], (2680 * slotCount) / 3)
+  near(more({ quantity: 100 }), 2680 * 101)
+  near(more({ ...big, strategy: 'script-batch', placement: 'spread' }), 2680)
 })
 
 test('items of a spread script lie with their set', () => {
-  const settings = {
-    ...big,
-    strategy: /** @type {const} */ ('script-batch'),
-    placement: /** @type {const} */ ('spread'),
-  }
+  const settings = /** @type {const} */ ({ ...big, strategy: 'script-batch', placement: 'spread' })
   const parts = forecast({ ...settings, sortedSets: 3 }, three)
   for (const part of parts) near(part, parts[0])
-  assert.deepEqual(
-    forecast(settings, three).map((bytes) => bytes > 0),
-    [false, true, false],
-  )
+  const isUsed = forecast(settings, three).map((bytes) => bytes > 0)
+  assert.deepEqual(isUsed, [false, true, false])
 })

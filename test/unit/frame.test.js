@@ -12,46 +12,32 @@ const frameWith = (more = {}) => {
     warnings: /** @type {string[]} */ ([]),
     undone: /** @type {(() => unknown)[]} */ ([]),
     refuse: /** @type {(reason: string) => void} */ (() => {}),
-    rows: /** @type {any[]} */ ([]),
-    stops: 0,
-    over: () => {},
+    ...{ rows: /** @type {any[]} */ ([]), stops: 0, over: () => {} },
+  }
+  const endWith = (/** @type {(reason: string) => void} */ then) => {
+    seen.refuse = then
   }
   const needs = /** @type {any} */ ({
     target: {
-      topology: { masters: ['a:1'], owners: null },
-      nodes: () => [],
+      ...{ topology: { masters: ['a:1'], owners: null }, access: { db: 0 }, confirmed: { endWith } },
+      ...{ nodes: () => [], info: async () => '# Server\r\nrun_id:1\r\n' },
       reporting: () => seen.rows.map(({ address }) => ({ address, shard: 0, role: 'master' })),
-      info: async () => '# Server\r\nrun_id:1\r\n',
-      access: { db: 0 },
-      confirmed: {
-        endWith: (/** @type {(reason: string) => void} */ then) => {
-          seen.refuse = then
-        },
-      },
     },
     results: { interval: () => {}, event: (/** @type {any} */ { kind }) => seen.events.push(kind) },
-    onEvent: () => {},
-    show: () => {},
-    say: () => {},
+    ...{ onEvent: () => {}, show: () => {}, say: () => {}, stop: never, stopNow: never },
     warn: (/** @type {any} */ { code, message, invalidates }) =>
       seen.warnings.push(`${code} ${invalidates} ${message}`),
-    stop: never,
-    stopNow: never,
     ...more,
   })
   const frame = frameOf(needs, (step) => seen.undone.push(step))
   const over = new Promise((resolve) => {
     seen.over = () => resolve(undefined)
   })
-  const load = {
-    elapsed: () => 1234,
-    over,
-    stop: () => {
-      seen.stops++
-      seen.over()
-    },
-    settle: async () => true,
+  const stop = () => {
+    seen.stops++
+    seen.over()
   }
+  const load = { elapsed: () => 1234, over, stop, settle: async () => true }
   return { frame, seen, load }
 }
 
@@ -61,7 +47,7 @@ test('a server that may not be written to ends the run, also before its load is 
     if (isEarly) seen.refuse('b:1 is of others')
     frame.hang(load)
     if (!isEarly) seen.refuse('b:1 is of others')
-    assert.equal(await frame.settled(), true)
+    assert.equal(await frame.untilSettled(), true)
     assert.ok(seen.stops > 0 && frame.hasEnded())
     assert.deepEqual(seen.events, ['unconfirmed'])
     assert.deepEqual(seen.warnings, ['unconfirmed true the run was ended: b:1 is of others'])
@@ -80,7 +66,7 @@ test('a guard ends the run once, and not while it drains', async () => {
   const draining = frameWith({ guard: () => 'a:1 is full' })
   draining.frame.hang(draining.load)
   draining.seen.over()
-  await draining.frame.settled()
+  await draining.frame.untilSettled()
   await draining.frame.sampler.sample()
   assert.deepEqual(draining.seen.warnings, [])
   assert.equal(draining.frame.hasEnded(), false)
@@ -91,14 +77,10 @@ test('an interrupt ends the load, and what measures is stopped once and closed',
   const { frame, seen, load } = frameWith({ stop: interrupt.signal })
   frame.hang(load)
   const steps = /** @type {string[]} */ ([])
-  const step = (/** @type {string} */ name) => () => {
-    steps.push(name)
-  }
-  await frame.measure(
-    [/** @type {any} */ ({ record: {}, open: () => ({ stop: step('stop'), close: step('close') }) })],
-    { plan: {} },
-  )
-  const settled = frame.settled()
+  const step = (/** @type {string} */ name) => () => void steps.push(name)
+  const measure = { record: {}, open: () => ({ stop: step('stop'), close: step('close') }) }
+  await frame.measure([/** @type {any} */ (measure)], { plan: {} })
+  const settled = frame.untilSettled()
   interrupt.abort()
   assert.equal(await settled, true)
   assert.equal(seen.stops, 1)

@@ -2,16 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guardOf } from '../../lib/run/guard.js'
 
-/** @param {Partial<import('../../lib/measure/node-sampler.js').NodeRow>} figures */
-const row = (figures) => ({
-  address: 'a:1',
-  shard: 1,
-  role: /** @type {const} */ ('master'),
-  at_ms: 0,
-  memory_bytes: 10,
-  memory_limit_bytes: 100,
-  evicted: 0,
-  ...figures,
+/** @import { NodeRow } from '../../lib/measure/node-sampler.js' */
+
+const row = (/** @type {Partial<NodeRow>} */ figures) => ({
+  ...{ address: 'a:1', shard: 1, role: /** @type {const} */ ('master'), at_ms: 0 },
+  ...{ memory_bytes: 10, memory_limit_bytes: 100, evicted: 0, ...figures },
 })
 const all = { evicted: 10, memoryPct: 80, lagBytes: 1000 }
 
@@ -25,21 +20,15 @@ test('nothing is said while no limit is passed', () => {
 test('evictions of a node are added up, whichever node passes first', () => {
   const guard = guardOf(all)
   assert.equal(guard([row({ evicted: 6 }), row({ address: 'b:1', evicted: 6 })]), null)
-  assert.match(
-    String(guard([row({}), row({ address: 'b:1', evicted: 5 })])),
-    /^b:1 evicted 11 keys \(evicted>10\); raise maxmemory/,
-  )
+  const second = guard([row({}), row({ address: 'b:1', evicted: 5 })])
+  assert.match(String(second), /^b:1 evicted 11 keys \(evicted>10\); raise maxmemory/)
 })
 
 test('memory and lag', () => {
-  assert.match(
-    String(guardOf(all)([row({ memory_bytes: 81 })])),
-    /^a:1 uses 81\.0 % of its memory, 100 B \(memory>80%\)/,
-  )
-  assert.match(
-    String(guardOf(all)([row({}), row({ address: 'r:1', role: 'replica', lag_bytes: 1001 })])),
-    /^r:1 is 1\.00 kB behind its master \(lag>1\.00 kB\)/,
-  )
+  const full = guardOf(all)([row({ memory_bytes: 81 })])
+  assert.match(String(full), /^a:1 uses 81\.0 % of its memory, 100 B \(memory>80%\)/)
+  const behind = guardOf(all)([row({}), row({ address: 'r:1', role: 'replica', lag_bytes: 1001 })])
+  assert.match(String(behind), /^r:1 is 1\.00 kB behind its master \(lag>1\.00 kB\)/)
 })
 
 test('a node that says nothing is not judged, and off judges nothing', () => {

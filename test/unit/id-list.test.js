@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sharesOf } from '../../lib/transport/read-order.js'
+import { readsByServer } from '../../lib/transport/read-order.js'
 import { idList, scoreIn } from '../../lib/wire/id-list.js'
 import { slotOf, slotOfBytes } from '../../lib/wire/slot.js'
 import { newestOf } from '../../lib/workloads/shapes.js'
@@ -18,9 +18,8 @@ const texts = (/** @type {ReturnType<typeof idList>} */ list) =>
   Array.from({ length: list.count }, (_, i) => list.text(i))
 
 test('ids of any length come back as they were, also after it was emptied', () => {
-  const ids = Array.from({ length: 20_000 }, (_, i) =>
-    i % 50 === 0 ? `item:${'x'.repeat(i % 3000)}${i}` : `item:${i}`,
-  )
+  const padding = (/** @type {number} */ i) => (i % 50 === 0 ? 'x'.repeat(i % 3000) : '')
+  const ids = Array.from({ length: 20_000 }, (_, i) => `item:${padding(i)}${i}`)
   const list = listOf(ids)
   assert.deepEqual(texts(list), ids)
   list.setScore(7, 5)
@@ -75,14 +74,12 @@ const places = (/** @type {number} */ n) => Uint32Array.from({ length: n }, (_, 
 test('every id goes to its server once, with many in a command only where the slot is the same', () => {
   const list = listOf(Array.from({ length: 5000 }, (_, i) => (i < 3000 ? `item:${i}{tag}` : `item:${i}`)))
   for (const many of [false, true]) {
-    const shares = sharesOf({ list, places: places(5000), cluster: true, many, serverOf })
+    const shares = readsByServer({ list, places: places(5000), cluster: true, many, serverOf })
     const all = [...shares].flatMap(([server, share]) =>
       [...share.places].map((place) => ({ server, place })),
     )
-    assert.deepEqual(
-      all.map(({ place }) => place).sort((a, b) => a - b),
-      [...places(5000)],
-    )
+    const sorted = all.map(({ place }) => place).sort((a, b) => a - b)
+    assert.deepEqual(sorted, [...places(5000)])
     for (const { server, place } of all) assert.equal(server, serverOf(slotOf(list.text(place))))
     for (const { places: own, cuts } of shares.values()) {
       assert.equal(cuts === null, !many)
@@ -90,9 +87,7 @@ test('every id goes to its server once, with many in a command only where the sl
       assert.deepEqual([cuts[0], cuts.at(-1)], [0, own.length])
       for (let c = 0; c + 1 < cuts.length; c++) {
         /** @type {Set<number>} */
-        const slots = new Set(
-          Array.from(own.subarray(cuts[c], cuts[c + 1]), (place) => slotOf(list.text(place))),
-        )
+        const slots = new Set(Array.from(own.subarray(cuts[c], cuts[c + 1]), (at) => slotOf(list.text(at))))
         assert.equal(slots.size, 1)
         assert.ok(cuts[c + 1] - cuts[c] <= 1000)
       }
@@ -102,6 +97,12 @@ test('every id goes to its server once, with many in a command only where the sl
 
 test('one server takes them in their order, cut evenly', () => {
   const list = listOf(Array.from({ length: 1001 }, (_, i) => `item:${i}`))
-  const shares = sharesOf({ list, places: places(1001), cluster: false, many: true, serverOf: () => 'only' })
+  const shares = readsByServer({
+    list,
+    places: places(1001),
+    cluster: false,
+    many: true,
+    serverOf: () => 'only',
+  })
   assert.deepEqual([...(shares.get('only')?.cuts ?? [])], [0, 500, 1001])
 })

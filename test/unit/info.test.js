@@ -32,21 +32,12 @@ test('databases and replicas', () => {
       'db12:keys=1,expires=0,avg_ttl=0,subexpiry=0',
     ),
   )
-  assert.deepEqual(valuesOf(replicas, 'ip', 'state', 'offset'), [
-    'fd00::2',
-    'online',
-    '900',
-    '10.0.0.3',
-    'wait_bgsave',
-    '0',
-  ])
-  assert.deepEqual(
-    Object.entries(databases).flatMap(([name, { keys }]) => [name, keys]),
-    ['db0', '5', 'db12', '1'],
-  )
+  const expected = 'fd00::2 online 900 10.0.0.3 wait_bgsave 0'
+  assert.equal(valuesOf(replicas, 'ip', 'state', 'offset').join(' '), expected)
+  assert.deepEqual(Object.keys(databases), ['db0', 'db12'])
+  assert.deepEqual(valuesOf(Object.values(databases), 'keys'), ['5', '1'])
   assert.deepEqual(fields, { slave_repl_offset: '17' })
 })
 
-test('nothing at all', () => {
-  assert.deepEqual(parseInfo(''), { fields: {}, commands: {}, databases: {}, replicas: [] })
-})
+test('nothing at all', () =>
+  assert.deepEqual(parseInfo(''), { fields: {}, commands: {}, databases: {}, replicas: [] }))

@@ -20,39 +20,33 @@ const setOf = (/** @type {number[]} */ ...numbers) => {
   return bits.bytes()
 }
 
-describe('bits', () => {
-  test('a number is there once, and bytes are those of Redis', () => {
-    const bits = bitsOf()
-    assert.ok(bits.add(1))
-    assert.ok(!bits.add(1))
-    assert.ok(bits.add(8))
-    assert.ok(bits.add(100_000))
-    assert.equal(bits.count(), 3)
-    // SETBIT k 1 1 makes 0x40, and bit 8 is the first of the second byte.
-    assert.deepEqual([...bits.bytes().subarray(0, 2)], [0x40, 0x80])
-    assert.equal(bits.bytes().length, 12_501)
-    assert.deepEqual(numbersIn(bits.bytes(), 5), [1, 8, 100_000])
-  })
+test('bits: a number is there once, and bytes are those of Redis', () => {
+  const bits = bitsOf()
+  assert.deepEqual([1, 1, 8, 100_000].map(bits.add), [true, false, true, true])
+  assert.equal(bits.count(), 3)
+  // SETBIT k 1 1 makes 0x40, and bit 8 is the first of the second byte.
+  assert.deepEqual([...bits.bytes().subarray(0, 2)], [0x40, 0x80])
+  assert.equal(bits.bytes().length, 12_501)
+  assert.deepEqual(numbersIn(bits.bytes(), 5), [1, 8, 100_000])
+})
 
-  test('what has changed is reported once', () => {
-    const bits = bitsOf()
-    assert.equal(bits.changed(), null)
-    bits.add(20)
-    bits.add(9)
-    assert.deepEqual(bits.changed(), { from: 1, bytes: Buffer.from([0x40, 0x08]) })
-    assert.equal(bits.changed(), null)
-    bits.add(20)
-    assert.equal(bits.changed(), null)
-  })
+test('bits: what has changed is reported once', () => {
+  const bits = bitsOf()
+  assert.equal(bits.changed(), null)
+  bits.add(20)
+  bits.add(9)
+  assert.deepEqual(bits.changed(), { from: 1, bytes: Buffer.from([0x40, 0x08]) })
+  assert.equal(bits.changed(), null)
+  bits.add(20)
+  assert.equal(bits.changed(), null)
+})
 
-  test('sets of different lengths', () => {
-    const [one, other] = [setOf(1, 2, 50), setOf(2, 3)]
-    assert.deepEqual(numbersIn(unionOf([one, other]), 9), [1, 2, 3, 50])
-    assert.deepEqual(numbersIn(without(one, other), 9), [1, 50])
-    assert.deepEqual(numbersIn(without(other, one), 9), [3])
-    assert.deepEqual(numbersIn(commonNumbers(other, one), 9), [2])
-    assert.equal(onesIn(unionOf([])), 0)
-  })
+test('bits: sets of different lengths', () => {
+  const [one, other] = [setOf(1, 2, 50), setOf(2, 3)]
+  const sets = [unionOf([one, other]), without(one, other), without(other, one), commonNumbers(other, one)]
+  const numbers = sets.map((set) => numbersIn(set, 9).join())
+  assert.deepEqual(numbers, ['1,2,3,50', '1,50', '3', '2'])
+  assert.equal(onesIn(unionOf([])), 0)
 })
 
 describe('a job', () => {
@@ -75,15 +69,9 @@ describe('a job', () => {
   test('what is none is known', () => {
     const whole = `${maker}:0000000001:1763888888123456:x`
     assert.ok(jobIn(whole))
-    for (const text of [
-      '',
-      'x',
-      whole.slice(0, -2),
-      whole.replace(maker, 'A.1'),
-      whole.replace('0000000001', '0000000000'),
-      whole.replace('0000000001', '00000000x1'),
-      'a:b:c:d',
-    ])
+    const others = ['A.1:0000000001', `${maker}:0000000000`, `${maker}:00000000x1`]
+    const texts = others.map((head) => `${head}:1763888888123456:x`)
+    for (const text of ['', 'x', whole.slice(0, -2), 'a:b:c:d', ...texts])
       assert.equal(jobIn(text), null, text)
   })
 })
@@ -97,45 +85,35 @@ test('each job has one place, and what was done again is counted', () => {
     queued: { 'a.1': setOf(2, 5, 20) },
     taken: { 'a.1': setOf(5, 6) },
     passed: { 'a.1': setOf(2, 5) },
-    foreign: 0,
-    doubt: { makers: new Set(), most: 0 },
+    ...{ foreign: 0, doubt: { makers: new Set(), most: 0 } },
   })
   assert.deepEqual(account, {
     produced: 11, // 20 was never acknowledged, and is there
-    done: 4,
-    done_elsewhere: 1,
-    queued: 2, // 5 is back, and 2 was done
-    in_flight: 1,
-    passed: 1, // 2 was done
-    lost: 4,
-    unknown: 0,
-    unacknowledged: 1,
-    unconfirmed: 1,
+    ...{ done: 4, done_elsewhere: 1, in_flight: 1, lost: 4, unknown: 0, unacknowledged: 1, unconfirmed: 1 },
+    ...{ queued: 2, passed: 1 }, // 5 is back, and 2 was done
     duplicates: 3, // 3 twice more by us, and once by another
     examples: ['a.1:7', 'a.1:8', 'a.1:9', 'b.1:1'],
   })
   assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
 })
 
-describe('what a box that did not end may have done is unknown, and not lost', () => {
+test('what a box that did not end may have done is unknown, and not lost', () => {
   const jobs = jobsOf()
   jobs.add({ maker: 'a.1', number: 1, dueUs: 0 })
-  const of = (/** @type {string[]} */ makers, /** @type {number} */ most) => {
+  for (const [what, makers, most, expected] of /** @type {[string, string[], number, object][]} */ ([
+    ['all boxes ended', [], 0, { lost: 6, unknown: 0 }],
+    ['one may be at work', ['a.1', 'b.1'], Number.POSITIVE_INFINITY, { lost: 0, unknown: 6 }],
+    ['one was killed before the second producer began', ['a.1'], 100, { lost: 2, unknown: 4 }],
+    ['more than it can have done is lost', ['a.1', 'b.1'], 3, { lost: 3, unknown: 3 }],
+  ])) {
     const { lost, unknown, produced, done } = jobs.account({
       acked: { 'a.1': setOf(1, 2, 3, 4, 5), 'b.1': setOf(1, 2) },
       ...{ others: [], queued: {}, taken: {}, passed: {}, foreign: 0 },
       doubt: { makers: new Set(makers), most },
     })
     assert.equal(produced, done + lost + unknown)
-    return { lost, unknown }
+    assert.deepEqual({ lost, unknown }, expected, what)
   }
-  test('all boxes ended', () => assert.deepEqual(of([], 0), { lost: 6, unknown: 0 }))
-  test('one may be at work', () =>
-    assert.deepEqual(of(['a.1', 'b.1'], Number.POSITIVE_INFINITY), { lost: 0, unknown: 6 }))
-  test('one was killed before the second producer began', () =>
-    assert.deepEqual(of(['a.1'], 100), { lost: 2, unknown: 4 }))
-  test('more than it can have done is lost', () =>
-    assert.deepEqual(of(['a.1', 'b.1'], 3), { lost: 3, unknown: 3 }))
 })
 
 describe('replies of a queue', () => {
@@ -161,68 +139,59 @@ describe('replies of a queue', () => {
   })
 
   test('jobs of each shape', () => {
-    const one = [{ handle: 'x', text: 'x' }]
-    assert.deepEqual(jobsIn('popped', ['key', 'x']), one)
-    assert.deepEqual(jobsIn('popped-many', ['key', ['x']]), one)
-    assert.deepEqual(jobsIn('values', 'x'), one)
-    assert.deepEqual(jobsIn('values', ['x']), one)
-    assert.deepEqual(jobsIn('values', null), [])
     const entries = [
       ['1-1', ['job', 'x']],
       ['1-2', null],
     ]
-    assert.deepEqual(jobsIn('entries-by-key', [['key', entries]]), [{ handle: '1-1', text: 'x' }])
-    assert.deepEqual(jobsIn('claimed', ['0-0', entries, []]), [{ handle: '1-1', text: 'x' }])
-    assert.deepEqual(jobsIn('ids', [['1-1', 'w', 5, 1]]), [{ handle: '1-1', text: '' }])
+    const [one, entry] = [
+      { handle: 'x', text: 'x' },
+      { handle: '1-1', text: 'x' },
+    ]
+    for (const [shape, reply, jobs] of /** @type {[Parameters<typeof jobsIn>[0], any, object[]][]} */ ([
+      ['popped', ['key', 'x'], [one]],
+      ['popped-many', ['key', ['x']], [one]],
+      ['values', 'x', [one]],
+      ['values', ['x'], [one]],
+      ['values', null, []],
+      ['entries-by-key', [['key', entries]], [entry]],
+      ['claimed', ['0-0', entries, []], [entry]],
+      ['ids', [['1-1', 'w', 5, 1]], [{ handle: '1-1', text: '' }]],
+    ]))
+      assert.deepEqual(jobsIn(shape, reply), jobs, shape)
   })
 })
 
 test('commands of a worker', () => {
-  const plan = /** @type {any} */ ({
-    ...samplePlan({ strategy: 'queue-list', prefix: 'p:' }),
-    work: { take: 3, confirm: true },
-  })
+  const work = { take: 3, confirm: true }
+  const plan = /** @type {any} */ ({ ...samplePlan({ strategy: 'queue-list', prefix: 'p:' }), work })
   const strategy = strategyOf(plan)
-  const workers = /** @type {import('../../lib/workloads/declare.js').Workers} */ (strategy.workers())
+  const workers = /** @type {Workers} */ (strategy.workers())
   const known = { worker: 'w.1', take: 3, waitS: 0.25, waitMs: 250, reclaimMs: 5000 }
-  const lines = (/** @type {any} */ work, /** @type {string[]} */ ...handles) =>
-    strategy
+  const lines = (/** @type {any} */ work, /** @type {string[]} */ ...texts) => {
+    const jobs = texts.map((text) => ({ handle: text, text }))
+    return strategy
       .boundWork(work)
-      .commands(
-        known,
-        handles.map((text) => ({ handle: text, text })),
-      )
+      .commands(known, jobs)
       .map((args) => args.join(' '))
+  }
   const move = 'LMOVE p:{jobs}:list p:{jobs}:list:taken:w.1 RIGHT LEFT'
   assert.deepEqual(lines(workers.take), [move, move, move])
   assert.deepEqual(lines(workers.wait), [`B${move} 0.25`])
-  assert.deepEqual(lines(workers.confirm[0], 'x', 'y'), [
-    'LREM p:{jobs}:list:taken:w.1 -1 x',
-    'LREM p:{jobs}:list:taken:w.1 -1 y',
-  ])
+  const removed = ['x', 'y'].map((text) => `LREM p:{jobs}:list:taken:w.1 -1 ${text}`)
+  assert.deepEqual(lines(workers.confirm[0], 'x', 'y'), removed)
   const { withText, commands } = boundWork(/** @type {any} */ (workers.reclaim), 'p:')
   const [[name, text, ...args]] = withText?.(known) ?? [[]]
   assert.equal(name, 'EVAL')
   // Else the server would not have it the next time either.
   assert.equal(commands(known)[0][1], createHash('sha1').update(text).digest('hex'))
   assert.match(text, /redis\.call\('LMOVE'/)
-  assert.deepEqual(args.slice(0, 4), [
-    '3',
-    'p:{jobs}:list',
-    'p:{jobs}:list:workers',
-    'p:{jobs}:list:taken:w.1',
-  ])
+  const keys = ['p:{jobs}:list', 'p:{jobs}:list:workers', 'p:{jobs}:list:taken:w.1']
+  assert.deepEqual(args.slice(0, 4), ['3', ...keys])
 })
 
 test('when a queue is full is predicted once, from what was seen until a quarter of it was', () => {
-  const { filling, look, refused } = fillingOf()
-  for (const [atMs, part] of [
-    [1000, 0.1],
-    [2000, 0.2],
-    [3000, 0.3],
-    [4000, 0.9],
-  ])
-    look(atMs, part)
+  const { filling, addSample, refused } = fillingOf()
+  for (const [i, part] of [0.1, 0.2, 0.3, 0.9].entries()) addSample((i + 1) * 1000, part)
   assert.equal(filling.predicted_at_ms, 3000)
   assert.ok(Math.abs(Number(filling.predicted_ms) - 10_000) < 1e-6)
   assert.equal(filling.full_ms, null)
@@ -231,6 +200,6 @@ test('when a queue is full is predicted once, from what was seen until a quarter
   assert.equal(filling.full_ms, 9800)
   // One that does not grow is never full.
   const empty = fillingOf()
-  for (const atMs of [1000, 2000, 3000]) empty.look(atMs, 0.5)
+  for (const atMs of [1000, 2000, 3000]) empty.addSample(atMs, 0.5)
   assert.equal(empty.filling.predicted_ms, null)
 })

@@ -1,16 +1,10 @@
 // Imports between the folders of lib/, charts/ and settings.js have one direction.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { dirname, posix } from 'node:path'
 import test from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { modulesIn, sourceOf } from '../helpers/sources.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const modulesIn = (/** @type {string} */ folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
-const modules = ['settings.js', ...modulesIn('charts'), ...modulesIn('lib')]
+const modules = ['settings.js', ...modulesIn('charts', 'lib')]
 
 /** lib/run/guard.js is of lib/run, charts/rate.js of charts, lib/base/errors.js its own. @param {string} path */
 const layerOf = (path) =>
@@ -41,7 +35,7 @@ const roundIn = (imports) => {
 test('imports between the folders have one direction', () => {
   assert.ok(modules.length > 400)
   const imports = modules.flatMap((path) =>
-    importedBy(path, readFileSync(join(root, path), 'utf8')).map((to) => /** @type {const} */ ([path, to])),
+    importedBy(path, sourceOf(path)).map((to) => /** @type {const} */ ([path, to])),
   )
   assert.ok(imports.length > 1000)
   assert.deepEqual(roundIn(imports), [])
@@ -58,5 +52,5 @@ test('an import that points back is found', () => {
     'lib/chart/lines.js imports lib/report/words.js',
   ])
   assert.deepEqual(importedBy('lib/a/b.js', "const { c } = await import('../d/e.js')"), ['lib/d/e.js'])
-  assert.deepEqual(importedBy('lib/a/b.js', "/** @typedef {import('../d/e.js').F} F */"), [])
+  assert.deepEqual(importedBy('lib/a/b.js', "/** @import { F } from '../d/e.js' */"), [])
 })

@@ -12,10 +12,8 @@ import { boxOfIntervals } from '../helpers/sample-interval.js'
 const rig = () => {
   const time = { ms: 0 }
   const state = { leader: 'a', isAway: false }
-  /** @type {[string, string][]} */
-  let stream = []
-  /** @type {string | null} */
-  let checkpoint = null
+  let stream = /** @type {[string, string][]} */ ([])
+  let checkpoint = /** @type {string | null} */ (null)
   let id = 0
   const control = {
     read: async (/** @type {string} */ last, /** @type {number} */ count) => {
@@ -58,9 +56,10 @@ const rig = () => {
       },
     }
   }
-  const fold = () => leaderOf({ control, box: 'a', data: () => 'one' }).turn()
+  const fold = () => leaderOf({ control, box: 'a', data: () => 'one' }).foldNew()
   const calls = async () => {
-    const { boxes } = (await leaderOf({ control, box: 'b', data: () => 'one' }).turn({ isLast: true })) ?? {}
+    const { boxes } =
+      (await leaderOf({ control, box: 'b', data: () => 'one' }).foldNew({ isLast: true })) ?? {}
     return Object.values(boxes ?? {})
       .flatMap(({ measured }) => Object.values(measured.whole.nodes ?? {}))
       .reduce((sum, row) => sum + (row.commands?.setex?.calls ?? 0), 0)
@@ -68,12 +67,14 @@ const rig = () => {
   return { state, time, fold, calls, a: boxOf('a'), b: boxOf('b') }
 }
 
-for (const [what, foldedTo] of /** @type {const} */ ([
-  ['nothing', 0],
-  ['its first second', 1],
-  ['two of its seconds', 2],
-  ['all of its seconds', 5],
-]))
+/** @param {ReturnType<typeof rig>['a'][]} boxes @param {number} from @param {number} to */
+const seconds = async (boxes, from, to) => {
+  for (let s = from; s <= to; s++) for (const box of boxes) await box.second(s)
+}
+
+for (const [what, foldedTo] of Object.entries({
+  ...{ nothing: 0, 'its first second': 1, 'two of its seconds': 2, 'all of its seconds': 5 },
+}))
   test(`the leader is killed when ${what} was folded: each command of the nodes counts once`, async () => {
     const { state, fold, calls, a, b } = rig()
     await a.source.start?.()
@@ -81,36 +82,30 @@ for (const [what, foldedTo] of /** @type {const} */ ([
       await Promise.all([a.second(s), b.second(s)])
       if (s === foldedTo) await fold()
     }
-    for (const s of [6, 7, 8]) await b.second(s)
+    await seconds([b], 6, 8)
     state.leader = 'b'
-    for (const s of [9, 10, 11]) await b.second(s)
+    await seconds([b], 9, 11)
     assert.equal(await calls(), 10_000, 'from the first answer at 1 s to the last one at 11 s')
   })
 
 test('the control is away when another box begins to lead: it is asked until it answers', async () => {
   const { state, calls, a, b } = rig()
   await a.source.start?.()
-  for (const s of [1, 2, 3]) await a.second(s)
+  await seconds([a], 1, 3)
   Object.assign(state, { leader: 'b', isAway: true })
-  for (const s of [4, 5, 6]) await b.second(s)
+  await seconds([b], 4, 6)
   state.isAway = false
-  for (const s of [7, 8, 9]) await b.second(s)
+  await seconds([b], 7, 9)
   assert.equal(await calls(), 8000)
 })
 
 test('a box that led before measures no more, and goes on with the answers of others when it leads again', async () => {
   const { state, calls, a, b } = rig()
   await a.source.start?.()
-  for (const s of [1, 2, 3]) await a.second(s)
+  await seconds([a], 1, 3)
   state.leader = 'b'
-  for (const s of [4, 5, 6, 7]) {
-    await a.second(s)
-    await b.second(s)
-  }
+  await seconds([a, b], 4, 7)
   state.leader = 'a'
-  for (const s of [8, 9, 10]) {
-    await a.second(s)
-    await b.second(s)
-  }
+  await seconds([a, b], 8, 10)
   assert.equal(await calls(), 9000)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ledgerOf, noCounts } from '../../lib/measure/ledger.js'
 import { seeded } from '../helpers/random.js'
+import { fieldsIn, rowsOf } from '../helpers/table.js'
 
 /**
  * @import { Counts, Loss } from '../../lib/measure/ledger.js'
@@ -19,128 +20,81 @@ const batchOf = (items, first = 1) => {
 }
 const anItemACommand = (/** @type {number} */ count) => batchOf(Array.from({ length: count }, (_, i) => [i]))
 
-/** @param {Partial<Counts>} counts */
-const counts = (counts) => ({ ...noCounts(), ...counts })
+const counts = (/** @type {Partial<Counts>} */ counts) => ({ ...noCounts(), ...counts })
 const tick = { agent: 1, first: 1, count: 4, measured: true }
 
-test('every command answered: every item acked', () => {
+/** A ledger with a sealed tick of so many commands. @param {number} commands @param {Partial<typeof tick>} [change] */
+const opened = (commands, change) => {
   const ledger = ledgerOf({ agents })
-  const account = ledger.open(tick)
-  ledger.expect(account, 5)
+  const account = ledger.open({ ...tick, ...change })
+  ledger.expect(account, commands)
   ledger.seal(account)
-  ledger.answered(account, 3, 3)
-  assert.deepEqual(ledger.whole, counts({ offered: 4 }))
-  assert.equal(ledger.isBalanced(), false)
-  ledger.answered(account, 2, 4)
-  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 4 }))
-  assert.equal(ledger.isBalanced(), true)
-  assert.equal(ledger.commands.answered, 5)
-  assert.equal(ledger.commands.itemsCarried, 7)
-})
+  return { ledger, account }
+}
 
-test('an item is acked with its last answer, not with that of its tick, and once', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open(tick)
-  const set = anItemACommand(4)
-  ledger.expect(account, 5)
-  ledger.seal(account)
-  ledger.answered(account, 3, 3)
-  ledger.answered(account, 1, 3, 2)
-  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 2 }))
-  assert.deepEqual(ledger.byAgent.get(tick.agent), ledger.whole)
-  ledger.lose(account, set, 3, 4, 'failed', 'OOM')
-  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 3, failed: 1 }))
-  assert.deepEqual(ledger.measured, ledger.whole)
-  assert.ok(ledger.isBalanced())
-})
+// Commands of a tick of four items; answers (commands, items stored by now) and losses (of commands with these items, _ for none:
+// outcome, cause); the items by outcome; by cause of failure; commands by error.
+for (const [name, commands, steps, outcomes, failedBy, errorsBy] of rowsOf(`
+without the last answers no item is acked -> 5 -> answered 3 -> - -> - -> -
+with the last answer every item is acked -> 5 -> answered 3; answered 2 -> acked=4 -> - -> -
+an item is acked with its last answer, not with that of its tick -> 5 -> answered 3; answered 1 2 -> acked=2 -> - -> -
+an item is acked once -> 5 -> answered 3; answered 1 2; 3 failed OOM -> acked=3 failed=1 -> OOM=1 -> -
+an item has its worst outcome and its cause -> 5 -> 0 failed OOM; 1 unsettled; 2 dropped; answered 1; 0,1,2,3 uncertain LOST -> uncertain=2 dropped=1 unsettled=1 -> LOST=2 -> -
+of two causes of the same outcome the first is reported -> 2 -> 0 failed OOM; 0 failed READONLY -> acked=3 failed=1 -> OOM=1 -> -
+commands without items cost no item -> 3 -> _+_ failed NOPERM; _ dropped -> acked=4 -> - -> NOPERM=2
+`))
+  test(name, () => {
+    const { ledger, account } = opened(Number(commands))
+    for (const [what, ...rest] of steps.split('; ').map((step) => step.split(' ')))
+      if (what === 'answered') ledger.answered(account, Number(rest[0]), Number(rest[1] ?? 0))
+      else {
+        const batch = batchOf(
+          what.split('+').map((items) => (items === '_' ? [] : items.split(',').map(Number))),
+        )
+        ledger.lose(account, batch, 0, batch.count, /** @type {Loss} */ (rest[0]), rest[1] ?? '')
+      }
+    const expected = fieldsIn(outcomes)
+    assert.deepEqual(ledger.whole, counts({ offered: 4, ...expected }))
+    assert.deepEqual([ledger.byAgent.get(1), ledger.measured], [ledger.whole, ledger.whole])
+    assert.deepEqual([ledger.failedBy, ledger.errorsBy], [fieldsIn(failedBy), fieldsIn(errorsBy)])
+    assert.equal(ledger.isBalanced(), Object.values(expected).reduce((sum, n) => sum + n, 0) === 4)
+  })
 
 test('a tick stays open until it is sealed, and is closed once', () => {
   const ledger = ledgerOf({ agents })
   let closed = 0
   const account = ledger.open(tick, () => closed++)
   ledger.expect(account, 2)
-  ledger.answered(account, 2, 2)
+  ledger.answered(account, 2)
   assert.equal(closed, 0, 'more commands may come')
   ledger.expect(account, 1)
   ledger.seal(account)
   assert.equal(closed, 0)
-  ledger.answered(account, 1, 1)
-  assert.equal(closed, 1)
+  ledger.answered(account, 1)
   ledger.lose(account, anItemACommand(4), 2, 2, 'dropped', '')
   assert.equal(closed, 1, 'no command lost is nothing lost')
   assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 4 }))
 })
 
-test('an item has its worst outcome, and the cause of that', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open(tick)
-  const [set, rank] = [anItemACommand(4), batchOf([[0, 1, 2, 3]])]
-  ledger.expect(account, 5)
-  ledger.seal(account)
-  ledger.lose(account, set, 0, 1, 'failed', 'OOM')
-  ledger.lose(account, set, 1, 2, 'unsettled', '')
-  ledger.lose(account, set, 2, 3, 'dropped', '')
-  ledger.answered(account, 1, 1)
-  ledger.lose(account, rank, 0, 1, 'uncertain', 'answer lost')
-  assert.deepEqual(ledger.whole, counts({ offered: 4, uncertain: 2, dropped: 1, unsettled: 1 }))
-  assert.deepEqual(ledger.failedBy, { 'answer lost': 2 })
-  assert.deepEqual(ledger.errorsBy, {})
-  assert.ok(ledger.isBalanced())
-})
-
-test('of two causes of the same outcome the first is told', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open({ ...tick, count: 1 })
-  ledger.expect(account, 2)
-  ledger.seal(account)
-  for (const cause of ['OOM', 'READONLY']) ledger.lose(account, batchOf([[0]]), 0, 1, 'failed', cause)
-  assert.deepEqual(ledger.failedBy, { OOM: 1 })
-})
-
-test('commands without items are counted by their errors, and cost no item', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open(tick)
-  const purge = batchOf([[], [], []])
-  ledger.expect(account, 3)
-  ledger.seal(account)
-  ledger.lose(account, purge, 0, 2, 'failed', 'NOPERM')
-  ledger.lose(account, purge, 2, 3, 'dropped', '')
-  assert.deepEqual(ledger.errorsBy, { NOPERM: 2 })
-  assert.deepEqual(ledger.failedBy, {})
-  assert.deepEqual(ledger.whole, counts({ offered: 4, acked: 4 }))
-})
-
-test('a tick that is not begun is dropped as a whole', () => {
+test('a tick that is not begun is dropped as a whole; the warm-up is not in what is measured', () => {
   const ledger = ledgerOf({ agents })
   let closed = 0
-  ledger.skip(ledger.open(tick, () => closed++))
-  assert.equal(closed, 1)
-  assert.deepEqual(ledger.whole, counts({ offered: 4, dropped: 4 }))
-})
-
-test('the warm-up is in the whole, and not in what is measured', () => {
-  const ledger = ledgerOf({ agents })
-  for (const measured of [false, true]) ledger.skip(ledger.open({ ...tick, measured }))
-  assert.equal(ledger.whole.dropped, 8)
+  for (const measured of [false, true]) ledger.skip(ledger.open({ ...tick, measured }, () => closed++))
+  assert.equal(closed, 2)
+  assert.deepEqual(ledger.whole, counts({ offered: 8, dropped: 8 }))
   assert.deepEqual(ledger.measured, counts({ offered: 4, dropped: 4 }))
 })
 
 test('an item is the same one in batches that begin elsewhere', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open({ ...tick, first: 101, count: 3 })
-  ledger.expect(account, 2)
-  ledger.seal(account)
+  const { ledger, account } = opened(2, { first: 101, count: 3 })
   ledger.lose(account, batchOf([[2]], 101), 0, 1, 'failed', 'OOM')
   ledger.lose(account, batchOf([[0]], 103), 0, 1, 'failed', 'OOM')
   assert.deepEqual(ledger.whole, counts({ offered: 3, acked: 2, failed: 1 }))
 })
 
-test('more causes than a byte can number are told as one', () => {
-  const ledger = ledgerOf({ agents })
-  const account = ledger.open({ ...tick, count: 600 })
+test('more causes than a byte can number are reported as one', () => {
+  const { ledger, account } = opened(600, { count: 600 })
   const set = anItemACommand(600)
-  ledger.expect(account, 600)
-  ledger.seal(account)
   for (let i = 0; i < 600; i++) ledger.lose(account, set, i, i + 1, 'failed', `CAUSE${i}`)
   assert.equal(ledger.whole.failed, 600)
   assert.equal(Object.keys(ledger.failedBy).length, 255)
@@ -163,31 +117,23 @@ const play = (seed) => {
     const agent = 1 + random.below(2)
     const count = random.below(12)
     const own = /** @type {Counts} */ (byAgent.get(agent))
-    whole.offered += count
-    own.offered += count
+    const add = (/** @type {keyof Counts} */ outcome, /** @type {number} */ items) => {
+      for (const counts of [whole, own]) counts[outcome] += items
+    }
+    add('offered', count)
     const account = ledger.open({ agent, first: 50, count, measured: random.chance(0.5) })
     if (random.chance(0.1)) {
       ledger.skip(account)
-      whole.dropped += count
-      own.dropped += count
+      add('dropped', count)
       continue
     }
     const worst = new Uint8Array(count)
     const left = new Uint8Array(count).fill(2)
     const places = Array.from({ length: count }, (_, i) => i)
-    const commands = [
-      batchOf(
-        random.shuffled(places).map((i) => [i]),
-        50,
-      ),
-      batchOf(
-        [places.slice(0, 5), places.slice(5)].filter((part) => part.length > 0),
-        50,
-      ),
-      batchOf([[], []], 50),
-    ]
+    const parts = [places.slice(0, 5), places.slice(5)].filter((part) => part.length > 0)
     const steps = []
-    for (const batch of commands) {
+    for (const items of [random.shuffled(places).map((i) => [i]), parts, [[], []]]) {
+      const batch = batchOf(items, 50)
       ledger.expect(account, batch.count)
       for (let from = 0; from < batch.count; ) {
         const to = from + 1 + random.below(batch.count - from)
@@ -196,7 +142,7 @@ const play = (seed) => {
           const items = batch.members.subarray(batch.from[begin], batch.from[end])
           if (random.chance(0.6)) {
             const stored = items.filter((i) => --left[i] === 0).length
-            return ledger.answered(account, end - begin, items.length, random.chance(0.8) ? stored : 0)
+            return ledger.answered(account, end - begin, random.chance(0.8) ? stored : 0)
           }
           const loss = random.pick(losses)
           const cause = random.pick(['OOM', 'READONLY'])
@@ -208,27 +154,17 @@ const play = (seed) => {
         from = to
       }
     }
-    play.push(random.shuffled([...steps, () => ledger.seal(account)]), [
-      () => {
-        for (const w of worst) {
-          const outcome = /** @type {keyof Counts} */ (['acked', ...losses][w])
-          whole[outcome]++
-          own[outcome]++
-          if (w === 1 || w === 2) lost++
-        }
-      },
-    ])
+    const close = () => {
+      for (const w of worst) add(/** @type {keyof Counts} */ (['acked', ...losses][w]), 1)
+      lost += worst.filter((w) => w === 1 || w === 2).length
+    }
+    play.push(...random.shuffled([...steps, () => ledger.seal(account)]), close)
   }
-  for (const steps of play) for (const step of steps) step()
-  assert.deepEqual(ledger.whole, whole, `seed ${seed}`)
-  for (const [agent, own] of byAgent)
-    assert.deepEqual(ledger.byAgent.get(agent), own, `seed ${seed}, agent ${agent}`)
-  assert.deepEqual(ledger.errorsBy, errors, `seed ${seed}`)
-  assert.equal(
-    Object.values(ledger.failedBy).reduce((sum, n) => sum + n, 0),
-    lost,
-  )
-  assert.ok(ledger.isBalanced())
+  for (const step of play) step()
+  assert.deepEqual([ledger.whole, ledger.byAgent, ledger.errorsBy], [whole, byAgent, errors], `seed ${seed}`)
+  const failed = Object.values(ledger.failedBy).reduce((sum, n) => sum + n, 0)
+  assert.equal(failed, lost, `seed ${seed}`)
+  assert.ok(ledger.isBalanced(), `seed ${seed}`)
 }
 
 test('random outcomes in random order: the accounts close, for each agent and for the whole', () => {

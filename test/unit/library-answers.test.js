@@ -5,12 +5,10 @@ import { valuesOf } from '../helpers/table.js'
 
 const scene = (/** @type {number} */ limitMs) => {
   let nowMs = 0
-  /** @type {string[]} */
-  const seen = []
+  const seen = /** @type {string[]} */ ([])
   const answers = answersOf({
     library: { faultOf: () => ({ line: null, left: true, atOnce: false }) },
-    limitMs,
-    clock: () => nowMs,
+    ...{ limitMs, clock: () => nowMs },
     onReply: (/** @type {{ name: string, sentMs: number }} */ { name }, reply) => {
       seen.push(`${name} ${reply}`)
     },
@@ -20,22 +18,17 @@ const scene = (/** @type {number} */ limitMs) => {
   })
   /** @param {string} name @param {() => Promise<unknown>} send */
   const ask = (name, send) => answers.ask({ name, sentMs: 0 }, send)
-  return {
-    answers,
-    seen,
-    ask,
-    at: (/** @type {number} */ ms) => {
-      nowMs = ms
-      answers.watch()
-    },
+  const at = (/** @type {number} */ ms) => {
+    nowMs = ms
+    answers.watch()
   }
+  return { answers, seen, ask, at }
 }
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a command that a library neither answers nor rejects is given up once, and its late answer counts for nothing', async () => {
   const { answers, seen, ask, at } = scene(1000)
-  /** @type {(reply: string) => void} */
-  let answerLate = () => {}
+  let answerLate = /** @type {(reply: string) => void} */ (() => {})
   ask('a', () => new Promise((resolve) => (answerLate = resolve)))
   at(500)
   ask('b', () => new Promise(() => {}))

@@ -1,13 +1,11 @@
 // Which kind of load a run has is asked in the folder of that kind and in the list: everything else goes through
 // lib/loads/names.js and the object of the kind. Modules that ask all the same are here with a reason; their numbers may only fall.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { LOADS } from '../../lib/loads/index.js'
+import { modulesIn, sourceOf } from '../helpers/sources.js'
+import { rowsOf } from '../helpers/table.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const kinds = Object.keys(LOADS).join('|')
 const asked = new RegExp(
   [
@@ -42,27 +40,21 @@ const allowed = {
 const timesIn = (text) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '').match(asked)?.length ?? 0
 
 test('no module outside the folder of a kind of load asks for it, but those with a reason', () => {
-  const modules = ['lib', 'charts']
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
-        join(folder, name),
-      ),
-    )
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.js') && !new RegExp(`^lib/loads/(?:${kinds})/`).test(path))
-  const found = modules.flatMap((path) => {
-    const times = timesIn(readFileSync(join(root, path), 'utf8'))
-    return times > 0 ? [[path, times]] : []
-  })
-  assert.deepEqual(
-    Object.fromEntries(found),
-    Object.fromEntries(Object.entries(allowed).map(([path, [times]]) => [path, times])),
+  const modules = modulesIn('lib', 'charts').filter(
+    (path) => !new RegExp(`^lib/loads/(?:${kinds})/`).test(path),
   )
+  const times = modules.map((path) => [path, timesIn(sourceOf(path))])
+  const found = Object.fromEntries(times.filter(([, times]) => Number(times) > 0))
+  const known = Object.entries(allowed).map(([path, [times]]) => [path, times])
+  assert.deepEqual(found, Object.fromEntries(known))
 })
 
 test('a question is found', () => {
-  assert.equal(timesIn("if (plan.flow === 'workers') return"), 1)
-  assert.equal(timesIn('const { unit } = namesOfKind(plan)'), 0)
-  assert.equal(timesIn('if (run.plan.clients?.delivery) return'), 1)
-  assert.equal(timesIn("  // plan.flow === 'workers'"), 0)
+  for (const [line, times] of rowsOf(`
+if (plan.flow === 'workers') return -> 1
+const { unit } = namesOfKind(plan) -> 0
+if (run.plan.clients?.delivery) return -> 1
+  // plan.flow === 'workers' -> 0
+`))
+    assert.equal(timesIn(line), Number(times), line)
 })

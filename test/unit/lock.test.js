@@ -10,8 +10,9 @@ import { withUndo } from '../../lib/base/undo.js'
 import { readState } from '../../lib/servers/embedded-state.js'
 import { ownFolder } from '../helpers/programs.js'
 
-/** @param {import('node:test').TestContext} t */
-const sleeper = async (t) => {
+/** @import { TestContext } from 'node:test' */
+
+const sleeper = async (/** @type {TestContext} */ t) => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' })
   t.after(() => child.kill('SIGKILL'))
   await once(child, 'spawn')
@@ -24,10 +25,8 @@ test('a file has one living owner, and a dead one does not count', async (t) => 
   assert.equal(ownedContent(file), null)
   const child = await sleeper(t)
   const pid = Number(child.pid)
-  writeFileSync(
-    file,
-    JSON.stringify({ ownerPid: pid, ownerStarted: processStart(pid), ownerHost: hostname() }),
-  )
+  const owner = { ownerPid: pid, ownerStarted: processStart(pid), ownerHost: hostname() }
+  writeFileSync(file, JSON.stringify(owner))
   assert.equal(takeOwnership(file), false)
   assert.equal(ownerWords(file), `process ${pid}`)
   child.kill('SIGKILL')
@@ -57,19 +56,13 @@ test('a state file that says what no producer writes names itself and its fault'
   mkdirSync(folder, { mode: 0o700 })
   const node = { host: '127.0.0.1', port: 1, pid: 1, role: 'master', shard: 1 }
   const state = {
-    address: '127.0.0.1:1',
-    endpoints: [node],
-    access: { password: 'x' },
-    cluster: false,
-    nodes: [node],
-    dir: '/x',
+    ...{ address: '127.0.0.1:1', endpoints: [node], access: { password: 'x' }, cluster: false },
+    ...{ nodes: [node], dir: '/x' },
   }
   const file = join(folder, 'single.json')
+  const owner = { ownerPid: process.pid, ownerStarted: processStart(process.pid) }
   const write = (/** @type {object} */ change) =>
-    writeFileSync(
-      file,
-      JSON.stringify({ ...state, ...change, ownerPid: process.pid, ownerStarted: processStart(process.pid) }),
-    )
+    writeFileSync(file, JSON.stringify({ ...state, ...change, ...owner }))
   write({})
   assert.deepEqual(readState(folder, false), state)
   for (const [change, words] of /** @type {[object, RegExp][]} */ ([
@@ -85,37 +78,27 @@ test('a state file that says what no producer writes names itself and its fault'
 })
 
 test('undo: every step, the last one first, and the first error counts', async () => {
-  /** @type {string[]} */
-  const done = []
+  const done = /** @type {string[]} */ ([])
   const step =
     (/** @type {string} */ name, /** @type {string} */ error = '') =>
     async () => {
       done.push(name)
       if (error) throw new Error(error)
     }
-  const five = async (/** @type {(step: () => unknown) => void} */ undo) => {
-    undo(step('a'))
-    return 5
+  /** Undoes these steps, the last one first. @param {(() => unknown)[]} steps @param {string} [error] of the work */
+  const undone = (steps, error) =>
+    withUndo(async (undo) => {
+      for (const one of steps) undo(one)
+      if (error) throw new Error(error)
+      return 5
+    })
+  const atOnce = () => {
+    done.push('d')
+    throw new Error('of d')
   }
-  assert.equal(await withUndo(five), 5)
-  await assert.rejects(
-    withUndo(async (undo) => {
-      undo(step('b'))
-      undo(step('c', 'of c'))
-      throw new Error('of the work')
-    }),
-    /of the work/,
-  )
-  await assert.rejects(
-    withUndo(async (undo) => {
-      undo(() => {
-        done.push('d')
-        throw new Error('of d')
-      })
-      undo(step('e', 'of e'))
-    }),
-    /of e/,
-  )
+  assert.equal(await undone([step('a')]), 5)
+  await assert.rejects(undone([step('b'), step('c', 'of c')], 'of the work'), /of the work/)
+  await assert.rejects(undone([atOnce, step('e', 'of e')]), /of e/)
   assert.deepEqual(done, ['a', 'c', 'b', 'e', 'd'])
 })
 

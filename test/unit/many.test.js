@@ -25,45 +25,27 @@ const sides = requests.map(({ id, name }) => ({ id, name }))
  * @param {{ rounds?: number, noise?: number, next?: () => number, broken?: (side: string, round: number) => boolean }} [how]
  */
 const turnsOf = (costs, { rounds = 6, noise = 0, next = () => 0, broken = () => false } = {}) =>
-  Array.from({ length: rounds }, (_, round) => {
+  Array.from({ length: rounds }, (_, at) => {
+    const round = at + 1
     const level = Math.exp(0.2 * next())
-    const turns = costs.map((cost, at) => {
+    const turns = costs.map((cost, side) => {
+      const cell = cellIdOf(side)
       const cpu = cost * level * Math.exp(noise * next())
-      const valid = !broken(cellIdOf(at), round + 1)
-      return {
-        cell: cellIdOf(at),
-        round: round + 1,
-        factor: 1,
-        timeline: null,
-        legs: [
-          {
-            row: cellIdOf(at),
-            folder: `cells/${cellIdOf(at)}/round-${round + 1}/run`,
-            figures: {
-              'server.cpu_us_per_item': cpu,
-              'rate.achieved': 1000,
-              'latency.intended.p99': 500 + cpu,
-            },
-            valid,
-            reasons: valid ? [] : ['rate'],
-            clientLimited: false,
-            span: null,
-          },
-        ],
-      }
+      const latency = { 'latency.intended.p99': 500 + cpu }
+      const figures = { 'server.cpu_us_per_item': cpu, 'rate.achieved': 1000, ...latency }
+      const valid = !broken(cell, round)
+      const outcome = { valid, reasons: valid ? [] : ['rate'], clientLimited: false, span: null }
+      const leg = { row: cell, folder: `cells/${cell}/round-${round}/run`, figures, ...outcome }
+      return { cell, round, factor: 1, timeline: null, legs: [leg] }
     })
-    return round % 2 ? turns.reverse() : turns
+    return at % 2 ? turns.reverse() : turns
   }).flat()
 
-/** @param {ReturnType<typeof turnsOf>} turns @param {{ thresholds?: string[], rounds?: number, of?: typeof sides }} [asked] */
-const compared = (turns, { thresholds = [], rounds = 6, of = sides } = {}) =>
+/** @param {ReturnType<typeof turnsOf>} turns @param {{ thresholds?: string[], criticals?: ReturnType<typeof fixedRounds>['criticals'] }} [asked] */
+const compared = (turns, { thresholds = [], criticals = fixedRounds(6, sides.length).criticals } = {}) =>
   comparisonOfMany({
-    sides: of,
-    turns,
-    settings: requestedDifferences(requests[0], ...requests.slice(1)),
-    thresholds: thresholds.map(thresholdOf),
-    effect: 0.03,
-    criticals: fixedRounds(rounds, of.length).criticals,
+    ...{ sides, turns, settings: requestedDifferences(requests[0], ...requests.slice(1)), effect: 0.03 },
+    ...{ thresholds: thresholds.map(thresholdOf), criticals },
   })
 
 const clear = () => turnsOf([10, 7, 7.05, 12], { noise: 0.002, next: normals(5) })
@@ -89,33 +71,27 @@ test('more sides make it harder to be sure; two are judged as before', () => {
 test('with four sides one in twenty comparisons errs at most: a change that is none, or the best one left out', () => {
   const next = normals(11)
   const tries = 200
-  const wrong = { change: 0, best: 0 }
-  for (let one = 0; one < tries; one++) {
-    const { comparison } = compared(turnsOf([10, 10, 10, 10], { noise: 0.05, next }))
-    const cpu = comparison.rows.filter(({ figure }) => figure.name === 'server.cpu_us_per_item')
-    if (cpu.some(({ difference: { low, high } }) => Number(low) > 0 || Number(high) < 0)) wrong.change++
-    const near = compared(turnsOf([10.2, 10, 10.3, 10.5], { noise: 0.05, next })).comparison
-    if (!near.ranks?.[0].best.includes('list')) wrong.best++
+  const shareOf = (/** @type {() => boolean | undefined} */ isWrong) =>
+    Array.from({ length: tries }, isWrong).filter(Boolean).length / tries
+  const findsChange = (/** @type {ReturnType<typeof fixedRounds>['criticals'] | undefined} */ criticals) => {
+    const { comparison } = compared(turnsOf([10, 10, 10, 10], { noise: 0.05, next }), { criticals })
+    const rows = comparison.rows.filter(({ figure }) => figure.name === 'server.cpu_us_per_item')
+    return rows.some(({ difference: { low, high } }) => Number(low) > 0 || Number(high) < 0)
   }
+  const changes = shareOf(() => findsChange(undefined))
+  const best = shareOf(() => {
+    const { comparison } = compared(turnsOf([10.2, 10, 10.3, 10.5], { noise: 0.05, next }))
+    return !comparison.ranks?.[0].best.includes('list')
+  })
   const limit = 0.05 + 2 * Math.sqrt((0.05 * 0.95) / tries)
-  assert.ok(wrong.change / tries <= limit, `changes: ${wrong.change / tries}`)
-  assert.ok(wrong.best / tries <= limit, `best: ${wrong.best / tries}`)
+  assert.ok(changes <= limit && best <= limit, `changes: ${changes}, best: ${best}`)
   // Without the correction three comparisons err in far more.
-  const alone = { wrong: 0 }
-  for (let one = 0; one < tries; one++) {
-    const { comparison } = comparisonOfMany({
-      sides,
-      turns: turnsOf([10, 10, 10, 10], { noise: 0.05, next }),
-      settings: [],
-      thresholds: [],
-      effect: 0.03,
-      criticals: fixedRounds(6).criticals,
-    })
-    if (comparison.rows.some(({ difference: { low, high } }) => Number(low) > 0 || Number(high) < 0))
-      alone.wrong++
-  }
-  assert.ok(alone.wrong / tries > 0.08, String(alone.wrong / tries))
+  const alone = shareOf(() => findsChange(fixedRounds(6).criticals))
+  assert.ok(alone > 0.08, String(alone))
 })
+
+/** On one line. @param {Parameters<typeof comparisonText>[0]} comparison */
+const lineOf = (comparison) => comparisonText(comparison).replace(/\n/g, ' ')
 
 test('the best are named, with those that cannot be told from them or are as good', () => {
   const { comparison, isValid, counted } = compared(clear())
@@ -127,15 +103,13 @@ test('the best are named, with those that cannot be told from them or are as goo
   const noisy = compared(turnsOf([10, 7, 7.2, 12], { noise: 0.03, next: normals(3) })).comparison
   assert.deepEqual([noisy.ranks?.[0].best, noisy.ranks?.[0].alike], [['list', 'stream'], false])
   assert.equal(isDecided(noisy), false)
-  assert.match(
-    comparisonText(noisy).replace(/\n/g, ' '),
-    /The best of 4 by gross server CPU per item is list or stream: .*; these runs cannot tell which\. More or longer/,
-  )
+  const expected =
+    /The best of 4 by gross server CPU per item is list or stream: .*; these runs cannot tell which\. More or longer/
+  assert.match(lineOf(noisy), expected)
   const one = compared(turnsOf([10, 7, 9, 12], { noise: 0.002, next: normals(3) })).comparison
-  assert.match(
-    comparisonText(one).replace(/\n/g, ' '),
-    /list is the best of 4 by gross server CPU per item: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./,
-  )
+  const wanted =
+    /list is the best of 4 by gross server CPU per item: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./
+  assert.match(lineOf(one), wanted)
 })
 
 test('the text is a table a metric by its threshold name, best first, in 80 columns too', () => {
@@ -153,14 +127,8 @@ test('the text is a table a metric by its threshold name, best first, in 80 colu
 
 test('thresholds hold for every side but the first, each by its name', () => {
   const { comparison } = compared(clear(), { thresholds: ['server.cpu_us_per_item<+5%'] })
-  assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), [
-    'list',
-    'passed',
-    'stream',
-    'passed',
-    'chunks=4',
-    'failed',
-  ])
+  const outcomes = valuesOf(comparison.rulings, 'label', 'outcome').join(' ')
+  assert.equal(outcomes, 'list passed stream passed chunks=4 failed')
   assert.equal(gateExitCode(comparison.rulings, 'strict'), 99)
   assert.match(junit(comparison, 'strict'), /<testsuites tests="3" failures="1"/)
 })
@@ -171,62 +139,40 @@ test('a side without valid rounds has no place, and the comparison is not valid;
   assert.equal(isValid, false)
   assert.deepEqual(valuesOf(comparison.ranks?.[0].order ?? [], 'name'), ['stream', 'sorted-set', 'chunks=4'])
   assert.deepEqual(comparison.ranks?.[0].best, ['stream'])
-  assert.ok(
-    comparison.warnings.some(({ message }) =>
-      /^list and sorted-set: 6 of 6 rounds not valid \(rate\)/.test(message),
-    ),
-  )
+  const warning = /^list and sorted-set: 6 of 6 rounds not valid \(rate\)/
+  assert.ok(comparison.warnings.some(({ message }) => warning.test(message)))
   // One round of one side is no loss for the others.
   const once = compared(turnsOf([10, 5, 7, 12], { broken: (side, round) => side === 'b' && round === 2 }))
   assert.equal(once.isValid, true)
-  assert.deepEqual(once.comparison.runs, {
-    list: { a: 5, b: 5 },
-    stream: { a: 6, b: 6 },
-    'chunks=4': { a: 6, b: 6 },
-  })
+  const whole = { a: 6, b: 6 }
+  assert.deepEqual(once.comparison.runs, { list: { a: 5, b: 5 }, stream: whole, 'chunks=4': whole })
 })
 
 test('compare.json of several sides is as its schema says, and the page has a table and a picture a metric', () => {
-  const schema = JSON.parse(
-    readFileSync(new URL('../../lib/compare/compare.schema.json', import.meta.url), 'utf8'),
-  )
+  const schema = readFileSync(new URL('../../lib/compare/compare.schema.json', import.meta.url), 'utf8')
   const turns = clear()
   const { comparison } = compared(turns)
   const data = { ...comparisonData(comparison), rounds: [{ round: 1, order: sides.map(({ name }) => name) }] }
-  assert.equal(faultIn(data, schema), null)
+  assert.equal(faultIn(data, JSON.parse(schema)), null)
   assert.deepEqual(data.ranks?.[0].best, ['list', 'stream'])
-  assert.deepEqual(
-    data.conclusions.map((/** @type {{ label: string }} */ { label }) => label),
-    ['', 'list', 'stream', 'chunks=4'],
-  )
+  assert.deepEqual(valuesOf(data.conclusions, 'label'), ['', 'list', 'stream', 'chunks=4'])
+  const runsOf = (/** @type {number} */ round) =>
+    turns
+      .filter((turn) => turn.round === round)
+      .map(({ cell, legs: [{ folder, figures }] }) => {
+        const side = sides.find(({ id }) => id === cell)?.name ?? ''
+        return { side, folder, figures }
+      })
   const facts = {
-    command: 'millrace compare',
-    method: '6 rounds',
-    where: '7.0.15',
-    isValid: true,
-    rounds: [1, 2].map((round) => ({
-      round,
-      runs: turns
-        .filter((turn) => turn.round === round)
-        .map(({ cell, legs: [{ folder, figures }] }) => ({
-          side: sides.find(({ id }) => id === cell)?.name ?? '',
-          folder,
-          figures,
-        })),
-    })),
+    ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', isValid: true },
+    rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
   }
   const sections = comparisonSections(comparison, facts)
-  assert.deepEqual(valuesOf(sections.tables, 'title'), [
-    'gross server CPU per item',
-    'rate achieved',
-    'Rounds',
-    'latency p99',
-  ])
+  const titles = ['gross server CPU per item', 'rate achieved', 'Rounds', 'latency p99']
+  assert.deepEqual(valuesOf(sections.tables, 'title'), titles)
   assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
-  assert.match(
-    sections.verdict.sentence,
-    /^By gross server CPU per item, list and stream do not differ by more than 3 %, and are/,
-  )
+  const expected = /^By gross server CPU per item, list and stream do not differ by more than 3 %, and are/
+  assert.match(sections.verdict.sentence, expected)
   const pictures = comparisonPictures(comparison, facts)
   assert.deepEqual(valuesOf(pictures, 'name'), ['changes', 'changes-2', 'order'])
   assert.deepEqual(pictures[0].option.yAxis.data, ['list', 'stream', 'chunks=4'])

@@ -1,22 +1,17 @@
 // How many modules of lib name a measure: its file, the list, its probe, and modules that need that one alone. A number may
 // only fall; what deals with all measures goes through lib/measures/index.js.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { modulesIn, sourceOf } from '../helpers/sources.js'
 
-const lib = fileURLToPath(new URL('../../lib', import.meta.url))
-const modules = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
-const texts = modules.map(
-  (name) =>
-    /** @type {const} */ ([name, readFileSync(join(lib, name), 'utf8').replaceAll('loads/fetches/', '')]),
+const texts = modulesIn('lib').map(
+  (name) => /** @type {const} */ ([name, sourceOf(name).replaceAll('loads/fetches/', '')]),
 )
 
 /** A kind of load is called fetches as well. @param {string} measure */
 const naming = (measure) =>
   texts
-    .filter(([name]) => measure !== 'fetches' || !name.startsWith('loads'))
+    .filter(([name]) => measure !== 'fetches' || !name.startsWith('lib/loads'))
     .filter(([, text]) => new RegExp(`\\b${measure}\\b`, 'i').test(text))
     .map(([name]) => name)
 

@@ -3,23 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
-import { readSettings } from '../../lib/options/read-settings.js'
-import { announcementOf } from '../../lib/plan/announced-plan.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
-import { samplePlan } from '../helpers/sample-plan.js'
-
-/** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
+import { announcedPlan, samplePlan, settingsOf } from '../helpers/sample-plan.js'
+import { valuesOf } from '../helpers/table.js'
 
 const minute = 29_833_333
 const nowMs = minute * 60_000 + 59_999
 
-/** @param {string} line */
-const asksOf = (line) => {
-  const settings = /** @type {ReaderSettings} */ (
-    readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
-  )
+const asksOf = (/** @type {string} */ line) => {
   const facts = { announced: null, agents: [1], cluster: false, masters: 1 }
-  const reader = strategyOf(readPlanOf(settings, facts)).reader()
+  const reader = strategyOf(readPlanOf(settingsOf(line, 'consumer'), facts)).reader()
   return (/** @type {number} */ at) =>
     reader.asks({ nowMs: at }).map(({ kind, args }) => [kind, ...args].join(' '))
 }
@@ -32,60 +25,42 @@ test('list-hll: PFCOUNT of the minute before, beside the list', () => {
 })
 
 test('set: SCARD of this minute and the one before, and the members of both', () => {
-  assert.deepEqual(asksOf('--ss --prefix p:')(nowMs), [
-    `number SCARD p:latest-ids:${minute}`,
-    `number SCARD p:latest-ids:${minute - 1}`,
-    `ids SMEMBERS p:latest-ids:${minute}`,
-    `ids SMEMBERS p:latest-ids:${minute - 1}`,
-  ])
+  const keys = [minute, minute - 1].map((one) => `p:latest-ids:${one}`)
+  const asks = ['number SCARD', 'ids SMEMBERS'].flatMap((ask) => keys.map((key) => `${ask} ${key}`))
+  assert.deepEqual(asksOf('--ss --prefix p:')(nowMs), asks)
 })
 
+/** A plan of 1,000 items that began so long ago. @param {Parameters<typeof samplePlan>[0]} settings @param {number} agoMs */
+const announcedFor = (settings, agoMs) =>
+  announcedPlan({ quantity: 1000, ...settings }, { startedMs: nowMs - agoMs, renewedMs: nowMs })
+
 test('--count: SCARD and PFCOUNT are asked of the minute before, and held against their plans', async () => {
-  const announcements = /** @type {const} */ (['sorted-set', 'set', 'list-hll']).map((strategy) => ({
-    ...announcementOf(samplePlan({ strategy, quantity: 1000 }), 'test'),
-    startedMs: nowMs - 180_000,
-    renewedMs: nowMs,
-    ended: false,
-  }))
-  /** @type {string[]} */
-  const asked = []
-  const counts = new Map([
-    ['SCARD', 1000],
-    ['PFCOUNT', 1010],
-    ['ZCARD', 1200],
-    ['ZCOUNT', 1000],
-  ])
+  const asked = /** @type {string[]} */ ([])
+  /** @type {Record<string, number>} */
+  const counts = { SCARD: 1000, PFCOUNT: 1010, ZCARD: 1200, ZCOUNT: 1000 }
   const count = uniquenessOf({
     counters: countersOf(samplePlan()),
-    announcements,
+    announcements: ['sorted-set', 'set', 'list-hll'].map((strategy) => announcedFor({ strategy }, 180_000)),
     ask: async (args) => {
       asked.push(args.join(' '))
-      return counts.get(args[0]) ?? 0
+      return counts[args[0]] ?? 0
     },
     now: () => nowMs,
   })
   await count.sample()
   assert.ok(asked.includes(`SCARD latest-ids:${minute - 1}`), String(asked))
   assert.ok(asked.includes(`PFCOUNT latest-ids-count:${minute - 1}`), String(asked))
-  assert.deepEqual(
-    count.rows().flatMap(({ structure, truth, error_pct: errorPct }) => [structure, truth, errorPct]),
-    ['ZCARD', 1000, 20, 'ZCOUNT', 1000, 0, 'LLEN', 1000, -100, 'PFCOUNT', 1000, 1, 'SCARD', 1000, 0],
-  )
+  const found = valuesOf(count.rows(), 'structure', 'truth', 'error_pct').join(' ')
+  assert.equal(found, 'ZCARD 1000 20 ZCOUNT 1000 0 LLEN 1000 -100 PFCOUNT 1000 1 SCARD 1000 0')
 })
 
 test('--count: a structure that is empty when its plan fills it is no exact count', async () => {
-  const announced = {
-    ...announcementOf(samplePlan({ strategy: 'set', quantity: 1000 }), 'test'),
-    startedMs: nowMs - 30_000,
-    renewedMs: nowMs,
-    ended: false,
-  }
   const time = { ms: nowMs }
   /** @type {Record<string, number | null>} */
   const counts = { SCARD: 0 }
   const { sample, rows } = uniquenessOf({
     counters: countersOf(samplePlan({ ttlS: 3 })),
-    announcements: [announced],
+    announcements: [announcedFor({ strategy: 'set' }, 30_000)],
     ask: async ([name]) => (name in counts ? counts[name] : 0),
     now: () => time.ms,
   })
@@ -93,43 +68,23 @@ test('--count: a structure that is empty when its plan fills it is no exact coun
   await sample()
   assert.deepEqual(rows(), [])
   time.ms += 60_000
-  counts.ZCARD = 50
-  for (const [set, sorted] of [
-    [1000, 50],
-    [0, 0],
-    [null, null],
-    [500, 70],
-  ]) {
-    counts.SCARD = set
-    counts.ZCARD = sorted
+  for (const [i, set] of [1000, 0, null, 500].entries()) {
+    Object.assign(counts, { SCARD: set, ZCARD: [50, 0, null, 70][i] })
     await sample()
   }
-  assert.deepEqual(
-    rows().flatMap((row) => [
-      row.structure,
-      row.samples,
-      row.empty,
-      row.last,
-      row.error_pct,
-      row.error_pct_worst,
-    ]),
-    ['ZCARD', 3, 1, 70, null, null, 'SCARD', 3, 1, 500, -50, -100],
-  )
+  const found = valuesOf(rows(), 'structure', 'samples', 'empty', 'last', 'error_pct', 'error_pct_worst')
+  assert.deepEqual(found, ['ZCARD', 3, 1, 70, null, null, 'SCARD', 3, 1, 500, -50, -100])
 })
 
 test('--count: nothing is owed of a plan that has ended and whose items have expired', async () => {
-  const announced = announcementOf(samplePlan({ quantity: 1000, ttlS: 3 }), 'test')
-  for (const [endedMsAgo, seen] of [
-    [1000, 2],
-    [3001, 0],
-  ]) {
+  for (const [i, endedMsAgo] of [1000, 3001].entries()) {
     const { sample, rows } = uniquenessOf({
       counters: countersOf(samplePlan({ ttlS: 3 })),
-      announcements: [{ ...announced, startedMs: 0, renewedMs: nowMs - endedMsAgo, ended: true }],
+      announcements: [{ ...announcedFor({ ttlS: 3 }, nowMs), renewedMs: nowMs - endedMsAgo, ended: true }],
       ask: async () => 0,
       now: () => nowMs,
     })
     await sample()
-    assert.equal(rows().length, seen)
+    assert.equal(rows().length, [2, 0][i])
   }
 })

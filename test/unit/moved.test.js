@@ -7,7 +7,9 @@ import { eachStep } from '../../lib/workloads/step.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 import { ok } from '../helpers/scene-of-queues.js'
 
-const score = /** @type {import('../../lib/wire/encode.js').Hole} */ (time.hole)
+/** @import { Hole } from '../../lib/wire/encode.js' */
+
+const score = /** @type {Hole} */ (time.hole)
 
 test('new commands of a moved slot wait until its old server has answered all the older ones', async () => {
   const slot = slotOf('{one}')

@@ -1,8 +1,7 @@
 // What each data model declares to meet follows from its commands, and its words are complete.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { oldest } from '../../lib/workloads/declare.js'
 import { allStrategies } from '../../lib/workloads/index.js'
@@ -11,13 +10,13 @@ import { givenUpBy, needNames, unmetBy } from '../../lib/workloads/needs.js'
 import { modelOfJs } from '../../lib/workloads/own/from-js.js'
 import { modelOfYaml } from '../../lib/workloads/own/from-text.js'
 import { isSafeToRetry } from '../../scripts/readme/reference.js'
+import { ownFolder } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const chosen = allStrategies().filter(({ choice }) => choice !== null)
 const inOrder = ['ZREVRANGEBYSCORE', 'LRANGE', 'XREVRANGE']
 
-/** @param {any} declared */
-const facts = (declared) => {
+const facts = (/** @type {any} */ declared) => {
   const t = planFieldsOf(/** @type {any} */ ({ ...samplePlan({ strategy: declared.name }), limit: 10 }))
   const k = declared.keys(t)
   const commands = declared.operations(t, k).store
@@ -57,22 +56,19 @@ test('what a choice gives up', () => {
   assert.deepEqual(of('actual-value'), ['a changed value is a new member'])
 })
 
-test('an own model declares what it meets, and a need that is none is refused', () => {
-  const yaml = (/** @type {string} */ meets) =>
-    modelOfYaml(
-      'feed.yaml',
-      `meets: ${meets}\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n`,
-      'feed',
-    )
+test('an own model declares what it meets, and a need that is none is refused', (t) => {
+  const yaml = (/** @type {string} */ meets) => {
+    const lines = ['keys: {"a:{n}": string}', 'write: ["SETEX a:{n} {ttl} {value}"]', '']
+    return modelOfYaml('feed.yaml', [`meets: ${meets}`, ...lines].join('\n'), 'feed')
+  }
   const { declared } = yaml('[exact-expiry, unique-ids]')
   assert.deepEqual(unmetBy(declared, ['newest-n', 'exact-expiry']), ['newest-n'])
   assert.throws(() => yaml('[newest]'), /feed\.yaml:1:9: .*newest-n/)
-  const file = join(mkdtempSync(join(tmpdir(), 'millrace-needs-')), 'feed.mjs')
+  const file = join(ownFolder(t, 'needs'), 'feed.mjs')
   const js = (/** @type {string} */ meets) => {
     const text = `export default ({ family, each, value }) => ({\n  title: 'feed',\n  meets: ${meets},\n  keys: () => ({ a: family('a:{n}', 'string', { lifetimeS: 60 }) }),\n  operations: (t, { a }) => ({ store: [each('SETEX', [a, 60, value(t)])] }),\n})\n`
     writeFileSync(file, text)
     return modelOfJs(file, text, 'feed')
   }
   assert.throws(() => js("['newest']"), /feed\.mjs:3: meets: .*newest-n/)
-  rmSync(dirname(file), { recursive: true })
 })

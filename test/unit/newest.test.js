@@ -2,68 +2,41 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asker, newestLayout, viewOf, withOldShards } from '../../lib/servers/newest.js'
 
-/** @param {[number, number, string, ...string[]][]} ranges @param {Record<string, number>} epochs of a, b, c ... */
+/** Ranges as '0-99 a, 100-16383 b c': slots, their master and its replicas. @param {string} ranges @param {Record<string, number>} epochs of a, b, c ... */
 const view = (ranges, epochs) => {
-  const node = (/** @type {string} */ name) => [`10.0.0.${name.charCodeAt(0) - 96}`, 7000, name]
-  const text = Object.entries(epochs).map(
-    ([name, epoch]) => `${name} 10.0.0.${name.charCodeAt(0) - 96}:7000@17000 master - 0 0 ${epoch} connected`,
+  const hostOf = (/** @type {string} */ name) => `10.0.0.${name.charCodeAt(0) - 96}`
+  const slots = ranges.split(', ').map((range) => {
+    const [fromTo, ...names] = range.split(' ')
+    return [...fromTo.split('-').map(Number), ...names.map((name) => [hostOf(name), 7000, name])]
+  })
+  const nodes = Object.entries(epochs).map(
+    ([name, epoch]) => `${name} ${hostOf(name)}:7000@17000 master - 0 0 ${epoch} connected`,
   )
-  return viewOf(
-    ranges.map(([from, to, ...names]) => [from, to, ...names.map(node)]),
-    text.join('\n'),
-    '10.0.0.9',
-  )
+  return viewOf(slots, nodes.join('\n'), '10.0.0.9')
 }
-const ownersIn = (
-  /** @type {ReturnType<typeof newestLayout>} */ { masters, owners },
-  /** @type {number[]} */ slots,
-) => slots.map((slot) => masters[/** @type {Uint16Array} */ (owners)[slot]])
 
-const old = view(
-  [
-    [0, 8191, 'a'],
-    [8192, 16383, 'b', 'c'],
-  ],
-  { a: 1, b: 2, c: 2 },
-)
+/** @param {ReturnType<typeof newestLayout>} layout @param {number[]} slots */
+const ownersIn = ({ masters, owners }, ...slots) =>
+  slots.map((slot) => masters[/** @type {Uint16Array} */ (owners)[slot]]).join(' ')
+
+const old = view('0-8191 a, 8192-16383 b c', { a: 1, b: 2, c: 2 })
 
 for (const turn of ['first', 'last'])
   test(`a stale view changes nothing, asked ${turn}`, () => {
+    const newest = (/** @type {typeof old} */ one) => newestLayout(turn === 'first' ? [old, one] : [one, old])
     // Slot 100 has gone to b, which took a new epoch for it; c took over from b in another view.
-    const moved = view(
-      [
-        [0, 99, 'a'],
-        [100, 100, 'b'],
-        [101, 8191, 'a'],
-        [8192, 16383, 'b', 'c'],
-      ],
-      { a: 1, b: 5 },
-    )
-    const views = turn === 'first' ? [old, moved] : [moved, old]
-    const layout = newestLayout(views)
-    assert.deepEqual(ownersIn(layout, [99, 100, 101, 8192]), [
-      '10.0.0.1:7000',
-      '10.0.0.2:7000',
-      '10.0.0.1:7000',
-      '10.0.0.2:7000',
-    ])
+    const layout = newest(view('0-99 a, 100-100 b, 101-8191 a, 8192-16383 b c', { a: 1, b: 5 }))
+    assert.equal(ownersIn(layout, 99, 100), '10.0.0.1:7000 10.0.0.2:7000')
+    assert.equal(ownersIn(layout, 101, 8192), '10.0.0.1:7000 10.0.0.2:7000')
     assert.equal(layout.epoch, 5)
-    const after = view(
-      [
-        [0, 8191, 'a'],
-        [8192, 16383, 'c'],
-      ],
-      { a: 1, b: 2, c: 6 },
-    )
-    assert.deepEqual(ownersIn(newestLayout(turn === 'first' ? [old, after] : [after, old]), [9000]), [
-      '10.0.0.3:7000',
-    ])
+    const after = newest(view('0-8191 a, 8192-16383 c', { a: 1, b: 2, c: 6 }))
+    assert.equal(ownersIn(after, 9000), '10.0.0.3:7000')
   })
 
 test('without epochs the first answer counts, and others fill what it lacks', () => {
   const first = viewOf([[0, 99, ['h1', 1, 'x']]], '', 'asked')
   const second = viewOf([[0, 16383, ['', 2, 'y']]], '', 'asked')
-  assert.deepEqual(ownersIn(newestLayout([first, second]), [0, 99, 100]), ['h1:1', 'h1:1', 'asked:2'])
+  assert.equal(ownersIn(newestLayout([first, second]), 0, 99, 100), 'h1:1 h1:1 asked:2')
 })
 
 test('a slot that nobody claims stays without an owner', () => {
@@ -73,23 +46,13 @@ test('a slot that nobody claims stays without an owner', () => {
 
 test('shards keep their numbers while slots move and roles change', () => {
   const before = newestLayout([old])
-  const after = newestLayout([
-    view(
-      [
-        [0, 50, 'd'],
-        [51, 99, 'c', 'b'],
-        [100, 16383, 'a'],
-      ],
-      { a: 1, c: 7, d: 8 },
-    ),
-  ])
+  const after = newestLayout([view('0-50 d, 51-99 c b, 100-16383 a', { a: 1, c: 7, d: 8 })])
   const shards = Object.fromEntries(withOldShards(before, after).nodes.map((node) => [node.host, node.shard]))
   assert.deepEqual(shards, { '10.0.0.1': 1, '10.0.0.3': 2, '10.0.0.2': 2, '10.0.0.4': 3 })
 })
 
 test('a node that is away holds up nobody, and is not asked again meanwhile', async () => {
-  /** @type {string[]} */
-  const asked = []
+  const asked = /** @type {string[]} */ ([])
   let answer = (/** @type {string} */ _) => {}
   const ask = asker((address) => {
     asked.push(address)
@@ -110,10 +73,8 @@ test('when nobody answers, that is an error with its cause', async () => {
   const ask = asker(() => Promise.reject(new Error('no')))
   await assert.rejects(ask(['a:1', 'b:2']), /no node reports the topology: a:1: no$/)
   const refusal = "NOPERM this user has no permissions to run the 'cluster|slots' command"
-  await assert.rejects(
-    asker(() => Promise.reject(new Error(refusal)))(['a:1']),
-    /a:1: the user lacks rights; extend its ACL \(NOPERM .* 'cluster\|slots' command\)$/,
-  )
+  const expected = /a:1: the user lacks rights; extend its ACL \(NOPERM .* 'cluster\|slots' command\)$/
+  await assert.rejects(asker(() => Promise.reject(new Error(refusal)))(['a:1']), expected)
 })
 
 for (const [what, slots] of /** @type {[string, unknown][]} */ ([
@@ -122,6 +83,5 @@ for (const [what, slots] of /** @type {[string, unknown][]} */ ([
   ['a node that is none', [[0, 5, null]]],
   ['no list', 'OK'],
 ]))
-  test(`CLUSTER SLOTS: ${what} makes no sense`, () => {
-    assert.throws(() => viewOf(slots, '', 'h'), /h: its answer to CLUSTER SLOTS makes no sense/)
-  })
+  test(`CLUSTER SLOTS: ${what} makes no sense`, () =>
+    assert.throws(() => viewOf(slots, '', 'h'), /h: its answer to CLUSTER SLOTS makes no sense/))

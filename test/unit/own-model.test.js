@@ -1,7 +1,6 @@
 // A user's own model: what templates put on the wire, and how a mistake is reported.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { readSettings } from '../../lib/options/read-settings.js'
@@ -15,60 +14,52 @@ import { loadCommands, loadModel } from '../../lib/workloads/own/load.js'
 import { planFieldsOf } from '../../lib/workloads/own/plan-fields.js'
 import { random, writer } from '../../lib/workloads/own/words.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { ownFolder } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
-import { rowsOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
+
+/** @import { Settings } from '../../settings.js' */
 
 const epochMs = 1_790_000_012_345
 const minute = Math.floor(epochMs / 60_000)
 const values = tickValues(epochMs, 3)
 
-/** @param {string} strategy @param {Partial<import('../../settings.js').Settings>} [settings] */
+/** @param {string} strategy @param {Partial<Settings>} [settings] */
 const planFor = (strategy, settings) =>
   samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', strategy, ...settings })
 
-/** Commands of a tick of items 1 to 3. @param {string} strategy @param {Partial<import('../../settings.js').Settings>} [settings] */
-const sentBy = (strategy, settings) =>
-  strategyOf(planFor(strategy, settings))
+/** Commands of a tick of items 1 to 3. @param {string[]} lines @param {Partial<Settings>} [settings] */
+const sentByLines = (lines, settings) =>
+  strategyOf(planFor(loadCommands(lines), settings))
     .steps()
     .flatMap((step) => {
       const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
       return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
     })
 
-/** @param {string[]} lines @param {Partial<import('../../settings.js').Settings>} [settings] */
-const sentByLines = (lines, settings) => sentBy(loadCommands(lines), settings)
+/** @param {string[]} lines @param {Partial<Settings>} [settings] */
+const strategyBy = (lines, settings) => strategyOf(planFor(loadCommands(lines), settings))
 
-test('a template is a command for each item, one for many, or one for a tick', () => {
-  const sent = sentByLines(
-    ['SETEX item:{n} {ttl} {value}', 'ZADD latest {time} {key}...', 'ZREMRANGEBYSCORE latest -inf ({oldest}'],
-    { prefix: 'p:' },
-  )
-  assert.deepEqual(sent, [
-    'SETEX p:item:1 3 1000',
-    'SETEX p:item:2 3 2000',
-    'SETEX p:item:3 3 3000',
-    `ZADD p:latest ${epochMs} p:item:1 ${epochMs} p:item:2 ${epochMs} p:item:3`,
-    `ZREMRANGEBYSCORE p:latest -inf (${epochMs - 3000}`,
-  ])
-})
-
-test('what is repeated: the arguments that vary before it, or those in brackets', () => {
-  assert.deepEqual(sentByLines(['HSET h:{minute} f:{n} {value}...']), [
-    `HSET h:${minute} f:1 1000 f:2 2000 f:3 3000`,
-  ])
-  assert.deepEqual(sentByLines(['HSETEX h EX {ttl} FIELDS {count} [f:{n} fixed]...']), [
-    'HSETEX h EX 3 FIELDS 3 f:1 fixed f:2 fixed f:3 fixed',
-  ])
-  assert.deepEqual(sentByLines(["ZADD 'two words' NX [1 {n}]..."]), ['ZADD two words NX 1 1 1 2 1 3'])
-})
+for (const [what, template, ...sent] of rowsOf(`
+a template is a command for each item -> SETEX item:{n} {ttl} {value} -> SETEX p:item:1 3 1000 -> SETEX p:item:2 3 2000 -> SETEX p:item:3 3 3000
+or one for many -> ZADD latest {time} {key}... -> ZADD p:latest ${epochMs} p:item:1 ${epochMs} p:item:2 ${epochMs} p:item:3
+or one for a tick -> ZREMRANGEBYSCORE latest -inf ({oldest} -> ZREMRANGEBYSCORE p:latest -inf (${epochMs - 3000}
+what varies before the dots is repeated -> HSET h:{minute} f:{n} {value}... -> HSET p:h:${minute} f:1 1000 f:2 2000 f:3 3000
+or what is in brackets -> HSETEX h EX {ttl} FIELDS {count} [f:{n} fixed]... -> HSETEX p:h EX 3 FIELDS 3 f:1 fixed f:2 fixed f:3 fixed
+also behind words in quotes -> ZADD 'two words' NX [1 {n}]... -> ZADD p:two words NX 1 1 1 2 1 3
+`))
+  test(`templates: ${what}`, () => {
+    // A command of each item is needed beside one for a tick.
+    const all = sentByLines(['SETEX item:{n} 9 x', template], { prefix: 'p:' })
+    assert.deepEqual(all.slice(3), sent)
+  })
 
 test('keys that differ by item are gathered apart, and braces make a tag', () => {
-  const sent = sentByLines(['SADD s:{writer}{{t{writer}}} {n}...'], {
-    totalAgents: 2,
-    quantity: 4,
-    agent: [1, 2],
-  })
-  assert.deepEqual(sent.sort(), ['SADD s:1{t1} 1 2', 'SADD s:2{t2} 3'])
+  const shared = { totalAgents: 2, quantity: 4, agent: [1, 2] }
+  assert.deepEqual(sentByLines(['SADD s:{writer}{{t{writer}}} {n}...'], shared).sort(), [
+    'SADD s:1{t1} 1 2',
+    'SADD s:2{t2} 3',
+  ])
 })
 
 test('{random a b} is uniform, the same for an item, and another by its seed', () => {
@@ -76,51 +67,46 @@ test('{random a b} is uniform, the same for an item, and another by its seed', (
   const draw = random(t, 5, 24)
   const counts = new Array(20).fill(0)
   const items = 20_000
-  for (let n = 1; n <= items; n++) counts[/** @type {number} */ (draw.of?.(n)) - 5]++
+  for (let n = 1; n <= items; n++) counts[/** @type {number} */ (draw.forItem?.(n)) - 5]++
   const chi2 = counts.reduce((sum, found) => sum + (found - items / 20) ** 2 / (items / 20), 0)
   // 19 degrees of freedom: 43.8 is exceeded once in a thousand.
   assert.ok(chi2 < 43.8, `chi-square ${chi2}`)
   const other = random({ ...t, seed: 2 }, 5, 24)
-  const same = Array.from({ length: 1000 }, (_, n) => draw.of?.(n) === other.of?.(n)).filter(Boolean)
+  const same = Array.from({ length: 1000 }, (_, n) => draw.forItem?.(n) === other.forItem?.(n)).filter(
+    Boolean,
+  )
   assert.ok(same.length < 100, `${same.length} of 1000 are the same with another seed`)
-  assert.equal(draw.of?.(77), random(t, 5, 24).of?.(77))
+  assert.equal(draw.forItem?.(77), random(t, 5, 24).forItem?.(77))
 })
 
 test('{writer} is the owner of the item, also of items that are written once', () => {
-  const of = writer(planFieldsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).of
-  assert.deepEqual(
-    Array.from({ length: 12 }, (_, i) => of?.(i + 1)),
-    [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 1, 1],
-  )
+  const of = writer(planFieldsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).forItem
+  assert.equal(Array.from({ length: 12 }, (_, i) => of?.(i + 1)).join(' '), '1 1 1 2 2 2 3 3 3 3 1 1')
 })
 
 test('the announcement of a plan knows the keys without the file', () => {
-  const name = loadCommands([
-    'INCR limit:{random 1 9}:{minute}',
-    'EXPIRE limit:{random 1 9}:{minute} 600',
-    'SADD a.b {n}...',
-  ])
-  const announced = {
+  const limit = 'limit:{random 1 9}:{minute}'
+  const name = loadCommands([`INCR ${limit}`, `EXPIRE ${limit} 600`, 'SADD a.b {n}...'])
+  const times = { startedMs: epochMs, renewedMs: epochMs, ended: true }
+  const foreign = {
     ...announcementOf(planFor(name, { prefix: 'p:' }), '1'),
-    startedMs: epochMs,
-    renewedMs: epochMs,
-    ended: true,
+    ...times,
+    strategy: 'of-a-team',
   }
-  const foreign = { ...announced, strategy: 'of-somebody' }
   assert.equal(announcedFault(JSON.stringify(foreign)), null)
   const typeOf = typesOfPlan(foreign)
-  for (const [key, type] of /** @type {const} */ ([
-    [`p:limit:9:${minute}`, 'string'],
-    ['p:a.b', 'set'],
-    ['p:a_b', null],
-    ['p:millrace:plan', 'hash'],
-    [`p:limit:10:${minute}`, null],
-    [`p:limit:0:${minute}`, null],
-    [`p:limit:09:${minute}`, null],
-    ['p:limit:9:5', null],
-    [`limit:9:${minute}`, null],
-  ]))
-    assert.equal(typeOf(key), type, key)
+  for (const [key, type] of rowsOf(`
+p:limit:9:${minute} -> string
+p:a.b -> set
+p:a_b -> null
+p:millrace:plan -> hash
+p:limit:10:${minute} -> null
+p:limit:0:${minute} -> null
+p:limit:09:${minute} -> null
+p:limit:9:5 -> null
+limit:9:${minute} -> null
+`))
+    assert.equal(String(typeOf(key)), type, key)
   assert.match(String(announcedFault(JSON.stringify({ ...foreign, model: { digest: 'x' } }))), /says model/)
 })
 
@@ -134,80 +120,66 @@ test('the plan of a model stays as long as its keys', () => {
 
 test('equal models have one digest, others do not', () => {
   const digest = (/** @type {string[]} */ ...lines) => strategyNamed(loadCommands(lines)).model?.digest
+  const hash = (/** @type {string} */ line) =>
+    announcedHash(announcementOf(planFor(loadCommands([line])), '1'))
   assert.equal(digest('SETEX {key} {ttl} {value}'), digest('SETEX  item:{n}   {ttl} {value}'))
   assert.notEqual(digest('SETEX {key} {ttl} {value}'), digest('SETEX {key} 9 {value}'))
   assert.notEqual(digest('SADD s{random 1 5} {n}...'), digest('SADD s{random 1 6} {n}...'))
-  const announced = (/** @type {string} */ name) => announcementOf(planFor(name), '1')
-  const [a, b] = ['SADD s {n}...', 'SADD s x{n}...'].map((line) =>
-    announcedHash(announced(loadCommands([line]))),
-  )
-  assert.notEqual(a, b)
+  assert.notEqual(hash('SADD s {n}...'), hash('SADD s x{n}...'))
 })
 
 test('retries: what is done twice by a command is never retried', () => {
-  const repeats = (/** @type {string} */ line) =>
-    strategyOf(planFor(loadCommands([line])))
-      .steps()
-      .map(({ repeatable }) => repeatable)
-  assert.deepEqual(repeats('SETEX {key} {ttl} {value}'), [true])
-  assert.deepEqual(repeats('RPUSH l {n}...'), [false])
-  assert.deepEqual(repeats('INCR c:{n}'), [false])
+  for (const [line, repeatable] of /** @type {const} */ ([
+    ['SETEX {key} {ttl} {value}', true],
+    ['RPUSH l {n}...', false],
+    ['INCR c:{n}', false],
+  ]))
+    assert.deepEqual(valuesOf(strategyBy([line]).steps(), 'repeatable'), [repeatable], line)
 })
 
 test('memory per item is reported where a key stands for an item, or one holds each once', () => {
-  const countedBy = (/** @type {string[]} */ ...lines) => {
-    const { countedBy: by, keysAnItem } = strategyOf(
-      planFor(loadCommands(lines), { quantity: 1000 }),
-    ).holders()
-    return [by, keysAnItem]
+  for (const [lines, by, keys] of rowsOf(`
+SETEX {key} {ttl} {value};ZADD z {time} {key}... -> keys -> 1
+SETEX {key} {ttl} {value};HSET h:{n} f {value} -> keys -> 2
+HSET h f:{n} {value}... -> holders -> 0
+SET k:{n} {value};SET old:{n} {value};UNLINK old:{n} -> null -> 2
+INCR c:{random 1 1000} -> null -> 0
+SETEX {key} {ttl} {value};INCR c:{random 1 1000} -> null -> 1
+SETEX {key} {ttl} {value};INCR c:{random 1 10} -> keys -> 1
+SETEX {key} {ttl} {value};INCR c:{random 1 10}:{minute} -> null -> 1
+`)) {
+    const { countedBy, keysAnItem } = strategyBy(lines.split(';'), { quantity: 1000 }).holders()
+    assert.deepEqual([String(countedBy), String(keysAnItem)], [by, keys], lines)
   }
-  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'ZADD z {time} {key}...'), ['keys', 1])
-  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'HSET h:{n} f {value}'), ['keys', 2])
-  assert.deepEqual(countedBy('HSET h f:{n} {value}...'), ['holders', 0])
-  assert.deepEqual(countedBy('SET k:{n} {value}', 'SET old:{n} {value}', 'UNLINK old:{n}'), [null, 2])
-  assert.deepEqual(countedBy('INCR c:{random 1 1000}'), [null, 0])
-  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 1000}'), [null, 1])
-  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}'), ['keys', 1])
-  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}:{minute}'), [null, 1])
 })
 
+/** Settings of a writer. @param {string[]} argv @returns {any} */
+const settingsOf = (...argv) => readSettings({ program: 'producer', argv, env: {} })
+
 test('options: a model and a strategy exclude each other, and rules of sorted sets hold', () => {
-  const path = 'docs/examples/session-store.yaml'
-  const settingsOf = (/** @type {string[]} */ ...argv) =>
-    /** @type {any} */ (readSettings({ program: 'producer', argv, env: {} }))
-  assert.equal(settingsOf('--model', path).strategy, 'session-store')
+  const file = ['--model', 'docs/examples/session-store.yaml']
+  const moving = ['--cluster', '--command', 'SMOVE a:{n} b:{n} {n}']
+  assert.equal(settingsOf(...file).strategy, 'session-store')
   assert.equal(settingsOf('--command', 'SADD s {n}...', '--command', 'SADD t {n}...').strategy, 'own-sadd')
   for (const [argv, message] of /** @type {[string[], RegExp][]} */ ([
-    [
-      ['--model', path, '--strategy', 'list'],
-      /^--strategy list and --model exclude each other$|^--strategy and --model exclude each other$/,
-    ],
-    [['--model', path, '--command', 'SADD s {n}'], /exclude each other$/],
-    [['--model', path, '--ns', '3'], /^--ns: --model keeps no sorted set$/],
-    [
-      ['--cluster', '--command', 'SMOVE a:{n} b:{n} {n}'],
-      /SMOVE .*its keys are in several slots of a cluster/,
-    ],
+    [[...file, '--strategy', 'list'], /^--strategy( list)? and --model exclude each other$/],
+    [[...file, '--command', 'SADD s {n}'], /exclude each other$/],
+    [[...file, '--ns', '3'], /^--ns: --model keeps no sorted set$/],
+    [moving, /SMOVE .*its keys are in several slots of a cluster/],
   ]))
     assert.throws(() => settingsOf(...argv), { message })
   settingsOf('--cluster', '--command', 'SMOVE a:{n}{{t}} b:{n}{{t}} {n}')
 })
 
 test('a script is sent when all that it calls can be read, or is allowed', () => {
-  const settingsOf = (/** @type {string} */ script, /** @type {string[]} */ ...argv) =>
-    /** @type {any} */ (
-      readSettings({
-        program: 'producer',
-        argv: ['--command', 'SADD s {n}...', '--command', script, ...argv],
-        env: {},
-      })
-    )
+  const strategyWith = (/** @type {string} */ script, /** @type {string[]} */ ...argv) =>
+    settingsOf('--command', 'SADD s {n}...', '--command', script, ...argv).strategy
   for (const script of [
     `EVAL "return redis.call('SADD', KEYS[1], ARGV[1])" 1 s {n}`,
     `EVAL "for i = 1, 3 do redis.pcall('DEL', KEYS[i], unpack(KEYS)) end return redis.call('TIME')" 1 s`,
     `EVAL "--[[ redis[x] ]] return redis.status_reply('OK')" 1 s`,
   ])
-    assert.equal(settingsOf(script).strategy, 'own-sadd-eval', script)
+    assert.equal(strategyWith(script), 'own-sadd-eval', script)
   for (const script of [
     'EVALSHA 0123456789abcdef0123456789abcdef01234567 1 s',
     'FCALL f 1 s {n}',
@@ -221,18 +193,24 @@ test('a script is sent when all that it calls can be read, or is allowed', () =>
     `EVAL "return redis.call('DEL', KEYS[1], ARGV[1])" 1 s {n}`,
     `EVAL "return redis.call('ZUNIONSTORE', KEYS[1], ARGV[1], 'x')" 1 s {n}`,
   ]) {
-    assert.throws(
-      () => settingsOf(script),
-      { code: 'OPTION', message: /^--command .*, character 1: .*; --allow scripts sends it all the same$/s },
-      script,
-    )
-    assert.match(settingsOf(script, '--allow', 'scripts').strategy, /^own-sadd-/)
+    const message = /^--command .*, character 1: .*; --allow scripts sends it all the same$/s
+    assert.throws(() => strategyWith(script), { code: 'OPTION', message }, script)
+    assert.match(strategyWith(script, '--allow', 'scripts'), /^own-sadd-/)
   }
 })
 
-/** Lines of --command, and the end of the one line that says what is wrong. @type {[lines: string[], message: RegExp][]} */
-const brokenLines = [
-  ...rowsOf(String.raw`
+/** Asserts that a model is refused in one line like this. @param {() => unknown} load @param {string | RegExp} message @param {string} [start] */
+const assertRefused = (load, message, start = '') => {
+  assert.throws(load, (/** @type {any} */ error) => {
+    assert.equal(error.exitCode, 2, error.stack)
+    assert.match(error.message, new RegExp(message))
+    assert.ok(error.message.startsWith(start) && !error.message.includes('\n'), error.message)
+    return true
+  })
+}
+
+test('a mistake in a line is one line that points at its character', () => {
+  for (const [lines, message] of rowsOf(String.raw`
 SETEX item:{m} 3 x -> ^--command 'SETEX item:\{m\} 3 x', character 12: unknown placeholder \{m\}; did you mean \{n\}\?
 ZADD k {tim} {n}... -> , character 8: unknown placeholder \{tim\}; did you mean \{time\}\?
 SET a:{n} {value -> , character 11: this \{ is never closed
@@ -258,50 +236,19 @@ SADD s {n}... ;; EVAL "return redis.pcall('KEYS', '*')" 1 s -> may not: KEYS has
 SADD s {n}... ;; EVAL "redis.call('MOVE', KEYS[1], 3)" 1 s -> may not: MOVE moves keys
 INCR views -> ^--command: no command carries an item: one must name \{n\}
 EXPIRE a:{n} 5 -> , character 8: nothing says what type a:\{n\} has
-`).map(([lines, message]) => /** @type {[string[], RegExp]} */ ([lines.split(' ;; '), new RegExp(message)])),
-  [['MSET [a:{n} {value}]...'], /, character 6: a key cannot be repeated: give each key a command$/],
-  [['SADD s{n}... x'], /, character 6: a key cannot be repeated: give each key a command$/],
-  [
-    ['RPUSH k x...', 'SADD s {n}'],
-    /, character 9: nothing in it changes with the item, so '\.\.\.' cannot repeat it$/,
-  ],
-  [
-    ['HSET h {n} x {value}...'],
-    /, character 8: \{n\} changes with the item, so it must be repeated as well, as in \[a b\]\.\.\.$/,
-  ],
-  [
-    ['SADD s {count} {n}'],
-    /, character 8: \{count\} is an argument of its own, of a command that repeats some/,
-  ],
-  [
-    [`SETEX item:{n} 1${'0'.repeat(12)} {value}`],
-    /, character 16: 10+ is no lifetime: keys live for 315360000 seconds at most$/,
-  ],
-  [
-    Array.from({ length: 1001 }, (_, i) => `SADD s${i} {n}...`),
-    /^--command: 1001 commands are too many: a model has 1000 at most$/,
-  ],
-]
-
-test('a mistake in a line is one line that points at its character', () => {
-  for (const [lines, message] of brokenLines) {
-    /** @type {any} */
-    const error = (() => {
-      try {
-        return loadCommands(lines)
-      } catch (thrown) {
-        return thrown
-      }
-    })()
-    assert.equal(error?.exitCode, 2, `${lines}: ${error?.stack ?? error}`)
-    assert.match(error.message, message)
-    assert.doesNotMatch(error.message, /\n/)
-  }
+MSET [a:{n} {value}]... -> , character 6: a key cannot be repeated: give each key a command$
+SADD s{n}... x -> , character 6: a key cannot be repeated: give each key a command$
+RPUSH k x... ;; SADD s {n} -> , character 9: nothing in it changes with the item, so '\.\.\.' cannot repeat it$
+HSET h {n} x {value}... -> , character 8: \{n\} changes with the item, so it must be repeated as well, as in \[a b\]\.\.\.$
+SADD s {count} {n} -> , character 8: \{count\} is an argument of its own, of a command that repeats some
+SETEX item:{n} 1000000000000 {value} -> , character 16: 10+ is no lifetime: keys live for 315360000 seconds at most$
+`))
+    assertRefused(() => loadCommands(lines.split(' ;; ')), message)
+  const many = Array.from({ length: 1001 }, (_, i) => `SADD s${i} {n}...`)
+  assertRefused(() => loadCommands(many), /^--command: 1001 commands are too many: a model has 1000 at most$/)
 })
 
-/** A file and what is said of it behind its name. @type {[file: string, text: string, message: RegExp][]} */
-const brokenFiles = [
-  ...rowsOf(String.raw`
+const brokenFiles = rowsOf(String.raw`
 a.yaml -> write:\n  - SET item:{n} {valu}\n -> :2:18: unknown placeholder \{valu\}; did you mean \{value\}\?
 a.yaml -> write:\n  - "SET item:{n} {valu}"\n -> :2:19: unknown placeholder
 a.yaml -> wirte:\n  - SET item:{n} x\n -> :1:1: 'write' is missing$
@@ -333,47 +280,48 @@ a.js -> export default ({ family, each, made }) => ({\n  title: "x",\n  keys: ()
 a.yaml -> keys:\n  s: { type: set, lifetime: 1e300 }\nwrite:\n  - SADD s {n}\n -> :2:\d+: 'keys\.s\.lifetime' must be <= 315360000$
 a.js -> export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("millrace:plan", "set") }),\n  operations: (_, k) => ({ store: [each("SADD", [k.a, n])] }),\n})\n -> :3: millrace:plan: keys that begin with millrace: are those of Millrace itself$
 a.js -> export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [each("EVAL", ["redis.call('FLUSHDB', n)", 1, k.a, n])],\n  }),\n})\n -> :5: EVAL: its script calls what a model may not: FLUSHDB has no key
-`).map(
-    ([file, text, message]) => /** @type {[string, string, RegExp]} */ ([file, text, new RegExp(message)]),
-  ),
-  [
-    'a.yaml',
-    `${'bcdefghi'
-      .split('')
-      .reduce(
-        (text, name, i) => `${text}${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`)}]\n`,
-        'a: &a [x]\n',
-      )}write:\n  - SADD s {n}\n`,
-    /:1:1: Excessive alias count indicates a resource exhaustion attack$/,
-  ],
-  [
-    'a.yaml',
-    `write:\n${'  - SADD s {n}\n'.repeat(20_000)}`,
-    /: 300 kB are too much: a model has 250 kB at most$/,
-  ],
-  ['a.txt', '', /^--model: .*a\.txt is not a \.js or \.yaml file$/],
-]
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GET s:{id}', share: 1 } -> :4:21: s:\{id\}: say which key: \{live\}, \{new\}, \{turn\}, \{last\} or \{missing\}$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GET x:{live}', share: 1 } -> x:\{id\} is not among the model's keys; did you mean s:\{id\}\?$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'HGET s:{live} f', share: 1 } -> HGET needs a hash, but s:\{id\} is a string$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'SETEX s:{live} {lifetime} x', share: 1 } -> \{lifetime\}: s:\{id\} has no lifetime under keys$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'EVAL "return 1" 1 s:{live}', share: 1 } -> EVAL: a mix has no scripts
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GET s:{alive}', share: 1 } -> unknown placeholder \{alive\}; did you mean \{live\}\?
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GTE s:{live}', share: 1 } -> unknown command GTE; did you mean GET\?$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'BLPOP s:{live} 0', share: 1 } -> 'blocking'
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GET s:{live}', share: 0 } -> 'mix\.0\.share' must be > 0$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10 }\nmix:\n  - { command: 'GET s:{live}', share: 1 }\nwrite: [x] -> unknown 'write'$
+mix.yaml -> keys:\n  s: { type: string, keys: 10 }\nmix:\n  - { command: 'GET s', share: 1 } -> s names one key, not 10; put \{id\} into it$
+mix.yaml -> keys:\n  's:{id}': { type: string, keys: 10, bytes: [1, 2], use: [1] }\nmix:\n  - { command: 'GET s:{live}', share: 1 } -> use has a number for each of the sizes in bytes
+mix.yaml -> mix:\n  - { command: 'GET s', share: 1 } -> 'keys' is missing$
+a.txt ->  -> ^--model: .*a\.txt is not a \.js or \.yaml file$
+`)
+
+/** Each name is nine times the one before. */
+const aliases = Array.from(
+  'bcdefghi',
+  (name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`)}]\n`,
+)
 
 test('a mistake in a file is one line with the file and the line', (t) => {
-  for (const [i, [file, text, message]] of brokenFiles.entries()) {
-    const folder = mkdtempSync(join(tmpdir(), `model-${i}-`))
-    t.after(() => rmSync(folder, { recursive: true }))
-    const path = join(folder, file)
+  const folder = ownFolder(t, 'model')
+  for (const [i, [file, text, message]] of [
+    ...brokenFiles,
+    [
+      'a.yaml',
+      `a: &a [x]\n${aliases.join('')}write:\n  - SADD s {n}\n`,
+      ':1:1: Excessive alias count indicates a resource exhaustion attack$',
+    ],
+    [
+      'a.yaml',
+      `write:\n${'  - SADD s {n}\n'.repeat(20_000)}`,
+      ': 300 kB are too much: a model has 250 kB at most$',
+    ],
+  ].entries()) {
+    mkdirSync(join(folder, String(i)))
+    const path = join(folder, String(i), file)
     writeFileSync(path, text)
-    /** @type {any} */
-    let error
-    try {
-      loadModel(path)
-    } catch (thrown) {
-      error = thrown
-    }
-    assert.equal(error?.exitCode, 2, `${text}: ${error?.stack ?? error}`)
-    assert.match(error.message, message)
-    assert.doesNotMatch(error.message, /\n/)
-    if (!file.endsWith('.txt')) assert.ok(error.message.startsWith(path), error.message)
+    assertRefused(() => loadModel(path), message, file.endsWith('.txt') ? '' : path)
   }
-  assert.throws(
-    () => loadModel('/nowhere/feed.yaml'),
-    /^OptionError: --model: cannot read \/nowhere\/feed\.yaml \(ENOENT\)$/,
-  )
+  const unreadable = '^--model: cannot read /nowhere/feed\\.yaml \\(ENOENT\\)$'
+  assertRefused(() => loadModel('/nowhere/feed.yaml'), unreadable)
 })

@@ -1,39 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pacerOf } from '../../lib/plan/pacer.js'
+import { fieldsIn, rowsOf } from '../helpers/table.js'
 
-const cases = [
-  { plan: { periodMs: 1000, chunks: 1, ticks: null }, elapsedMs: -0.1, due: 0 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: null }, elapsedMs: 0, due: 1 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: null }, elapsedMs: 999.9, due: 1 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: null }, elapsedMs: 1000, due: 2 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: null }, elapsedMs: 60_500, due: 61 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: 60 }, elapsedMs: 60_500, due: 60 },
-  { plan: { periodMs: 1000, chunks: 1, ticks: 60 }, elapsedMs: 58_999, due: 59 },
-  { plan: { periodMs: 1000, chunks: 10, ticks: null }, elapsedMs: 99, due: 1 },
-  { plan: { periodMs: 1000, chunks: 10, ticks: null }, elapsedMs: 100, due: 2 },
-  { plan: { periodMs: 1000, chunks: 10, ticks: null }, elapsedMs: 350, due: 4 },
-  { plan: { periodMs: 1000, chunks: 3, ticks: null }, elapsedMs: 333.3, due: 1 },
-  { plan: { periodMs: 1000, chunks: 3, ticks: null }, elapsedMs: 333.4, due: 2 },
-  { plan: { periodMs: 1, chunks: 1, ticks: 5 }, elapsedMs: 1e9, due: 5 },
-]
-
-for (const { plan, elapsedMs, due } of cases) {
-  const { periodMs, chunks, ticks } = plan
-  test(`${periodMs} ms in ${chunks}, ${ticks ?? 'no end'}: ${due} ticks due after ${elapsedMs} ms`, () => {
-    assert.equal(pacerOf(plan).ticksDue(elapsedMs), due)
+for (const [plan, due] of rowsOf(`
+periodMs=1000 chunks=1 ticks=null -> -0.1 ms: 0, 0 ms: 1, 999.9 ms: 1, 1000 ms: 2, 60500 ms: 61
+periodMs=1000 chunks=1 ticks=60 -> 60500 ms: 60, 58999 ms: 59
+periodMs=1000 chunks=10 ticks=null -> 99 ms: 1, 100 ms: 2, 350 ms: 4
+periodMs=1000 chunks=3 ticks=null -> 333.3 ms: 1, 333.4 ms: 2
+periodMs=1 chunks=1 ticks=5 -> 1e9 ms: 5
+`))
+  test(`ticks due by ${plan}, ${due}`, () => {
+    for (const [elapsedMs, ticks] of due.split(', ').map((one) => one.split(' ms: ')))
+      assert.equal(pacerOf(fieldsIn(plan)).ticksDue(Number(elapsedMs)), Number(ticks), elapsedMs)
   })
-}
 
-for (const [periodMs, chunks] of [
-  [1000, 1],
-  [1000, 3],
-  [1000, 7],
-  [7, 3],
-  [1, 1000],
-  [86_400_000, 11],
-]) {
-  test(`${periodMs} ms in ${chunks}: at its own moment each tick is due, and the next is not`, () => {
+for (const terms of ['1000 1', '1000 3', '1000 7', '7 3', '1 1000', '86400000 11']) {
+  test(`${terms}: at its own moment each tick is due, and the next is not`, () => {
+    const [periodMs, chunks] = terms.split(' ').map(Number)
     const ticks = 5000
     const { dueMs, ticksDue, spacingMs, chunkOf, intervalOf } = pacerOf({ periodMs, chunks, ticks })
     for (let i = 0; i < ticks; i++) {

@@ -19,18 +19,9 @@ test('plain names that fall unevenly are told, with how many each shard has', ()
   const perShard = [0, 0, 0]
   for (const set of setNames('', 10, 'plain')) perShard[owners[slotOf(set)]]++
   assert.deepEqual(perShard, [3, 5, 2])
-  assert.deepEqual(warned({ sortedSets: 10 }), [
-    {
-      code: 'placement',
-      message: '10 sorted sets lie unevenly over the shards (shard 1 3, shard 2 5, shard 3 2); use --spread',
-      invalidates: false,
-    },
-  ])
-})
-
-test('one more here than there is even; so is --spread', () => {
-  assert.deepEqual(warned({ sortedSets: 10, placement: 'spread' }), [])
-  assert.deepEqual(warned({ sortedSets: 3, placement: 'spread' }), [])
+  const shards = '(shard 1 3, shard 2 5, shard 3 2)'
+  const message = `10 sorted sets are spread unevenly over the shards ${shards}; use --spread`
+  assert.deepEqual(warned({ sortedSets: 10 }), [{ code: 'placement', message, invalidates: false }])
 })
 
 test('who is spread over slots that lie unevenly is told of the slots', () => {
@@ -42,11 +33,14 @@ test('who is spread over slots that lie unevenly is told of the slots', () => {
 
 test('fewer sets than shards leave some without any, and --spread does not help', () => {
   const [{ message }] = warned({ sortedSets: 2, placement: 'spread' })
-  assert.match(message, /^2 sorted sets lie unevenly .* 0.*; --ns 3 or a multiple of it reaches every shard$/)
+  const expected =
+    /^2 sorted sets are spread unevenly .* 0.*; --ns 3 or a multiple of it reaches every shard$/
+  assert.match(message, expected)
   assert.equal(warned({ sortedSets: 1, placement: 'spread', strategy: 'script-batch' }).length, 1)
 })
 
-test('nothing is told where nothing can lie unevenly', () => {
+test('nothing is reported where nothing can be uneven, where one shard has one more, and with --spread', () => {
+  for (const sortedSets of [10, 3]) assert.deepEqual(warned({ sortedSets, placement: 'spread' }), [])
   assert.deepEqual(warned({ sortedSets: 10, placement: 'same-slot' }), [])
   assert.deepEqual(warned({ sortedSets: 1 }), [])
   assert.deepEqual(warned({ sortedSets: 10 }, even(1)), [])

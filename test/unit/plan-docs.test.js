@@ -1,15 +1,14 @@
 // The table of docs/planning.md follows from the cells in docs/data/planning.json.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { cpuFeatures, predicted } from '../../lib/answers/plan/model.js'
 import { scoresOf } from '../../lib/answers/plan/proof.js'
+import { sourceOf } from '../helpers/sources.js'
 
-const read = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const { models } = JSON.parse(read('docs/data/planning.json'))
+const { models } = JSON.parse(sourceOf('docs/data/planning.json'))
 
 test('predicted against measured, by model and all together', () => {
-  const page = read('docs/planning.md')
+  const page = sourceOf('docs/planning.md')
   const all = /** @type {[string, any[]][]} */ ([
     ...models.map((/** @type {any} */ { strategy, proof }) => [strategy, proof]),
     ['all', models.flatMap((/** @type {any} */ { proof }) => proof)],

@@ -1,14 +1,7 @@
 // A mix in calibrations and plans: its cells, and what servers must do for it by what was measured.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  cellsOfMix,
-  demandOfMix,
-  keysAt,
-  mixFactsOf,
-  mixFeatures,
-  mixTerms,
-} from '../../lib/answers/plan/mix.js'
+import * as mixes from '../../lib/answers/plan/mix.js'
 import { modelOf } from '../../lib/answers/plan/model.js'
 import { candidateOf, usedOf } from '../../lib/answers/plan/nodes.js'
 import { planAnswer } from '../../lib/answers/plan/plan-answer.js'
@@ -19,13 +12,14 @@ import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
 import { valuesOf } from '../helpers/table.js'
 
-/** @typedef {import('../../lib/answers/plan/mix.js').MixFacts} MixFacts */
+/** @import { MixFacts } from '../../lib/answers/plan/mix.js' */
+
+const { cellsOfMix, demandOfMix, keysAt, mixFactsOf, mixFeatures, mixTerms } = mixes
 
 const shop = /** @type {MixFacts} */ (mixFactsOf(loadModel('docs/examples/shop.yaml')))
 const facts = { ...shop, rate: 1000 }
 
-/** @param {number} rate */
-const costAt = (rate) => 10 + 5000 / rate
+const costAt = (/** @type {number} */ rate) => 10 + 5000 / rate
 const rates = [500, 1000, 2000, 4000, 8000]
 const commandUs = { get: 1, setex: 1, hgetall: 2, hset: 1, zrevrange: 11, zincrby: 1 }
 const cells = rates.map((rate) => ({
@@ -36,36 +30,22 @@ const cells = rates.map((rate) => ({
     ...{ bytes_in: 60, bytes_out: 140, command_us: commandUs },
   },
 }))
-const cpu = modelOf(
-  rates.map((rate) => mixFeatures({ rate })),
-  rates.map(costAt),
-  mixTerms,
-)
+const features = rates.map((rate) => mixFeatures({ rate }))
+const cpu = modelOf(features, rates.map(costAt), mixTerms)
+const predicted = { cpu_us: { master: { value: 15, low: 14, high: 16 } }, memory_bytes: null, net_bytes: 200 }
 const model = {
   ...{ strategy: 'shop', variant: null, mix: facts, cells, cpu: { master: cpu }, memory: null },
-  proof: [
-    {
-      ...cells[1],
-      predicted: {
-        ...{ cpu_us: { master: { value: 15, low: 14, high: 16 } }, memory_bytes: null, net_bytes: 200 },
-      },
-    },
-  ],
+  proof: [{ ...cells[1], predicted }],
 }
+const demandAt = (/** @type {number} */ rate) => demandOfMix({ model }, { rate }, 'value')
+/** @param {number} value @param {number} expected */
+const assertNear = (value, expected, by = 1e-9) =>
+  assert.ok(Math.abs(value - expected) < by, `${value}, not ${expected}`)
 
 test('what a calibration keeps of a mix', () => {
   assert.deepEqual([shop.rate, shop.connections, shop.pipeline], [null, 50, 1])
-  assert.deepEqual(valuesOf(shop.keys, 'pattern', 'keys', 'expires'), [
-    'session:{id}',
-    5000,
-    true,
-    'cart:{id}:items',
-    1000,
-    true,
-    'bestsellers',
-    1,
-    false,
-  ])
+  const keys = valuesOf(shop.keys, 'pattern', 'keys', 'expires').join(' ')
+  assert.equal(keys, 'session:{id} 5000 true cart:{id}:items 1000 true bestsellers 1 false')
   assert.deepEqual(shop.commands[6], { name: 'ZINCRBY', share: 3, pattern: 'bestsellers', reads: false })
   assert.equal(mixFactsOf('list'), null)
   assert.equal(mixFactsOf(loadModel('docs/examples/session-store.yaml')), null)
@@ -87,31 +67,28 @@ test('cells of a mix: rates around what the server can do, by seed, and others a
 })
 
 test('what an operation costs at a rate, and what of it is about single keys', () => {
-  const demand = (/** @type {number} */ rate) => demandOfMix({ model }, { rate }, 'value')
-  const { cpuUs, keys, bytesIn, bytesOut, writes, items } = demand(1000)
-  assert.ok(Math.abs(cpuUs.spread + cpuUs.fixed - 15) < 1e-6)
+  const { cpuUs, keys, bytesIn, bytesOut, writes, items } = demandAt(1000)
+  assertNear(cpuUs.spread + cpuUs.fixed, 15, 1e-6)
   // 1.8 µs in commands and 12.7 beside them, of the mean of all cells.
   const mean = rates.reduce((sum, rate) => sum + costAt(rate), 0) / rates.length
   const beside = mean - 1.8
   const few = (0.07 * (beside + 11) + 0.03 * (beside + 1)) / mean
-  assert.ok(Math.abs(cpuUs.fixed / 15 - few) < 1e-9, `${cpuUs.fixed / 15}, not ${few}`)
+  assertNear(cpuUs.fixed / 15, few)
   assert.deepEqual([keys, items], [1, 6001])
-  assert.ok(Math.abs(Number(writes) - 0.11) < 1e-9)
-  assert.ok(Math.abs(bytesIn.spread + bytesIn.fixed - 60) < 1e-9)
-  assert.ok(Math.abs(bytesOut.fixed - 140 * few) < 1e-9)
+  assertNear(Number(writes), 0.11)
+  assertNear(bytesIn.spread + bytesIn.fixed, 60)
+  assertNear(bytesOut.fixed, 140 * few)
   // Beyond the cells an operation costs as much as at the last of them.
-  assert.deepEqual(demand(80_000).cpuUs, demand(8000).cpuUs)
-  assert.ok(demand(2000).cpuUs.spread < cpuUs.spread)
+  assert.deepEqual(demandAt(80_000).cpuUs, demandAt(8000).cpuUs)
+  assert.ok(demandAt(2000).cpuUs.spread < cpuUs.spread)
 })
 
 test('keys with a lifetime are as many more as the rate is higher, others stay', () => {
   assert.deepEqual(valuesOf(keysAt(facts, 2), 'keys'), [10_000, 2000, 1])
-  const once = demandOfMix({ model }, { rate: 1000 }, 'value')
-  const twice = demandOfMix({ model }, { rate: 2000 }, 'value')
+  const [once, twice] = [demandAt(1000), demandAt(2000)]
   assert.equal(twice.items, 12_001)
-  const board = (/** @type {typeof once} */ { memory, items }) => memory.fixed * items
-  assert.ok(Math.abs(board(twice) / board(once) - 1) < 1e-9)
-  assert.ok(Math.abs((twice.memory.spread * twice.items) / (once.memory.spread * once.items) - 2) < 1e-9)
+  assertNear((twice.memory.fixed * twice.items) / (once.memory.fixed * once.items), 1)
+  assertNear((twice.memory.spread * twice.items) / (once.memory.spread * once.items), 2)
   // Its rate is not known: the keys of the file.
   const unknown = { ...model, mix: { ...facts, rate: null } }
   assert.equal(demandOfMix({ model: unknown }, { rate: 9000 }, 'value').items, 6001)
@@ -123,10 +100,9 @@ test('replicas are sent what is written, and a single key stays on one shard', (
     survive: 'none',
   })
   const type = { name: 'any', memoryGib: 4, networkMbit: 1000, hour: 1 }
-  const demand = demandOfMix({ model }, { rate: 100_000 }, 'value')
-  const { network = 0 } = usedOf(demand, type, 1, wishes)
-  assert.ok(Math.abs(network - (8 * 100_000 * (140 + 60 * 0.11)) / 1e9) < 1e-9, `${network}`)
-  const alone = candidateOf(demandOfMix({ model }, { rate: 1e6 }, 'value'), type, wishes)
+  const { network = 0 } = usedOf(demandAt(100_000), type, 1, wishes)
+  assertNear(network, (8 * 100_000 * (140 + 60 * 0.11)) / 1e9)
+  const alone = candidateOf(demandAt(1e6), type, wishes)
   assert.equal(alone.shards, null)
   assert.equal(alone.why, 'the busiest of few keys is on one shard, and its main thread is not enough')
 })
@@ -135,10 +111,8 @@ const calibration = {
   ...{ schema: 1, kind: 'calibration', complete: true, started: '2026-11-26T00:00:00.000Z', millrace: '0' },
   server: { version: '7.0.15', allocator: 'jemalloc-8', masters: 1, replicas: 0, configuration: {} },
   machine: { cpu: 'cpu', cores: 2, node: '22', where: 'local' },
-  seed: 1,
-  ranges: { items: [1, 2], valueBytes: [1, 2], members: [1, 2], connections: [1, 2] },
-  idle: [{ cpu_pct: { master: 1 }, net_bytes_per_s: 100 }],
-  references: [],
+  ...{ seed: 1, ranges: { items: [1, 2], valueBytes: [1, 2], members: [1, 2], connections: [1, 2] } },
+  ...{ idle: [{ cpu_pct: { master: 1 }, net_bytes_per_s: 100 }], references: [] },
   models: [model],
 }
 

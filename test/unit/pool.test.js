@@ -1,123 +1,95 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import { poolOf } from '../../lib/transport/pool.js'
-import { entryOf } from '../../lib/transport/send-queue.js'
-import { jobOf, ok, sceneOfQueues, tickOf, turnOf, values } from '../helpers/scene-of-queues.js'
+import { jobOf, ok, repeatNamed, sceneOfQueues, tickOf, turnNamed } from '../helpers/scene-of-queues.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-/** Two connections to one server. @param {Partial<ReturnType<typeof sceneOfQueues>['options']>} [changes] */
-const poolToTest = async (changes = {}) => {
-  const { connections, done, options } = sceneOfQueues()
-  const pool = poolOf({ ...options, ...changes, connections: 2, chunks: 8 })
+/** Two connections, 0 and 1, to one server. @param {Partial<ReturnType<typeof sceneOfQueues>['options']>} [changes] */
+const poolWith = (changes) => async () => {
+  const { note, taken } = notes()
+  const { connections, options } = sceneOfQueues()
+  const held = { isHeld: false }
+  const slotQueues = { any: () => held.isHeld, has: () => false, wait: () => assert.fail('was not expected') }
+  const pool = poolOf({ ...options, slotQueues, ...changes, connections: 2, chunks: 8 })
   await pool.connect()
-  return {
-    pool,
-    connections,
-    done,
-    bytes: () => connections.map(({ bytes }) => bytes),
-    /** A tick that goes by both connections. @param {number} chunk @param {number} index @param {number} [commands] by the first */
-    both: (chunk, index, commands = 2) => {
-      const tick = tickOf(chunk, index)
-      const jobs = [jobOf(tick, { commands }), jobOf(tick, { connection: 1 })]
-      return { tick, jobs }
-    },
+  const before = [0, 0]
+  const turnBy = (/** @type {string} */ name) => {
+    const [turn, connection] = name.split('@')
+    if (connection !== 'both') return turnNamed(turn, Number(connection ?? 0))
+    const [chunk, index, commands = 2] = turn.split(/[.x]/).map(Number)
+    const tick = tickOf(chunk, index)
+    return { tick, jobs: [jobOf(tick, { commands }), jobOf(tick, { connection: 1 })] }
   }
+  const steps = {
+    offer: (/** @type {string[]} */ ...turns) => {
+      for (const name of turns) pool.offer(turnBy(name))
+      pool.pump()
+    },
+    wait: (/** @type {string} */ name) => pool.offer(turnBy(name)),
+    repeat: (/** @type {string} */ turn) => {
+      pool.sendFirst(repeatNamed(turn))
+      pool.pump()
+    },
+    drain: () => pool.whenDrained(() => note('drained')),
+    answer: (/** @type {number} */ connection, /** @type {string} */ count) =>
+      connections[connection].answer(ok.repeat(Number(count))),
+    hold: () => Object.assign(held, { isHeld: true }),
+    release: () => Object.assign(held, { isHeld: false }),
+    end: (/** @type {number} */ connection) => connections[connection].end(),
+    take: () => note(`takes ${pool.takeAll().waiting.map(({ tick }) => tick.chunk)}`),
+    state: () => note([pool.isUp() ? 'up' : 'down', pool.isUnused() ? 'unused' : 'used'].join(' ')),
+  }
+  const seen = () => {
+    const sent = connections.map(({ commands }, i) => commands - before[i])
+    for (const [i, { commands }] of connections.entries()) before[i] = commands
+    return [taken(), `sends ${sent.join(' and ')}`].filter(Boolean).join('; ')
+  }
+  return { steps, seen }
 }
 
-test('each portion goes by its connection', async () => {
-  const { pool, connections, bytes } = await poolToTest()
-  pool.offer(turnOf(0, 0, { connection: 1 }))
-  pool.pump()
-  const [none, some] = bytes()
-  assert.equal(none, 0)
-  assert.ok(some > 0)
-  const { tick, jobs } = turnOf(1)
-  pool.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
-  pool.pump()
-  assert.deepEqual(bytes(), [some, some], 'a repeat goes by the connection of its portion')
-  assert.equal(connections.length, 2)
-})
+// 0.1x3@1 is chunk 0, index 1, three commands by connection 1; @both has the same by 0, and two by 1.
+testScenes(
+  `
+each portion goes by its connection, a repeat too
+  offer 0@1 -> sends 0 and 2
+  repeat 1 -> sends 2 and 0
 
-test('the next tick of a chunk waits on both connections until both have answered the one before', async () => {
-  const { pool, connections, bytes, both } = await poolToTest()
-  const [first, second] = connections
-  pool.offer(both(0, 0))
-  pool.offer(both(0, 1))
-  pool.pump()
-  const sent = bytes()
-  assert.ok(sent[0] > 0 && sent[0] === sent[1])
-  first.answer(ok + ok)
-  assert.deepEqual(bytes(), sent, 'the other connection has not answered')
-  second.answer(ok)
-  assert.deepEqual(bytes(), sent, 'it still owes one')
-  second.answer(ok)
-  assert.deepEqual(
-    bytes(),
-    sent.map((n) => 2 * n),
-    'the answer on one connection lets the other go on too',
-  )
-})
+the next tick of a chunk waits on both connections until both have answered the one before
+  offer 0.0@both 0.1@both -> sends 2 and 2
+  answer 0 2 -> sends 0 and 0
+  answer 1 1 -> sends 0 and 0
+  answer 1 1 -> sends 2 and 2
 
-test('other chunks do not wait for it, and one connection whose window is full does not stop the other', async () => {
-  const { pool, bytes, both } = await poolToTest({ windowCommands: 2 })
-  pool.offer(both(0, 0, 3))
-  pool.pump()
-  const [, sent] = bytes()
-  pool.offer(turnOf(1, 0, { connection: 1 }))
-  pool.pump()
-  assert.equal(bytes()[1], sent, 'two commands fill its window')
+other chunks do not wait for it
+  offer 0.0@both -> sends 2 and 2
+  offer 1.0@both -> sends 2 and 2
 
-  const wide = await poolToTest()
-  wide.pool.offer(wide.both(0, 0))
-  wide.pool.pump()
-  const before = wide.bytes()
-  wide.pool.offer(wide.both(1, 0))
-  wide.pool.pump()
-  assert.deepEqual(
-    wide.bytes(),
-    before.map((n) => 2 * n),
-  )
-})
+it is drained when the last of its connections is
+  offer 0.0@both, drain, answer 0 2 -> sends 2 and 2
+  answer 1 2 -> drained; sends 0 and 0
 
-test('what one connection was holding up for all is sent by all when it is let go', async () => {
-  let isHeld = true
-  const slotQueues = { any: () => isHeld, has: () => false, wait: () => assert.fail('was not expected') }
-  const { pool, connections, bytes } = await poolToTest({ oneSlot: true, slotQueues })
-  const { tick, jobs } = turnOf(0)
-  pool.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
-  pool.offer(turnOf(1, 0, { connection: 1 }))
-  pool.pump()
-  assert.equal(bytes()[1], 0, 'on one server a repeat holds up every turn')
-  connections[0].answer(ok)
-  isHeld = false
-  connections[0].answer(ok)
-  assert.ok(bytes()[1] > 0)
-})
+it is up while all of its connections are, and unused when none is and nothing waits
+  state, end 0, state, end 1, state -> up used, down used, down unused; sends 0 and 0
+  wait 0, state, take, state -> down used, takes 0, down unused; sends 0 and 0
+`,
+  poolWith(),
+)
 
-test('it is drained when the last of its connections is', async () => {
-  const { pool, connections, both } = await poolToTest()
-  let drained = 0
-  pool.offer(both(0, 0))
-  pool.pump()
-  pool.whenDrained(() => drained++)
-  connections[0].answer(ok + ok)
-  assert.equal(drained, 0)
-  connections[1].answer(ok + ok)
-  assert.equal(drained, 1)
-})
+testScenes(
+  `
+one connection whose window is full does not stop the other
+  offer 0.0x3@both -> sends 2 and 2
+  offer 1@1 -> sends 0 and 0
+  answer 1 2 -> sends 0 and 2
+`,
+  poolWith({ maxUnansweredCommands: 2 }),
+)
 
-test('it is up while all of its connections are, and unused when none is and nothing waits', async () => {
-  const { pool, connections } = await poolToTest()
-  assert.deepEqual([pool.isUp(), pool.isUnused()], [true, false])
-  connections[0].end()
-  assert.deepEqual([pool.isUp(), pool.isUnused()], [false, false])
-  connections[1].end()
-  assert.deepEqual([pool.isUp(), pool.isUnused()], [false, true])
-  pool.offer(turnOf(0))
-  assert.deepEqual([pool.isUnused(), pool.shares()], [false, 1])
-  assert.deepEqual(
-    pool.takeAll().shares.map(({ tick }) => tick.chunk),
-    [0],
-  )
-  assert.equal(pool.isUnused(), true)
-  pool.close()
-})
+testScenes(
+  `
+on one server a repeat holds up every turn, and what waited is sent by all connections when it is let go
+  hold, repeat 0, offer 1@1 -> sends 2 and 0
+  answer 0 1, release -> sends 0 and 0
+  answer 0 1 -> sends 0 and 2
+`,
+  poolWith({ oneSlot: true }),
+)

@@ -1,47 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chosenPlan, readPlanOf } from '../../lib/loads/fetches/plan.js'
-import { readSettings } from '../../lib/options/read-settings.js'
-import { announcedFault, announcedIn, announcedWords, announcementOf } from '../../lib/plan/announced-plan.js'
-import { strategyNames } from '../../lib/workloads/index.js'
+import { announcedFault, announcedIn, announcedWords } from '../../lib/plan/announced-plan.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { announcedPlan, builtInNames, samplePlan, settingsOf } from '../helpers/sample-plan.js'
+import { rowsOf } from '../helpers/table.js'
 
-/** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
+/** @import { AnnouncedPlan } from '../../lib/plan/announced-plan.js' */
 
 const nowMs = 1_790_000_000_000
 
-/** @param {string} line @param {NodeJS.ProcessEnv} [env] */
-const settingsOf = (line, env = {}) => {
-  const settings = readSettings({ program: 'consumer', argv: line.split(' ').filter(Boolean), env })
-  assert.ok('given' in settings)
-  return /** @type {ReaderSettings} */ (settings)
-}
-
 /** @param {Parameters<typeof samplePlan>[0]} [settings] @param {number} [agoMs] @param {boolean} [ended] */
-const announced = (settings, agoMs = 0, ended = false) => ({
-  ...announcementOf(samplePlan(settings), '0.1.0'),
-  startedMs: nowMs - agoMs - 1000,
-  renewedMs: nowMs - agoMs,
-  ended,
-})
-const isLive = (
-  /** @type {import('../../lib/plan/announced-plan.js').AnnouncedPlan} */ { ended, renewedMs },
-) => !ended && nowMs - renewedMs < 12_000
+const announced = (settings, agoMs = 0, ended = false) =>
+  announcedPlan(settings, { startedMs: nowMs - agoMs - 1000, renewedMs: nowMs - agoMs, ended })
+const isLive = (/** @type {AnnouncedPlan} */ { ended, renewedMs }) => !ended && nowMs - renewedMs < 12_000
 /** @param {string} line @param {ReturnType<typeof announced>[]} announcements @param {NodeJS.ProcessEnv} [env] */
-const choose = (line, announcements, env) => chosenPlan(settingsOf(line, env), announcements, isLive)
+const choose = (line, announcements, env) =>
+  chosenPlan(settingsOf(line, 'consumer', env), announcements, isLive)
 
 test('an announcement survives its text, and other texts are none', () => {
   const whole = announced({ sortedSets: 3, strategy: 'hash' })
   assert.deepEqual(announcedIn(JSON.stringify(whole)), whole)
   for (const text of ['', '{', 'null', '[]', '{}', '"x"']) assert.equal(announcedIn(text), null, text)
-  for (const change of [
-    { ttlS: '3' },
-    { sets: 'latest-ids' },
-    { sets: [5] },
-    { payload: 'other' },
-    { ended: 1 },
-  ])
+  for (const change of [{ ttlS: '3' }, { sets: 'x' }, { sets: [5] }, { payload: 'other' }, { ended: 1 }])
     assert.equal(announcedIn(JSON.stringify({ ...whole, ...change })), null)
 })
 
@@ -76,8 +57,7 @@ test('every plan that the options allow can be read', () => {
     '-q 1 --ttl 1s --value-size 1B -p 1ms --seed 0',
     '-q 20000 --ns 16384 --spread --extra-sorted-sets 100 --pacing smooth -p 24h',
   ]) {
-    const settings = readSettings({ program: 'producer', argv: line.split(' '), env: {} })
-    const text = JSON.stringify(announced(/** @type {any} */ (settings)))
+    const text = JSON.stringify(announced(settingsOf(line)))
     assert.equal(announcedFault(text), null, line)
     assert.ok(announcedIn(text), line)
   }
@@ -86,11 +66,8 @@ test('every plan that the options allow can be read', () => {
 test('no plan: the options decide', () => assert.equal(choose('', []), null))
 
 test('the one that is written, whatever stood there before', () => {
-  const [live, ended, silent] = [
-    announced(),
-    announced({ strategy: 'list' }, 0, true),
-    announced({ strategy: 'set' }, 60_000),
-  ]
+  const live = announced()
+  const [ended, silent] = [announced({ strategy: 'list' }, 0, true), announced({ strategy: 'set' }, 60_000)]
   assert.equal(choose('', [ended, live, silent]), live)
 })
 
@@ -111,27 +88,25 @@ test('several at a time are named, and the strategy tells', () => {
   assert.equal(choose('-q 50', [announced(), announced({ quantity: 50 })])?.quantity, 50)
 })
 
-/** @type {[line: string, pattern: RegExp][]} */
-const contradicting = [
-  ['--sl', /^--sl contradicts what is written under no prefix: sorted-set of 100 items\. Leave it out/],
-  ['--strategy hash', /^--strategy hash contradicts/],
-  ['-q 5', /^--quantity 5 contradicts .* \(--items 100\)/],
-  ['--ttl 9', /^--ttl 9 contradicts .* \(--ttl 3\)/],
-  ['--seed 2', /^--seed 2 contradicts/],
-  ['--stamp', /^--stamp contradicts .* \(without --stamp\)/],
-  ['--ns 4', /^--ns 4 contradicts .* \(--sets 1\)/],
-  ['--spread', /^--spread contradicts .* \(--placement hash\)/],
-  ['--payload zero', /^--payload zero contradicts/],
-]
-for (const [line, pattern] of contradicting)
-  test(`a mismatch is explained: ${line}`, () =>
-    assert.throws(() => choose(line, [announced()]), { name: 'OptionError', exitCode: 2, message: pattern }))
+for (const [line, words] of rowsOf(String.raw`
+--sl -> --sl contradicts what is written under no prefix: sorted-set of 100 items\. Leave it out
+--strategy hash -> --strategy hash contradicts
+-q 5 -> --quantity 5 contradicts .* \(--items 100\)
+--ttl 9 -> --ttl 9 contradicts .* \(--ttl 3\)
+--seed 2 -> --seed 2 contradicts
+--stamp -> --stamp contradicts .* \(without --stamp\)
+--ns 4 -> --ns 4 contradicts .* \(--sets 1\)
+--spread -> --spread contradicts .* \(--placement hash\)
+--payload zero -> --payload zero contradicts
+`))
+  test(`a mismatch is explained: ${line}`, () => {
+    const message = new RegExp(`^${words}`)
+    assert.throws(() => choose(line, [announced()]), { name: 'OptionError', exitCode: 2, message })
+  })
 
 test('a variable that contradicts is named as such', () => {
-  assert.throws(
-    () => choose('', [announced()], { MILLRACE_QUANTITY: '7' }),
-    /^OptionError: MILLRACE_QUANTITY=7 contradicts/,
-  )
+  const expected = /^OptionError: MILLRACE_QUANTITY=7 contradicts/
+  assert.throws(() => choose('', [announced()], { MILLRACE_QUANTITY: '7' }), expected)
 })
 
 test('what agrees is no mismatch, and defaults contradict nothing', () => {
@@ -143,24 +118,31 @@ test('what agrees is no mismatch, and defaults contradict nothing', () => {
 const facts = { agents: [1], cluster: false, masters: 1, fetchScript: 'f' }
 
 test('the plan of an announcement, and of the options alone', () => {
-  const byAnnouncement = readPlanOf(settingsOf('-p 250 --limit 5'), {
-    ...facts,
-    announced: announced({ ttlS: 9, sortedSets: 2 }),
+  const planBy = (
+    /** @type {string} */ line,
+    /** @type {ReturnType<typeof announced> | null} */ plan = null,
+  ) => {
+    const { source, ttlS, periodMs, writePeriodMs, limit, sets, ...of } = readPlanOf(
+      settingsOf(line, 'consumer'),
+      {
+        ...{ ...facts, announced: plan },
+      },
+    )
+    return {
+      terms: [source, ttlS, periodMs, writePeriodMs, limit],
+      sets,
+      knows: [of.knowsBytes, of.knowsItems],
+    }
+  }
+  assert.deepEqual(planBy('-p 250 --limit 5', announced({ ttlS: 9, sortedSets: 2 })), {
+    terms: ['target', 9, 250, 1000, 5],
+    sets: ['latest-ids:0', 'latest-ids:1'],
+    knows: [true, true],
   })
-  assert.equal(byAnnouncement.source, 'target')
-  assert.deepEqual(
-    [byAnnouncement.ttlS, byAnnouncement.periodMs, byAnnouncement.writePeriodMs, byAnnouncement.limit],
-    [9, 250, 1000, 5],
-  )
-  assert.deepEqual(byAnnouncement.sets, ['latest-ids:0', 'latest-ids:1'])
-  assert.deepEqual([byAnnouncement.knowsBytes, byAnnouncement.knowsItems], [true, true])
-
-  const alone = readPlanOf(settingsOf('--prefix p: --ns 2 --ttl 5'), { ...facts, announced: null })
-  assert.deepEqual([alone.source, alone.ttlS, alone.writePeriodMs], ['options', 5, null])
-  assert.deepEqual(alone.sets, ['p:latest-ids:0', 'p:latest-ids:1'])
-  assert.deepEqual([alone.knowsBytes, alone.knowsItems], [false, false])
-  const told = readPlanOf(settingsOf('--value-size 64 -q 5'), { ...facts, announced: null })
-  assert.deepEqual([told.knowsBytes, told.knowsItems], [true, true])
+  const { terms, ...alone } = planBy('--prefix p: --ns 2 --ttl 5')
+  assert.deepEqual([terms[0], terms[1], terms[3]], ['options', 5, null])
+  assert.deepEqual(alone, { sets: ['p:latest-ids:0', 'p:latest-ids:1'], knows: [false, false] })
+  assert.deepEqual(planBy('--value-size 64 -q 5').knows, [true, true])
 })
 
 /** @type {[line: string, change: Partial<typeof facts>, pattern: RegExp][]} */
@@ -173,17 +155,21 @@ const impossible = [
   [
     '--no-values --strategy stream',
     {},
-    /^OptionError: --no-values: what strategy stream is read by .* leave it out$/,
+    /^OptionError: --no-values: what strategy stream is .* leave it out$/,
   ],
 ]
 for (const [line, change, pattern] of impossible)
   test(`impossible: ${line} ${JSON.stringify(change)}`, () =>
-    assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, announced: null }), pattern))
+    assert.throws(
+      () => readPlanOf(settingsOf(line, 'consumer'), { ...facts, ...change, announced: null }),
+      pattern,
+    ))
 
 test('--no-values is refused where a reader cannot do without them, by options and by plan, and only there', () => {
-  for (const strategy of strategyNames('ticks')) {
-    const plan = () => readPlanOf(settingsOf('--no-values'), { ...facts, announced: announced({ strategy }) })
-    const full = readPlanOf(settingsOf(''), { ...facts, announced: announced({ strategy }) })
+  for (const strategy of builtInNames('ticks')) {
+    const plan = () =>
+      readPlanOf(settingsOf('--no-values', 'consumer'), { ...facts, announced: announced({ strategy }) })
+    const full = readPlanOf(settingsOf('', 'consumer'), { ...facts, announced: announced({ strategy }) })
     if (strategyOf(full).reader().value) assert.equal(plan().values, false)
     else assert.throws(plan, { exitCode: 2, message: new RegExp(`^--no-values: .*strategy ${strategy} .*$`) })
   }

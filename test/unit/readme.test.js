@@ -23,14 +23,10 @@ test('generated parts of README.md and docs/, .env.example and pictures are curr
 })
 
 test('a part that differs is written anew, and nothing else', () => {
-  const read = (/** @type {string} */ file) =>
-    file === 'docs/options.md'
-      ? `before\n${fileText(file).replace('items per interval', 'things')}after`
-      : fileText(file)
-  assert.equal(
-    generatedFiles(read, fromData)['docs/options.md'],
-    `before\n${fileText('docs/options.md')}after`,
-  )
+  const options = 'docs/options.md'
+  const old = `before\n${fileText(options).replace('items per interval', 'things')}after`
+  const read = (/** @type {string} */ file) => (file === options ? old : fileText(file))
+  assert.equal(generatedFiles(read, fromData)[options], `before\n${fileText(options)}after`)
   assert.throws(() => between('# no marks', 'options', '', 'a.md'), /a\.md lacks <!-- options:start/)
 })
 
@@ -97,38 +93,28 @@ test('.env.example changes nothing, as it is and with every line in force', () =
 
 test('a picture is titled with what its data show, and with no more', () => {
   const models = documents().get('models') ?? assert.fail()
-  const titled = (/** @type {object} */ ours) =>
-    modelsFinding({
-      ...models,
-      ratios: models.ratios.map((ratio) => ({ ...ratio, ours: { ...ratio.ours, ...ours } })),
-    })
-  assert.equal(
-    titled({ ratio: 0.75, low: 0.7, high: 0.8 }),
-    'A list costs 25 % less server CPU per item than a sorted set',
-  )
-  assert.equal(
-    titled({ ratio: 1.5, low: 1.2, high: 1.9 }),
-    'A list costs 50 % more server CPU per item than a sorted set',
-  )
-  assert.match(titled({ ratio: 0.75, low: 0.5, high: 1.1 }), /^No clear difference/)
+  for (const [ratio, low, high, title] of /** @type {[number, number, number, RegExp][]} */ ([
+    [0.75, 0.7, 0.8, /^A list costs 25 % less server CPU per item than a sorted set$/],
+    [1.5, 1.2, 1.9, /^A list costs 50 % more server CPU per item than a sorted set$/],
+    [0.75, 0.5, 1.1, /^No clear difference/],
+  ])) {
+    const ratios = models.ratios.map((one) => ({ ...one, ours: { ...one.ours, ratio, low, high } }))
+    assert.match(modelsFinding({ ...models, ratios }), title)
+  }
 
   const run = runNamed('add-shard')
   assert.ok(run)
   const { offered } = run.items
+  const lost = { ...run, items: { offered, acked: offered - 1200 } }
   assert.match(shardAddedChart(run).title, /no item is lost$/)
-  assert.match(
-    shardAddedChart({ ...run, items: { offered, acked: offered - 1200 } }).title,
-    /1,200 items are not acknowledged$/,
-  )
+  assert.match(shardAddedChart(lost).title, /1,200 items are not acknowledged$/)
 })
 
 test('an interval that includes 1 is no difference', () => {
-  const ratio = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) =>
-    /** @type {any} */ ({ ours: { ratio: value, low, high } })
-  assert.equal(changeWords(ratio(0.75, 0.7, 0.8), 'CPU'), '25 % less CPU (20 to 30 %)')
-  assert.equal(changeWords(ratio(1.2, 1.1, 1.3), 'CPU'), '20 % more CPU (10 to 30 %)')
-  assert.equal(
-    changeWords(ratio(0.9, 0.7, 1.1), 'CPU'),
-    'no clear difference in CPU (ratio 0.90 (0.70 to 1.10))',
-  )
+  for (const [ratio, low, high, words] of /** @type {const} */ ([
+    [0.75, 0.7, 0.8, '25 % less CPU (20 to 30 %)'],
+    [1.2, 1.1, 1.3, '20 % more CPU (10 to 30 %)'],
+    [0.9, 0.7, 1.1, 'no clear difference in CPU (ratio 0.90 (0.70 to 1.10))'],
+  ]))
+    assert.equal(changeWords(/** @type {any} */ ({ ours: { ratio, low, high } }), 'CPU'), words)
 })

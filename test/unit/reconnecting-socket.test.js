@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconnectingSocketOf } from '../../lib/transport/reconnecting-socket.js'
+import { reconnectingSocketOf, renewalsOf } from '../../lib/transport/reconnecting-socket.js'
+import { reconnectsOf } from '../../lib/transport/reconnects.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-/** A link whose connections open, fail and end as the test says; timers go off when it says so. */
+/** Links whose connections open, fail and end as the test says; timers go off when it says so. */
 const scene = () => {
-  const state = { nowMs: 0, opens: 0, reads: '', owes: false }
-  const events = /** @type {string[]} */ ([])
-  const waits = /** @type {number[]} */ ([])
-  /** @type {(() => void)[]} */
-  const timers = []
+  const { note, taken } = notes()
+  const state = { nowMs: 0, opens: 0, owes: false }
+  const timers = /** @type {(() => void)[]} */ ([])
   /** @type {{ resolve: (socket: any) => void, reject: (error: Error) => void, onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */
   let last
   const link = reconnectingSocketOf({
@@ -19,20 +19,18 @@ const scene = () => {
       }),
     decoder: () => {
       const mine = state.opens + 1
-      return (chunk) => {
-        state.reads += `${mine}:${chunk} `
-      }
+      return (chunk) => note(`reads ${chunk} of ${mine}`)
     },
-    onRead: () => events.push('read'),
-    onUp: () => events.push('up'),
-    onDown: (error) => events.push(`down ${error?.message ?? ''}`),
-    owes: () => state.owes,
-    onRenewed: (tookMs) => events.push(`renewed in ${tookMs} ms`),
+    onRead: () => note('read'),
+    onUp: () => note('up'),
+    onDown: (error) => note(`down ${error?.message ?? ''}`.trim()),
+    hasUnanswered: () => state.owes,
+    onRenewed: (tookMs) => note(`renewed in ${tookMs} ms`),
     clock: () => state.nowMs,
     random: () => 1,
     timers: /** @type {any} */ ({
       setTimeout: (/** @type {() => void} */ then, /** @type {number} */ ms) => {
-        waits.push(ms)
+        note(`waits ${ms}`)
         return timers.push(then)
       },
       clearTimeout: (/** @type {number | undefined} */ id) => {
@@ -40,152 +38,153 @@ const scene = () => {
       },
     }),
   })
-  const settle = () => new Promise((resolve) => setImmediate(resolve))
-  const socket = () => {
-    const made = /** @type {any} */ ({
-      destroyed: false,
-      destroy: () => {
-        made.destroyed = true
-        last.onClose()
-      },
-    })
-    return made
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  const opens = (how = '') => {
+    const destroy = () => {
+      note('closed')
+      last.onClose()
+    }
+    const socket = { destroyed: how === 'lost', destroy }
+    if (socket.destroyed) destroy()
+    last.resolve(socket)
+    return settled()
   }
-  return {
-    state,
-    events,
-    waits,
-    link,
-    opens: async (made = socket()) => {
-      last.resolve(made)
-      await settle()
-      return made
-    },
-    fails: async () => {
+  const steps = {
+    opens,
+    connect: () => void link.connect(),
+    close: link.close,
+    renew: () => note(link.renew() ? 'begins' : 'no'),
+    fails: () => {
       last.reject(new Error('refused'))
-      await settle()
+      return settled()
     },
     ends: () => last.onClose(new Error('reset')),
     answers: (/** @type {string} */ text) => last.onBytes(Buffer.from(text)),
-    later: () => timers.at(-1)?.(),
-    made: socket,
+    later: () => void timers.at(-1)?.(),
+    owing: (/** @type {string} */ does) => {
+      state.owes = does === 'yes'
+    },
+    at: (/** @type {string} */ ms) => {
+      state.nowMs = Number(ms)
+    },
+    owes: () => link.owesFrom(state.nowMs),
+    silent: () => note(`silent ${link.silentMs(true)}, without owing ${link.silentMs(false)}`),
   }
+  const seen = () => {
+    const is = (link.isUp() ? 'up' : 'down') + (link.isRenewing() ? ', renewing' : '')
+    return `${taken()} [${state.opens} ${is}]`.trim()
+  }
+  return { state, link, steps, seen }
 }
 
-test('one that is refused or lost is made again, after waits that double up to a second and begin anew', async () => {
-  const { link, events, waits, opens, fails, ends, later } = scene()
-  link.connect()
-  for (let i = 0; i < 7; i++) {
-    await fails()
-    later()
+// Behind each row: what happened, how many connections were asked for, and whether the link is up.
+testScenes(
+  `
+one that is refused or lost is made again, after waits that double up to a second and begin anew
+  connect, fails, later, fails, later -> down refused, waits 50, down refused, waits 100 [3 down]
+  fails, later, fails, later -> down refused, waits 200, down refused, waits 400 [5 down]
+  fails, later, fails, later -> down refused, waits 800, down refused, waits 1000 [7 down]
+  fails, later, opens -> down refused, waits 1000, up [8 up]
+  ends -> down reset, waits 50 [8 down]
+
+each connection has a decoder of its own
+  connect, opens, answers a, ends, later, opens, answers b -> up, reads a of 1, read, down reset, waits 50, up, reads b of 2, read [2 up]
+
+it is asked for once at a time, and not at all after the end
+  connect, connect -> [1 down]
+  opens, connect -> up [1 up]
+  ends, close, later -> down reset, waits 50 [1 down]
+
+one that opens after the end is closed
+  connect, close, opens -> closed, down [1 down]
+
+one that was lost as it opened is not up
+  connect, opens lost -> closed, down, waits 50 [1 down]
+
+silence counts from the first byte owed, or the last that came
+  connect, opens, at 5000, owes, at 6000, silent -> up, silent 1000, without owing 0 [1 up]
+  answers x, silent -> reads x of 1, read, silent 0, without owing 0 [1 up]
+
+one to be renewed takes nothing new, is closed when it owes nothing, and is up again as another
+  connect, renew -> no [1 down]
+  opens, owing yes, renew, renew -> up, begins, no [1 down, renewing]
+  answers a -> reads a of 1, read [1 down, renewing]
+  owing no, at 100, answers b -> reads b of 1, closed, read [2 down, renewing]
+  at 107, opens -> renewed in 7 ms [2 up]
+
+one that owes nothing is renewed at once, and one whose successor is refused is down
+  connect, opens, renew -> up, closed, begins [2 down, renewing]
+  fails -> down refused, waits 50 [2 down]
+  later, opens -> up [3 up]
+
+one that is lost while it is to be renewed is made again as any other
+  connect, opens, owing yes, renew, ends -> up, begins, down reset, waits 50 [1 down]
+  later, opens -> up [2 up]
+`,
+  scene,
+)
+
+/** The same with its first connection up. */
+const upScene = async () => {
+  const all = scene()
+  all.link.connect()
+  await all.steps.opens()
+  return { ...all, opens: all.steps.opens }
+}
+
+test('a client is renewed on all nodes, and not again before it is whole; then it is the turn of another', async () => {
+  const [a, b, c] = [await upScene(), await upScene(), scene()]
+  const [one, other] = [[a.link, b.link, c.link], [(await upScene()).link]]
+  const renew = renewalsOf(2, (client) => [one, other][client])
+  assert.equal(renew()?.length, 2, 'the third was never up')
+  assert.deepEqual([a.state.opens, b.state.opens, c.state.opens], [2, 2, 0])
+  await a.opens()
+  assert.deepEqual([renew()?.length, other[0].isRenewing()], [1, true])
+  assert.equal(renew(), null, 'one of the first is still being made')
+  assert.equal(a.state.opens, 2)
+  await b.opens()
+  assert.equal(renew()?.length, 2)
+  assert.deepEqual([a.state.opens, b.state.opens], [3, 3])
+})
+
+test('a client is counted as renewed when it is open again on all nodes', async () => {
+  const [a, b, c, d] = await Promise.all([upScene(), upScene(), upScene(), upScene()])
+  const clients = [
+    [a, b],
+    [c, d],
+  ]
+  let nowMs = 0
+  let next = () => {}
+  const timers = /** @type {any} */ ({
+    setTimeout: (/** @type {() => void} */ then) => {
+      next = then
+    },
+  })
+  const renew = renewalsOf(2, (client) => clients[client].map(({ link }) => link))
+  const { start, counts } = reconnectsOf({ hz: 1000, renew, clock: () => nowMs, timers })
+  const counted = () => Object.values(counts())
+  const due = (/** @type {number} */ n) => {
+    nowMs += n
+    next()
   }
-  assert.deepEqual(waits, [50, 100, 200, 400, 800, 1000, 1000])
-  await opens()
-  assert.equal(link.isUp(), true)
-  ends()
-  assert.equal(link.isUp(), false)
-  assert.equal(waits.at(-1), 50)
-  assert.deepEqual(events, [...Array(7).fill('down refused'), 'up', 'down reset'])
-})
-
-test('each connection has a decoder of its own', async () => {
-  const { link, state, opens, ends, answers, later } = scene()
-  link.connect()
-  await opens()
-  answers('a')
-  ends()
-  later()
-  await opens()
-  answers('b')
-  assert.equal(state.reads, '1:a 2:b ')
-})
-
-test('it is asked for once at a time, and not at all after the end', async () => {
-  const { link, state, opens, ends, later, events } = scene()
-  link.connect()
-  link.connect()
-  assert.equal(state.opens, 1)
-  await opens()
-  link.connect()
-  assert.equal(state.opens, 1)
-  ends()
-  link.close()
-  later()
-  assert.equal(state.opens, 1)
-  assert.deepEqual(events, ['up', 'down reset'])
-})
-
-test('one that opens after the end is closed, and one that was lost as it opened is not up', async () => {
-  const late = scene()
-  late.link.connect()
-  late.link.close()
-  const socket = await late.opens()
-  assert.deepEqual([socket.destroyed, late.link.isUp(), late.waits], [true, false, []])
-
-  const brief = scene()
-  brief.link.connect()
-  const made = brief.made()
-  made.destroy()
-  await brief.opens(made)
-  assert.deepEqual([brief.link.isUp(), brief.waits, brief.events], [false, [50], ['down ']])
-})
-
-test('silence counts from the first byte owed, or the last that came', async () => {
-  const { link, state, opens, answers } = scene()
-  link.connect()
-  await opens()
-  state.nowMs = 5000
-  link.owesFrom(state.nowMs)
-  state.nowMs = 6000
-  assert.deepEqual([link.silentMs(true), link.silentMs(false)], [1000, 0])
-  answers('x')
-  assert.equal(link.silentMs(true), 0)
-})
-
-test('one to be renewed takes nothing new, is closed when it owes nothing, and is up again as another', async () => {
-  const { link, state, events, opens, answers } = scene()
-  link.connect()
-  assert.equal(link.renew(), false, 'there is nothing to renew yet')
-  const first = await opens()
-  state.owes = true
-  assert.equal(link.renew(), true)
-  assert.equal(link.isUp(), false)
-  assert.equal(link.renew(), false, 'once at a time')
-  answers('a')
-  assert.deepEqual([first.destroyed, state.opens], [false, 1], 'it still owes')
-  state.owes = false
-  state.nowMs = 100
-  answers('b')
-  assert.deepEqual([first.destroyed, state.opens, link.isUp()], [true, 2, false])
-  state.nowMs = 107
-  await opens()
-  assert.equal(link.isUp(), true)
-  assert.deepEqual(events, ['up', 'read', 'read', 'renewed in 7 ms'])
-})
-
-test('one that owes nothing is renewed at once, and one whose successor is refused is down', async () => {
-  const { link, state, events, waits, opens, fails, later } = scene()
-  link.connect()
-  const first = await opens()
-  link.renew()
-  assert.deepEqual([first.destroyed, state.opens], [true, 2])
-  await fails()
-  assert.deepEqual([events, waits], [['up', 'down refused'], [50]])
-  later()
-  await opens()
-  assert.deepEqual(events, ['up', 'down refused', 'up'])
-})
-
-test('one that is lost while it is to be renewed is made again as any other', async () => {
-  const { link, state, events, opens, ends, later } = scene()
-  link.connect()
-  await opens()
-  state.owes = true
-  link.renew()
-  ends()
-  assert.equal(link.isUp(), false)
-  later()
-  await opens()
-  assert.equal(link.isUp(), true)
-  assert.deepEqual(events, ['up', 'down reset', 'up'])
+  start()
+  due(2)
+  assert.deepEqual(counted(), [2, 0, 0])
+  await Promise.all([a.opens(), c.opens(), d.opens()])
+  assert.deepEqual(counted(), [2, 0, 1], 'the first is still closed on its second node')
+  due(2)
+  assert.deepEqual(counted(), [4, 1, 1], 'the second was open, and is closed again')
+  await b.opens()
+  assert.deepEqual(counted(), [4, 1, 2])
+  await Promise.all([c.opens(), d.steps.fails()])
+  assert.deepEqual(counted(), [4, 1, 2])
+  d.steps.later()
+  await d.opens()
+  assert.deepEqual(counted(), [4, 1, 3], 'one that was refused at first')
+  c.steps.ends()
+  assert.deepEqual(counted(), [4, 1, 3], 'lost afterwards')
+  due(1)
+  assert.deepEqual(counted(), [5, 1, 3])
+  await Promise.all([a.opens(), b.opens()])
+  assert.deepEqual(counted(), [5, 1, 4])
 })

@@ -1,12 +1,13 @@
 // Secrets are taken out of text and data in whatever spelling they come back, and nothing else is.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { redactor } from '../../lib/base/redact.js'
 import { secretsIn } from '../../lib/cli/secrets.js'
 import { reasonFor } from '../../lib/servers/reason.js'
+import { ownFolder } from '../helpers/programs.js'
+import { rowsOf } from '../helpers/table.js'
 
 /** @param {string[]} secrets */
 const knowing = (...secrets) => {
@@ -63,26 +64,25 @@ test('any text can be a secret', () => {
   }
 })
 
-for (const [line, secret] of [
-  ['--password hunter2', 'hunter2'],
-  ['--password=hunter2', 'hunter2'],
-  ['--sentinel-password hunter2', 'hunter2'],
-  ['--url redis://u:hunter2@h', 'hunter2'],
-  ['--url=rediss://:hunter%202@h/1', 'hunter 2'],
-  ['--url redis://:a@hunter2@h', 'a@hunter2'],
-  ['redis://u:hunter2@h', 'hunter2'],
-  ['--url redis://hunter2@h', 'hunter2'],
-  ['--host=u:hunter2@h', 'hunter2'],
-  ['--host u:hunter2@h', 'hunter2'],
-  ['-a hunter2', 'hunter2'],
-  ['-ahunter2', 'hunter2'],
-  ['--pass hunter2', 'hunter2'],
-])
+for (const [line, secret = 'hunter2'] of rowsOf(`
+--password hunter2
+--password=hunter2
+--sentinel-password hunter2
+--url redis://u:hunter2@h
+--url=rediss://:hunter%202@h/1 -> hunter 2
+--url redis://:a@hunter2@h -> a@hunter2
+redis://u:hunter2@h
+--url redis://hunter2@h
+--host=u:hunter2@h
+--host u:hunter2@h
+-a hunter2
+-ahunter2
+--pass hunter2
+`))
   test(`the secret of ${line}`, () => assert.ok(secretsIn(line.split(' '), {}).includes(secret)))
 
 test('the secret of --password-file is the first line of the file, by option and by environment', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-secret-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = ownFolder(t, 'secret')
   const file = join(folder, 'password')
   writeFileSync(file, 'hunter2\nno secret\n')
   for (const [argv, env] of /** @type {[string[], NodeJS.ProcessEnv][]} */ ([
@@ -95,31 +95,15 @@ test('the secret of --password-file is the first line of the file, by option and
 })
 
 test('agents and paths are no secrets', () => {
-  for (const line of [
-    '--out results@2026',
-    '--out /data/@scope/x',
-    '--out=a@b',
-    '--url redis://h',
-    '-a 3',
-    '-a 2-4',
-    '-a all',
-    '-a auto',
-    '-a -q',
-    '-a',
-    '-q 5',
-  ])
-    assert.deepEqual(secretsIn(line.split(' '), {}), [], line)
+  const lines =
+    '--out results@2026|--out /data/@scope/x|--out=a@b|--url redis://h|-a 3|-a 2-4|-a all|-a auto|-a -q|-a|-q 5'
+  for (const line of lines.split('|')) assert.deepEqual(secretsIn(line.split(' '), {}), [], line)
 })
 
-test('secrets of the environment', () =>
-  assert.deepEqual(
-    secretsIn([], {
-      REDIS_PASSWORD: 'a',
-      REDIS_SENTINEL_PASSWORD: 'b',
-      REDIS_URL: 'redis://u:c@h',
-    }).toSorted(),
-    ['a', 'b', 'c', 'c'],
-  ))
+test('secrets of the environment', () => {
+  const env = { REDIS_PASSWORD: 'a', REDIS_SENTINEL_PASSWORD: 'b', REDIS_URL: 'redis://u:c@h' }
+  assert.deepEqual(secretsIn([], env).toSorted(), ['a', 'b', 'c', 'c'])
+})
 
 test('a server that quotes a password, however short, and however it is cut', () => {
   const error = Object.assign(new Error(`ERR ${'x'.repeat(190)} no such password ab`), { name: 'ReplyError' })

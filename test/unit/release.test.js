@@ -33,10 +33,8 @@ test('CHANGELOG.md begins with the version of package.json, and another tag is r
   assert.equal(/^## (\S+) \(/m.exec(text('CHANGELOG.md'))?.[1], version)
   const args = ['scripts/release.js', 'v999.0.0']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
-  assert.deepEqual(
-    [status, stdout, stderr],
-    [2, '', `the tag is v999.0.0, the version in package.json ${version}\n`],
-  )
+  const found = [status, stdout, stderr]
+  assert.deepEqual(found, [2, '', `the tag is v999.0.0, the version in package.json ${version}\n`])
 })
 
 test('the package has what its programs read, and nothing of the repository besides', () => {
@@ -58,10 +56,8 @@ test('the package has what its programs read, and nothing of the repository besi
   ])
     assert.ok(packed.has(name), name)
   const foreign = /^(test|scripts|results|docs\/data|charts\/measured|\.github)\/|\.tgz$|tsconfig\.json$/
-  assert.deepEqual(
-    [...packed].filter((name) => foreign.test(name)),
-    [],
-  )
+  const found = [...packed].filter((name) => foreign.test(name))
+  assert.deepEqual(found, [])
 })
 
 test('the release workflow: one file is tested, packed and published, by a job that holds no other right', () => {

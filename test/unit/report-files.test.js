@@ -1,39 +1,31 @@
 import assert from 'node:assert/strict'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-/** @import { TestContext } from 'node:test' */
-/** @import { Warning } from '../../lib/measures/warnings.js' */
-
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/base/errors.js'
 import { redactor } from '../../lib/base/redact.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { openResults, runName, writtenAgain } from '../../lib/result/files.js'
+import { ownFolder } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
+/** @import { TestContext } from 'node:test' */
+/** @import { Warning } from '../../lib/measures/warnings.js' */
+
 const epochMs = Date.UTC(2026, 10, 21, 7, 30, 5, 999)
-const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-files-'))
-  context.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
+const folderFor = (/** @type {TestContext} */ context) => ownFolder(context, 'files')
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/measures/warnings.js').Warning[]} */
-  const warnings = []
+  const warnings = /** @type {Warning[]} */ ([])
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })
   return { ...results, warnings, path: (/** @type {string} */ name) => join(results.folder, name) }
+}
+/** Results of which this file cannot be written, since the disk is full. @param {string} outDir @param {string} name */
+const openedFull = (outDir, name) => {
+  mkdirSync(join(outDir, 'full'))
+  symlinkSync('/dev/full', join(outDir, 'full', name))
+  return opened(outDir, 'full')
 }
 const lines = (/** @type {string} */ path) =>
   readFileSync(path, 'utf8')
@@ -41,6 +33,8 @@ const lines = (/** @type {string} */ path) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line))
 const document = resultDocument(sampleParts())
+const optionError = (/** @type {RegExp} */ message) => (/** @type {unknown} */ error) =>
+  error instanceof OptionError && message.test(error.message)
 
 test('runName is the moment and the strategy', () => {
   assert.equal(runName(epochMs, 'list'), '2026-11-21T07-30-05-list')
@@ -56,10 +50,8 @@ test('a run leaves run.json and its lines, and nothing unfinished', async (conte
   assert.equal(results.fault(), null)
   assert.deepEqual(readdirSync(results.folder).sort(), ['events.ndjson', 'intervals.ndjson', 'run.json'])
   assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
-  assert.deepEqual(
-    lines(results.path('intervals.ndjson')),
-    Array.from({ length: 1000 }, (_, at) => ({ run: results.run, at })),
-  )
+  const all = Array.from({ length: 1000 }, (_, at) => ({ run: results.run, at }))
+  assert.deepEqual(lines(results.path('intervals.ndjson')), all)
   assert.deepEqual(lines(results.path('events.ndjson')), [{ run: results.run, kind: 'moved' }])
   assert.deepEqual(results.warnings, [])
 })
@@ -74,46 +66,29 @@ test('runs of one second count up, also when they begin together', async (contex
 test('a typed name is used as it is, once', async (context) => {
   const outDir = folderFor(context)
   assert.equal((await opened(outDir, 'before_1.2-x')).run, 'before_1.2-x')
-  await assert.rejects(
-    opened(outDir, 'before_1.2-x'),
-    (error) => error instanceof OptionError && /^--run before_1\.2-x: /.test(error.message),
-  )
+  await assert.rejects(opened(outDir, 'before_1.2-x'), optionError(/^--run before_1\.2-x: /))
 })
 
-for (const run of [
+const noNames = [
   '',
-  '.',
-  '..',
-  '../up',
-  'a/b',
-  '/abs',
-  '.hidden',
-  '-flag',
   'a b',
   'a\nb',
   'a\0b',
-  'é',
   'x'.repeat(101),
-]) {
+  ...'. .. ../up a/b /abs .hidden -flag é'.split(' '),
+]
+for (const run of noNames)
   test(`--run ${JSON.stringify(run)} is refused and makes no folder`, async (context) => {
     const outDir = join(folderFor(context), 'out')
-    await assert.rejects(
-      opened(outDir, run),
-      (error) => error instanceof OptionError && /^--run: /.test(error.message),
-    )
+    await assert.rejects(opened(outDir, run), optionError(/^--run: /))
     assert.ok(!existsSync(outDir))
   })
-}
 
 test('a folder that cannot be made is told before the run, naming --out', async (context) => {
   const file = join(folderFor(context), 'file')
   writeFileSync(file, 'not a folder')
-  for (const outDir of [file, join(file, 'below'), '/proc/results']) {
-    await assert.rejects(
-      opened(outDir),
-      (error) => error instanceof OptionError && error.message.startsWith(`--out ${outDir}: `),
-    )
-  }
+  for (const outDir of [file, join(file, 'below'), '/proc/results'])
+    await assert.rejects(opened(outDir), optionError(new RegExp(`^--out ${outDir}: `)))
 })
 
 test('lines stand in their files although the run never finishes', async (context) => {
@@ -121,10 +96,8 @@ test('lines stand in their files although the run never finishes', async (contex
   results.interval({ second: 1 })
   results.interval({ second: 2 })
   await results.end()
-  assert.deepEqual(lines(results.path('intervals.ndjson')), [
-    { run: results.run, second: 1 },
-    { run: results.run, second: 2 },
-  ])
+  const both = [1, 2].map((second) => ({ run: results.run, second }))
+  assert.deepEqual(lines(results.path('intervals.ndjson')), both)
   assert.ok(!existsSync(results.path('run.json')))
   await results.discard()
   assert.ok(existsSync(results.path('intervals.ndjson')))
@@ -138,36 +111,26 @@ test('an early failure leaves no empty folder', async (context) => {
 })
 
 test('a full disk does not end the run, and is why its result is not complete', async (context) => {
-  const outDir = folderFor(context)
   for (const name of ['intervals.ndjson', 'run.json.part']) {
-    const folder = join(outDir, `full-${name}`)
-    mkdirSync(folder)
-    symlinkSync('/dev/full', join(folder, name))
-    const results = await opened(outDir, `full-${name}`)
+    const results = await openedFull(folderFor(context), name)
     results.interval({ second: 1 })
     await results.end()
     results.interval({ second: 2 })
     await results.finish(document)
     assert.equal(results.fault()?.exitCode, 1)
     const [file] = name.split('.part')
-    assert.match(
-      String(results.fault()?.message),
-      /cannot be written \(ENOSPC\): .*free the disk or set --out/,
-    )
-    assert.ok(results.fault()?.message.startsWith(`${results.path(file)} `), 'the file is named')
-    assert.equal(results.warnings.length, 1)
-    assert.equal(results.warnings[0].invalidates, false)
+    const { message = '' } = results.fault() ?? {}
+    assert.match(message, /cannot be written \(ENOSPC\): .*free the disk or set --out/)
+    assert.ok(message.startsWith(`${results.path(file)} `), 'the file is named')
+    const found = results.warnings.map(({ invalidates }) => invalidates)
+    assert.deepEqual(found, [false])
     assert.equal(existsSync(results.path('run.json')), name !== 'run.json.part', 'what can be written is')
     await results.discard()
   }
 })
 
 test('a result whose lines could not all be written is not made again from those that were', async (context) => {
-  const outDir = folderFor(context)
-  const folder = join(outDir, 'torn')
-  mkdirSync(folder)
-  symlinkSync('/dev/full', join(folder, 'intervals.ndjson'))
-  const results = await opened(outDir, 'torn')
+  const results = await openedFull(folderFor(context), 'intervals.ndjson')
   results.facts({ schema: 1, sums: null })
   results.interval({ second: 1 })
   await results.end()
@@ -175,7 +138,7 @@ test('a result whose lines could not all be written is not made again from those
   await results.finish(document)
   await results.discard()
   const made = async () => assert.fail('made again')
-  assert.equal(await writtenAgain(folder, made), false)
+  assert.equal(await writtenAgain(results.folder, made), false)
   assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
 })
 
@@ -206,13 +169,8 @@ test('a start that was killed does not keep its name; results and a living run d
 test('secrets are in no file', async (context) => {
   const redact = redactor()
   redact.learn('hunter2hunter2')
-  const results = await openResults({
-    outDir: folderFor(context),
-    epochMs,
-    strategy: 'list',
-    onWarning: () => {},
-    redact: redact.data,
-  })
+  const terms = { outDir: folderFor(context), epochMs, strategy: 'list', onWarning: () => {} }
+  const results = await openResults({ ...terms, redact: redact.data })
   results.event({ kind: 'refused', text: 'ERR hunter2hunter2' })
   results.interval({ errors: { 'ERR hunter2hunter2': 1 } })
   await results.end()

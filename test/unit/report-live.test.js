@@ -3,76 +3,42 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { liveLine, liveView } from '../../lib/report/live.js'
+import { rowsOf } from '../helpers/table.js'
 
 /** @import { Snapshot } from '../../lib/measure/seconds.js' */
 
 /** @param {Partial<Snapshot>} [change] @returns {Snapshot} */
 const snapshot = (change) => ({
-  elapsedMs: 42_000,
-  totalMs: 60_000,
-  phase: 'measuring',
-  nominalRate: 300_000,
+  ...{ elapsedMs: 42_000, totalMs: 60_000, phase: 'measuring', nominalRate: 300_000 },
   achievedRate: 299_987.4,
-  p50Us: 8123,
-  p99Us: 31_890,
-  masterCpuPct: 51.2,
-  replicaCpuPct: 33.1,
+  ...{ p50Us: 8123, p99Us: 31_890, masterCpuPct: 51.2, replicaCpuPct: 33.1 },
   lost: { failed: 0, uncertain: 0, dropped: 0, errors: 0 },
   ...change,
 })
 const losing = { lost: { failed: 36_000, uncertain: 500, dropped: 200_000, errors: 12 } }
 
-/** @type {[string, Partial<Snapshot>, number, string][]} */
-const lines = [
-  [
-    'wide',
-    {},
-    120,
-    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %  replica  33 %  none lost',
-  ],
-  ['80 columns', {}, 80, '0:42, 0:18 left  299,987 of 300,000 items/s  p99 31.9 ms  cpu   51/33 %'],
-  [
-    'losing at 80',
-    losing,
-    80,
-    '0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  cpu   51/33 %  236,500 lost',
-  ],
-  [
-    'losing, wide',
-    losing,
-    140,
-    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p99 31.9 ms  cpu   51/33 %  36,000 failed, 500 uncertain, 200,000 dropped, 12 errors',
-  ],
-  ['losing, narrow', losing, 40, '299,987 of 300,000 items/s  236,500 lost'],
-  ['errors only', { lost: { errors: 1 } }, 60, '0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  1 error'],
-  [
-    'warm-up',
-    { phase: 'warm-up', elapsedMs: 3000, achievedRate: 9870 },
-    60,
-    '0:03, 0:57 left  warm-up    9,870 of 300,000/s  p99 31.9 ms',
-  ],
-  [
-    'a box of a fleet that does not sample the nodes',
-    { masterCpuPct: undefined, replicaCpuPct: null },
-    120,
-    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  none lost',
-  ],
-  [
-    'no end, no rate asked, no replica',
-    { totalMs: null, elapsedMs: 3_723_000, nominalRate: null, replicaCpuPct: null },
-    80,
-    '1:02:03  measuring    299,987 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %',
-  ],
-  [
-    'nothing measured',
-    { achievedRate: null, p50Us: null, p99Us: null, masterCpuPct: null, replicaCpuPct: null },
-    80,
-    '0:42, 0:18 left        – of 300,000 items/s  p50       –  p99       –  cpu   – %',
-  ],
-]
-for (const [name, change, columns, line] of lines) {
-  test(`the live line: ${name}`, () => assert.equal(liveLine(snapshot(change), columns), line))
+/** @type {Record<string, Partial<Snapshot>>} */
+const changes = {
+  ...{ none: {}, losing, 'an error': { lost: { errors: 1 } } },
+  'warm-up': { phase: 'warm-up', elapsedMs: 3000, achievedRate: 9870 },
+  'no nodes': { masterCpuPct: undefined, replicaCpuPct: null },
+  'no end': { totalMs: null, elapsedMs: 3_723_000, nominalRate: null, replicaCpuPct: null },
+  nothing: { achievedRate: null, p50Us: null, p99Us: null, masterCpuPct: null, replicaCpuPct: null },
 }
+for (const [name, change, columns, line] of rowsOf(`
+wide -> none -> 120 -> 0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %  replica  33 %  none lost
+80 columns -> none -> 80 -> 0:42, 0:18 left  299,987 of 300,000 items/s  p99 31.9 ms  cpu   51/33 %
+losing at 80 -> losing -> 80 -> 0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  cpu   51/33 %  236,500 lost
+losing, wide -> losing -> 140 -> 0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p99 31.9 ms  cpu   51/33 %  36,000 failed, 500 uncertain, 200,000 dropped, 12 errors
+losing, narrow -> losing -> 40 -> 299,987 of 300,000 items/s  236,500 lost
+errors only -> an error -> 60 -> 0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  1 error
+warm-up -> warm-up -> 60 -> 0:03, 0:57 left  warm-up    9,870 of 300,000/s  p99 31.9 ms
+a box of a fleet that does not sample the nodes -> no nodes -> 120 -> 0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  none lost
+no end, no rate asked, no replica -> no end -> 80 -> 1:02:03  measuring    299,987 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %
+nothing measured -> nothing -> 80 -> 0:42, 0:18 left        – of 300,000 items/s  p50       –  p99       –  cpu   – %
+`))
+  test(`the live line: ${name}`, () =>
+    assert.equal(liveLine(snapshot(changes[change]), Number(columns)), line))
 
 test('the live line fits any width, and colour does not widen it', () => {
   for (let columns = 1; columns <= 160; columns++) {
@@ -132,18 +98,16 @@ test('what is written above the line leaves it below', () => {
 test('the live line of a consumer', () => {
   const reading = { done: 8, unit: 'fetches', ageUs: 532_000, checked: null }
   const seen = snapshot({ nominalRate: null, reading })
-  assert.equal(
-    liveLine(seen, 160),
-    '0:42, 0:18 left    299,987 items/s     8 fetches  fetch p50 8.12 ms  p99 31.9 ms  age  532 ms  master  51 %  replica  33 %  on time',
-  )
+  const expected =
+    '0:42, 0:18 left    299,987 items/s     8 fetches  fetch p50 8.12 ms  p99 31.9 ms  age  532 ms  master  51 %  replica  33 %  on time'
+  assert.equal(liveLine(seen, 160), expected)
   assert.match(liveLine({ ...seen, reading: { ...reading, checked: 9000 } }, 160), /9,000 right$/)
   assert.match(liveLine({ ...seen, lost: { wrong: 3, missed: 0 } }, 80), /3 wrong$/)
 })
 
 test('without a terminal there is a log line every ten seconds', () => {
   const stream = /** @type {any} */ (new PassThrough({ encoding: 'utf8' }))
-  /** @type {Record<string, unknown>[]} */
-  const logged = []
+  const logged = /** @type {Record<string, unknown>[]} */ ([])
   const view = liveView({ stream, log: (fields) => logged.push(fields) })
   for (let ms = 500; ms < 35_000; ms += 1003) view.update(snapshot({ elapsedMs: ms }))
   assert.deepEqual(
@@ -151,18 +115,9 @@ test('without a terminal there is a log line every ten seconds', () => {
     [11, 21, 31],
   )
   assert.deepEqual(logged[0], {
-    elapsed_s: 11,
-    phase: 'measuring',
-    nominal: 300_000,
-    achieved: 299_987.4,
-    p50_us: 8123,
-    p99_us: 31_890,
-    master_cpu_pct: 51.2,
-    replica_cpu_pct: 33.1,
-    failed: 0,
-    uncertain: 0,
-    dropped: 0,
-    errors: 0,
+    ...{ elapsed_s: 11, phase: 'measuring', nominal: 300_000, achieved: 299_987.4, p50_us: 8123 },
+    ...{ p99_us: 31_890 },
+    ...{ master_cpu_pct: 51.2, replica_cpu_pct: 33.1, failed: 0, uncertain: 0, dropped: 0, errors: 0 },
   })
   view.above(() => stream.write('as it comes\n'))
   view.done()

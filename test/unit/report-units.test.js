@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alignedTable, shortened, wrapped } from '../../lib/base/layout.js'
 import {
+  asPercent,
   bytes,
   clockTime,
   count,
@@ -12,75 +13,33 @@ import {
   plainText,
   rate,
   several,
-  share,
 } from '../../lib/base/units.js'
-import { rowsOf } from '../helpers/table.js'
 
-const formats = { count, rate, percent, share, micros, bytes, period, clockTime }
 /** @type {Record<string, any>} */
 const odd = { null: null, undefined, NaN: Number.NaN, Infinity }
-for (const [name, value, words] of rowsOf(`
-count -> 0 -> 0
-count -> 18000000 -> 18,000,000
-count -> null -> –
-count -> undefined -> –
-count -> NaN -> –
-count -> Infinity -> –
-rate -> 299987.3 -> 299,987
-rate -> 0.5 -> 0.5
-rate -> 2.345 -> 2.35
-rate -> 0 -> 0
-rate -> null -> –
-percent -> 0 -> 0.0 %
-percent -> 48.24 -> 48.2 %
-percent -> 99.94 -> 99.9 %
-percent -> 99.96 -> 100 %
-percent -> 142.4 -> 142 %
-percent -> null -> –
-share -> 1 -> 100 %
-share -> 0.99996 -> 99.9 %
-share -> 0.9999999 -> 99.9 %
-share -> 0.5 -> 50 %
-share -> 0.29 -> 29 %
-share -> 1.002 -> 100 %
-share -> 0.41799 -> 41.7 %
-share -> 0.0041799 -> 0.417 %
-share -> null -> –
-micros -> 0 -> 0 µs
-micros -> 0.2278 -> 0.228 µs
-micros -> 9.996 -> 10.0 µs
-micros -> 950 -> 950 µs
-micros -> 999.6 -> 1.00 ms
-micros -> 12345 -> 12.3 ms
-micros -> 999900 -> 1.00 s
-micros -> 75e6 -> 75.0 s
-micros -> null -> –
-bytes -> 128 -> 128 B
-bytes -> 262.11 -> 262 B
-bytes -> 524288 -> 524 kB
-bytes -> 61234567 -> 61.2 MB
-bytes -> 3.2e15 -> 3,200 TB
-bytes -> null -> –
-period -> 250 -> 250 ms
-period -> 1000 -> 1 s
-period -> 2500 -> 2.5 s
-period -> 60000 -> 60 s
-clockTime -> 0 -> 0:00
-clockTime -> 42900 -> 0:42
-clockTime -> 3599999 -> 59:59
-clockTime -> 3723000 -> 1:02:03
-clockTime -> -5 -> 0:00
-agents -> 1 -> 1 agent
-agents -> 8 -> 8 agents
-agents -> 0 -> 0 agents
-`))
-  test(`as people read it: ${name} ${value}`, () => {
-    const format =
-      name === 'agents'
-        ? (/** @type {any} */ n) => several(n, 'agent')
-        : formats[/** @type {keyof typeof formats} */ (name)]
-    assert.equal(format(value in odd ? odd[value] : Number(value)), words)
-  })
+const agents = (/** @type {any} */ n) => several(n, 'agent')
+const formats = { count, rate, percent, asPercent, micros, bytes, period, clockTime, agents }
+// A format, values and how they are written.
+for (const row of `
+count: 0 -> 0 | 18000000 -> 18,000,000 | null -> – | undefined -> – | NaN -> – | Infinity -> –
+rate: 299987.3 -> 299,987 | 0.5 -> 0.5 | 2.345 -> 2.35 | 0 -> 0 | null -> –
+percent: 0 -> 0.0 % | 48.24 -> 48.2 % | 99.94 -> 99.9 % | 99.96 -> 100 % | 142.4 -> 142 % | null -> –
+asPercent: 1 -> 100 % | 0.99996 -> 99.9 % | 0.9999999 -> 99.9 % | 0.5 -> 50 % | 0.29 -> 29 % | 1.002 -> 100 % | 0.41799 -> 41.7 % | 0.0041799 -> 0.417 % | null -> –
+micros: 0 -> 0 µs | 0.2278 -> 0.228 µs | 9.996 -> 10.0 µs | 950 -> 950 µs | 999.6 -> 1.00 ms | 12345 -> 12.3 ms | 999900 -> 1.00 s | 75e6 -> 75.0 s | null -> –
+bytes: 128 -> 128 B | 262.11 -> 262 B | 524288 -> 524 kB | 61234567 -> 61.2 MB | 3.2e15 -> 3,200 TB | null -> –
+period: 250 -> 250 ms | 1000 -> 1 s | 2500 -> 2.5 s | 60000 -> 60 s
+clockTime: 0 -> 0:00 | 42900 -> 0:42 | 3599999 -> 59:59 | 3723000 -> 1:02:03 | -5 -> 0:00
+agents: 1 -> 1 agent | 8 -> 8 agents | 0 -> 0 agents
+`
+  .trim()
+  .split('\n')) {
+  const [name, cases] = row.split(': ', 2)
+  for (const [value, words] of cases.split(' | ').map((one) => one.split(' -> ')))
+    test(`as people read it: ${name} ${value}`, () => {
+      const format = formats[/** @type {keyof typeof formats} */ (name)]
+      assert.equal(format(value in odd ? odd[value] : Number(value)), words)
+    })
+}
 
 test('plainText leaves nothing that a terminal obeys', () => {
   const esc = '\x1b'

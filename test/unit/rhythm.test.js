@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planOf } from '../../lib/loads/plan.js'
 import { beginningWords, lengthWords, readingWords, rhythmWords } from '../../lib/loads/rhythm.js'
-import { readSettings } from '../../lib/options/read-settings.js'
+import { settingsOf } from '../helpers/sample-plan.js'
 import { rowsOf } from '../helpers/table.js'
 
 const asPublished = 'as published (-q, -c, -p)'
@@ -22,8 +22,7 @@ for (const [line, words] of rowsOf(`
 --strategy membership-set -> membership-set: operations as fast as the replies come (a closed loop), to the end of its passes
 `))
   test(line, () => {
-    const settings = readSettings({ program: 'producer', argv: line.split(' '), env: {} })
-    assert.ok('given' in settings)
+    const settings = settingsOf(line)
     const plan = planOf(settings, { agents: [1], masters: 1, cluster: false, variant: null })
     assert.equal(`${settings.strategy}: ${rhythmWords(plan)}, ${lengthWords(plan)}`, words)
     assert.equal(beginningWords(settings), `writes ${words}`)
@@ -34,8 +33,4 @@ for (const [line, words] of [
   ['-p 250 --duration 9', 'reads every 250 ms, for 9 s'],
   ['--pacing closed', 'reads 1 s after each fetch, until Ctrl-C'],
 ])
-  test(`consumer ${line}`, () => {
-    const settings = readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
-    assert.ok('given' in settings)
-    assert.equal(readingWords(/** @type {any} */ (settings)), words)
-  })
+  test(`consumer ${line}`, () => assert.equal(readingWords(settingsOf(line, 'consumer')), words))

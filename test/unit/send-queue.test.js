@@ -1,116 +1,85 @@
-import assert from 'node:assert/strict'
-import test from 'node:test'
 import { underWayOf } from '../../lib/transport/pool.js'
-import { entryOf, sendQueueOf } from '../../lib/transport/send-queue.js'
-import { askingBytes } from '../../lib/wire/encode.js'
-import { ok, sceneOfQueues, turnOf, values } from '../helpers/scene-of-queues.js'
+import { sendQueueOf } from '../../lib/transport/send-queue.js'
+import { ok, repeatNamed, sceneOfQueues, turnNamed } from '../helpers/scene-of-queues.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-/** A queue to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
-const queueToTest = async (window = {}) => {
+/** A queue to a server that answers what the test says. @param {{ maxUnansweredBytes?: number, maxUnansweredCommands?: number }} [limits] */
+const queueWith = (limits) => async () => {
+  const { note, taken } = notes()
   const { connections, done, sent, options } = sceneOfQueues()
-  const queue = sendQueueOf({ ...options, ...window, underWay: underWayOf(8, () => {}) })
+  const queue = sendQueueOf({ ...options, ...limits, underWay: underWayOf(8, () => {}) })
   await queue.connect()
   const [connection] = connections
-  return { queue, done, sent, bytes: () => connection.bytes, answer: connection.answer }
+  const before = { sent: 0, bytes: 0 }
+  const steps = {
+    offer: (/** @type {string[]} */ ...turns) => {
+      for (const name of turns) queue.offer(turnNamed(name))
+      queue.pump()
+    },
+    repeat: (/** @type {string} */ turn, /** @type {string} */ asking) => {
+      queue.sendFirst(repeatNamed(turn, asking ? 1 : 0))
+      queue.pump()
+    },
+    drain: () => queue.whenDrained(() => note('drained')),
+    answer: (/** @type {string} */ count) => connection.answer(ok.repeat(Number(count))),
+    bytes: () => {
+      note(`${connection.bytes - before.bytes} bytes`)
+      before.bytes = connection.bytes
+    },
+  }
+  const seen = () => {
+    const commands = sent() - before.sent
+    before.sent += commands
+    if (commands > 0) note(`sends ${commands}`)
+    for (const what of done.splice(0)) note(`done ${what.replace(': ', 'x')}`)
+    return [taken(), queue.isFull() ? 'shut' : 'open'].filter(Boolean).join('; ')
+  }
+  return { steps, seen }
 }
 
-test('a queue is drained when the last of what was sent before has its answer, and not one answer earlier', async () => {
-  const { queue, answer } = await queueToTest()
-  let drained = 0
-  const note = () => {
-    drained++
-  }
-  queue.whenDrained(note)
-  assert.equal(drained, 1, 'nothing is under way')
-  queue.offer(turnOf(0))
-  queue.offer(turnOf(1))
-  queue.pump()
-  queue.whenDrained(note)
-  assert.equal(drained, 1)
-  queue.offer(turnOf(2))
-  queue.pump()
-  for (let n = 1; n <= 3; n++) {
-    answer(ok)
-    assert.equal(drained, 1, `after ${n} of 4 answers`)
-  }
-  answer(ok)
-  assert.equal(drained, 2, 'what was sent later is not waited for')
-})
+// Turns are named by chunk, index, commands and bytes of a value, as in 0.1x4/500.
+testScenes(
+  `
+a queue is drained when the last of what was sent before has its answer, and not one answer earlier
+  drain -> drained; open
+  offer 0 1, drain, offer 2 -> sends 6; open
+  answer 3 -> done 0x2, done 1x1; open
+  answer 1 -> drained, done 1x1; open
 
-test('a full window is written no further, and opens as answers come', async () => {
-  const { queue, bytes, answer, done } = await queueToTest()
-  for (const chunk of [0, 1, 2]) queue.offer(turnOf(chunk, 0, { valueBytes: 500 }))
-  queue.pump()
-  const first = bytes()
-  assert.ok(first > 1000 && first < 1200, `${first} bytes of the first turn`)
-  assert.ok(queue.isShut())
-  answer(ok)
-  assert.equal(bytes(), first, 'half of it is still under way')
-  answer(ok)
-  assert.equal(bytes(), 2 * first)
-  assert.deepEqual(done, ['0: 1', '0: 1'])
-})
+at the limit nothing more is written, and opens as answers come
+  offer 0/500 1/500 2/500 -> sends 2; shut
+  answer 1 -> done 0x1; shut
+  answer 1 -> sends 2, done 0x1; shut
 
-test('a tick waits until the one before of the same chunk has its answers', async () => {
-  const { queue, answer, bytes } = await queueToTest()
-  queue.offer(turnOf(0, 0))
-  queue.offer(turnOf(0, 1))
-  queue.pump()
-  const first = bytes()
-  answer(ok)
-  assert.equal(bytes(), first)
-  answer(ok)
-  assert.equal(bytes(), 2 * first)
-})
+a tick waits until the one before of the same chunk has its answers
+  offer 0.0 0.1 -> sends 2; open
+  answer 1 -> done 0x1; open
+  answer 1 -> sends 2, done 0x1; open
 
-test('a repeat that is longer than a write goes in several', async () => {
-  const { queue, answer, done } = await queueToTest({ windowBytes: 1 << 20 })
-  const { tick, jobs } = turnOf(0, 0, { valueBytes: 50_000 })
-  queue.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 2, true), held: true })
-  queue.pump()
-  answer(ok + ok)
-  assert.deepEqual(done, ['0: 1', '0: 1'])
-})
+a command that another server is asked for goes behind the 16 bytes of ASKING, whose answer is not its own
+  repeat 0x1, bytes, answer 1 -> 32 bytes, sends 1, done 0x1; open
+  repeat 0x1 asking, bytes -> 48 bytes, sends 1; open
+  answer 1 -> open
+  answer 1 -> done 0x1; open
+`,
+  queueWith(),
+)
 
-test('a window of 3 commands has 3 under way at most, of however many turns they are', async () => {
-  const { queue, sent, answer } = await queueToTest({ windowBytes: 1 << 20, windowCommands: 3 })
-  queue.offer(turnOf(0))
-  queue.offer(turnOf(1, 0, { commands: 4 }))
-  queue.pump()
-  assert.equal(sent(), 3)
-  assert.ok(queue.isShut())
-  answer(ok)
-  assert.equal(sent(), 4, 'one answer makes room for one command')
-  answer(ok + ok + ok)
-  assert.equal(sent(), 6)
-  assert.equal(queue.isShut(), false, 'two of three are under way')
-})
+testScenes(
+  `
+a repeat that is longer than a write goes in several
+  repeat 0x2/50000 -> sends 2; open
+  answer 2 -> done 0x1, done 0x1; open
 
-test('a repeat takes its place in the window of commands too', async () => {
-  const { queue, sent, answer, done } = await queueToTest({ windowBytes: 1 << 20, windowCommands: 3 })
-  const { tick, jobs } = turnOf(0, 0, { commands: 5 })
-  queue.sendFirst({ ...entryOf(tick, jobs[0].encoded, values, 0, 5, true), held: true })
-  queue.pump()
-  assert.equal(sent(), 3)
-  answer(ok + ok + ok)
-  assert.equal(sent(), 5, 'its rest follows')
-  answer(ok + ok)
-  assert.deepEqual(done, ['0: 3', '0: 2'])
-})
+with a limit of 3 commands 3 are under way at most, of however many ticks they are
+  offer 0 1x4 -> sends 3; shut
+  answer 1 -> sends 1, done 0x1; shut
+  answer 3 -> sends 2, done 0x1, done 1x1, done 1x1; open
 
-test('a command that another server is asked for goes behind ASKING, whose answer is not its own', async () => {
-  const { queue, bytes, answer, done } = await queueToTest()
-  const { tick, jobs } = turnOf(0)
-  const one = { ...entryOf(tick, jobs[0].encoded, values, 0, 1, true), held: true }
-  queue.sendFirst({ ...one })
-  queue.pump()
-  const plain = bytes()
-  answer(ok)
-  queue.sendFirst({ ...one, lead: 1 })
-  queue.pump()
-  assert.equal(bytes() - 2 * plain, askingBytes.length)
-  answer(ok)
-  assert.deepEqual(done, ['0: 1'])
-  answer(ok)
-  assert.deepEqual(done, ['0: 1', '0: 1'])
-})
+a repeat counts in the limit of commands too
+  repeat 0x5 -> sends 3; shut
+  answer 3 -> sends 2, done 0x3; open
+  answer 2 -> done 0x2; open
+`,
+  queueWith({ maxUnansweredBytes: 1 << 20, maxUnansweredCommands: 3 }),
+)

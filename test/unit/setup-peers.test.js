@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -9,16 +8,10 @@ import { modules, otherVersions, peerPath, peers, peersFolder, standIns } from '
 import { checkHash } from '../../scripts/setup-peers.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
+import { ownFolder } from '../helpers/programs.js'
 
 const all = [...peers, ...modules, ...standIns, ...otherVersions]
 const script = fileURLToPath(new URL('../../scripts/setup-peers.js', import.meta.url))
-
-/** @param {{ after(fn: () => void): void }} t */
-const emptyFolder = (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-peers-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /** On a machine that has neither Python nor apt. @param {string} folder @param {string[]} args @param {NodeJS.ProcessEnv} [more] */
 const setUp = (folder, args = [], more = {}) =>
@@ -27,8 +20,7 @@ const setUp = (folder, args = [], more = {}) =>
     env: { PATH: folder, MILLRACE_PEERS: folder, ...more },
   })
 
-/** @param {string} folder */
-const putAll = (folder) => {
+const putAll = (/** @type {string} */ folder) => {
   for (const each of all) {
     const path = peerPath(each, { MILLRACE_PEERS: folder })
     mkdirSync(dirname(path), { recursive: true })
@@ -45,7 +37,7 @@ test('the cache is outside the tree, where its user says', () => {
 })
 
 test('what cannot be fetched is said in a line each: no fault at home, one in CI', (t) => {
-  const folder = emptyFolder(t)
+  const folder = ownFolder(t, 'peers')
   const home = setUp(folder)
   assert.equal(home.status, 0)
   const lines = home.stderr.trim().split('\n')
@@ -56,29 +48,30 @@ test('what cannot be fetched is said in a line each: no fault at home, one in CI
 })
 
 test('nothing is done and nothing said when all is there', (t) => {
-  const folder = emptyFolder(t)
+  const folder = ownFolder(t, 'peers')
   putAll(folder)
   const { status, stdout, stderr } = setUp(folder, [], { CI: 'true' })
   assert.deepEqual([status, stdout, stderr], [0, '', ''])
 })
 
 test('--list names every peer, its place and its version', (t) => {
-  const folder = emptyFolder(t)
-  const rows = () => setUp(folder, ['--list']).stdout.trim().split('\n')
-  assert.deepEqual(
-    rows(),
-    all.map(({ name, version }) => `${name} -> missing -> ${version}`),
-  )
+  const folder = ownFolder(t, 'peers')
+  const listed = (/** @type {(each: typeof all[number]) => string} */ placeOf) => {
+    const lines = setUp(folder, ['--list']).stdout.trim().split('\n')
+    const found = lines
+    assert.deepEqual(
+      found,
+      all.map((each) => `${each.name} -> ${placeOf(each)} -> ${each.version}`),
+    )
+  }
+  listed(() => 'missing')
   putAll(folder)
-  assert.deepEqual(
-    rows(),
-    all.map((each) => `${each.name} -> ${peerPath(each, { MILLRACE_PEERS: folder })} -> ${each.version}`),
-  )
+  listed((each) => peerPath(each, { MILLRACE_PEERS: folder }))
   assert.equal(setUp(folder, ['--lits']).status, 2)
 })
 
 test('a file with other contents is refused', (t) => {
-  const file = join(emptyFolder(t), 'file')
+  const file = join(ownFolder(t, 'peers'), 'file')
   writeFileSync(file, 'abc')
   checkHash(file, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   assert.throws(() => checkHash(file, peers[0].sha256), /its sha256 is ba7816bf.*, not d5ed8af4/)
@@ -92,11 +85,10 @@ test('a test without its server is skipped at home and fails in CI', (t) => {
       else process.env[name] = value
     }
   })
-  const folder = emptyFolder(t)
+  const folder = ownFolder(t, 'peers')
   process.env.MILLRACE_PEERS = folder
   delete process.env.CI
-  /** @type {string[]} */
-  const skipped = []
+  const skipped = /** @type {string[]} */ ([])
   const other = { skip: (/** @type {string} */ message) => skipped.push(message) }
   assert.equal(peer(other, 'redis-6.2'), undefined)
   assert.deepEqual(skipped, ['redis-6.2 is not there: npm run setup:peers fetches it'])

@@ -1,84 +1,58 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installCommands, isInstalled } from '../../scripts/setup.js'
 import { grouped, summaryHolder, testEnvironment, testFiles } from '../../scripts/test.js'
+import { ownFolder } from '../helpers/programs.js'
+import { rowsOf } from '../helpers/table.js'
 
 const packageA = { version: '1.0.0', integrity: 'sha512-a' }
 const foreign = { version: '2.0.0', integrity: 'sha512-f', optional: true }
 
-/** @param {Record<string, object>} packages */
-const lock = (packages) => ({ packages })
+const lockOfA = { packages: { 'node_modules/a': packageA } }
+const lockOfForeign = { packages: { 'node_modules/f': foreign } }
+const lockWith = (/** @type {object} */ change) => ({
+  packages: { 'node_modules/a': { ...packageA, ...change } },
+})
+const empty = { packages: {} }
 
 /** @type {[string, { packages: Record<string, object> }, { packages: Record<string, object> } | undefined, boolean][]} */
 const locks = [
-  ['the same', lock({ '': {}, 'node_modules/a': packageA }), lock({ 'node_modules/a': packageA }), true],
-  ['no node_modules', lock({ 'node_modules/a': packageA }), undefined, false],
-  ['only optional packages and no node_modules', lock({ 'node_modules/f': foreign }), undefined, false],
-  ['a package missing', lock({ 'node_modules/a': packageA }), lock({}), false],
-  [
-    'another version',
-    lock({ 'node_modules/a': packageA }),
-    lock({ 'node_modules/a': { ...packageA, version: '1.0.1' } }),
-    false,
-  ],
-  [
-    'other contents',
-    lock({ 'node_modules/a': packageA }),
-    lock({ 'node_modules/a': { ...packageA, integrity: 'x' } }),
-    false,
-  ],
-  ['made for another platform', lock({ 'node_modules/f': foreign }), lock({}), true],
+  ['the same', { packages: { '': {}, ...lockOfA.packages } }, lockOfA, true],
+  ['no node_modules', lockOfA, undefined, false],
+  ['only optional packages and no node_modules', lockOfForeign, undefined, false],
+  ['a package missing', lockOfA, empty, false],
+  ['another version', lockOfA, lockWith({ version: '1.0.1' }), false],
+  ['other contents', lockOfA, lockWith({ integrity: 'x' }), false],
+  ['made for another platform', lockOfForeign, empty, true],
 ]
 
 for (const [name, wanted, installed, expected] of locks)
   test(`packages are in place: ${name}: ${expected}`, () =>
     assert.equal(isInstalled(wanted, installed), expected))
 
-/** @type {[string, string[], { isRoot: boolean, sudo: boolean }, (string | RegExp)[]][]} */
-const machines = [
-  [
-    'Debian as root',
-    ['apt-get'],
-    { isRoot: true, sudo: false },
-    [/^sh -c apt-get .* install .* redis-tools$/],
-  ],
-  [
-    'Debian with sudo',
-    ['apt-get'],
-    { isRoot: false, sudo: true },
-    [/^sudo -n sh -c apt-get .* redis-tools$/],
-  ],
-  ['Debian without sudo', ['apt-get'], { isRoot: false, sudo: false }, []],
-  [
-    'Amazon Linux',
-    ['dnf', 'yum'],
-    { isRoot: true, sudo: false },
-    ['dnf -qy install valkey', 'dnf -qy install redis6', 'dnf -qy install redis'],
-  ],
-  ['macOS', ['brew'], { isRoot: false, sudo: false }, ['brew install redis']],
-  ['brew as root, which it refuses', ['brew'], { isRoot: true, sudo: false }, []],
-  ['no package manager', [], { isRoot: true, sudo: false }, []],
-]
-
-for (const [name, commands, { isRoot, sudo }, expected] of machines)
+// A machine, its package managers, who asks, and the commands that install a server, as patterns.
+for (const [name, has, who, expected = ''] of rowsOf(`
+Debian as root -> apt-get -> root -> sh -c apt-get .* install .* redis-tools
+Debian with sudo -> apt-get -> sudo -> sudo -n sh -c apt-get .* redis-tools
+Debian without sudo -> apt-get -> user
+Amazon Linux -> dnf yum -> root -> dnf -qy install valkey | dnf -qy install redis6 | dnf -qy install redis
+macOS -> brew -> user -> brew install redis
+brew as root, which it refuses -> brew -> root
+no package manager -> none -> root
+`))
   test(`a server is installed: ${name}`, () => {
     const found = installCommands({
-      has: (command) => commands.includes(command),
-      isRoot,
-      maySudo: () => sudo,
+      has: (command) => has.split(' ').includes(command),
+      isRoot: who === 'root',
+      maySudo: () => who === 'sudo',
     })
-    const lines = found.map((command) => command.join(' '))
-    assert.equal(lines.length, expected.length)
-    for (const [i, line] of lines.entries()) {
-      const wanted = expected[i]
-      if (wanted instanceof RegExp) assert.match(line, wanted)
-      else assert.equal(line, wanted)
-    }
+    const wanted = expected.split(' | ').filter(Boolean)
+    assert.equal(found.length, wanted.length)
+    for (const [i, command] of found.entries()) assert.match(command.join(' '), new RegExp(`^${wanted[i]}$`))
   })
 
 test('set-up with all in place says nothing and touches no network', () => {
@@ -90,21 +64,18 @@ test('set-up with all in place says nothing and touches no network', () => {
 })
 
 test('programs under test get no target and no option from outside', () => {
-  const env = testEnvironment({
+  const target = { REDIS_URL: 'redis://example.invalid', REDIS_HOST: 'example.invalid', REDISCLI_AUTH: 'x' }
+  const options = { MILLRACE_QUANTITY: '5', SORTED_SET_CONTAINS_ACTUAL_VALUE: 'true' }
+  assert.deepEqual(testEnvironment({ PATH: '/bin', CI: 'true', ...target, ...options }), {
     PATH: '/bin',
     CI: 'true',
-    REDIS_URL: 'redis://example.invalid',
-    REDIS_HOST: 'example.invalid',
-    REDISCLI_AUTH: 'x',
-    MILLRACE_QUANTITY: '5',
-    SORTED_SET_CONTAINS_ACTUAL_VALUE: 'true',
+    MILLRACE_NO_DOTENV: '1',
+    MILLRACE_IDLE_COST: 'never',
   })
-  assert.deepEqual(env, { PATH: '/bin', CI: 'true', MILLRACE_NO_DOTENV: '1', MILLRACE_IDLE_COST: 'never' })
 })
 
 test('the closing summary is held back, a summary that a test printed is not', () => {
-  /** @type {string[]} */
-  const passed = []
+  const passed = /** @type {string[]} */ ([])
   const holder = summaryHolder((line) => passed.push(line))
   const inner = ['ℹ tests 1', 'ℹ pass 1']
   const closing = ['\u001B[34mℹ tests 2\u001B[39m', 'ℹ pass 1', 'ℹ fail 1', '', '✖ failing tests:', 'why']
@@ -114,8 +85,7 @@ test('the closing summary is held back, a summary that a test printed is not', (
 })
 
 test('each file of unit tests is in one process, alone or with others', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-groups-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownFolder(t, 'groups')
   const files = testFiles(['unit'])
   const run = grouped(files, folder).flatMap((file) =>
     file.startsWith(folder)
@@ -127,12 +97,10 @@ test('each file of unit tests is in one process, alone or with others', (t) => {
 })
 
 test('no test is run again, and a failure that a helper declares is one', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-runner-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownFolder(t, 'runner')
   const write = (/** @type {string} */ name, /** @type {string} */ text) => {
-    const path = join(folder, name)
-    writeFileSync(path, text)
-    return path
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
   }
   const again = join(folder, 'again')
   write(

@@ -18,7 +18,7 @@ const moving = gatherStep(
   (key, ns) => ['SADD', key, ...ns],
 )
 const items = eachStep((n) => ['SET', `item:${n}`, n])
-const encoded = (/** @type {import('../../lib/workloads/step.js').Step} */ step, cluster = true) =>
+const encoded = (/** @type {Step} */ step, cluster = true) =>
   encodedBatchOf(batchOf(step, { first: 1, count: 2000 }, { cluster, values }), values, false)
 
 /** @param {Random} random @param {number} masters @param {number} runs */
@@ -108,8 +108,7 @@ test('replace tells exactly the slots that changed hands, and who had them', () 
     )
     const map = slotMapOf(before)
     const left = map.replace({ masters, owners })
-    /** @type {Map<string, number[]>} */
-    const should = new Map()
+    const should = /** @type {Map<string, number[]>} */ (new Map())
     for (let slot = 0; slot < slotCount; slot++) {
       const was = before.masters[before.owners[slot]]
       assert.equal(map.ownerOf(slot), masters[owners[slot]])

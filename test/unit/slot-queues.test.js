@@ -2,121 +2,86 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { slotQueuesOf } from '../../lib/transport/slot-queues.js'
 import { seeded } from '../helpers/random.js'
+import { notes, testScenes } from '../helpers/scenes.js'
 
-/** @typedef {import('../../lib/transport/connection.js').Entry} Entry */
+/** @import { Entry } from '../../lib/transport/connection.js' */
 
 const slot = 7
 
 /** What of an entry counts here. @param {number} tick @param {number} [commands] @returns {Entry} */
 const entry = (tick, commands = 1) =>
-  /** @type {any} */ ({ tick: ticks[tick], from: 0, to: commands, held: false })
+  /** @type {any} */ ({ tick: ticks[tick], from: 0, to: commands, inSlotQueue: false })
 const ticks = Array.from({ length: 40 }, (_, index) => ({ index, dueMs: index * 1000 }))
 
-const holding = () => {
-  /** @type {number[][]} ticks of what was sent, a list a call */
-  const sent = []
-  const slotQueues = slotQueuesOf({ send: (_, entries) => sent.push(entries.map(({ tick }) => tick.index)) })
-  return { slotQueues, sent }
+/** Steps are those of slot 7, or of one behind an @. What is seen: entries that are sent or given back, and the slots with queues. */
+const open = () => {
+  const { note, taken } = notes()
+  const say = (/** @type {string} */ what, /** @type {readonly Entry[]} */ entries) =>
+    note([what, ...entries.map(({ tick }) => tick.index)].join(' '))
+  const queues = slotQueuesOf({ send: (_, entries) => say('sends', entries) })
+  const made = /** @type {Record<string, Entry>} */ ({})
+  /** 2x3 are three commands of tick 2. @param {string} name @param {string} at */
+  const entryOf = (name, at) => {
+    const [tick, commands] = name.split('x').map(Number)
+    made[name + at] ??= entry(tick, commands)
+    return made[name + at]
+  }
+  const slotsIn = (/** @type {string[]} */ slots) => slots.map(Number)
+  const slotAt = (at = '@7') => Number(at.slice(1))
+  return {
+    steps: {
+      refuse: (/** @type {string} */ name, at = '@7') => queues.refuse(slotAt(at), entryOf(name, at)),
+      wait: (/** @type {string} */ name, at = '@7') => queues.wait(slotAt(at), entryOf(name, at)),
+      resend: (/** @type {string} */ at) => queues.resend(slotAt(at)),
+      settle: (/** @type {string} */ commands) => queues.settle(slot, Number(commands)),
+      drain: (/** @type {string[]} */ ...slots) => queues.drain(slotsIn(slots)),
+      drained: (/** @type {string[]} */ ...slots) => queues.drained(slotsIn(slots)),
+      expire: (/** @type {string} */ dueMs) => say('expired', queues.expired(Number(dueMs))),
+      clear: () => say('cleared', queues.clear()),
+    },
+    seen: () => {
+      const left = [7, 8].filter(queues.has)
+      assert.equal(queues.any(), left.length > 0)
+      return `${taken()} [${left}]`.trim()
+    },
+  }
 }
 
-test('a refused command is sent again when asked, and what is later waits for its outcome', () => {
-  const { slotQueues, sent } = holding()
-  assert.equal(slotQueues.any(), false)
-  slotQueues.refuse(slot, entry(1))
-  assert.ok(slotQueues.any() && slotQueues.has(slot) && !slotQueues.has(8))
-  slotQueues.wait(slot, entry(2))
-  assert.deepEqual(sent, [])
-  slotQueues.resend(slot)
-  assert.deepEqual(sent, [[1]])
-  slotQueues.resend(slot)
-  assert.deepEqual(sent, [[1]], 'once')
-  slotQueues.settle(slot, 1)
-  assert.deepEqual(sent, [[1], [2]])
-  slotQueues.settle(slot, 1)
-  assert.equal(slotQueues.any(), false)
-})
+testScenes(
+  `
+a refused command is sent again when asked, once, and what is later waits for its outcome
+  refuse 1, wait 2 -> [7]
+  resend -> sends 1 [7]
+  resend -> [7]
+  settle 1 -> sends 2 [7]
+  settle 1 -> []
 
-test('one tick at a time, in order, all steps of a tick together', () => {
-  const { slotQueues, sent } = holding()
-  slotQueues.refuse(slot, entry(1))
-  for (const later of [entry(2, 3), entry(2), entry(3), entry(4)]) slotQueues.wait(slot, later)
-  slotQueues.resend(slot)
-  slotQueues.settle(slot, 1)
-  assert.deepEqual(sent, [[1], [2, 2]])
-  slotQueues.settle(slot, 2)
-  slotQueues.settle(slot, 1)
-  assert.equal(sent.length, 2, 'three of four commands have their outcome')
-  slotQueues.settle(slot, 1)
-  assert.deepEqual(sent, [[1], [2, 2], [3]])
-})
+one tick at a time, in order, all steps of a tick together
+  refuse 1, wait 2x3, wait 2, wait 3, wait 4, resend, settle 1 -> sends 1, sends 2 2 [7]
+  settle 2, settle 1 -> [7]
+  settle 1 -> sends 3 [7]
 
-test('a command refused twice counts once', () => {
-  const { slotQueues } = holding()
-  const one = entry(1)
-  slotQueues.refuse(slot, one)
-  slotQueues.resend(slot)
-  slotQueues.refuse(slot, one)
-  slotQueues.resend(slot)
-  slotQueues.settle(slot, 1)
-  assert.equal(slotQueues.has(slot), false)
-})
+a command refused twice counts once
+  refuse 1, resend, refuse 1, resend, settle 1 -> sends 1, sends 1 []
 
-test('nothing passes while an older command may still be answered elsewhere', () => {
-  const { slotQueues, sent } = holding()
-  slotQueues.drain([slot, 8])
-  slotQueues.drain([slot])
-  slotQueues.wait(slot, entry(2))
-  slotQueues.drained([slot, 8])
-  assert.ok(slotQueues.has(slot) && !slotQueues.has(8))
-  assert.deepEqual(sent, [])
-  slotQueues.drained([slot])
-  assert.deepEqual(sent, [[2]])
-})
+nothing passes while an older command may still be answered elsewhere
+  drain 7 8, drain 7, wait 2, drained 7 8 -> [7]
+  drained 7 -> sends 2 [7]
 
-test('an outcome or a drain of a slot that is free does nothing', () => {
-  const { slotQueues } = holding()
-  slotQueues.settle(slot, 1)
-  slotQueues.drained([slot])
-  slotQueues.resend(slot)
-  assert.equal(slotQueues.any(), false)
-})
+an outcome or a drain of a slot that is free does nothing
+  settle 1, drained 7, resend -> []
 
-test('what waited too long is taken out; repeats and later ticks stay', () => {
-  const { slotQueues, sent } = holding()
-  slotQueues.refuse(slot, entry(1))
-  for (const tick of [2, 3, 4]) slotQueues.wait(slot, entry(tick))
-  assert.deepEqual(
-    slotQueues.expired(3000).map(({ tick }) => tick.index),
-    [2],
-  )
-  assert.deepEqual(slotQueues.expired(3000), [])
-  slotQueues.resend(slot)
-  slotQueues.settle(slot, 1)
-  assert.deepEqual(sent, [[1], [3]])
-  assert.deepEqual(
-    slotQueues.expired(9000).map(({ tick }) => tick.index),
-    [4],
-  )
-  slotQueues.settle(slot, 1)
-  assert.equal(slotQueues.any(), false)
-})
+what waited too long is taken out; repeats and later ticks stay
+  refuse 1, wait 2, wait 3, wait 4, expire 3000, expire 3000 -> expired 2, expired [7]
+  resend, settle 1 -> sends 1, sends 3 [7]
+  expire 9000, settle 1 -> expired 4 []
 
-test('clear gives back all that is not under way', () => {
-  const { slotQueues } = holding()
-  slotQueues.refuse(slot, entry(1))
-  slotQueues.wait(slot, entry(2))
-  slotQueues.refuse(8, entry(1))
-  slotQueues.resend(8)
-  slotQueues.wait(8, entry(3))
-  assert.deepEqual(
-    slotQueues
-      .clear()
-      .map(({ tick }) => tick.index)
-      .sort(),
-    [1, 2, 3],
-  )
-  assert.equal(slotQueues.any(), false)
-})
+clear gives back all that is not under way
+  refuse 1, wait 2, refuse 1 @8, resend @8, wait 3 @8 -> sends 1 [7,8]
+  clear -> cleared 1 2 3 []
+`,
+  open,
+)
 
 /**
  * Commands of one slot over many ticks, two servers that answer in order and refuse at random, and the slot moving
@@ -126,12 +91,8 @@ test('clear gives back all that is not under way', () => {
  */
 const play = (seed) => {
   const random = seeded(seed)
-  const queues = [0, 1].map(() => ({
-    fifo: /** @type {Entry[]} */ ([]),
-    written: 0,
-    finished: 0,
-    marks: /** @type {number[]} */ ([]),
-  }))
+  const [fifo, marks] = [/** @type {Entry[]} */ ([]), /** @type {number[]} */ ([])]
+  const queues = [0, 1].map(() => ({ fifo: [...fifo], marks: [...marks], written: 0, finished: 0 }))
   let owner = 0 // what the client believes
   let truth = 0
   let executed = -1
@@ -141,18 +102,10 @@ const play = (seed) => {
     queues[at].fifo.push(one)
     queues[at].written++
   }
-  const slotQueues = slotQueuesOf({
-    send: (_, entries) => {
-      for (const one of entries) send(owner, one)
-    },
-  })
+  const slotQueues = slotQueuesOf({ send: (_, entries) => entries.forEach((one) => void send(owner, one)) })
   const passMarks = () => {
-    for (const queue of queues) {
-      while (queue.marks.length > 0 && queue.marks[0] <= queue.finished) {
-        queue.marks.shift()
-        slotQueues.drained([slot])
-      }
-    }
+    for (const queue of queues)
+      for (; queue.marks[0] <= queue.finished; queue.marks.shift()) slotQueues.drained([slot])
   }
   const begin = () => {
     const [first] = waiting
@@ -173,7 +126,7 @@ const play = (seed) => {
       assert.ok(one.tick.index >= executed, `seed ${seed}: tick ${one.tick.index} after tick ${executed}`)
       executed = one.tick.index
       settled++
-      if (one.held) slotQueues.settle(slot, 1)
+      if (one.inSlotQueue) slotQueues.settle(slot, 1)
       return
     }
     if (at !== truth && owner === at) {
@@ -185,9 +138,7 @@ const play = (seed) => {
     }
     slotQueues.refuse(slot, one)
   }
-  const commands = ticks.flatMap((_, index) =>
-    Array.from({ length: 1 + random.below(3) }, () => entry(index)),
-  )
+  const commands = ticks.flatMap((_, at) => Array.from({ length: 1 + random.below(3) }, () => entry(at)))
   waiting = [...commands]
   for (let step = 0; settled < commands.length; step++) {
     assert.ok(step < 100_000, `seed ${seed}: it ends`)

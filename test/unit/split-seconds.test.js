@@ -1,7 +1,7 @@
 // The same seconds give the same sections of run.json, however they are split: over time among parts, and among boxes that
 // are grouped in any way. Histograms are those of lines, and have their true highest value.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { series } from '../../lib/measure/latency.js'
 import { folded, foldOf, sumOfSources } from '../../lib/measures/fold.js'
 import { ofReaders, ofWorkers, ofWriters, recordOf, summaryOf } from '../../lib/measures/index.js'
@@ -9,6 +9,8 @@ import { seeded } from '../helpers/random.js'
 
 const kinds = { writers: ofWriters, workers: ofWorkers, readers: ofReaders }
 const plan = { work: {}, model: {} }
+const times = series({ isFolded: true })
+after(times.close)
 
 /** A second with a value at every path; whole numbers, so that sums are exact. @param {Record<string, any>} fields @param {(n: number) => number} below */
 const drawn = (fields, below) => {
@@ -25,11 +27,8 @@ const drawn = (fields, below) => {
     some: () => [{ item: below(99) }],
     each: () => [row(1), row(2)],
     times: () => {
-      const own = series()
-      for (let i = 0; i < 5; i++) own.record(1 + below(1e6))
-      const found = JSON.parse(JSON.stringify(own.turn()))
-      own.close()
-      return found
+      for (let i = 0; i < 5; i++) times.record(1 + below(1e6))
+      return JSON.parse(JSON.stringify(times.endSecond()))
     },
   })
   const line = {}

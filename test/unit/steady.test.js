@@ -14,17 +14,16 @@ const line = (p99Us, cpuPct = 20, achieved = 10_000) => ({
 
 test('a run is steady when three seconds after the first agree in rate, latency and CPU', () => {
   const calm = [3000, 3200, 2800].map((p99) => line(p99))
-  assert.equal(isSteady([line(3000), ...calm]), true)
-  assert.equal(isSteady(calm), false, 'the first second is never one of them')
-  assert.equal(isSteady([line(300_000), line(240_000), ...calm]), true)
-  assert.equal(isSteady([line(3000), line(240_000), line(9000), line(3000)]), false)
-  assert.equal(isSteady([line(1), ...calm.slice(1), line(3000, 60)]), false)
-  assert.equal(isSteady([line(1), ...calm.slice(1), line(3000, 20, 6000)]), false)
-  assert.equal(
-    isSteady([line(1), line(100), line(30), line(60)]),
-    true,
-    'tens of microseconds differ by nothing',
-  )
+  for (const [what, isOne, ...seconds] of /** @type {[string, boolean, ...ReturnType<typeof line>[]][]} */ ([
+    ['three after the first', true, line(3000), ...calm],
+    ['the first second is never one of them', false, ...calm],
+    ['later ones', true, line(300_000), line(240_000), ...calm],
+    ['latency', false, line(3000), line(240_000), line(9000), line(3000)],
+    ['CPU', false, line(1), ...calm.slice(1), line(3000, 60)],
+    ['rate', false, line(1), ...calm.slice(1), line(3000, 20, 6000)],
+    ['tens of microseconds differ by nothing', true, line(1), line(100), line(30), line(60)],
+  ]))
+    assert.equal(isSteady(seconds), isOne, what)
 })
 
 /** A window in a made-up time. @param {object} plan */
@@ -34,24 +33,19 @@ const windowAt = (plan) => {
   const window = measuringWindow(
     /** @type {any} */ ({
       plan: {
-        rate: null,
-        pacing: 'smooth',
-        arrivals: 'constant',
-        spacingMs: 300,
-        nominalHz: 10_000,
+        ...{ rate: null, pacing: 'smooth', arrivals: 'constant', spacingMs: 300, nominalHz: 10_000 },
         ...plan,
       },
-      ledger: { whole },
-      onOpen: () => {},
-      sampler: { mark: async () => {} },
-      elapsed: () => nowMs,
+      ...{ ledger: { whole }, onOpen: () => {}, sampler: { mark: async () => {} }, elapsed: () => nowMs },
     }),
   )
   const at = (/** @type {number} */ ms, /** @type {object} */ second) => {
     nowMs = ms
-    return window.settled(second)
+    return window.endWarmUp(second)
   }
-  return { window, at, whole }
+  /** Nothing is said of seconds with these p99. @param {...number} p99s */
+  const silent = (...p99s) => p99s.forEach((p99, i) => void assert.equal(at(970 + 1000 * i, line(p99)), null))
+  return { window, at, silent, whole }
 }
 
 test('--warm-up auto of a fleet lasts its longest, so that all boxes measure the same seconds', () => {
@@ -65,19 +59,11 @@ test('--warm-up auto of a fleet lasts its longest, so that all boxes measure the
 })
 
 test('--warm-up auto ends at a tick of a whole second after the run is steady, and says what it left out', () => {
-  const { window, at } = windowAt({ warmUpMs: 10_000, settles: true })
-  for (const [ms, p99] of [
-    [970, 400_000],
-    [1970, 90_000],
-    [2970, 3000],
-    [3970, 3100],
-  ])
-    assert.equal(at(ms, line(p99)), null)
+  const { window, at, silent } = windowAt({ warmUpMs: 10_000, settles: true })
+  silent(400_000, 90_000, 3000, 3100)
   assert.equal(window.covers(5500), false)
-  assert.match(
-    String(at(4970, line(2900))),
-    /^the warm-up of 6 s is left out: latency and CPU of 3 seconds agree$/,
-  )
+  const left = 'the warm-up of 6 s is left out: latency and CPU of 3 seconds agree'
+  assert.equal(at(4970, line(2900)), left)
   assert.equal(window.fromMs(), 6000)
   assert.deepEqual([window.covers(5999), window.covers(6000)], [false, true])
   assert.equal(at(5970, line(2900)), null, 'it is said once')
@@ -85,49 +71,38 @@ test('--warm-up auto ends at a tick of a whole second after the run is steady, a
 })
 
 test('one that is never steady ends at its longest, and a backlog that began in it is said', () => {
-  const { window, at, whole } = windowAt({ warmUpMs: 4000, settles: true, durationMs: 8000 })
+  const { window, at, silent, whole } = windowAt({ warmUpMs: 4000, settles: true, durationMs: 8000 })
   whole.offered = 90_000
-  for (const [ms, p99] of [
-    [970, 400_000],
-    [1970, 800_000],
-  ])
-    assert.equal(at(ms, line(p99)), null)
-  assert.match(
-    String(at(2970, line(1_200_000))),
-    /^the warm-up of 4 s is left out: the run is too short to compare seconds, and 4 s are measured; 85000 items wait already$/,
-  )
+  silent(400_000, 800_000)
+  const left =
+    'the warm-up of 4 s is left out: the run is too short to compare seconds, and 4 s are measured; 85000 items wait already'
+  assert.equal(at(2970, line(1_200_000)), left)
   assert.equal(window.fromMs(), 4000)
   window.close()
   const longer = windowAt({ warmUpMs: 5000, settles: true, durationMs: 10_000 })
-  for (const ms of [970, 1970, 2970]) assert.equal(longer.at(ms, line(400 * ms)), null)
-  assert.equal(
-    longer.at(3970, line(300)),
-    'the warm-up of 5 s is left out: latency and CPU do not agree yet',
-    'half of it is not little',
-  )
+  longer.silent(388_000, 788_000, 1_188_000)
+  const rest = 'the warm-up of 5 s is left out: latency and CPU do not agree yet'
+  assert.equal(longer.at(3970, line(300)), rest, 'half of it is not little')
   longer.window.close()
   assert.equal(windowAt({ warmUpMs: 4000 }).at(970, line(1)), null, 'a stated time stays')
 })
 
 test('a run that is little longer than its warm-up says how little was measured', () => {
-  const { window, at } = windowAt({ warmUpMs: 4200, settles: true, durationMs: 8400 })
-  for (const ms of [970, 1970, 2970]) assert.equal(at(ms, line(300)), null)
+  const { window, at, silent } = windowAt({ warmUpMs: 4200, settles: true, durationMs: 8400 })
+  silent(300, 300, 300)
   window.close()
   assert.equal(at(3970, line(300)), null, 'nothing is left out of a run that ended in its warm-up')
   const other = windowAt({ warmUpMs: 3000, settles: true, durationMs: 8000 })
-  assert.equal(other.at(970, line(300)), null)
-  assert.equal(
-    other.at(1970, line(300)),
-    'the warm-up of 3 s is left out: the run is too short to compare seconds, and 5 s are measured',
-  )
+  other.silent(300)
+  const left = 'the warm-up of 3 s is left out: the run is too short to compare seconds, and 5 s are measured'
+  assert.equal(other.at(1970, line(300)), left)
   other.window.close()
 })
 
 test('where a tick takes a minute, the warm-up ends with it, and seconds are compared until then', () => {
-  const { window, at } = windowAt({
-    ...{ warmUpMs: 60_000, settles: true, spacingMs: 60_000, durationMs: 120_000 },
-  })
-  for (let second = 1; second < 4; second++) assert.equal(at(second * 1000 - 30, line(300)), null)
+  const terms = { warmUpMs: 60_000, settles: true, spacingMs: 60_000, durationMs: 120_000 }
+  const { window, at, silent } = windowAt(terms)
+  silent(300, 300, 300)
   assert.match(String(at(3970, line(300))), /^the warm-up of 60 s is left out: latency and CPU of 3 seconds/)
   assert.equal(window.fromMs(), 60_000)
   window.close()

@@ -1,24 +1,14 @@
 // Everything that is known of a strategy is in its own file: no other module asks for one by name.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import test from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { strategyNames } from '../../lib/workloads/index.js'
+import { modulesIn, sourceOf } from '../helpers/sources.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const elsewhere = join('lib', 'workloads')
-const modules = [
-  'settings.js',
-  ...readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
-    .map((name) => join('lib', name))
-    .filter((name) => name.endsWith('.js') && !name.startsWith(elsewhere)),
-]
+const modules = ['settings.js', ...modulesIn('lib').filter((name) => !name.startsWith('lib/workloads/'))]
 // As TYPE names them, these are types of keys as well.
 const types = new Set(['list', 'set', 'hash', 'stream'])
 
-/** @param {string} line */
-const namesIn = (line) => {
+const namesIn = (/** @type {string} */ line) => {
   const code = line.replace(/^\s*(\/\/|\*|\/\*\*).*$/, '').replace(/\/\*\*.*?\*\//g, '')
   return strategyNames().filter(
     (name) =>
@@ -29,7 +19,7 @@ const namesIn = (line) => {
 test('no module of lib/ but the workloads, nor settings.js, names a strategy', () => {
   assert.ok(modules.length > 100)
   const found = modules.flatMap((name) =>
-    readFileSync(join(root, name), 'utf8')
+    sourceOf(name)
       .split('\n')
       .flatMap((line, i) => (namesIn(line).length > 0 ? [`${name}:${i + 1}: ${line.trim()}`] : [])),
   )

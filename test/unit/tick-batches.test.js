@@ -26,7 +26,7 @@ const tapesIn = async (changes, steps, cluster = false) => {
   const batches = await tickBatchesOf(plan, steps, { keep: false })
   return plan.once
     ? batches.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0)).flat()
-    : batches.of(0).flat()
+    : batches.batchesOf(0).flat()
 }
 
 /** Items that each command carries. @param {EncodedBatch} encoded */
@@ -34,6 +34,8 @@ const itemsOf = (encoded) =>
   Array.from({ length: encoded.count }, (_, i) =>
     [...encoded.members.slice(encoded.from[i], encoded.from[i + 1])].map((m) => encoded.first + m),
   )
+
+const kindsOf = (/** @type {EncodedBatch[]} */ list) => list.map(({ step }) => step.kind).join(' ')
 
 /** @param {EncodedBatch[]} list @param {unknown} step */
 const carried = (list, step) => list.filter((encoded) => encoded.step === step).flatMap(itemsOf)
@@ -44,19 +46,13 @@ for (const cluster of [false, true]) {
     test(`values of a portion, then its members, then the next portion; what carries no item at the end: ${where}`, async () => {
       const members = rank(1000)
       const list = await tapesIn({ quantity: 50_000, once: isOnce }, [store, members, trim], cluster)
-      assert.deepEqual(
-        list.map(({ step }) => step.kind),
-        [...Array(12).fill(['each', 'gather']).flat(), 'once'],
-      )
+      assert.equal(kindsOf(list), `${'each gather '.repeat(12)}once`)
       let last = 0
       for (let p = 0; p < 24; p += 2) {
         const values = new Set(itemsOf(list[p]).flat())
         const ids = itemsOf(list[p + 1]).flat()
         assert.equal(values.size, ids.length)
-        assert.ok(
-          ids.every((n) => values.has(n)),
-          'each member’s value goes before it',
-        )
+        for (const n of ids) assert.ok(values.has(n), 'each member’s value goes before it')
         assert.equal(Math.min(...ids), last + 1)
         last = Math.max(...ids)
       }
@@ -88,21 +84,17 @@ test('a step alone is cut where its commands are full', async () => {
 test('what is begun together is a portion of each connection', async () => {
   const plan = samplePlan({ quantity: 50_000, connections: 3 })
   const batches = await tickBatchesOf(plan, [store, rank(1000), trim], { keep: false })
-  assert.deepEqual(
-    batches.of(0).map((together) => together.map(({ connection }) => connection).join('')),
-    ['001122', '001122', '001122', '0011222'],
-  )
+  const found = batches.batchesOf(0).map((together) => together.map(({ connection }) => connection).join(''))
+  assert.deepEqual(found, ['001122', '001122', '001122', '0011222'])
 })
 
 test('what carries no item and stands first goes first, once', async () => {
   const begin = once(['set:0'], (key) => ['EXPIRE', key, '9'])
   const list = await tapesIn({ quantity: 10_000 }, [begin, store, rank(1000), trim])
-  assert.deepEqual(
-    list.map(({ step }) => step.kind),
-    ['once', 'each', 'gather', 'each', 'gather', 'once'],
-  )
+  assert.equal(kindsOf(list), 'once each gather each gather once')
 })
 
+const all = Array.from({ length: 33_333 }, (_, i) => i + 1)
 for (const name of strategyNames('ticks'))
   test(`every item is in every step of ${name} once, however many portions`, async () => {
     const plan = samplePlan({ strategy: name, quantity: 33_333 })
@@ -110,19 +102,13 @@ for (const name of strategyNames('ticks'))
     const batches = await tickBatchesOf(plan, steps, { keep: false })
     for (const step of steps) {
       const own = batches
-        .of(0)
+        .batchesOf(0)
         .flat()
         .filter((encoded) => encoded.step === step)
       const items = own.flatMap((encoded) => itemsOf(encoded).flat()).sort((a, b) => a - b)
-      if (step.kind === 'once')
-        assert.deepEqual(
-          valuesOf(own, 'part'),
-          step.paced ? own.map((_, at) => ({ at, of: own.length })) : [{ at: 0, of: 1 }],
-        )
-      else
-        assert.deepEqual(
-          items,
-          Array.from({ length: 33_333 }, (_, i) => i + 1),
-        )
+      const parts =
+        step.kind === 'once' && step.paced ? own.map((_, at) => ({ at, of: own.length })) : [{ at: 0, of: 1 }]
+      if (step.kind === 'once') assert.deepEqual(valuesOf(own, 'part'), parts)
+      else assert.deepEqual(items, all)
     }
   })

@@ -7,19 +7,15 @@ import { pacerOf } from '../../lib/plan/pacer.js'
 /** When each tick began, by timers that fire late. @param {{ chunks: number, ticks: number, lateMs: number }} terms */
 const begunBy = ({ chunks, ticks, lateMs }) => {
   let nowMs = 0
-  /** @type {{ atMs: number, then: () => void }[]} */
-  const waiting = []
+  let waiting = /** @type {{ atMs: number, then: () => void }[]} */ ([])
   const after = (/** @type {() => void} */ then, ms = 0) => {
-    const one = { atMs: nowMs + ms, then }
-    waiting.push(one)
-    return /** @type {any} */ (one)
+    waiting.push({ atMs: nowMs + ms, then })
+    return /** @type {any} */ (waiting.at(-1))
   }
   const cancel = (/** @type {any} */ one) => {
-    const at = waiting.indexOf(one)
-    if (at >= 0) waiting.splice(at, 1)
+    waiting = waiting.filter((other) => other !== one)
   }
-  /** @type {number[]} */
-  const begun = []
+  const begun = /** @type {number[]} */ ([])
   let isOver = false
   const pacer = pacerOf({ periodMs: 1000, chunks, ticks })
   ticker({

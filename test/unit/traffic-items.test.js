@@ -18,21 +18,19 @@ test('uniform keys: each about as often, by chi-square; the same for a seed', ()
   assert.notDeepEqual(many(drawsOf({ order: 'uniform', count: 100, seed: 8 })), drawn)
 })
 
-/** Against the stated shares of the numbers 1..count. @param {string} order @param {number} count @param {(n: number) => number} weight */
-const chiSquare = (order, count, weight) => {
-  const draws = 200_000
-  const drawn = new Float64Array(count + 1)
-  for (const n of many(drawsOf({ order, count, seed: 7 }), draws)) drawn[n]++
+/** Numbers 1..count against their stated shares. @param {Iterable<number>} drawn @param {number} count @param {(n: number) => number} weight */
+const chiSquare = (drawn, count, weight) => {
+  const found = new Float64Array(count)
+  for (const n of drawn) found[n - 1]++
+  const draws = found.reduce((sum, n) => sum + n, 0)
   const weights = Array.from({ length: count }, (_, i) => weight(i + 1))
   const whole = weights.reduce((sum, one) => sum + one, 0)
-  return fit(
-    drawn.subarray(1),
-    weights.map((one) => (one / whole) * draws),
-  )
+  const stated = weights.map((one) => (one / whole) * draws)
+  return fit(found, stated)
 }
+const zipf = (/** @type {number} */ theta) => (/** @type {number} */ n) => n ** -theta
 
 test('popular keys: drawn as often as stated, by chi-square', () => {
-  const zipf = (/** @type {number} */ theta) => (/** @type {number} */ n) => n ** -theta
   for (const [order, count, weight] of /** @type {[string, number, (n: number) => number][]} */ ([
     ['zipf:0.5', 1000, zipf(0.5)],
     ['zipf:0.99', 1000, zipf(0.99)],
@@ -43,11 +41,11 @@ test('popular keys: drawn as often as stated, by chi-square', () => {
     ['hot:10%:90%', 1000, (n) => (n <= 100 ? 9 : 1 / 9)],
     ['hot:1%:50%', 200, (n) => (n <= 2 ? 99 : 1)],
   ])) {
-    const { z, freedom } = chiSquare(order, count, weight)
+    const { z, freedom } = chiSquare(many(drawsOf({ order, count, seed: 7 }), 200_000), count, weight)
     assert.ok(freedom >= 1 && z < 3.3, `${order} of ${count}: ${z} standard deviations, ${freedom} degrees`)
   }
-  assert.ok(many(drawsOf({ order: 'zipf:2', count: 1, seed: 1 }), 9).every((n) => n === 1))
-  assert.ok(many(drawsOf({ order: 'hot:10%:90%', count: 1, seed: 1 }), 9).every((n) => n === 1))
+  for (const order of ['zipf:2', 'hot:10%:90%'])
+    assert.ok(many(drawsOf({ order, count: 1, seed: 1 }), 9).every((n) => n === 1))
 })
 
 test('in order: round and round; each once: then no more', () => {
@@ -68,10 +66,8 @@ test('popularity shifts over the items at its pace, by chi-square', () => {
 
 test('churn replaces every item once in its time, whatever its popularity, and numbers go on', () => {
   const [count, quantity] = [1000, 5000]
-  const draw = batchDraws(
-    { order: 'sequential', shift: null, churn: '10%/s', quantity, seed: 1 },
-    { agent: 2, first: 2001, count },
-  )
+  const terms = { order: 'sequential', shift: null, churn: '10%/s', quantity, seed: 1 }
+  const draw = batchDraws(terms, { agent: 2, first: 2001, count })
   const at = (/** @type {number} */ ms) => [...draw({ first: 2001, count }, ms)]
   const places = Array.from({ length: count }, (_, i) => 2001 + i)
   assert.deepEqual(at(0), places, 'none at the start')
@@ -81,26 +77,19 @@ test('churn replaces every item once in its time, whatever its popularity, and n
   // Spread over the places, not the first ones.
   const thirds = [0, 333, 666].map((from) => later.slice(from, from + 333).filter((n) => n > quantity).length)
   assert.ok(Math.max(...thirds) - Math.min(...thirds) <= 20, String(thirds))
-  assert.deepEqual(
-    at(10_000),
-    places.map((n) => n + quantity),
-  )
-  assert.deepEqual(
-    at(25_000)
-      .map((n) => Math.floor((n - 2001) / quantity))
-      .reduce((sum, g) => sum + g, 0),
-    2500,
-  )
+  const replaced = places.map((n) => n + quantity)
+  assert.deepEqual(at(10_000), replaced)
+  const generations = at(25_000).map((n) => Math.floor((n - 2001) / quantity))
+  const found = generations.reduce((sum, g) => sum + g, 0)
+  assert.equal(found, 2500)
 })
 
 test('recent items: only the newest share, each as likely, by chi-square', () => {
   const [count, draws] = [500, 50_000]
   const terms = { order: 'recent:10%', count, seed: 9, churn: '20%/s' }
   const draw = drawsOf(terms)
-  const all = batchDraws(
-    { ...terms, order: 'sequential', shift: null, quantity: count },
-    { agent: 1, first: 1, count },
-  )
+  const inOrder = { ...terms, order: 'sequential', shift: null, quantity: count }
+  const all = batchDraws(inOrder, { agent: 1, first: 1, count })
   // So many were replaced last: 100 a second, of which the newest 50 are drawn.
   const before = new Set(all({ first: 1, count }, 6490))
   const newest = [...all({ first: 1, count }, 6990)].filter((n) => !before.has(n))
@@ -121,13 +110,10 @@ test('batches of a writer are drawn from its own items, the same for a seed', ()
     batchDraws({ ...plan, seed }, { agent, first: 501, count: 500 })({ first: 501, count: 20_000 }, 0)
   const drawn = batch()
   assert.ok(drawn.every((n) => n >= 501 && n <= 1000))
-  const counts = new Float64Array(500)
-  for (const n of drawn) counts[n - 501]++
-  const weights = Array.from({ length: 500 }, (_, i) => (i + 1) ** -0.99)
-  const whole = weights.reduce((sum, one) => sum + one, 0)
-  const { z } = fit(
-    counts,
-    weights.map((one) => (one / whole) * 20_000),
+  const { z } = chiSquare(
+    drawn.map((n) => n - 500),
+    500,
+    zipf(0.99),
   )
   assert.ok(z < 3.1, String(z))
   assert.deepEqual(batch(), drawn)
@@ -137,19 +123,9 @@ test('batches of a writer are drawn from its own items, the same for a seed', ()
 
 test('split: every client goes through its own keys in order, and all keys are drawn', () => {
   const draw = drawsOf({ order: 'split', count: 10, seed: 1, clients: 3 })
-  assert.deepEqual(
-    Array.from({ length: 5 }, () => [0, 1, 2].map((client) => draw(0, client))),
-    [
-      [1, 4, 7],
-      [2, 5, 8],
-      [3, 6, 9],
-      [1, 4, 10],
-      [2, 5, 7],
-    ],
-  )
+  const rounds = Array.from({ length: 5 }, () => [0, 1, 2].map((client) => draw(0, client)).join(' '))
+  assert.deepEqual(rounds, ['1 4 7', '2 5 8', '3 6 9', '1 4 10', '2 5 7'])
   const few = drawsOf({ order: 'split', count: 2, seed: 1, clients: 3 })
-  assert.deepEqual(
-    [0, 1, 2, 0].map((client) => few(0, client)),
-    [1, 2, 1, 1],
-  )
+  const drawn = [0, 1, 2, 0].map((client) => few(0, client))
+  assert.deepEqual(drawn, [1, 2, 1, 1])
 })

@@ -25,36 +25,14 @@ test('lifetimes between two are each as likely, by chi-square, and a function of
   assert.deepEqual([1, 2, 3, 300_000].map(of), [308, 547, 578, 291])
 })
 
-test('--ttl is a time or a range of times', () => {
-  const times = (/** @type {string} */ text) => {
-    const { ttlLeastS, ttlS } = read(`--ttl ${text}`)
-    return [ttlLeastS, ttlS]
-  }
-  assert.deepEqual(times('1m-10m'), [60, 600])
-  assert.deepEqual(times('5-5'), [null, 5])
-  for (const text of ['600s-60s', '0s-5s', '1s-2s-3s', '1s-'])
-    assert.throws(
-      () => times(text),
-      /--ttl must be whole seconds from 1s to 8760h .* or a range such as 60s-600s/,
-    )
-})
-
-for (const [strategy, at] of /** @type {const} */ ([
-  ['sorted-set', 2],
-  ['list', 2],
-  ['set', 2],
-  ['hash', 4],
-  ['script-item', 4],
-]))
+const places = { 'sorted-set': 2, list: 2, set: 2, hash: 4, 'script-item': 4 }
+for (const [strategy, at] of Object.entries(places))
   test(`${strategy}: each item has its own lifetime on the wire`, () => {
     const terms = { ttlS: 600, ttlLeastS: 60 }
     const plan = samplePlan({ strategy, quantity: 50, ...terms })
     const values = tickValues(1_790_000_012_345, 600)
-    const step = /** @type {any} */ (
-      strategyOf(plan)
-        .steps()
-        .find(({ kind }) => kind === 'each')
-    )
+    const steps = /** @type {any[]} */ (strategyOf(plan).steps())
+    const step = steps.find(({ kind }) => kind === 'each')
     const of = lifetimeOf(plan)
     const seen = new Set()
     for (let n = 1; n <= 50; n++) {
@@ -69,23 +47,16 @@ for (const [strategy, at] of /** @type {const} */ ([
   })
 
 test('where items share a lifetime a range is refused, and so are sizes where there are no values', () => {
-  for (const [line, sentence] of /** @type {const} */ ([
-    ['--strategy stream', 'stream has no command that gives an item a lifetime of its own'],
-    ['--strategy actual-value', 'actual-value has no command that gives an item a lifetime of its own'],
-    ['--strategy hash-ttl', 'hash-ttl has no command that gives an item a lifetime of its own'],
-    ['--ws', 'script-batch has no command that gives an item a lifetime of its own'],
-  ]))
-    assert.throws(() => read(`${line} --ttl 5s-9s`), {
-      message: `--ttl from 5 to 9 s: ${sentence}; give one lifetime`,
-    })
+  const why = 'has no command that gives an item a lifetime of its own'
+  for (const strategy of ['stream', 'actual-value', 'hash-ttl', 'script-batch']) {
+    const message = `--ttl from 5 to 9 s: ${strategy} ${why}; give one lifetime`
+    const line = strategy === 'script-batch' ? '--ws' : `--strategy ${strategy}`
+    assert.throws(() => read(`${line} --ttl 5s-9s`), { message })
+  }
   const own = ['--command', 'SADD all {n}...', '--command', 'EXPIRE all {ttl}']
-  assert.throws(
-    () => read('--ttl 5s-9s', ...own),
-    /EXPIRE of own-sadd-expire gives one lifetime to many items/,
-  )
+  const sized = '--strategy membership-set --value-size lognormal:p50=1kB,p99=2kB'
+  const expected = /EXPIRE of own-sadd-expire gives one lifetime to many items/
+  assert.throws(() => read('--ttl 5s-9s', ...own), expected)
   assert.throws(() => read('--value-size 1kB', ...own), /--value-size: own-sadd-expire stores no values/)
-  assert.throws(
-    () => read('--strategy membership-set --value-size lognormal:p50=1kB,p99=2kB'),
-    /--value-size: membership-set stores no values/,
-  )
+  assert.throws(() => read(sized), /--value-size: membership-set stores no values/)
 })

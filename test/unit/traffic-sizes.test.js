@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { normalTail } from '../../lib/base/distributions.js'
@@ -9,12 +8,12 @@ import { tickValues } from '../../lib/plan/tick-values.js'
 import { itemOfValue, payloadMatcher } from '../../lib/traffic/payload.js'
 import { sizeOf, sizesIn, storedBytes } from '../../lib/traffic/sizes.js'
 import { plainArgument } from '../../lib/wire/encode.js'
-import { strategyNames } from '../../lib/workloads/index.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { parseCommands } from '../helpers/commands.js'
 import { chiSquare, ksDistance, ksLimit } from '../helpers/fit.js'
 import { payloadOf } from '../helpers/payload.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { ownFolder } from '../helpers/programs.js'
+import { builtInNames, samplePlan } from '../helpers/sample-plan.js'
 
 const lognormal = 'lognormal:p50=200B,p99=4kB'
 const histogram = 'histogram:100B=50,1kB=30,10kB=1'
@@ -31,10 +30,8 @@ test('lognormal sizes fit the stated percentiles, by Kolmogorov-Smirnov', () => 
   for (const seed of [1, 2, 3]) {
     const drawn = items(50_000).map(sizeOf(terms(lognormal, seed)))
     // Sizes are whole bytes: a value of x stands for x - 0.5 to x + 0.5.
-    const distance = ksDistance(
-      drawn.map((x, i) => x - 0.5 + (i + 0.5) / drawn.length),
-      below,
-    )
+    const spread = drawn.map((x, i) => x - 0.5 + (i + 0.5) / drawn.length)
+    const distance = ksDistance(spread, below)
     assert.ok(distance < ksLimit(drawn.length) + 0.003, `seed ${seed}: ${distance}`)
   }
 })
@@ -43,14 +40,9 @@ test('sizes of a histogram are drawn as often as stated, by chi-square', () => {
   const draws = 100_000
   const drawn = items(draws).map(sizeOf(terms(histogram)))
   const counts = [100, 1000, 10_000].map((bytes) => drawn.filter((one) => one === bytes).length)
-  assert.equal(
-    counts.reduce((sum, n) => sum + n, 0),
-    draws,
-  )
-  const { z } = chiSquare(
-    counts,
-    [50, 30, 1].map((weight) => (weight / 81) * draws),
-  )
+  assert.equal(counts[0] + counts[1] + counts[2], draws)
+  const stated = [50, 30, 1].map((weight) => (weight / 81) * draws)
+  const { z } = chiSquare(counts, stated)
   assert.ok(z < 3.1, String(z))
 })
 
@@ -69,44 +61,27 @@ test('the mean, its memory, and limits', () => {
   assert.ok(Math.abs(storedBytes(terms(histogram)) - (50 * 112 + 30 * 1024 + 10_240) / 81) < 2)
 })
 
-test('what is no distribution of sizes is refused in a line', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-sizes-'))
-  try {
-    const file = (/** @type {string} */ text) => {
-      writeFileSync(join(folder, 'sizes.txt'), text)
-      return `histogram:${join(folder, 'sizes.txt')}`
-    }
-    const read = (/** @type {string} */ text) =>
-      readSettings({ program: 'producer', argv: ['--value-size', text], env: {} })
-    for (const text of [
-      'lognormal:p50=200B',
-      'lognormal:p50=200B,p50=300B',
-      'lognormal:p50=4kB,p99=200B',
-      'lognormal:p50=200B,p99=4kB,min=1kB,max=10B',
-      'lognormal:p0=1B,p99=4kB',
-      'histogram:0B=1',
-      'normal:1',
-    ])
-      assert.throws(
-        () => read(text),
-        /^OptionError: --value-size must be a size from 1B to 512MB, lognormal:/,
-        text,
-      )
-    assert.throws(() => read('histogram:1B=1,1kB=1000000'), /1 bytes are less than one in 65,536/)
-    assert.throws(
-      () => read('histogram:/no/such/file'),
-      /--value-size: \/no\/such\/file cannot be read \(ENOENT\)/,
-    )
-    assert.throws(
-      () => read(file('128 5\nbig 3\n')),
-      /sizes\.txt:2: must be a size and how many values have it/,
-    )
-    assert.throws(() => read(file('# none\n')), /sizes\.txt has no sizes/)
-    const settings = /** @type {any} */ (read(file('# of production\n128 5000\n1kB, 300\n')))
-    assert.deepEqual([settings.valueSizes, settings.valueBytes], ['histogram:128=5000,1000=300', 177])
-  } finally {
-    rmSync(folder, { recursive: true })
+test('what is no distribution of sizes is refused in a line', (t) => {
+  const folder = ownFolder(t, 'sizes')
+  const file = (/** @type {string} */ text) => {
+    writeFileSync(join(folder, 'sizes.txt'), text)
+    return `histogram:${join(folder, 'sizes.txt')}`
   }
+  const read = (/** @type {string} */ text) =>
+    readSettings({ program: 'producer', argv: ['--value-size', text], env: {} })
+  const refused = (/** @type {string} */ text, /** @type {RegExp} */ words) =>
+    assert.throws(() => read(text), words, text)
+  for (const text of [
+    ...['lognormal:p50=200B', 'lognormal:p50=200B,p50=300B', 'lognormal:p50=4kB,p99=200B', 'histogram:0B=1'],
+    ...['lognormal:p50=200B,p99=4kB,min=1kB,max=10B', 'lognormal:p0=1B,p99=4kB', 'normal:1'],
+  ])
+    refused(text, /^OptionError: --value-size must be a size from 1B to 512MB, lognormal:/)
+  refused('histogram:1B=1,1kB=1000000', /1 bytes are less than one in 65,536/)
+  refused('histogram:/no/such/file', /--value-size: \/no\/such\/file cannot be read \(ENOENT\)/)
+  refused(file('128 5\nbig 3\n'), /sizes\.txt:2: must be a size and how many values have it/)
+  refused(file('# none\n'), /sizes\.txt has no sizes/)
+  const settings = /** @type {any} */ (read(file('# of production\n128 5000\n1kB, 300\n')))
+  assert.deepEqual([settings.valueSizes, settings.valueBytes], ['histogram:128=5000,1000=300', 177])
 })
 
 test('values of their own sizes: each as long as stated, known again, and no other', () => {
@@ -121,9 +96,8 @@ test('values of their own sizes: each as long as stated, known again, and no oth
   }
 })
 
-for (const strategy of strategyNames().filter(
-  (name) => !/^(membership|counter|queue|query|update)/.test(name),
-))
+const stored = builtInNames().filter((name) => !/^(membership|counter|queue|query|update)/.test(name))
+for (const strategy of stored)
   test(`${strategy}: the bytes on the wire are the same commands, whatever their sizes`, () => {
     const plan = samplePlan(
       { strategy, quantity: 40, valueBytes: 300, valueSizes: `${lognormal},min=20B`, ratio: [1, 1] },

@@ -6,6 +6,7 @@ import { valueVerifierOf } from '../../lib/measure/value-verifier.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { idList } from '../../lib/wire/id-list.js'
 import { payloadOf } from '../helpers/payload.js'
+import { rowsOf } from '../helpers/table.js'
 
 const startMs = 1_790_000_000_000
 const terms = { payload: /** @type {const} */ ('random'), valueBytes: 40, seed: 7, stamp: false }
@@ -29,21 +30,9 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true, a
   let asked = 0
   const judge = valueVerifierOf({
     plan: /** @type {any} */ ({
-      ...terms,
-      strategy: 'sorted-set',
-      quantity: 100,
-      once: false,
-      ttlS: 3,
-      startedMs: startMs,
-      writePeriodMs: 1000,
-      prefix: '',
-      sets: ['latest-ids'],
-      extraSets: [],
-      taggedItems: false,
-      buckets: 1,
-      knowsBytes: true,
-      knowsItems: true,
-      ...plan,
+      ...{ ...terms, strategy: 'sorted-set', quantity: 100, once: false, ttlS: 3, startedMs: startMs },
+      ...{ writePeriodMs: 1000, prefix: '', sets: ['latest-ids'], extraSets: [], taggedItems: false },
+      ...{ buckets: 1, knowsBytes: true, knowsItems: true, ...plan },
     }),
     reader: /** @type {any} */ ({ dated }),
     nowAt: () => nowMs,
@@ -56,7 +45,6 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true, a
   const list = idList()
   return {
     judge,
-    asked: () => asked,
     at: (/** @type {number} */ ms) => {
       nowMs = startMs + ms
     },
@@ -74,163 +62,64 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true, a
   }
 }
 
-/** @type {{ name: string, id?: string, value: Buffer | null, scoreMs?: number, options?: Parameters<typeof judging>[0], counts: Record<string, number> }[]} */
-const cases = [
-  { name: 'the right bytes', value: bytesOf(5), scoreMs: 5000, counts: { checked: 1 } },
-  {
-    name: 'bytes of another seed',
-    value: bytesOf(5, { seed: 8 }),
-    scoreMs: 5000,
-    counts: { checked: 1, corrupt: 1 },
-  },
-  { name: "another item's bytes", value: bytesOf(6), scoreMs: 5000, counts: { checked: 1, corrupt: 1 } },
-  {
-    name: 'one byte short',
-    value: bytesOf(5).subarray(0, 39),
-    scoreMs: 5000,
-    counts: { checked: 1, corrupt: 1 },
-  },
-  {
-    name: 'an item beyond the plan',
-    id: 'item:101',
-    value: bytesOf(101),
-    scoreMs: 5000,
-    counts: { unexpected: 1 },
-  },
-  {
-    name: 'the same with --once, where numbers go on',
-    id: 'item:101',
-    value: bytesOf(101),
-    scoreMs: 5000,
-    options: { plan: { once: true } },
-    counts: { checked: 1 },
-  },
-  { name: 'a name that is none', id: 'item:05', value: bytesOf(5), scoreMs: 5000, counts: { unexpected: 1 } },
-  { name: 'no number', id: 'item:5x', value: null, scoreMs: 5000, counts: { unexpected: 1 } },
-  { name: 'gone, and its time is over', value: null, scoreMs: 2950, counts: { expired: 1 } },
-  ...[{ once: true }, { writePeriodMs: 8000 }].flatMap((plan) =>
-    ['list', 'set'].map((strategy) => ({
-      name: `undated, and perhaps over: ${strategy} ${JSON.stringify(plan)}`,
-      value: null,
-      options: {
-        plan: { ...plan, strategy, startedMs: startMs - 9000 },
-        dated: false,
-        // Written again meanwhile.
-        master: () => bytesOf(5),
-      },
-      counts: /** @type {Record<string, number>} */ ({ expired: 1 }),
-    })),
-  ),
-  { name: 'gone too early, on the master as well', value: null, scoreMs: 5000, counts: { missing: 1 } },
-  {
-    name: 'not on the replica yet',
-    value: null,
-    scoreMs: 5990,
-    options: { master: () => bytesOf(5) },
-    counts: { lagging: 1 },
-  },
-  {
-    name: 'not on the master yet either: its tick is just being written',
-    value: null,
-    scoreMs: 5990,
-    options: { master: (_, time) => (time > 3 ? bytesOf(5) : null) },
-    counts: { lagging: 1 },
-  },
-  {
-    name: 'of one master, which had none for 200 ms: each value goes there before its id',
-    value: null,
-    scoreMs: 5990,
-    options: { plan: { masters: 1 }, master: (_, time) => (time > 3 ? bytesOf(5) : null) },
-    counts: { missing: 1 },
-  },
-  {
-    name: 'of one master, which had none for 50 ms: it may have been sent again',
-    value: null,
-    scoreMs: 5990,
-    options: { plan: { masters: 1 }, master: (_, time) => (time > 2 ? bytesOf(5) : null) },
-    counts: { lagging: 1 },
-  },
-  {
-    name: 'of several masters, gone for seconds and then written again',
-    value: null,
-    scoreMs: 4500,
-    options: { plan: { ttlS: 9 }, master: (_, time) => (time > 5 ? bytesOf(5) : null) },
-    counts: { missing: 1 },
-  },
-  {
-    name: 'late, and other bytes on the master',
-    value: null,
-    scoreMs: 5000,
-    options: { master: () => bytesOf(6) },
-    counts: { corrupt: 1 },
-  },
-  { name: 'its time runs out while it is asked for', value: null, scoreMs: 3200, counts: { expired: 1 } },
-  {
-    name: 'undated, gone, and its writer lives',
-    value: null,
-    options: { dated: false, plan: { strategy: 'list' } },
-    counts: { missing: 1 },
-  },
-  {
-    name: 'undated, gone, and its writer has ended',
-    value: null,
-    options: { dated: false, plan: { strategy: 'list' }, lives: false },
-    counts: { expired: 1 },
-  },
-  {
-    name: 'undated, and written again meanwhile',
-    value: null,
-    options: {
-      dated: false,
-      plan: { strategy: 'list' },
-      master: (_, time) => (time > 6 ? bytesOf(5) : null),
-    },
-    counts: { lagging: 1 },
-  },
-  {
-    name: 'of a set of items that are written once: any age',
-    value: null,
-    options: { dated: false, plan: { strategy: 'set', once: true } },
-    counts: { expired: 1 },
-  },
-  {
-    name: 'nobody knows the bytes',
-    value: Buffer.from('anything'),
-    scoreMs: 5000,
-    options: { plan: { knowsBytes: false, knowsItems: false } },
-    counts: {},
-  },
-  {
-    name: 'a stamp as new as the id',
-    value: bytesOf(5, { stamp: true }, startMs + 5000),
-    scoreMs: 5000,
-    options: { plan: { stamp: true } },
-    counts: { checked: 1 },
-  },
-  {
-    name: 'an older stamp, newer on the master',
-    value: bytesOf(5, { stamp: true }, startMs + 4000),
-    scoreMs: 5000,
-    options: { plan: { stamp: true }, master: () => bytesOf(5, { stamp: true }, startMs + 5000) },
-    counts: { checked: 1, lagging: 1 },
-  },
-  {
-    name: 'an older stamp on the master too',
-    value: bytesOf(5, { stamp: true }, startMs + 4000),
-    scoreMs: 5000,
-    options: { plan: { stamp: true }, master: () => bytesOf(5, { stamp: true }, startMs + 4000) },
-    counts: { checked: 1, stale: 1 },
-  },
-  {
-    name: 'an older stamp in a value that is one with its id',
-    value: bytesOf(5, { stamp: true }, startMs + 4000),
-    scoreMs: 5000,
-    options: { plan: { stamp: true }, apart: false },
-    counts: { checked: 1 },
-  },
-]
-for (const { name, id = 'item:5', value, scoreMs, options, counts } of cases)
-  test(name, async () => assert.deepEqual(await judging(options).see(id, value, scoreMs), counts))
+const stamped = (/** @type {number} */ ms) => bytesOf(5, { stamp: true }, startMs + ms)
+/** @type {Record<string, Buffer | null>} */
+const values = {
+  ...{ nothing: null, right: bytesOf(5), short: bytesOf(5).subarray(0, 39) },
+  ...{ anything: Buffer.from('anything') },
+  ...{ 'of seed 8': bytesOf(5, { seed: 8 }), 'of item 6': bytesOf(6), 'of item 101': bytesOf(101) },
+  ...{ 'of 5 s': stamped(5000), 'of 4 s': stamped(4000) },
+}
+
+// What is found of item 5, the score of its id, what is counted, and the options of the judge: `master` is what the
+// master has, `from` the time it is asked from which it has that.
+const cases = rowsOf(`
+the right bytes -> right -> 5000 -> checked
+bytes of another seed -> of seed 8 -> 5000 -> checked corrupt
+another item's bytes -> of item 6 -> 5000 -> checked corrupt
+one byte short -> short -> 5000 -> checked corrupt
+an item beyond the plan -> of item 101 -> 5000 -> unexpected -> {"id":"item:101"}
+the same with --once, where numbers go on -> of item 101 -> 5000 -> checked -> {"id":"item:101","plan":{"once":true}}
+a name that is none -> right -> 5000 -> unexpected -> {"id":"item:05"}
+no number -> nothing -> 5000 -> unexpected -> {"id":"item:5x"}
+gone, and its time is over -> nothing -> 2950 -> expired
+gone too early, on the master as well -> nothing -> 5000 -> missing
+not on the replica yet -> nothing -> 5990 -> lagging -> {"master":"right"}
+not on the master yet either: its tick is just being written -> nothing -> 5990 -> lagging -> {"master":"right","from":4}
+of one master, which had none for 200 ms: each value goes there before its id -> nothing -> 5990 -> missing -> {"plan":{"masters":1},"master":"right","from":4}
+of one master, which had none for 50 ms: it may have been sent again -> nothing -> 5990 -> lagging -> {"plan":{"masters":1},"master":"right","from":3}
+of several masters, gone for seconds and then written again -> nothing -> 4500 -> missing -> {"plan":{"ttlS":9},"master":"right","from":6}
+late, and other bytes on the master -> nothing -> 5000 -> corrupt -> {"master":"of item 6"}
+its time runs out while it is asked for -> nothing -> 3200 -> expired
+undated, gone, and its writer lives -> nothing ->  -> missing -> {"plan":{"strategy":"list"}}
+undated, gone, and its writer has ended -> nothing ->  -> expired -> {"plan":{"strategy":"list"},"lives":false}
+undated, and written again meanwhile -> nothing ->  -> lagging -> {"plan":{"strategy":"list"},"master":"right","from":7}
+of a set of items that are written once: any age -> nothing ->  -> expired -> {"plan":{"strategy":"set","once":true}}
+the bytes are not known -> anything -> 5000 ->  -> {"plan":{"knowsBytes":false,"knowsItems":false}}
+a stamp as new as the id -> of 5 s -> 5000 -> checked -> {"plan":{"stamp":true}}
+an older stamp, newer on the master -> of 4 s -> 5000 -> checked lagging -> {"plan":{"stamp":true},"master":"of 5 s"}
+an older stamp on the master too -> of 4 s -> 5000 -> checked stale -> {"plan":{"stamp":true},"master":"of 4 s"}
+an older stamp in a value that is one with its id -> of 4 s -> 5000 -> checked -> {"plan":{"stamp":true},"apart":false}
+`)
+// Undated, perhaps over, and written again meanwhile.
+for (const strategy of ['list', 'set'])
+  for (const change of [{ once: true }, { writePeriodMs: 8000 }]) {
+    const plan = { ...change, strategy, startedMs: startMs - 9000 }
+    const name = `undated, and perhaps over: ${strategy} ${JSON.stringify(change)}`
+    cases.push([name, 'nothing', '', 'expired', JSON.stringify({ plan, master: 'right' })])
+  }
+for (const [name, found, score, counted, options = '{}'] of cases)
+  test(name, async () => {
+    const { id = 'item:5', master = 'nothing', from = 1, ...rest } = JSON.parse(options)
+    const dated = score !== ''
+    const { see } = judging({
+      ...{ ...rest, dated },
+      master: (_, time) => (time >= from ? values[master] : null),
+    })
+    const counts = counted.split(' ').filter(Boolean)
+    const shown = await see(id, values[found], dated ? Number(score) : undefined)
+    assert.deepEqual(shown, Object.fromEntries(counts.map((one) => [one, 1])))
+  })
 
 test('undated items are not judged before a plan had the time to write them anew', async () => {
   const { see, at } = judging({ dated: false, plan: { strategy: 'list' } })
@@ -250,11 +139,7 @@ test('an item that is its own value names itself', async () => {
 })
 
 test('a master that cannot be asked leaves it unjudged, and too many are not all asked for', async () => {
-  const { judge } = judging({
-    master: () => {
-      throw new Error('away')
-    },
-  })
+  const { judge } = judging({ master: () => assert.fail('away') })
   const list = idList()
   const id = Buffer.from('item:5')
   const sink = judge.inspect(list, 'server')

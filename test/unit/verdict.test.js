@@ -5,237 +5,103 @@ import { runSections } from '../../lib/report/run-sections.js'
 import { runText } from '../../lib/report/text.js'
 import { resultDocument, validityOf } from '../../lib/result/document.js'
 import { sampleParts } from '../helpers/sample-run.js'
+import { rowsOf } from '../helpers/table.js'
 
-/** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
+/** @import { RunDocument, RunParts } from '../../lib/result/document.js' */
 
 const sample = sampleParts()
 const items = (/** @type {Partial<RunParts['items']>} */ change) => ({
   items: { ...sample.items, ...change },
 })
-const master = (/** @type {object} */ change) => ({
-  nodes: sample.nodes.map((node, at) => (at === 0 ? { ...node, ...change } : node)),
-})
-const rate = (/** @type {number | null} */ nominal, /** @type {number | null} */ achieved) => ({
-  rate: { nominal, achieved },
-})
 
-const closedLoop = (/** @type {number} */ connections, /** @type {number} */ acked) => ({
-  plan: { ...sample.plan, clients: /** @type {any} */ ({ connections, pipeline: 1 }) },
-  items: { ...sample.items, offered: acked, acked },
-  ...rate(null, 900),
-})
-
-/** What differs from a good run, the codes that invalidate it, those of (notes), words in the messages. */
-/** @type {[string, Partial<RunParts>, string, RegExp?][]} */
-const table = [
-  ['a good run', {}, ''],
-  [
-    'failed',
-    items({ acked: 900, failed: 100, failed_by: { OOM: 100 } }),
-    'cause failed',
-    /OOM \(100 items\).*maxmemory/,
-  ],
-  [
-    'uncertain',
-    items({ acked: 990, uncertain: 10, failed_by: { CLOSED: 10 } }),
-    'cause uncertain',
-    /answers were lost/,
-  ],
-  [
-    'dropped',
-    items({ acked: 999, dropped: 1 }),
-    'dropped',
-    /1 of 1,000 items were dropped before they were sent.*--window/,
-  ],
-  ['unsettled', items({ acked: 999, unsettled: 1 }), 'unsettled', /had no answer/],
-  [
-    'errors without items',
-    { commands: { sent: 9, repeated: 0, errors_by: { BUSY: 2 } } },
-    'errors',
-    /BUSY \(2 commands.*SCRIPT KILL/,
-  ],
-  [
-    'what was tried again, but for redirects',
-    { commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { LOADING: 3, MOVED: 4 } } },
-    '(repeated)',
-    /LOADING \(3 times, tried again\).*reading its data set/,
-  ],
-  [
-    'a cause is told once, as what it cost',
-    {
-      ...items({ acked: 900, failed: 100, failed_by: { BUSY: 100 } }),
-      commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { BUSY: 3 } },
-    },
-    'cause failed',
-    /BUSY \(100 items\)/,
-  ],
-  [
-    'one cause too many items',
-    items({ failed_by: { OOM: 1 } }),
-    'accounting cause',
-    /internal error of Millrace, please report/,
-  ],
-  ['an item without outcome', items({ acked: 999 }), 'accounting', /1,000 items were offered, but 999/],
-  ['rate at the limit', rate(1000, 990), ''],
-  ['rate below', rate(1000, 989), 'rate', /98\.9 %.*stored 989 items\/s of the 1,000 asked; neither/],
-  [
-    'closed pacing is not judged by rate',
-    { ...rate(1000, 500), plan: { ...sample.plan, pacing: 'closed' } },
-    '',
-  ],
-  ['smooth pacing is', { ...rate(1000, 500), plan: { ...sample.plan, pacing: 'smooth' } }, 'rate'],
-  ['rate max', rate(null, 500), ''],
-  [
-    'no tick',
-    { ...rate(1000, 0), ticks: { ...sample.ticks, count: 0 } },
-    'no-rate',
-    /no tick was measured.*--warm-up/,
-  ],
-  ['no rate known', rate(1000, null), 'no-rate'],
-  ['client at the limit', { client: { busy_pct: 90 } }, ''],
-  ['client above', { client: { busy_pct: 90.1 } }, 'client-saturated', /add boxes/],
-  [
-    'client above, ioredis',
-    { client: { busy_pct: 97 }, plan: { ...sample.plan, driver: 'ioredis' } },
-    'client-saturated',
-    /--driver socket/,
-  ],
-  [
-    'client above, on cores that others took',
-    { client: { busy_pct: 99.9, thread_cpu_pct: 21 } },
-    'client-contended',
-    /99\.9 % busy with only 21(\.0)? % of a core: other processes took the CPU/,
-  ],
-  [
-    'client above, where the thread is not told apart',
-    { client: { busy_pct: 99.9, cpu_pct: 21 } },
-    'client-contended',
-  ],
-  [
-    'client above, with nearly all of a core',
-    { client: { busy_pct: 99, thread_cpu_pct: 85 } },
-    'client-saturated',
-  ],
-  [
-    'client above, of clients that have no writers',
-    { client: { busy_pct: 99, thread_cpu_pct: 85 }, plan: { clients: { connections: 4, pipeline: 1 } } },
-    'client-saturated',
-    /a second one on another machine, under a --prefix of its own$/m,
-  ],
-  [
-    'too slow at an even rate, for no reason that is known',
-    { ...rate(1000, 900), plan: { pacing: 'smooth' } },
-    'rate',
-    /look at the network, or raise --window$/m,
-  ],
-  ['client unknown', { client: {} }, '(client-unmeasured)'],
-  [
-    'server busy but holding',
-    master({ engine_cpu_pct: 95 }),
-    '(server-saturated)',
-    /127\.0\.0\.1:40001.*lower the rate/,
-  ],
-  [
-    'server busy and short',
-    { ...master({ engine_cpu_pct: 99 }), ...rate(1000, 900) },
-    'rate (server-saturated)',
-  ],
-  ['server busy as asked', { ...master({ engine_cpu_pct: 100 }), ...rate(null, 900) }, ''],
-  [
-    'a busy replica is not the limit',
-    { nodes: sample.nodes.map((node) => ({ ...node, engine_cpu_pct: node.role === 'replica' ? 99 : 1 })) },
-    '',
-  ],
-  ['evictions', { server: { ...sample.server, evicted: 7 } }, 'evictions', /7 keys evicted.*maxmemory/],
-  ['idle cost', { server: { ...sample.server, fixed_cpu_share: 0.05 } }, ''],
-  [
-    'much idle cost',
-    {
-      server: {
-        ...sample.server,
-        cpu_us_per_item: 8.6,
-        cpu_us_per_item_net: 2.6,
-        cpu_us_per_item_net_uncertainty: 0.3,
-        fixed_cpu_share: 0.7,
-      },
-    },
-    '(idle-cost)',
-    /70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
-  ],
-  [
-    'few operations of many clients',
-    closedLoop(8, 27),
-    '(few-operations)',
-    /27 operations.* 8 in flight.*29\.6 %/,
-  ],
-  ['many operations of few clients', closedLoop(8, 160), ''],
-  ['share', { server: { ...sample.server, share: 0.94 } }, '(share)', /94 %/],
-  [
-    'an application that runs our command',
-    { server: { ...sample.server, foreign_calls: { command: 'setex', calls: 8000 } } },
-    '(foreign-load)',
-    /ran 8,000 SETEX that none of this run's writers sent/,
-  ],
-  ['full share', { server: { ...sample.server, share: 0.95 } }, ''],
-  ['gaps', master({ gaps: 3 }), '(gaps)', /3 samples missing of 127\.0\.0\.1:40001/],
-  [
-    'gaps after which counters began anew',
-    { measured_s: 8, ...master({ gaps: 1, sampled_s: 7 }) },
-    '(gaps)',
-    /leave those seconds out, and their CPU and network per item are up to 12\.5 % too low/,
-  ],
-  [
-    'io-threads that loop',
-    master({ cpu_upper_bound: true }),
-    '(io-threads)',
-    /io-threads of 127\.0\.0\.1:40001 wait in a loop.*upper bound/,
-  ],
-  ['interrupted', { interrupted: true }, '(interrupted)', /stopped by hand after 65\.0 s/],
-  ['given reason', { warnings: [{ code: 'lease', message: 'lost' }] }, 'lease'],
-  [
-    'given note',
-    { warnings: [{ code: 'placement', message: 'uneven', invalidates: false }] },
-    '(placement)',
-    /uneven/,
-  ],
-]
-
-for (const [name, change, expected, words] of table) {
-  test(`verdict: ${name}`, () => {
-    const { valid, warnings } = resultDocument(sampleParts(change))
-    const reasons = warnings.flatMap(({ invalidates, code }) => (invalidates ? code : []))
-    const notes = warnings.flatMap(({ invalidates, code }) => (invalidates ? [] : `(${code})`))
-    assert.equal([...reasons, ...notes].join(' '), expected)
-    assert.equal(valid, reasons.length === 0)
-    if (words) assert.match(warnings.map(({ message }) => message).join('\n'), words)
-  })
+/** The result of a good run with these changes, a path and its new value each. @param {string} changes */
+const resultWith = (changes) => {
+  const parts = structuredClone(sample)
+  for (const change of changes.split(' ').filter(Boolean)) {
+    const [, path, value] = change.match(/^([^=]+)=(.*)$/) ?? assert.fail(change)
+    const names = path.split('.')
+    const last = String(names.pop())
+    names.reduce((/** @type {any} */ part, name) => part[name], parts)[last] = JSON.parse(value)
+  }
+  return resultDocument(parts)
 }
 
+// What differs from a good run, the codes that invalidate it, those of (notes), words in the messages.
+const table = rowsOf(String.raw`
+a good run ->  -> none
+failed -> items.acked=900 items.failed=100 items.failed_by={"OOM":100} -> cause failed -> OOM \(100 items\).*maxmemory
+uncertain -> items.acked=990 items.uncertain=10 items.failed_by={"CLOSED":10} -> cause uncertain -> answers were lost
+dropped -> items.acked=999 items.dropped=1 -> dropped -> 1 of 1,000 items were dropped before they were sent.*--window
+unsettled -> items.acked=999 items.unsettled=1 -> unsettled -> had no answer
+errors without items -> commands={"sent":9,"repeated":0,"errors_by":{"BUSY":2}} -> errors -> BUSY \(2 commands.*SCRIPT KILL
+what was tried again, but for redirects -> commands={"sent":9,"repeated":7,"errors_by":{},"repeated_by":{"LOADING":3,"MOVED":4}} -> (repeated) -> LOADING \(3 times, tried again\).*reading its data set
+a cause is reported once, by what it cost -> items.acked=900 items.failed=100 items.failed_by={"BUSY":100} commands={"sent":9,"repeated":7,"errors_by":{},"repeated_by":{"BUSY":3}} -> cause failed -> BUSY \(100 items\)
+one cause too many items -> items.failed_by={"OOM":1} -> accounting cause -> internal error of Millrace, please report
+an item without outcome -> items.acked=999 -> accounting -> 1,000 items were offered, but 999
+rate at the limit -> rate={"nominal":1000,"achieved":990} -> none
+rate below -> rate={"nominal":1000,"achieved":989} -> rate -> 98\.9 %.*stored 989 items\/s of the 1,000 asked; neither
+closed pacing is not judged by rate -> rate.achieved=500 plan.pacing="closed" -> none
+smooth pacing is -> rate.achieved=500 plan.pacing="smooth" -> rate
+rate max -> rate={"nominal":null,"achieved":500} -> none
+no tick -> rate.achieved=0 ticks.count=0 -> no-rate -> no tick was measured.*--warm-up
+no rate known -> rate.achieved=null -> no-rate
+client at the limit -> client={"busy_pct":90} -> none
+client above -> client={"busy_pct":90.1} -> client-saturated -> add boxes
+client above, ioredis -> client={"busy_pct":97} plan.driver="ioredis" -> client-saturated -> --driver socket
+client above, on cores that others took -> client={"busy_pct":99.9,"thread_cpu_pct":21} -> client-contended -> 99\.9 % busy with only 21(\.0)? % of a core: other processes took the CPU
+client above, where the thread is not told apart -> client={"busy_pct":99.9,"cpu_pct":21} -> client-contended
+client above, with nearly all of a core -> client={"busy_pct":99,"thread_cpu_pct":85} -> client-saturated
+client above, of clients that have no writers -> client={"busy_pct":99,"thread_cpu_pct":85} plan={"clients":{"connections":4,"pipeline":1}} -> client-saturated -> a second one on another machine, under a --prefix of its own$
+too slow at an even rate, for no reason that is known -> rate.achieved=900 plan={"pacing":"smooth"} -> rate -> look at the network, or raise --window$
+client unknown -> client={} -> (client-unmeasured)
+server busy but holding -> nodes.0.engine_cpu_pct=95 -> (server-saturated) -> 127\.0\.0\.1:40001.*lower the rate
+server busy and short -> nodes.0.engine_cpu_pct=99 rate.achieved=900 -> rate (server-saturated)
+server busy as asked -> nodes.0.engine_cpu_pct=100 rate={"nominal":null,"achieved":900} -> none
+a busy replica is not the limit -> nodes.1.engine_cpu_pct=99 nodes.3.engine_cpu_pct=99 -> none
+evictions -> server.evicted=7 -> evictions -> 7 keys evicted.*maxmemory
+idle cost -> server.fixed_cpu_share=0.05 -> none
+much idle cost -> server.cpu_us_per_item=8.6 server.cpu_us_per_item_net=2.6 server.cpu_us_per_item_net_uncertainty=0.3 server.fixed_cpu_share=0.7 -> (idle-cost) -> 70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it
+few operations of many clients -> plan.clients={"connections":8,"pipeline":1} items.offered=27 items.acked=27 rate={"nominal":null,"achieved":900} -> (few-operations) -> 27 operations.* 8 in flight.*29\.6 %
+many operations of few clients -> plan.clients={"connections":8,"pipeline":1} items.offered=160 items.acked=160 rate={"nominal":null,"achieved":900} -> none
+share -> server.share=0.94 -> (share) -> 94 %
+an application that runs our command -> server.foreign_calls={"command":"setex","calls":8000} -> (foreign-load) -> ran 8,000 SETEX that none of this run's writers sent
+full share -> server.share=0.95 -> none
+gaps -> nodes.0.gaps=3 -> (gaps) -> 3 samples missing of 127\.0\.0\.1:40001
+gaps after which counters began anew -> measured_s=8 nodes.0.gaps=1 nodes.0.sampled_s=7 -> (gaps) -> leave those seconds out, and their CPU and network per item are up to 12\.5 % too low
+io-threads that loop -> nodes.0.cpu_upper_bound=true -> (io-threads) -> io-threads of 127\.0\.0\.1:40001 wait in a loop.*upper bound
+interrupted -> interrupted=true -> (interrupted) -> stopped by hand after 65\.0 s
+given reason -> warnings=[{"code":"lease","message":"lost"}] -> lease
+given note -> warnings=[{"code":"placement","message":"uneven","invalidates":false}] -> (placement) -> uneven
+`)
+
+for (const [name, changes, expected, words] of table)
+  test(`verdict: ${name}`, () => {
+    const { valid, warnings } = resultWith(changes)
+    const reasons = warnings.flatMap(({ invalidates, code }) => (invalidates ? code : []))
+    const notes = warnings.flatMap(({ invalidates, code }) => (invalidates ? [] : `(${code})`))
+    assert.equal([...reasons, ...notes].join(' ') || 'none', expected)
+    assert.equal(valid, reasons.length === 0)
+    if (words) assert.match(warnings.map(({ message }) => message).join('\n'), new RegExp(words, 'm'))
+  })
+
 test('a saturated client or server carries the advice alone', () => {
-  const limits = [{ client: { busy_pct: 99 } }, master({ engine_cpu_pct: 99 })]
-  for (const limit of limits) {
-    const { warnings } = resultDocument(sampleParts({ ...rate(1000, 500), ...limit }))
+  for (const limit of ['client={"busy_pct":99}', 'nodes.0.engine_cpu_pct=99']) {
+    const { warnings } = resultWith(`rate.achieved=500 ${limit}`)
     assert.doesNotMatch(warnings.find(({ code }) => code === 'rate')?.message ?? '', /neither/)
   }
 })
 
 test('the first reason named is the cause, not what came of it', () => {
-  const late = { ...items({ acked: 500, dropped: 400, unsettled: 100 }), ...rate(1000, 500) }
-  /** @type {[Partial<RunParts>, string, RegExp][]} */
-  const cases = [
-    [{ client: { busy_pct: 3, stopped_ms: 8012 } }, 'client-stopped', /^this process did not run for 8\.0 s/],
-    [
-      { commands: { sent: 9, repeated: 9, errors_by: {}, repeated_by: { CLOSED: 5, WRONGPASS: 26 } } },
-      'repeated',
-      /^WRONGPASS \(26 times/,
-    ],
-    [{ client: { busy_pct: 99, thread_cpu_pct: 20 } }, 'client-contended', /other processes/],
-    [items({ acked: 500, dropped: 400, failed: 100, failed_by: { NOAUTH: 100 } }), 'cause', /^NOAUTH/],
-  ]
-  for (const [change, code, words] of cases) {
-    const { warnings } = resultDocument(sampleParts({ ...late, ...change }))
+  const late = 'items.acked=500 items.dropped=400 items.unsettled=100 rate.achieved=500'
+  for (const [changes, code, words] of rowsOf(String.raw`
+client={"busy_pct":3,"stopped_ms":8012} -> client-stopped -> ^this process did not run for 8\.0 s
+commands={"sent":9,"repeated":9,"errors_by":{},"repeated_by":{"CLOSED":5,"WRONGPASS":26}} -> repeated -> ^WRONGPASS \(26 times
+client={"busy_pct":99,"thread_cpu_pct":20} -> client-contended -> other processes
+items.unsettled=0 items.failed=100 items.failed_by={"NOAUTH":100} -> cause -> ^NOAUTH
+`)) {
+    const { warnings } = resultWith(`${late} ${changes}`)
     assert.equal(warnings[0].code, code)
-    assert.match(warnings[0].message, words)
+    assert.match(warnings[0].message, new RegExp(words))
     const told = warnings.map(({ message }) => message).join('\n')
     assert.match(told, /400 of 1,000 items were dropped/)
     assert.doesNotMatch(told, /look at the network/)
@@ -245,16 +111,14 @@ test('the first reason named is the cause, not what came of it', () => {
 test('every cause that a server can name has advice; an invented one is told in plain text', () => {
   const causes =
     'OOM MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY NOAUTH WRONGPASS NOPERM MISCONF WRONGTYPE ERR CLOSED'
+  const warned = (/** @type {string} */ cause) =>
+    resultDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { [cause]: 1 } }))).warnings
   for (const cause of [...causes.split(' '), 'ERR unknown command', 'ERR max clients']) {
-    const { warnings } = resultDocument(
-      sampleParts(items({ acked: 999, failed: 1, failed_by: { [cause]: 1 } })),
-    )
-    const told = warnings.find((warning) => warning.cause === cause)
-    assert.match(told?.message ?? '', /; /, cause)
-    assert.doesNotMatch(told?.message ?? '', /look the word up/, cause)
+    const told = warned(cause).find((warning) => warning.cause === cause)?.message ?? ''
+    assert.match(told, /; /, cause)
+    assert.doesNotMatch(told, /look the word up/, cause)
   }
-  const invented = resultDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
-  assert.match(invented.warnings[0].message, /^X \(1 item\): look the word up/)
+  assert.match(warned('X\x1b[2J')[0].message, /^X \(1 item\): look the word up/)
 })
 
 test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
@@ -264,20 +128,11 @@ test('verdict is pure: it judges a frozen document and a document read back from
 })
 
 describe('writers that were not there', () => {
-  const alone = {
-    total: 8,
-    own: 1,
-    fewest: 1,
-    mean: 1,
-    measured_s: 60,
-    absent_s: 60,
-    unknown_s: 0,
-    before: 0,
-    steady: true,
-  }
+  const measured = { measured_s: 60, unknown_s: 0, before: 0 }
+  const alone = { total: 8, own: 1, fewest: 1, mean: 1, absent_s: 60, steady: true, ...measured }
   const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
   const judged = (/** @type {Partial<RunParts>} */ change) => resultDocument(sampleParts({ plan, ...change }))
-  /** @param {import('../../lib/result/document.js').RunDocument} run */
+  /** @param {RunDocument} run */
   const words = ({ warnings }) => warnings.find(({ code }) => code === 'absent-writers')?.message ?? ''
 
   test('a run of one of eight writers is partial, and says so first', () => {
@@ -295,10 +150,8 @@ describe('writers that were not there', () => {
   test('a box that was late or left', () => {
     const run = judged({ writers: { ...alone, fewest: 7, mean: 7.9, absent_s: 3, steady: false } })
     assert.equal(run.state, 'partial')
-    assert.match(
-      words(run),
-      /^in 3\.0 of 60\.0 measured seconds only 7 of 8 writers are here: .*; start the others$/,
-    )
+    const late = /^in 3\.0 of 60\.0 measured seconds only 7 of 8 writers are here: .*; start the others$/
+    assert.match(words(run), late)
   })
 
   test('with another reason it is not valid, with all writers it is valid', () => {
@@ -318,17 +171,14 @@ test('a master that died is named before what its slots refused, and its success
   const [first] = sample.nodes.filter(({ role }) => role === 'master')
   const replica = sample.nodes.find(({ role, shard }) => role === 'replica' && shard === first.shard)
   assert.ok(replica)
-  const event = (/** @type {number} */ ms, /** @type {string} */ kind, /** @type {string} */ text) => ({
-    ...{ at_ms: ms, kind, text },
-  })
   const parts = {
     ...items({ acked: 900, dropped: 100 }),
     commands: { ...sample.commands, repeated: 9, repeated_by: { CLUSTERDOWN: 9 } },
     nodes: sample.nodes.map((node) => (node === replica ? { ...node, role: 'master' } : node)),
     events: [
-      event(6100, 'disconnected', `${first.address}: closed the connection`),
-      event(9500, 'new-master', `${replica.address} is a master now`),
-      event(9500, 'master-gone', `${first.address} serves no slots any more`),
+      { at_ms: 6100, kind: 'disconnected', text: `${first.address}: closed the connection` },
+      { at_ms: 9500, kind: 'new-master', text: `${replica.address} is a master now` },
+      { at_ms: 9500, kind: 'master-gone', text: `${first.address} serves no slots any more` },
     ],
   }
   const shown = runText(resultDocument(sampleParts(/** @type {any} */ (parts))), { columns: 400 })
@@ -337,8 +187,5 @@ test('a master that died is named before what its slots refused, and its success
   assert.match(shown, /cluster of 2 masters and 2 replicas/)
   const moved = { ...parts, events: parts.events.slice(1) }
   const { warnings } = resultDocument(sampleParts(/** @type {any} */ (moved)))
-  assert.equal(
-    warnings.some(({ code }) => code === 'failover'),
-    false,
-  )
+  assert.ok(!warnings.some(({ code }) => code === 'failover'))
 })

@@ -50,8 +50,9 @@ const ratioIn = (of, to, metric) => {
   return found && { ratio: found.ratio, low: found.low, high: found.high }
 }
 
-/** @template T @param {(metric: Metric) => T} of @returns {Record<Metric, T>} */
-const byMetric = (of) => /** @type {any} */ (Object.fromEntries(metricNames.map((name) => [name, of(name)])))
+/** @template T @param {(metric: Metric) => T} make @returns {Record<Metric, T>} */
+const byMetric = (make) =>
+  /** @type {any} */ (Object.fromEntries(metricNames.map((name) => [name, make(name)])))
 
 /**
  * Whether another candidate costs less CPU or memory, and not more of the other.

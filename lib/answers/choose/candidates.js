@@ -1,6 +1,7 @@
-// Which data models are candidates: those that meet the needs, with how simple each is. Pure.
+// The candidates: data models that meet the needs, each with a measure of its simplicity. Pure.
+
+import { didYouMean } from '../../base/did-you-mean.js'
 import { OptionError } from '../../base/errors.js'
-import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
 import { namesOfWriters, strategiesInBatches } from '../../loads/names-of-strategy.js'
 import { anyPlan } from '../../workloads/any-plan.js'
@@ -27,9 +28,8 @@ export const needsIn = (text) =>
   text.split(',').map((name) => {
     const known = needNames.find((one) => one === name.trim())
     if (known) return known
-    const like = nearest(name, [...needNames])
     throw new OptionError(
-      `--need ${plainText(name).slice(0, 40)}: must be of ${needNames.join(', ')}${like ? `; did you mean ${like}?` : ''}`,
+      `--need ${plainText(name).slice(0, 40)}: must be of ${needNames.join(', ')}${didYouMean(name, needNames)}`,
     )
   })
 

@@ -136,8 +136,8 @@ const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, s
     alike,
     standings: all.map((i) => {
       const found = difference(i)
-      const at = (/** @type {number | null | undefined} */ part) =>
-        i === best ? 1 : part === null || part === undefined ? null : 1 + part
+      const at = (/** @type {number | null | undefined} */ share) =>
+        i === best ? 1 : share === null || share === undefined ? null : 1 + share
       return {
         place: places[i] === 'halved' && found?.verdict === 'worse' ? 'worse' : places[i],
         rounds: costs[i].size,
@@ -161,7 +161,7 @@ export function* choosing({
   plan = roundsPlan(count, mostRuns),
 }) {
   const { rounds, looks } = plan
-  const halvedAfter = halvings.map((part) => looks.find((look) => look >= part * rounds))
+  const halvedAfter = halvings.map((share) => looks.find((look) => look >= share * rounds))
   const race = racing(count, effect, plan)
   const { left, places } = race
   const uniform = uniforms(seed)

@@ -51,7 +51,7 @@ export const chooseSentence = ({ state, chosen, candidates, asked: { weigh } }) 
     const [next] = others.filter(({ cost, place }) => cost !== null && place !== 'not-counted')
     return next
       ? `${name} is best ${what}: ${plainText(next.name)} costs ${ratioWords(next.cost)} times as much`
-      : `${name} is the one candidate that can be chosen`
+      : `${name} is the only candidate that can be chosen`
   }
   return state === 'same'
     ? `${name} is chosen, the simplest of those that differ by less than 3 % ${what}: also ${alike.join(', ')}`
@@ -86,7 +86,7 @@ export const turnoverLines = ({ turnovers }) => {
 export const askedWords = ({ asked: { rate, items, ttl, value_size: size, reads, weigh, needs } }) =>
   [
     `${perSecond(rate)} items/s of ${plainText(size)}, ttl ${plainText(ttl)}, ${perSecond(items)} items alive`,
-    reads ? `${reads.per_s} reads/s of the newest ${reads.limit}` : 'no reader beside',
+    reads ? `${reads.per_s} reads/s of the newest ${reads.limit}` : 'no readers',
     `weighed ${Object.entries(weigh)
       .map(([name, weight]) => `${name}=${weight}`)
       .join(', ')}`,

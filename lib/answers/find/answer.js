@@ -14,7 +14,7 @@ import { isClientLimited, isContended, missedIn, missedOverConfirmation } from '
  * @typedef {{ code: string, message: string }} Warning
  */
 
-const percentOf = (/** @type {number} */ part) => `${(part * 100).toFixed(part < 0.095 ? 1 : 0)} %`
+const percentOf = (/** @type {number} */ ratio) => `${(ratio * 100).toFixed(ratio < 0.095 ? 1 : 0)} %`
 
 /** @param {SearchAnswer['warnings'][number]} warning @param {SearchAnswer} answer @param {number} share */
 const messageOf = ({ code, value }, { confirmed }, share) =>
@@ -33,9 +33,9 @@ const causesNear = (failed, { low, high }) => {
   const near = failed.filter(
     ({ rate }) => rate !== null && (high === null || (rate >= low * 0.97 && rate <= high * 1.3)),
   )
-  const part = (/** @type {(second: SecondRecord) => boolean} */ is) =>
+  const shareOf = (/** @type {(second: SecondRecord) => boolean} */ is) =>
     near.length === 0 ? 0 : near.filter(is).length / near.length
-  return { client: part(isClientLimited), contended: part(isContended) }
+  return { client: shareOf(isClientLimited), contended: shareOf(isContended) }
 }
 
 /**

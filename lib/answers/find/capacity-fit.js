@@ -50,19 +50,22 @@ const movesOf = (walk, height) => {
 /** @param {Float64Array} weights @param {Float64Array} moves symmetric @param {Float64Array} next filled with the weights a second later */
 const move = (weights, moves, next) => {
   const reach = (moves.length - 1) / 2
-  next.fill(0)
-  for (let a = 0; a < levels; a++) {
-    const weight = weights[a]
-    if (weight < 1e-9) continue
-    const first = a - reach
-    if (first >= 0 && a + reach < levels)
-      for (let i = 0; i < moves.length; i++) next[first + i] += weight * moves[i]
-    else
-      for (let i = 0; i < moves.length; i++) {
-        const b = first + i
-        // The edges reflect.
-        next[b < 0 ? -b - 1 : b >= levels ? 2 * levels - b - 1 : b] += weight * moves[i]
-      }
+  for (let i = 0; i < reach; i++) {
+    weights[widest - 1 - i] = weights[widest + i]
+    weights[widest + levels + i] = weights[widest + levels - 1 - i]
+  }
+  for (let a = widest; a < widest + levels; a += 4) {
+    let [s0, s1, s2, s3] = [0, 0, 0, 0]
+    for (let i = 0, at = a - reach; i < moves.length; i++, at++) {
+      s0 += moves[i] * weights[at]
+      s1 += moves[i] * weights[at + 1]
+      s2 += moves[i] * weights[at + 2]
+      s3 += moves[i] * weights[at + 3]
+    }
+    next[a] = s0
+    next[a + 1] = s1
+    next[a + 2] = s2
+    next[a + 3] = s3
   }
 }
 
@@ -76,8 +79,8 @@ const move = (weights, moves, next) => {
  * @returns the logarithm of the evidence
  */
 const filtered = (seconds, likely, bad, moves, kept) => {
-  let weights = new Float64Array(levels).fill(1 / levels)
-  let other = new Float64Array(levels)
+  let weights = new Float64Array(levels + 2 * widest).fill(1 / levels)
+  let other = new Float64Array(weights.length)
   let evidence = 0
   for (let t = 0; t < seconds.length; t++) {
     if (t > 0 && moves.length > 1) {
@@ -89,15 +92,15 @@ const filtered = (seconds, likely, bad, moves, kept) => {
     if (second && likelihood) {
       const { passed } = second
       let sum = 0
-      for (let a = 0; a < levels; a++) {
+      for (let a = 0, at = widest; a < levels; a++, at++) {
         const pass = (1 - bad) * likelihood[a]
-        weights[a] *= (passed ? pass : 1 - pass) + 1e-9
-        sum += weights[a]
+        weights[at] *= (passed ? pass : 1 - pass) + 1e-9
+        sum += weights[at]
       }
       evidence += Math.log(sum)
-      for (let a = 0; a < levels; a++) weights[a] /= sum
+      for (let at = widest; at < widest + levels; at++) weights[at] /= sum
     }
-    kept?.push(weights.slice())
+    kept?.push(weights.slice(widest, widest + levels))
   }
   return evidence
 }

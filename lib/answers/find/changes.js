@@ -13,35 +13,23 @@ const leastEvidence = 3
 const evidences = (measured, centre, ends) => {
   const knees = kneesAround(centre)
   const zero = knees.evidence()
-  const wanted = new Set(ends)
-  /** @type {Map<number, number>} */
-  const found = new Map()
-  measured.forEach((second, i) => {
-    knees.add(second)
-    if (wanted.has(i + 1)) found.set(i + 1, knees.evidence() - zero)
+  let added = 0
+  return ends.map((end) => {
+    while (added < end) knees.add(measured[added++])
+    return knees.evidence() - zero
   })
-  return found
 }
 
 /** @param {readonly Second[]} measured @param {number} centre @param {number} from @param {number} to @param {number} by */
 const bestCut = (measured, centre, from, to, by) => {
   const n = measured.length
-  /** @type {number[]} */
-  const cuts = []
-  for (let k = from; k <= to; k += by) cuts.push(k)
-  const forward = evidences(measured, centre, [...cuts, n])
-  const backward = evidences(
-    [...measured].reverse(),
-    centre,
-    cuts.map((k) => n - k),
-  )
-  const whole = Number(forward.get(n))
-  let best = { evidence: Number.NEGATIVE_INFINITY, k: from }
-  for (const k of cuts) {
-    const evidence = Number(forward.get(k)) + Number(backward.get(n - k)) - whole
-    if (evidence > best.evidence) best = { evidence, k }
-  }
-  return best
+  const cuts = Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, i) => from + i * by)
+  const before = evidences(measured, centre, [...cuts, n])
+  const ends = cuts.map((k) => n - k).toReversed()
+  const after = evidences(measured.toReversed(), centre, ends).toReversed()
+  const gains = cuts.map((_, i) => before[i] + after[i] - before[cuts.length])
+  const evidence = Math.max(...gains)
+  return { evidence, k: cuts[gains.indexOf(evidence)] }
 }
 
 /** @param {readonly Second[]} measured @param {number} centre @param {number} share */

@@ -99,5 +99,5 @@ export const speedWords = (lines, seconds) => {
     .sort((a, b) => a - b)
   const at = (/** @type {number} */ q) => costsUs[Math.round(q * (costsUs.length - 1))]
   if (costsUs.length < leastFull || at(0.9) / at(0.1) < notablyFaster) return null
-  return `while a main thread was full, a command cost it ${micros(at(0.1))} to ${micros(at(0.9))} of CPU: the servers were slower at times, as beside others on the same cores or memory, or the commands did more`
+  return `while a main thread was full, a command cost it ${micros(at(0.1))} to ${micros(at(0.9))} of CPU: the servers were slower at times, as when other processes use the same cores or memory, or the commands did more`
 }

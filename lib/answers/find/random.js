@@ -11,9 +11,9 @@ export const uniforms = (seed) => {
 export const shuffle = (list, uniform) => {
   for (let i = list.length - 1; i > 0; i--) {
     const j = Math.floor(uniform() * (i + 1))
-    const kept = list[i]
+    const swapped = list[i]
     list[i] = list[j]
-    list[j] = kept
+    list[j] = swapped
   }
   return list
 }

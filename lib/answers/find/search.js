@@ -1,5 +1,5 @@
-// The search for the highest rate that is sustained, as a machine without a clock: it yields what is played next and is
-// given the verdicts of its seconds. Seconds are counted under load. Pure, seeded.
+// The search for the highest rate that is sustained, as a generator without a clock: it yields the next step and receives
+// the verdicts of its seconds. Seconds are counted under load. Pure, seeded.
 import { bracketOf, passesAtLimit } from './bracket.js'
 import { capacityFit } from './capacity-fit.js'
 import { likeliestChange } from './changes.js'
@@ -12,7 +12,7 @@ import { shuffle, uniforms } from './random.js'
  * @import { CapacityFit } from './capacity-fit.js'
  * @import { Second } from './knees.js'
  *
- * @typedef {object} Terms of a search
+ * @typedef {object} SearchOptions
  * @property {number} [min] items a second; by default a thousandth of what the target achieves at the limit
  * @property {number} max Infinity: the target is asked at the limit in a closed loop
  * @property {number} [share] of the seconds that meet all objectives
@@ -43,10 +43,9 @@ import { shuffle, uniforms } from './random.js'
  */
 
 const limitSeconds = 3
-// At a rate 1 % above the capacity a second before which nothing waits passes, and one that begins with what the one
-// before left does not.
+// At 1 % above the capacity, a second that begins with an empty queue passes, and one that begins with a full queue fails.
 const trySeconds = 2
-// What was seen long ago says less about where the knee is now.
+// Older seconds say less about where the knee is now.
 const memory = 0.985
 const forgotten = 0.2
 const atLevels = [0.97, 0.93, 0.88, 0.75, 0.5]
@@ -63,11 +62,11 @@ const leastChange = 0.08
 
 const logit = (/** @type {number} */ q) => Math.log(q / (1 - q))
 
-/** Shares at which rates are offered: about the one that is looked for. @param {number} share */
+/** Shares at which rates are offered, around the one that is searched for. @param {number} share */
 const levelsAround = (share) =>
   atLevels.map((level) => 1 / (1 + Math.exp(-(logit(level) - logit(usualShare) + logit(share)))))
 
-/** At most so many of n pass in fewer than 3 of 100 confirmations of a rate that has the share. @param {number} n @param {number} share */
+/** So many of n may fail that a rate with the share misses in fewer than 3 of 100 confirmations. @param {number} n @param {number} share */
 export const rarelySoFew = (n, share) => {
   let term = (1 - share) ** n
   let sum = term
@@ -81,7 +80,7 @@ export const rarelySoFew = (n, share) => {
 }
 
 /**
- * A fit over the seconds since a moment.
+ * A fit of the seconds from a moment on.
  * @param {readonly Second[]} all
  * @param {object} about
  * @param {number} about.from
@@ -110,7 +109,7 @@ const fitSince = (all, { from, to, centre, share, seed }) => {
   return capacityFit(measured, { from, to, centre: (low + high) / 2, span, share, seed })
 }
 
-/** One fit of all, or of what came since the target changed. @param {readonly Second[]} measured @param {Parameters<typeof fitSince>[1]} about */
+/** One fit of all seconds, or of those since the target changed. @param {readonly Second[]} measured @param {Parameters<typeof fitSince>[1]} about */
 const settledFit = (measured, about) => {
   const { centre, share } = about
   const fit = fitSince(measured, about)
@@ -126,7 +125,7 @@ const settledFit = (measured, about) => {
 }
 
 /**
- * What the user should know of an answer.
+ * Reasons for caution about an answer.
  * @param {object} about
  * @param {CapacityFit} about.fit
  * @param {ReturnType<typeof likeliestChange>} about.change
@@ -155,7 +154,7 @@ const warningsOf = ({ fit, change, waits, confirmed, share }) => {
   return all.filter(([, , is]) => is).map(([code, value]) => ({ code, value }))
 }
 
-/** Nothing was fitted. @param {State} state @param {number} rate @param {number} seconds @returns {SearchAnswer} */
+/** The answer without a fit. @param {State} state @param {number} rate @param {number} seconds @returns {SearchAnswer} */
 const without = (state, rate, seconds) => ({
   state,
   low: rate,
@@ -170,7 +169,7 @@ const without = (state, rate, seconds) => ({
   measured: [],
 })
 
-// Beyond this the ends of an interval are no answer.
+// Beyond this the ends of an interval mean nothing.
 const tooWide = 1.5
 const nearTop = 0.05
 
@@ -182,10 +181,7 @@ const stateOf = ({ change, fit, low, high, warnings }) => {
   return isUnheld || !Number.isFinite(low) || Number(high) / low > tooWide ? 'unsteady' : 'found'
 }
 
-/**
- * @param {Terms} terms
- * @returns {Generator<Step, SearchAnswer, SecondVerdict[]>}
- */
+/** @param {SearchOptions} options @returns {Generator<Step, SearchAnswer, SecondVerdict[]>} */
 export function* search({
   min: leastRate,
   max,
@@ -196,7 +192,7 @@ export function* search({
   confirm = 30,
   warmUpRate = Math.min(max, (leastRate ?? 1) * 20),
 }) {
-  /** A pass that left work by which the next second failed does not count. @type {(Second & { rate: number, counts: boolean })[]} */
+  /** The seconds so far. A pass that leaves a queue by which the next second fails does not count. @type {(Second & { rate: number, counts: boolean })[]} */
   const log = []
   /** @type {[number, number] | null} */
   let between = null
@@ -230,7 +226,7 @@ export function* search({
   }
   const hint = medianOf(atLimit.map(({ achieved }) => achieved))
   const min = leastRate ?? Math.max(1, hint / 1000)
-  // Rates above this come of a mistake, not of a target.
+  // Rates above this come from a mistake, not from a target.
   const top = Number.isFinite(max) ? max : Math.max(min, hint) * 30
   const bracket = yield* bracketOf({
     min,
@@ -250,10 +246,10 @@ export function* search({
   const centre = bracket.low
   const [least, most] = [Math.log(min), Math.log(top)]
   const within = (/** @type {number} */ x) => Math.max(least, Math.min(most, x))
-  // The grid's next rate may be above the highest that was allowed.
+  // The next rate of the grid may be above the highest allowed.
   const offered = (/** @type {number} */ x) => within(onGrid(within(x)))
 
-  // Only a second whose predecessor passed says something about its own rate.
+  // Only a second after one that passed counts for its own rate.
   const isClean = (/** @type {typeof log[number]} */ { t, rate, counts }) =>
     counts && t >= warmUp && rate < top && t > 0 && log[t - 1].passed
   /** @type {Second[]} */
@@ -273,9 +269,9 @@ export function* search({
   }
 
   /**
-   * Until a second passes again; what stays bad says that the level is lower.
+   * Plays until a second passes again; if seconds keep failing, the level is lower.
    * @param {number} from
-   * @returns {Generator<Step, boolean, SecondVerdict[]>} whether it seems so: rates that were drawn before mean little
+   * @returns {Generator<Step, boolean, SecondVerdict[]>} whether the level is lower: rates drawn before mean little then
    */
   function* recover(from) {
     let waited = 0
@@ -288,7 +284,7 @@ export function* search({
         waited++
       }
       if (passed || !isTime()) continue
-      // The target has changed: what was seen before says little of it.
+      // The target has changed: earlier seconds say little about it.
       isLower = true
       knees.fade(forgotten)
       for (const second of log.slice(-2)) note(second)
@@ -336,7 +332,7 @@ export function* search({
     confirmed = { rate: Math.exp(x), passed, seconds: verdicts.length }
     ;({ fit, from, change } = settled())
   }
-  // A single second that failed at the highest rate, and no limit below it.
+  // A single second failed at the highest rate, and no limit was found below it.
   if (fit.rate(0.5) >= most && fit.rate(tail) > most - nearTop)
     return {
       ...without('at-least', Math.min(max, Math.exp(fit.rate(tail))), log.length),

@@ -26,10 +26,10 @@ export const readCalibration = (path, { serverVersion } = {}) => {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new OptionError(`${where} is cut off, or no JSON`, { cause })
+      throw new OptionError(`${where} is incomplete, or not JSON`, { cause })
     }
   })()
-  if (document?.kind !== 'calibration') throw new OptionError(`${where} is no calibration`)
+  if (document?.kind !== 'calibration') throw new OptionError(`${where} is not a calibration`)
   if (document.schema !== calibrationVersion)
     throw new OptionError(
       `${where} has schema ${plainText(String(document.schema)).slice(0, 20)}, and this version reads ${calibrationVersion}: calibrate again`,

@@ -116,8 +116,8 @@ const hashed = (size, fields, n, isSet) => {
   return size(56) + n * each + table(n)
 }
 
-/** @template T @param {readonly T[]} all @param {(one: T) => number} of */
-const mean = (all, of) => all.reduce((sum, one) => sum + of(one), 0) / all.length
+/** @template T @param {readonly T[]} all @param {(one: T) => number} pick */
+const mean = (all, pick) => all.reduce((sum, one) => sum + pick(one), 0) / all.length
 
 /** @param {Argument} argument @returns {number} */
 const lengthOf = (argument) => {
@@ -204,10 +204,10 @@ export const memoryOf = (plan, allocator) => {
         ? all
         : [0, lengthOf(step.key(at[i])), field, /** @type {number} */ (all.at(-1))]
     })
-    const look = Math.min(n, counted)
-    const keys = new Set(Array.from({ length: look }, (_, i) => String(step.key(i + 1)))).size
-    // As many as items, as far as they were counted; else these are all.
-    const all = keys === look ? n : keys
+    const sampled = Math.min(n, counted)
+    const keys = new Set(Array.from({ length: sampled }, (_, i) => String(step.key(i + 1)))).size
+    // As many as items where they were counted; otherwise these are all.
+    const all = keys === sampled ? n : keys
     const inKey = (name.endsWith('PUSH') || name === 'XADD' ? cut : n) / all
     const into = all === n && n > 1 ? 'spread' : 'fixed'
     found[into] += ((store ?? asSent)(size, lengths, inKey) * all) / n

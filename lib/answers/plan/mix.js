@@ -58,17 +58,17 @@ export const mixFactsOf = (strategy) => {
 export const cellSecondsOf = (mix) =>
   mix ? 11 + sum(mix.keys.map(({ keys, bytes }) => keys * (1 + bytes / 1000))) / 60_000 : undefined
 
-/** Keys at a rate: those that expire are as many as are made in their lifetime. @param {MixFacts} mix @param {number} part of the rate that was profiled */
-export const keysAt = ({ keys }, part) =>
-  keys.map((one) => ({ ...one, keys: one.expires ? Math.max(1, Math.round(one.keys * part)) : one.keys }))
+/** Keys at a rate: expiring keys are as many as are created in their lifetime. @param {MixFacts} mix @param {number} share of the rate that was profiled */
+export const keysAt = ({ keys }, share) =>
+  keys.map((one) => ({ ...one, keys: one.expires ? Math.max(1, Math.round(one.keys * share)) : one.keys }))
 
 /** The memory of its keys by forecast. @param {MixFacts['keys']} patterns @returns {Memory & { items: number }} */
 const memoryOf = (patterns) => {
   const items = sum(patterns.map(({ keys }) => keys))
-  const of = (/** @type {boolean} */ areFew) =>
+  const meanBytes = (/** @type {boolean} */ areFew) =>
     sum(patterns.filter(({ keys }) => keys < fewKeys === areFew).map(({ keys, bytes }) => keys * bytes)) /
     items
-  return { items, spread: of(false), fixed: of(true), keys: 1, unknown: [] }
+  return { items, spread: meanBytes(false), fixed: meanBytes(true), keys: 1, unknown: [] }
 }
 
 /** Terms of CPU of an operation: a command, and what a second takes at any rate. */
@@ -99,7 +99,7 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
       const next = () => (random.next() >>> 0) / 2 ** 32
       const most = Math.min(fastestHz, Math.max(2 * leastHz, (busiest * 1e6) / master))
       const least = Math.max(leastHz, most * slowest)
-      const at = (/** @type {number} */ part) => cellAt(least * (most / least) ** part)
+      const at = (/** @type {number} */ share) => cellAt(least * (most / least) ** share)
       const designed = Array.from({ length: cells }, (_, i) => ({ order: next(), cell: at(i / (cells - 1)) }))
       return {
         designed: designed.sort((a, b) => a.order - b.order).map(({ cell }) => cell),
@@ -164,10 +164,10 @@ const workOf = ({ mix, cells }) => {
     return all.length > 0 ? mean(all) : 0
   }
   const commands = /** @type {MixFacts['commands']} */ (mix.commands).map((one) => ({
-    ...{ ...one, part: one.share / whole, us: own(one.name) },
+    ...{ ...one, share: one.share / whole, us: own(one.name) },
   }))
   const cpu = mean(measured.map((/** @type {any} */ { cpu_us: { master } }) => master))
-  const beside = Math.max(0, cpu - sum(commands.map(({ part, us }) => part * us)))
+  const beside = Math.max(0, cpu - sum(commands.map(({ share, us }) => share * us)))
   return commands.map((one) => ({ ...one, us: beside + one.us }))
 }
 
@@ -209,8 +209,8 @@ export const demandOfMix = ({ model, isCluster = false }, { rate }, bound) => {
       ? 1
       : predicted(model.memory, memoryFeatures(memory, memory.items, isCluster))[bound] / computed
   const commands = workOf(model)
-  const work = (/** @type {typeof commands} */ some) => sum(some.map(({ part, us }) => part * us))
-  // Where a pattern has few keys, the busiest of them decides on how many shards they may be.
+  const work = (/** @type {typeof commands} */ some) => sum(some.map(({ share, us }) => share * us))
+  // If a pattern has few keys, the busiest key limits the number of shards.
   const few = patterns.filter(({ keys }) => keys < fewKeys)
   const each = few.map(({ pattern, keys }) => work(commands.filter((one) => one.pattern === pattern)) / keys)
   const fewWork = sum(each.map((one, i) => one * few[i].keys))
@@ -227,12 +227,12 @@ export const demandOfMix = ({ model, isCluster = false }, { rate }, bound) => {
     ...{ rate, items: memory.items },
     keys:
       fewWork > 0 ? Math.max(1, Math.floor(fewWork / Math.max(...each))) : sum(few.map(({ keys }) => keys)),
-    writes: sum(commands.filter(({ reads }) => !reads).map(({ part }) => part)),
+    writes: sum(commands.filter(({ reads }) => !reads).map(({ share }) => share)),
     cpuUs: usOf(model.cpu.master),
     replicaUs: model.cpu.replica ? usOf(model.cpu.replica) : null,
     memory: { spread: memory.spread * size, fixed: memory.fixed * size },
     bytesIn: split(bytesIn),
     bytesOut: split(bytesOut),
-    ecpu: split(sum(commands.map(({ part, us }) => part * Math.max(kilobytes, us / simpleUs)))),
+    ecpu: split(sum(commands.map(({ share, us }) => share * Math.max(kilobytes, us / simpleUs)))),
   }
 }

@@ -128,8 +128,8 @@ export const predicted = ({ terms, spread, freedom, covariance }, features) => {
   const value = terms.reduce((sum, term) => sum + term.value * features[term.name], 0)
   const row = Matrix.rowVector(terms.map(({ name }) => features[name] / value))
   const leverage = row.mmul(new Matrix(covariance)).mmul(row.transpose()).get(0, 0)
-  const part = studentQuantile(tail, freedom) * spread * Math.sqrt(1 + leverage)
-  return { value, low: value * Math.max(0, 1 - part), high: value * (1 + part) }
+  const margin = studentQuantile(tail, freedom) * spread * Math.sqrt(1 + leverage)
+  return { value, low: value * Math.max(0, 1 - margin), high: value * (1 + margin) }
 }
 
 /** Names of the CPU terms, the least important last. */

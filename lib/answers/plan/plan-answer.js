@@ -62,12 +62,12 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
  */
 export const partsUs = ({ terms }, wire, rate, items) => {
   const parts = partsAt(wire, rate)
-  const looks = parts.map(({ spread, timed, amounts: { commands, members } }) =>
+  const lookups = parts.map(({ spread, timed, amounts: { commands, members } }) =>
     timed ? 0 : spread ? commands : wire.ordered ? members : 0,
   )
-  const all = looks.reduce((sum, one) => sum + one, 0)
+  const all = lookups.reduce((sum, one) => sum + one, 0)
   const ofMain = parts.map(({ timed }) => (timed ? 0 : 1))
-  const shares = all > 0 ? looks.map((one) => one / all) : ofMain.map((one) => one / sumUp(ofMain))
+  const shares = all > 0 ? lookups.map((one) => one / all) : ofMain.map((one) => one / sumUp(ofMain))
   return parts.map((part, i) => {
     const whole = cpuFeatures(part.amounts, items)
     const features = /** @type {Record<string, number>} */ ({
@@ -80,10 +80,10 @@ export const partsUs = ({ terms }, wire, rate, items) => {
 
 const sumUp = (/** @type {readonly number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0)
 
-/** The parts of an item: those on keys of its own, and those on keys that hold all items. @template {{ spread: boolean }} T @param {readonly T[]} parts @param {(part: T) => number} of */
-export const bothOf = (parts, of) => ({
-  spread: sumUp(parts.filter(({ spread }) => spread).map(of)),
-  fixed: sumUp(parts.filter(({ spread }) => !spread).map(of)),
+/** The parts of an item: those on keys of its own, and those on keys that hold all items. @template {{ spread: boolean }} T @param {readonly T[]} parts @param {(part: T) => number} pick */
+export const bothOf = (parts, pick) => ({
+  spread: sumUp(parts.filter(({ spread }) => spread).map(pick)),
+  fixed: sumUp(parts.filter(({ spread }) => !spread).map(pick)),
 })
 
 /** ECPU: the kilobytes of each command or, if more, the time of one that is not simple in units of a simple one. @param {ReturnType<typeof partsUs>[number]} part @param {number} simpleUs */
@@ -199,11 +199,11 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
   }
   if (asked.replicas > 0 && server.replicas === 0)
     warnings.push(
-      'the calibration has no replicas: feeding them costs a master more than is planned here, and what they use is not known',
+      'the calibration has no replicas: a master with replicas costs more than planned here, and the cost of a replica is not known',
     )
   if (asked.replicas === 0 && server.replicas > 0)
     warnings.push(
-      'masters of the calibration feed replicas: without them a master costs less than is planned here',
+      'masters of the calibration have replicas: without them a master costs less than planned here',
     )
   if (machine.where === 'local' && asked.speed === 1)
     warnings.push(

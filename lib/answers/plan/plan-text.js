@@ -66,7 +66,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
         `${plainText(strategy).toUpperCase()}, ${several(cells.length, 'cell')}`,
         ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model, Boolean(mix))),
         ...(memory === null
-          ? ['Memory was not measured; it is as computed.']
+          ? ['Memory was computed, not measured.']
           : [
               `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B ${name}`)).join(' + ')}.`,
             ]),
@@ -74,7 +74,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
         `${proofWords(scoresOf(proof))}.`,
       ].flatMap((line) => wrapped(line, columns)),
     ),
-    ...(complete ? [] : [['Stopped before the end.']]),
+    ...(complete ? [] : [['The calibration was stopped before its end.']]),
   ])
 
 /** `$ 368 a month`, with the currency where it is another. @param {number} amount @param {string} currency */
@@ -112,14 +112,14 @@ const listed = (candidates) =>
 
 /** @param {PlanAnswer['asked']} asked @returns {Column<Candidate>[]} */
 const columnsOf = ({ growth }) => {
-  const part = (/** @type {number | undefined} */ used) => (used === undefined ? '' : percent(100 * used))
+  const cellOf = (/** @type {number | undefined} */ used) => (used === undefined ? '' : percent(100 * used))
   return [
     { title: 'node', left: true, whole: true, cell: ({ node }) => plainText(node) },
     { title: 'shards', cell: ({ shards }) => count(Number(shards)) },
     { title: 'nodes', cell: ({ nodes }) => count(nodes) },
-    { title: 'main thread', rank: 1, cell: ({ used }) => part(used['main thread']) },
-    { title: 'memory', rank: 2, cell: ({ used }) => part(used.memory) },
-    { title: 'network', rank: 3, cell: ({ used }) => part(used.network) },
+    { title: 'main thread', rank: 1, cell: ({ used }) => cellOf(used['main thread']) },
+    { title: 'memory', rank: 2, cell: ({ used }) => cellOf(used.memory) },
+    { title: 'network', rank: 3, cell: ({ used }) => cellOf(used.network) },
     { title: 'a month', cell: ({ monthly }) => (monthly === null ? '' : monthly.toFixed(2)) },
     { title: 'binds', left: true, cell: ({ binds }) => binds },
     ...(growth > 0

@@ -31,7 +31,7 @@ const regions = () => readdirSync(folder).map((name) => name.replace(/\.json$/, 
 export const pricesOf = (region) => {
   if (!regions().includes(region))
     throw new OptionError(
-      `--region ${plainText(region).slice(0, 40)}: prices are known of ${regions().join(', ')}; give AWS's list of others with --prices`,
+      `--region ${plainText(region).slice(0, 40)}: prices are known for ${regions().join(', ')}; for others give AWS's price list with --prices`,
     )
   const { nodes, serverless, ...about } = JSON.parse(readFileSync(new URL(`${region}.json`, folder), 'utf8'))
   return {
@@ -91,7 +91,7 @@ export const bulkPrices = (text, path, { region, engine }) => {
   })()
   const { offerCode, publicationDate, products, terms } = list ?? {}
   if (offerCode !== 'AmazonElastiCache' || typeof products !== 'object' || !Date.parse(publicationDate))
-    throw new OptionError(`${where} is no price list of ElastiCache (offerCode AmazonElastiCache)`)
+    throw new OptionError(`${where} is not a price list of ElastiCache (offerCode AmazonElastiCache)`)
   const known = new Map(
     regions()
       .flatMap((name) => pricesOf(name).nodes.types)
@@ -133,7 +133,7 @@ export const typesLike = (types, pattern) => {
   const found = types.filter(({ name }) => shape.test(name))
   if (found.length === 0)
     throw new OptionError(
-      `--nodes ${plainText(pattern).slice(0, 60)}: no such node; known are ${types.map(({ name }) => name).join(', ')}`,
+      `--nodes ${plainText(pattern).slice(0, 60)}: no node has that name; the known ones are ${types.map(({ name }) => name).join(', ')}`,
     )
   return found
 }

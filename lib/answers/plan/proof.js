@@ -15,8 +15,8 @@ export const scoreOf = (pairs) => {
   const errors = known
     .map(({ value, measured }) => 100 * Math.abs(value / measured - 1))
     .sort((a, b) => a - b)
-  const at = (/** @type {number} */ part) =>
-    errors[Math.min(errors.length - 1, Math.ceil(part * errors.length) - 1)]
+  const at = (/** @type {number} */ share) =>
+    errors[Math.min(errors.length - 1, Math.ceil(share * errors.length) - 1)]
   return {
     median_pct: median(errors),
     p90_pct: at(0.9),

@@ -73,7 +73,7 @@ const replies = (kept) => {
   return {
     unknown,
     /** @param {string} name @param {number} members */
-    of: (name, members) => {
+    bytesOf: (name, members) => {
       if (pushes.has(name)) {
         length += members
         return countWord(length)
@@ -92,8 +92,8 @@ const isSpread = (step, first) =>
 
 /** Chunks of an interval that are encoded: all, or some spread over it. @param {Plan} plan */
 const chunksOf = (plan) => {
-  const all = plan.agents.flatMap((share) =>
-    Array.from({ length: plan.chunks }, (_, k) => chunkRange(share, plan.chunks, k)),
+  const all = plan.agents.flatMap((range) =>
+    Array.from({ length: plan.chunks }, (_, k) => chunkRange(range, plan.chunks, k)),
   )
   const whole = plan.items <= mostEncoded || all.length <= sampledChunks
   const step = all.length / sampledChunks
@@ -133,7 +133,7 @@ export const wireOf = async (plan) => {
       part.amounts.commands += count
       for (let i = 0; i < count; i++) {
         const members = from[i + 1] - from[i]
-        const [bytesIn, bytesOut] = [encoded.size(i), timed ? integer : reply.of(name, members)]
+        const [bytesIn, bytesOut] = [encoded.size(i), timed ? integer : reply.bytesOf(name, members)]
         if (step.kind === 'gather') part.amounts.members += members
         part.amounts.bytesIn += bytesIn
         part.amounts.bytesOut += bytesOut

@@ -1,5 +1,5 @@
-// What looking may take of the servers: a share of their commands, and of their CPU. Pure.
-import { share } from '../../base/units.js'
+// The budget of a profile: a share of the servers' commands, and of their CPU. Pure.
+import { asPercent } from '../../base/units.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
@@ -90,7 +90,7 @@ export const budgetOf = ({ begin, questions, budget, durationS }) => {
       return (/** @type {readonly Info[]} */ end) => {
         const us = usedUs(begin, end, calls, writes)
         const cpu = us / Math.max(1, cpuUs(end) - cpuUs(begin))
-        const said = `looking took ${share(cpu)} of the servers' own CPU, more than ${share(cpuShare)}: they have little to do, and less than this would see nothing; a longer --duration takes a smaller share`
+        const said = `looking took ${asPercent(cpu)} of the servers' own CPU, more than ${asPercent(cpuShare)}: with so little load, fewer questions would see nothing; a longer --duration takes a smaller share`
         return { used: asked, reads: writes, us, cpu, remarks: cpu > cpuShare ? [said] : [] }
       }
     },

@@ -1,75 +1,75 @@
-// What a profile of the replay shows, by what the workload file has in it: intervals of 95 %, with what cannot be known
-// from outside. Pure.
+// What a profile of the replay should show, by the workload file: intervals of 95 %, which include what a profile cannot
+// know. Pure.
 
 /**
  * @import { Estimate, Profile } from './profile.js'
  * @import { WorkloadKey } from './workload.js'
  *
- * @typedef {object} Told of the workload file
+ * @typedef {object} Told numbers of the workload file
  * @property {readonly WorkloadKey[]} keys
  * @property {number} bytesInPerS of its commands
  * @property {number} bytesOutPerS of its replies
  * @property {number} connections
  */
 
-// What a run of Millrace sends beside: a PING each 20 ms on every master, and INFO each second.
+// A run of Millrace also sends a PING each 20 ms to every master, and INFO each second.
 const pingsPerS = 50
 const pingBytes = { in: 14, out: 7 }
 const infoBytes = { in: 60, out: 9000 }
 // Replies are estimated from sizes and numbers of elements.
 const estimated = 0.03
-// Servers remove keys that have expired bit by bit, and leave up to a tenth of them (active-expire-effort 1).
+// Servers remove expired keys gradually, and leave up to a tenth of them (active-expire-effort 1).
 const stale = 0.1
-// CPU beside the commands: each command of one connection wakes the server. How many of several connections come
-// at one moment is not known: of four connections a server took 43 % less than of one, for as many commands.
+// CPU outside commands: each command of one connection wakes the server. How many commands of several connections arrive
+// together is not known: with four connections a server took 43 % less than with one, for as many commands.
 const wakes = { one: 0.15, several: 0.5 }
-// A machine that is shared: two runs of one application took 36 and 51 us of CPU for a command.
+// Noise of a shared machine: two runs of one application took 36 and 51 us of CPU for a command.
 const machine = 0.2
-// Elements are made as large as their key's memory says, less what servers keep beside them: an allocator rounds it up.
+// Sizes of elements come from the memory of their key, which the allocator rounds up.
 const elements = 0.05
 const bucketBytes = 16
-// Tables of keys, and what Millrace keeps beside: of a few keys it is much of all.
+// Tables of keys, and Millrace's own keys: with few keys, this is a large part.
 const besideBytes = 16_384
 const unknownNoise = 0.1
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
 
-/** @param {number} value @param {number} part @returns {Estimate} */
-const around = (value, part) => ({
+/** @param {number} value @param {number} margin @returns {Estimate} */
+const around = (value, margin) => ({
   value,
-  low: Math.max(0, value * (1 - part)),
-  high: value * (1 + part),
+  low: Math.max(0, value * (1 - margin)),
+  high: value * (1 + margin),
 })
 
 /** Half of an interval as a share. @param {Estimate | null} estimate */
 export const halfOf = (estimate) =>
   estimate === null || estimate.value <= 0 ? 0 : (estimate.high - estimate.low) / 2 / estimate.value
 
-/** Both profiles have their noise. @param {number | null} noise @param {number[]} more */
+/** Combined noise of both profiles. @param {number | null} noise @param {number[]} more */
 const together = (noise, ...more) => Math.hypot(Math.SQRT2 * (noise ?? unknownNoise), ...more)
 
 /** @param {Profile} profile @param {readonly WorkloadKey[]} keys */
 const keysOf = (profile, keys) => {
   const expiring = keys.filter(({ lifetime }) => lifetime !== null)
   const there = sum(expiring.map((key) => key.keys)) / (1 - profile.stale_share)
-  // As many as are made in a lifetime.
+  // After one lifetime there are as many keys as are created in it.
   const later = sum(expiring.map(({ createdPerS, lifetime }) => createdPerS * Number(lifetime)))
   const end = later > 0 ? later / (1 - profile.stale_share) : there
   const stays = sum(keys.filter(({ lifetime }) => lifetime === null).map((key) => key.keys))
   const made = sum(expiring.map(({ createdPerS }) => createdPerS)) * profile.duration_s
-  // A lifetime that follows from the number of keys leads to it again, but for whole seconds.
-  const part = expiring.every(({ isTurned }) => isTurned)
+  // A lifetime that follows from the number of keys gives that number again, except for rounding to seconds.
+  const margin = expiring.every(({ isLifetimeDerived }) => isLifetimeDerived)
     ? together(profile.noise.commands, ...expiring.map(({ lifetime }) => 0.5 / Number(lifetime)))
     : together(profile.noise.gone, made > 0 ? 2 / Math.sqrt(made) : 0)
   const moved = Math.abs(profile.keys_per_s) * profile.duration_s
-  const low = stays + Math.min(there, end) * (1 - part) * (1 - stale) - moved
-  const high = stays + Math.max(there, end) * (1 + part) * (1 + stale) + moved
+  const low = stays + Math.min(there, end) * (1 - margin) * (1 - stale) - moved
+  const high = stays + Math.max(there, end) * (1 + margin) * (1 + stale) + moved
   return expiring.length === 0
     ? { value: stays, low: stays * 0.99 - moved, high: stays * 1.01 + moved }
     : { value: stays + end, low: Math.max(0, low), high }
 }
 
-/** Packed elements have no buckets of their own. @param {WorkloadKey['from']} from */
+/** The part by which memory changes with elements: packed ones have no buckets. @param {WorkloadKey['from']} from */
 const elementPart = ({ encodings, memory_of_key: memory, size }) =>
   Object.keys(encodings).some((name) => /hashtable|skiplist/.test(name)) && memory && size
     ? Math.max(elements, (bucketBytes * size.value) / memory.value)
@@ -78,7 +78,7 @@ const elementPart = ({ encodings, memory_of_key: memory, size }) =>
 /** @param {Profile} profile @param {readonly WorkloadKey[]} keys @param {Estimate} number */
 const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
   const all = sum(keys.map(({ from }) => from.memory_bytes?.value ?? 0)) || 1
-  const part = Math.hypot(
+  const margin = Math.hypot(
     ...keys.map(
       ({ from, type }) =>
         ((from.memory_bytes?.value ?? 0) / all) *
@@ -88,8 +88,8 @@ const memoryOf = ({ memory_bytes: memory, keys: there }, keys, number) => {
   const each = memory / Math.max(1, there)
   return {
     value: each * number.value,
-    low: each * number.low * (1 - part),
-    high: each * number.high * (1 + part) + besideBytes,
+    low: each * number.low * (1 - margin),
+    high: each * number.high * (1 + margin) + besideBytes,
   }
 }
 
@@ -100,8 +100,8 @@ const cpuOf = ({ cpu_pct: cpu, commands, commands_per_s: perS, noise, server: { 
   const each = beside / Math.max(1, perS)
   const value = cpu + each * pingsPerS * masters
   const unknown = connections === 1 ? wakes.one : wakes.several
-  const part = together(noise.cpu, (unknown * beside) / Math.max(1e-9, value), machine)
-  return around(value, part)
+  const margin = together(noise.cpu, (unknown * beside) / Math.max(1e-9, value), machine)
+  return around(value, margin)
 }
 
 /** The median of the pattern with most keys that expire. @param {readonly WorkloadKey[]} keys */
@@ -114,10 +114,7 @@ const lifetimeOf = (keys) => {
   return median === null ? null : { value: median, low: Number(low), high: Number(high) }
 }
 
-/**
- * @param {Profile} profile
- * @param {Told} told
- */
+/** @param {Profile} profile @param {Told} told */
 export const expectedOf = (profile, { keys, bytesInPerS, bytesOutPerS, connections }) => {
   const { masters } = profile.server
   const { noise } = profile

@@ -1,5 +1,5 @@
-// Names of keys folded into patterns: numbers, UUIDs, hashes, dates and bytes by what they look like, and words where a
-// place in a name has many of them. Pure; how many patterns are kept is bounded.
+// Names of keys become patterns: numbers, UUIDs, hashes, dates and bytes are recognised by their form, words by how many a
+// place in a name has. Pure; the number of patterns is bounded.
 
 const limits = { patterns: 2000, words: 20, name: 512 }
 
@@ -8,7 +8,7 @@ const kinds = /** @type {[RegExp, string][]} */ ([
   [/^(19|20)\d\d-?[01]\d(-?[0-3]\d)?([T_-]?[0-2]\d(:?[0-5]\d)*)?$/, '{date}'],
   [/^-?\d+$/, '{n}'],
   [/^(?=.*\d)[0-9a-f]{8,}$/i, '{hash}'],
-  // Letters and digits that no word has.
+  // Letters and digits that do not occur in words.
   [/^(?=.*\d)(?=.*[a-z])[\w~+=-]{12,}$/i, '{id}'],
 ])
 const separators = /([:/|.,;#@!&?=_{}[\]()<> -]+)/
@@ -17,7 +17,7 @@ const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:19|20)\d\d-[01]\d-
 /** A piece between separators. @param {string} text */
 const pieceOf = (text) => {
   for (const [form, kind] of kinds) if (form.test(text)) return kind
-  // user42, v2: the digits of it.
+  // user42, v2: its digits.
   return text.replace(/\d+/g, '{n}')
 }
 
@@ -55,9 +55,9 @@ const piecesOfText = (text) => {
 const isWord = (/** @type {string} */ piece) => /[a-z]/i.test(piece) && !piece.includes('{')
 
 /**
- * Patterns that differ in one word alone, of which there are many, become one. What goes with them is merged.
+ * Merges patterns that differ in one word only, if there are many.
  * @template T
- * @param {Map<string, { pieces: string[], of: T }>} patterns
+ * @param {Map<string, { pieces: string[], data: T }>} patterns
  * @param {(into: T, from: T) => void} merge
  */
 const collapse = (patterns, merge) => {
@@ -80,11 +80,11 @@ const collapse = (patterns, merge) => {
       const pieces = name.split('\0')
       const text = pieces.join('')
       for (const pattern of there) {
-        const { of } = /** @type {{ of: T }} */ (patterns.get(pattern))
+        const { data } = /** @type {{ data: T }} */ (patterns.get(pattern))
         patterns.delete(pattern)
         const known = patterns.get(text)
-        if (known) merge(known.of, of)
-        else patterns.set(text, { pieces, of })
+        if (known) merge(known.data, data)
+        else patterns.set(text, { pieces, data })
       }
       again = true
     }
@@ -93,31 +93,26 @@ const collapse = (patterns, merge) => {
 
 export const otherKeys = '(others)'
 
-/**
- * Patterns of names as they come.
- * @template T
- * @param {() => T} empty
- * @param {(into: T, from: T) => void} merge
- */
+/** Patterns of names as they come. @template T @param {() => T} empty @param {(into: T, from: T) => void} merge */
 export const patternsOf = (empty, merge) => {
-  /** @type {Map<string, { pieces: string[], of: T }>} */
+  /** @type {Map<string, { pieces: string[], data: T }>} */
   const patterns = new Map()
-  let full = false // of patterns that have no word to fold
+  let full = false // nothing is left to merge
   return {
-    /** What goes with a name's pattern. @param {Buffer} name */
-    of: (name) => {
+    /** The data of a name's pattern. @param {Buffer} name */
+    dataOf: (name) => {
       const pieces = piecesOf(name)
       const text = pieces.join('')
       const known = patterns.get(text)
-      if (known) return known.of
+      if (known) return known.data
       if (!full && patterns.size >= limits.patterns) {
         collapse(patterns, merge)
         full = patterns.size >= limits.patterns
       }
       const place = full ? otherKeys : text
-      const there = patterns.get(place) ?? { pieces: full ? [otherKeys] : pieces, of: empty() }
+      const there = patterns.get(place) ?? { pieces: full ? [otherKeys] : pieces, data: empty() }
       patterns.set(place, there)
-      return there.of
+      return there.data
     },
     all: () => {
       collapse(patterns, merge)
@@ -126,7 +121,7 @@ export const patternsOf = (empty, merge) => {
   }
 }
 
-/** The pattern of a name among those that were found, else its own. @param {readonly { pieces: string[] }[]} patterns */
+/** The pattern of a name among those found, otherwise its own. @param {readonly { pieces: string[] }[]} patterns */
 export const matching = (patterns) => {
   const known = new Map(patterns.map(({ pieces }) => [pieces.join(''), pieces]))
   const folded = patterns.filter(({ pieces }) => pieces.includes('{word}'))
@@ -141,7 +136,7 @@ export const matching = (patterns) => {
   }
 }
 
-/** Other words for those of names, as long, and the same for the same: only the shape of names is left. */
+/** Replaces words of names by others of the same length, and equal words by the same one. */
 export const anonymousWords = () => {
   /** @type {Map<string, string>} */
   const known = new Map()

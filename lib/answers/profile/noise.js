@@ -23,18 +23,18 @@ export const inDatabases = (infos, what) =>
 
 /** @param {readonly Info[]} infos @param {number} s since the first reading @returns {Amounts} */
 export const amountsOf = (infos, s) => {
-  const of = (/** @type {string[]} */ ...fields) =>
+  const total = (/** @type {string[]} */ ...fields) =>
     infos.reduce(
       (sum, info) => sum + fields.reduce((all, name) => all + (Number(info.fields[name]) || 0), 0),
       0,
     )
   return {
     s,
-    commands: of('total_commands_processed'),
-    bytesIn: of('total_net_input_bytes'),
-    bytesOut: of('total_net_output_bytes'),
-    cpuS: of('used_cpu_user', 'used_cpu_sys'),
-    gone: of('expired_keys', 'evicted_keys'),
+    commands: total('total_commands_processed'),
+    bytesIn: total('total_net_input_bytes'),
+    bytesOut: total('total_net_output_bytes'),
+    cpuS: total('used_cpu_user', 'used_cpu_sys'),
+    gone: total('expired_keys', 'evicted_keys'),
     keys: inDatabases(infos, 'keys'),
   }
 }
@@ -49,7 +49,7 @@ export const noiseOf = (series) => {
     { length: parts + 1 },
     (_, i) => series[Math.round((i * (series.length - 1)) / parts)],
   )
-  const of = (/** @type {Exclude<keyof Amounts, 's' | 'keys'>} */ name) => {
+  const noise = (/** @type {Exclude<keyof Amounts, 's' | 'keys'>} */ name) => {
     if (parts < leastParts) return null
     const rates = at.slice(1).map((to, i) => (to[name] - at[i][name]) / Math.max(1e-3, to.s - at[i].s))
     const middle = mean(rates)
@@ -58,10 +58,10 @@ export const noiseOf = (series) => {
     return (studentQuantile(0.025, parts - 1) * error) / middle
   }
   return {
-    commands: of('commands'),
-    bytes_in: of('bytesIn'),
-    bytes_out: of('bytesOut'),
-    cpu: of('cpuS'),
-    gone: of('gone'),
+    commands: noise('commands'),
+    bytes_in: noise('bytesIn'),
+    bytes_out: noise('bytesOut'),
+    cpu: noise('cpuS'),
+    gone: noise('gone'),
   }
 }

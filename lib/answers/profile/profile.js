@@ -1,4 +1,4 @@
-// A profile: what the counters and the sample say of a server's keys and commands. Pure.
+// A profile: a server's keys and commands by its counters and a sample. Pure.
 import { studentQuantile } from '../../base/distributions.js'
 import { reading } from '../../measure/node-figures.js'
 import { typeOfCommand } from '../../workloads/own/commands.js'
@@ -37,12 +37,12 @@ export const equalParts = (numbers) => {
   })
 }
 
-// By Kolmogorov and Smirnov: of even numbers, one sample in ten is further from even.
+// By Kolmogorov and Smirnov: one in ten samples of uniform numbers exceeds it.
 const mostUneven = 1.22
 
 /**
- * Keys of one lifetime have times left that are even from 0 to it, and the longest of n is nearer to it than their middle one
- * is to its half.
+ * The median of times left. If keys have one lifetime, these are uniform from 0 to it, and half of the longest one is a
+ * better estimate than the middle one.
  * @param {readonly number[]} sorted
  */
 const medianOf = (sorted) => {
@@ -53,7 +53,7 @@ const medianOf = (sorted) => {
   return apart <= mostUneven / Math.sqrt(n) ? top / 2 : sorted[Math.floor(n / 2)]
 }
 
-/** The median, and between which of the numbers that of another sample as large is. @param {readonly number[]} numbers */
+/** The median, and the range in which another sample of this size has it. @param {readonly number[]} numbers */
 const medianWithin = (numbers) => {
   const sorted = [...numbers].sort((a, b) => a - b)
   const half = (z * Math.SQRT2 * Math.sqrt(sorted.length)) / 2
@@ -95,8 +95,8 @@ const counted = (names) => {
 const mostOf = (counts) => Object.entries(counts).sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 
 /**
- * How often a key is used in a second, by how long it was not: servers keep whole seconds, so more than two uses a second
- * look alike.
+ * Uses of a key in a second, by the seconds since its last use: servers keep whole seconds, so more than two uses a second
+ * cannot be told apart.
  * @param {readonly KeyFacts[]} facts
  */
 const usesPerS = (facts) => {
@@ -106,14 +106,14 @@ const usesPerS = (facts) => {
 }
 
 /** @param {FoundPattern} found @param {number} names @param {number} keys that there are @param {boolean} isComplete */
-const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) => {
+const patternOf = ({ pieces, data: { count, facts } }, names, keys, isComplete) => {
   const share = shareWithInterval(count, names)
   const type = mostOf(counted(facts.map((fact) => fact.type)))
   const own = facts.filter((fact) => fact.type === type)
-  const of = (/** @type {(fact: KeyFacts) => number | null} */ pick) =>
+  const numbers = (/** @type {(fact: KeyFacts) => number | null} */ pick) =>
     own.flatMap((fact) => pick(fact) ?? [])
-  const left = of(({ leftMs }) => (leftMs >= 0 ? leftMs / 1000 : null))
-  const memory = meanOf(of((fact) => fact.memory))
+  const left = numbers(({ leftMs }) => (leftMs >= 0 ? leftMs / 1000 : null))
+  const memory = meanOf(numbers((fact) => fact.memory))
   const number = {
     value: share.value * keys,
     low: isComplete ? share.value * keys : share.low * keys,
@@ -127,8 +127,8 @@ const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) =>
     sampled: own.length,
     name_bytes: meanOf(own.map(({ nameBytes }) => nameBytes))?.value ?? 0,
     encodings: counted(own.map(({ encoding }) => encoding)),
-    sizes: equalParts(of(({ size }) => size)),
-    size: meanOf(of(({ size }) => size)),
+    sizes: equalParts(numbers(({ size }) => size)),
+    size: meanOf(numbers(({ size }) => size)),
     memory_of_key: memory,
     memory_bytes: memory && {
       value: memory.value * number.value,
@@ -146,11 +146,11 @@ const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) =>
   }
 }
 
-// What a server's surroundings send, and what we do.
+// Commands of monitoring and replication, and those of a profile.
 const notOfApplications =
   /^(info|ping|hello|auth|command|replconf|psync|select|scan|quit|readonly|(client|config|cluster|latency|slowlog|commandlog|hotkeys|memory|object|acl|script)(\||$))/
 
-/** The sum of all masters, between the first and the last look. @param {Collected} collected */
+/** The sum over all masters between the first and the last reading. @param {Collected} collected */
 const commandsOf = ({ begin, end, seconds, own, read }) => {
   const times = timesSeen(read, end)
   /** @type {Record<string, { calls: number, usec: number }>} */
@@ -173,7 +173,7 @@ const commandsOf = ({ begin, end, seconds, own, read }) => {
       per_s: n / seconds,
       share: n / all,
       us_per_call,
-      ...times.of(name),
+      ...times.timesOf(name),
       is_data: !notOfApplications.test(name),
     }))
   return { commands, timesFrom: times.from }
@@ -184,9 +184,9 @@ const perS = ({ begin, end, seconds }, field) =>
   Math.max(0, (total(end, field) - total(begin, field)) / seconds)
 
 /**
- * Keys that have expired and are still counted, of those at the end. Servers remove them in waves: with 357 keys/s that lived
- * for 20 s, 8 % to 23 % of 8,000 to 9,400 keys had expired, as a server's own estimate said 11 % where it was 20 %, and 20 %
- * where it was 12 %. What stays even is how many have not: those are of the mean number of keys, unless this grows or falls.
+ * The share of keys at the end that have expired and are still counted. Servers remove them in waves: with 357 keys/s that
+ * lived for 20 s, 8 % to 23 % of 8,000 to 9,400 keys had expired, and a server's own estimate was 11 % for 20 %, and 20 % for
+ * 12 %. The number of keys that have not expired is steady: it is computed from the mean number of keys, unless this changes.
  * @param {Pick<Collected, 'complete' | 'stale' | 'series' | 'end'>} collected
  * @param {number} names
  */
@@ -201,8 +201,8 @@ export const staleShare = ({ complete, stale, series, end }, names) => {
 }
 
 /**
- * Keys, values and their tables. What INFO has of clients is of some seconds ago, by which it was 38 kB too much or too
- * little on a server with two connections; CLIENT LIST has it of now.
+ * Bytes of keys, values and their tables, without those of clients. INFO counted clients some seconds ago, which was off by
+ * 38 kB on a server with two connections; CLIENT LIST is current.
  * @param {Pick<Collected, 'end' | 'read'>} collected
  */
 const dataBytes = ({ end, read }) =>
@@ -218,7 +218,7 @@ const dataBytes = ({ end, read }) =>
 const libraries =
   /^(ioredis|iovalkey|node-redis|redis-py|valkey-py|jedis|lettuce|redisson|go-redis|valkey-go|SE\.Redis|Glide\w*|phpredis|predis|redis-rs|hiredis|redis-rb)\b/i
 
-/** What may be shown of names. @param {boolean} isAnonymous @param {readonly FoundPattern[]} found */
+/** Names of keys and clients as they may be shown. @param {boolean} isAnonymous @param {readonly FoundPattern[]} found */
 const namesOf = (isAnonymous, found) => {
   const words = anonymousWords()
   const shape = (/** @type {string[]} */ pieces) =>
@@ -244,18 +244,18 @@ export const profileOf = (
   { startedMs, isInterrupted, isAnonymous, versions, replicas, most = 200 },
 ) => {
   const { begin, end, seconds, own, patterns: found, complete, read, refused } = collected
-  const seen = sum(found.map(({ of }) => of.count))
+  const seen = sum(found.map(({ data }) => data.count))
   const keys = inDatabases(end, 'keys')
   const { commands, timesFrom } = commandsOf(collected)
   const names = namesOf(isAnonymous, found)
   const all = found
-    .filter(({ of }) => of.count > 0)
-    .sort((a, b) => b.of.count - a.of.count)
+    .filter(({ data }) => data.count > 0)
+    .sort((a, b) => b.data.count - a.data.count)
     .map((one) => patternOf(one, seen, keys, complete))
   const shown = all.slice(0, most)
   const hits = perS(collected, 'keyspace_hits')
   const misses = perS(collected, 'keyspace_misses')
-  const looks = sum(
+  const ownReads = sum(
     [
       'type',
       'pttl',
@@ -300,7 +300,7 @@ export const profileOf = (
     bytes_out_per_s: Math.max(0, perS(collected, 'total_net_output_bytes') - own.out / seconds),
     cpu_pct: cpuS * 100,
     noise: noiseOf(collected.series),
-    miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - looks / seconds),
+    miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - ownReads / seconds),
     commands_per_read:
       Math.max(0, commandsPerS) /
       Math.max(1e-9, perS(collected, 'total_reads_processed') - own.reads / seconds),

@@ -1,6 +1,6 @@
-// What some servers report besides their counters: how long commands take, slow and large ones, busy slots, hot keys, and
-// their connections. Each is asked at the beginning and the end, where a server has it and the user may. Of what logs keep of
-// arguments, the key is folded where it is read, and all else is dropped at once.
+// Reports that some servers have besides counters: times of commands, slow and large commands, busy slots, hot keys and
+// connections. They are read at the beginning and the end, where the server has them and the user may read them. Of the
+// arguments in logs, keys become patterns, and others are dropped at once.
 import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'
 
 /**
@@ -14,29 +14,29 @@ import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'
  * @typedef {{ key: Buffer, us: number, bytes: number, perS: number | null }} HotKey
  * @typedef {{ grammar: 'redis' | 'valkey', seconds: number | null, us: number, bytes: number, keys: HotKey[] }} Hot
  *
- * @typedef {object} Look
+ * @typedef {object} ServerReport
  * @property {Histograms | null} latency
  * @property {string | null} clients
  * @property {Slot[] | null} slots
  *
  * @typedef {object} Readings of a master
- * @property {Look} begin
- * @property {Look} end
+ * @property {ServerReport} begin
+ * @property {ServerReport} end
  * @property {{ from: string, length: number, entries: LogEntry[] } | null} log
  * @property {Hot | null} hot
  */
 
-// CLIENT LIST of more takes milliseconds, in which no other client is served.
+// CLIENT LIST of more clients takes milliseconds, in which the server answers no other client.
 const mostClients = 2000
 const mostEntries = 64
 const mostSlots = 50
 const mostHot = 16
-// Hot keys are tracked for a tenth of the time, of one command in so many: tracking adds to each command.
+// Hot keys are tracked for a tenth of the time, and in a sample of commands, since tracking slows every command.
 const hotPart = 0.1
 const hotSample = 10
 const logKinds = /** @type {LogKind[]} */ (['slow', 'large-request', 'large-reply'])
 
-/** Field and value in turn. @param {any[]} flat @returns {Record<string, any>} */
+/** An object of a flat list of fields and values. @param {any[]} flat @returns {Record<string, any>} */
 const fieldsOf = (flat) =>
   Object.fromEntries(
     Array.from({ length: Math.floor(flat.length / 2) }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]),
@@ -58,20 +58,20 @@ const histogramsOf = (reply) =>
 const slotsOf = (reply) =>
   reply.map(([slot, said]) => {
     const fields = fieldsOf(said)
-    const of = (/** @type {string} */ name) => (name in fields ? Number(fields[name]) : null)
+    const field = (/** @type {string} */ name) => (name in fields ? Number(fields[name]) : null)
     return {
       slot: Number(slot),
       keys: Number(fields['key-count']),
-      us: of('cpu-usec'),
-      in: of('network-bytes-in'),
-      out: of('network-bytes-out'),
+      us: field('cpu-usec'),
+      in: field('network-bytes-in'),
+      out: field('network-bytes-out'),
     }
   })
 
-/** A name without what a log puts in the place of the rest of it. @param {Buffer} key */
+/** A name without the text that a log puts in place of the rest. @param {Buffer} key */
 const uncut = (key) => Buffer.from(key.toString('latin1').replace(/\.\.\. \(\d+ more bytes\)$/, ''), 'latin1')
 
-/** The name of a command and its key; its other arguments go no further. @param {LogKind} kind @param {any[]} entry @returns {LogEntry[]} */
+/** The name of a command and its key; other arguments are dropped. @param {LogKind} kind @param {any[]} entry @returns {LogEntry[]} */
 const entryOf = (kind, [, , value, args, , client]) => {
   if (String(client ?? '').startsWith('millrace-')) return []
   const name = String(args[0]).toUpperCase()
@@ -135,7 +135,7 @@ const hotOfValkey = (entries) => ({
 })
 
 /**
- * One session a server: one that is there is another's, and is left alone; ours is ended.
+ * A server has one session: ours is ended, another client's is left alone.
  * @param {Asking} asking
  * @param {{ durationMs: number, remark: (text: string) => void }} needs
  */
@@ -168,7 +168,7 @@ const hotKeys = ({ ask, may }, { durationMs, remark }) => {
       if (session.grammar === 'valkey') return hotOfValkey(reply ?? [])
       const { fields } = hotGrammar(reply)
       if (!fields || startedOf(reply) !== session.started) {
-        remark('hot keys are left out: another session took the place of ours')
+        remark('hot keys are left out: another session replaced ours')
         return null
       }
       await ask(master, [
@@ -187,12 +187,7 @@ export const readings = (asking, { durationMs }) => {
   const remarks = new Set()
   const hot = hotKeys(asking, { durationMs, remark: (text) => remarks.add(text) })
 
-  /**
-   * @template T
-   * @param {Master} master
-   * @param {Question} question
-   * @param {(reply: any) => T} understand
-   */
+  /** @template T @param {Master} master @param {Question} question @param {(reply: any) => T} understand */
   const asked = async (master, question, understand) => {
     if (!may(question)) return null
     const [{ error, reply }] = await ask(master, [question])
@@ -204,8 +199,8 @@ export const readings = (asking, { durationMs }) => {
       return null
     }
   }
-  /** @param {Master} master @param {Info} info @returns {Promise<Look>} */
-  const look = async (master, { fields }) => {
+  /** @param {Master} master @param {Info} info @returns {Promise<ServerReport>} */
+  const reportOf = async (master, { fields }) => {
     const slots = (/** @type {string} */ by) =>
       asked(master, ['CLUSTER', 'SLOT-STATS', 'ORDERBY', by, 'LIMIT', mostSlots, 'DESC'], slotsOf)
     const isCluster = fields.cluster_enabled === '1'
@@ -215,7 +210,7 @@ export const readings = (asking, { durationMs }) => {
         Number(fields.connected_clients) > mostClients
           ? null
           : await asked(master, ['CLIENT', 'LIST'], String),
-      // A server that keeps no statistics of slots still counts their keys.
+      // A server without statistics of slots still counts their keys.
       slots: isCluster ? ((await slots('CPU-USEC')) ?? (await slots('KEY-COUNT'))) : null,
     }
   }
@@ -239,13 +234,13 @@ export const readings = (asking, { durationMs }) => {
     return { from: 'COMMANDLOG', length, entries: all }
   }
 
-  /** @type {Look[]} */
+  /** @type {ServerReport[]} */
   let first = []
   return {
     remarks,
     /** @param {readonly Info[]} infos */
     begin: async (infos) => {
-      first = await Promise.all(masters.map((master, i) => look(master, infos[i])))
+      first = await Promise.all(masters.map((master, i) => reportOf(master, infos[i])))
       await Promise.all(masters.map(hot.begin))
     },
     /** @param {readonly Info[]} infos @returns {Promise<Readings[]>} */
@@ -254,7 +249,7 @@ export const readings = (asking, { durationMs }) => {
         masters.map(async (master, i) => ({
           hot: await hot.end(master),
           begin: first[i],
-          end: await look(master, infos[i]),
+          end: await reportOf(master, infos[i]),
           log: await logOf(master),
         })),
       ),

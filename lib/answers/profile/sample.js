@@ -13,28 +13,28 @@ import { patternsOf } from './fold.js'
  * @property {number | null} idleS since it was used
  * @property {number | null} size bytes of a string, else elements
  *
- * @typedef {{ count: number, waiting: { name: Buffer, master: Master }[], known: Set<string>, facts: KeyFacts[] }} Found keys of
+ * @typedef {{ count: number, waiting: { name: Buffer, master: Master }[], endings: Set<string>, facts: KeyFacts[] }} Found keys of
  *   one pattern; known: those that were asked about
- * @typedef {{ pieces: string[], of: Found }} FoundPattern
+ * @typedef {{ pieces: string[], data: Found }} FoundPattern
  */
 
 const scanCount = 400
-// Names that are seen again, before each look: those that wait have less time left, and those that have gone had least.
+// A page of names is read again before each question, since waiting names have less time left, and some have expired.
 const scanCountAgain = 64
-// With the default of 5, the memory of a list of some hundreds is wrong by several percent.
+// With the default of 5 samples, MEMORY USAGE of a list of some hundreds is wrong by several percent.
 const memorySamples = 20
 const mostWaiting = 100
 const mostFacts = 400
-// Longer names are counted, and not asked about.
+// Longer names are counted only.
 const longestName = 1024
-// What distinguishes names that were asked about.
+// Bytes of a name's end by which keys that were asked about are recognised.
 const ending = 64
-// Keys that are asked about at once: no other client waits for more than these, and a server wakes for them once.
+// Keys that are asked about at once: other clients wait for these only, and the server wakes once for them.
 const batch = 8
-// In a pattern of one type, the first keys are asked for everything, and after so many none: lifetimes and sizes are left.
+// In a pattern of one type, after this many keys only lifetimes and sizes are asked.
 const enough = 60
-// A look after so many pages, until all names were seen.
-const pagesALook = 5
+// A question follows so many pages, until all names were seen.
+const pagesPerQuestion = 5
 const sizeBy = /** @type {Record<string, string>} */ ({
   string: 'STRLEN',
   list: 'LLEN',
@@ -49,7 +49,7 @@ const merge = (into, from) => {
   into.count += from.count
   into.waiting.push(...from.waiting.slice(0, mostWaiting - into.waiting.length))
   into.facts.push(...from.facts)
-  for (const name of from.known) into.known.add(name)
+  for (const name of from.endings) into.endings.add(name)
 }
 
 const endOf = (/** @type {Buffer} */ name) => name.toString('latin1', Math.max(0, name.length - ending))
@@ -60,12 +60,12 @@ const number = (/** @type {unknown} */ reply) => (typeof reply === 'number' ? re
 export const mostAsked = 6 * batch
 
 /** The type that all keys of a pattern had so far. @param {Found} found */
-const knownType = ({ facts }) =>
+const commonTypeOf = ({ facts }) =>
   facts.length > 0 && facts.every(({ type }) => type === facts[0].type) && facts[0].type in sizeBy
     ? facts[0].type
     : null
 
-/** How long a key was not used comes first, since STRLEN and the like use it. @param {Buffer} name @returns {Question[]} */
+/** Idle time comes first, since STRLEN and others reset it. @param {Buffer} name @returns {Question[]} */
 const allOf = (name) => [
   ['OBJECT', 'IDLETIME', name],
   ['TYPE', name],
@@ -75,11 +75,11 @@ const allOf = (name) => [
 ]
 
 /** Asks about some keys of a master, and of one pattern. @param {Asking} asking @param {Found} found @param {Found['waiting']} keys */
-const look = async ({ ask, may }, found, keys) => {
+const askAbout = async ({ ask, may }, found, keys) => {
   const [{ master }] = keys
-  const known = knownType(found)
+  const commonType = commonTypeOf(found)
   const asked = keys.map(({ name }, i) => {
-    if (!known || (i === 0 && found.facts.length < enough)) return allOf(name)
+    if (!commonType || (i === 0 && found.facts.length < enough)) return allOf(name)
     return allOf(name).filter(([one, two]) =>
       found.facts.length < enough ? two === 'IDLETIME' || one === 'PTTL' || one === 'MEMORY' : one === 'PTTL',
     )
@@ -92,9 +92,9 @@ const look = async ({ ask, may }, found, keys) => {
     from += questions[i].length
     const said = (/** @type {string} */ called, /** @type {string} */ sub = '') =>
       own[questions[i].findIndex(([one, two]) => one === called && (sub === '' || two === sub))]?.reply
-    const type = String(said('TYPE') ?? known ?? 'none')
+    const type = String(said('TYPE') ?? commonType ?? 'none')
     const leftMs = number(said('PTTL')) ?? -1
-    // -2: it has gone.
+    // -2: the key is gone.
     if (type === 'none' || leftMs === -2) return []
     const encoding = said('OBJECT', 'ENCODING')
     const fact = {
@@ -117,9 +117,9 @@ const look = async ({ ask, may }, found, keys) => {
         )
       : []
   for (const [i, { fact }] of sized.entries()) fact.size = number(sizes[i].reply)
-  // It has another type than was asked for: nothing is known of it.
+  // A key of another type than expected is unknown.
   const isKnown = (/** @type {KeyFacts} */ { type, size }) =>
-    type !== known || size !== null || !may([sizeBy[type]])
+    type !== commonType || size !== null || !may([sizeBy[type]])
   found.facts.push(...seen.map(({ fact }) => fact).filter(isKnown))
 }
 
@@ -127,13 +127,13 @@ const look = async ({ ask, may }, found, keys) => {
 export const sampling = (asking) => {
   const { masters, ask } = asking
   const patterns = patternsOf(
-    () => /** @type {Found} */ ({ count: 0, waiting: [], known: new Set(), facts: [] }),
+    () => /** @type {Found} */ ({ count: 0, waiting: [], endings: new Set(), facts: [] }),
     merge,
   )
   /** @type {Set<Found>} */
   const asked = new Set()
   const scans = masters.map((master) => ({ master, cursor: '0', isOver: false }))
-  // Only of pages that are full: SCAN goes on until it has met so many, and names those that have not expired.
+  // Of full pages only: SCAN visits this many keys, and names those that have not expired.
   const met = { keys: 0, named: 0 }
   const isComplete = () => scans.every(({ isOver }) => isOver)
 
@@ -145,12 +145,12 @@ export const sampling = (asking) => {
     if (error) throw error
     const [cursor, names] = /** @type {[Buffer, Buffer[]]} */ (reply)
     for (const name of names) {
-      const found = patterns.of(name)
+      const found = patterns.dataOf(name)
       // Names that are seen again are not counted again.
       if (!scan.isOver) found.count++
-      const { waiting, known } = found
-      if (name.length > longestName || known.has(endOf(name))) continue
-      // The last ones are asked for first: of keys that wait, those with little time left would go.
+      const { waiting, endings } = found
+      if (name.length > longestName || endings.has(endOf(name))) continue
+      // The newest names are asked first: keys with little time left would expire while they wait.
       waiting.push({ name: Buffer.from(name), master })
       if (waiting.length > mostWaiting) waiting.shift()
       asked.add(found)
@@ -163,7 +163,7 @@ export const sampling = (asking) => {
     scan.isOver ||= scan.cursor === '0'
   }
 
-  /** The pattern of which least is known. */
+  /** The pattern with the smallest share of known keys. */
   const nextAsked = () => {
     let least = null
     for (const found of asked)
@@ -172,23 +172,25 @@ export const sampling = (asking) => {
     return least
   }
 
-  let turn = 0
+  let step = 0
   let pages = 0
   return {
-    /** One thing to look at; false: there is nothing left. */
+    /** Asks one question; false: nothing is left. */
     step: async () => {
       const found = nextAsked()
-      turn++
+      step++
       const all = isComplete()
       const open = scans.filter(({ isOver }) => all || !isOver)
-      // All names were seen: some are seen again, so that keys are asked for that are there now.
-      const isPage = all ? turn % 2 === 1 && found !== null : found === null || turn % (pagesALook + 1) !== 0
+      // All names were seen: some are read again, so that existing keys are asked about.
+      const isPage = all
+        ? step % 2 === 1 && found !== null
+        : found === null || step % (pagesPerQuestion + 1) !== 0
       if (isPage) {
         await page(open[pages++ % open.length])
         return true
       }
       if (found === null) return false
-      const { waiting, known } = found
+      const { waiting, endings } = found
       const keys = /** @type {Found['waiting']} */ ([])
       while (
         keys.length < batch &&
@@ -196,12 +198,12 @@ export const sampling = (asking) => {
         waiting.at(-1)?.master === (keys[0] ?? waiting.at(-1)).master
       ) {
         const [key] = waiting.splice(-1)
-        if (known.has(endOf(key.name))) continue
-        known.add(endOf(key.name))
+        if (endings.has(endOf(key.name))) continue
+        endings.add(endOf(key.name))
         keys.push(key)
       }
       if (keys.length === 0) return true
-      await look(asking, found, keys)
+      await askAbout(asking, found, keys)
       return true
     },
     patterns: () => /** @type {FoundPattern[]} */ (patterns.all()),

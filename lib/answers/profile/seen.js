@@ -1,4 +1,4 @@
-// What the readings of all masters say together. Pure.
+// Combines the readings of all masters. Pure.
 
 /**
  * @import { Info } from '../../wire/info.js'
@@ -12,18 +12,18 @@ const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n
 /** Calls up to an edge. @param {[number, number][]} histogram @param {number} edge */
 const upTo = (histogram, edge) => histogram.findLast(([at]) => at <= edge)?.[1] ?? 0
 
-/** @param {[number, number][]} histogram @param {number} part */
-const quantile = (histogram, part) =>
-  histogram.find(([, calls]) => calls >= part * (histogram.at(-1)?.[1] ?? 0))?.[0] ?? null
+/** @param {[number, number][]} histogram @param {number} share */
+const quantile = (histogram, share) =>
+  histogram.find(([, calls]) => calls >= share * (histogram.at(-1)?.[1] ?? 0))?.[0] ?? null
 
-/** How long a command's calls took meanwhile, at most: upper edges of the servers' buckets. @param {readonly Readings[]} all @param {string} name */
+/** Upper limits of the times of a command's calls meanwhile: upper edges of the servers' buckets. @param {readonly Readings[]} all @param {string} name */
 const timesBetween = (all, name) => {
-  const of = (/** @type {Histograms | null} */ histograms) => histograms?.[name] ?? []
-  const edges = [...new Set(all.flatMap(({ end }) => of(end.latency).map(([edge]) => edge)))].sort(
+  const own = (/** @type {Histograms | null} */ histograms) => histograms?.[name] ?? []
+  const edges = [...new Set(all.flatMap(({ end }) => own(end.latency).map(([edge]) => edge)))].sort(
     (a, b) => a - b,
   )
   const between = edges.map((edge) => {
-    const calls = all.map(({ begin, end }) => upTo(of(end.latency), edge) - upTo(of(begin.latency), edge))
+    const calls = all.map(({ begin, end }) => upTo(own(end.latency), edge) - upTo(own(begin.latency), edge))
     return /** @type {[number, number]} */ ([edge, sum(calls)])
   })
   return (between.at(-1)?.[1] ?? 0) > 0
@@ -34,8 +34,8 @@ const timesBetween = (all, name) => {
 /** INFO has its percentiles since the server started. @param {readonly Info[]} infos @param {string} name */
 const timesOfInfo = ([{ fields }], name) => {
   const text = fields[`latency_percentiles_usec_${name}`] ?? ''
-  const of = (/** @type {RegExp} */ form) => Number(form.exec(text)?.[1]) || null
-  return { p50_us: of(/p50=([\d.]+)/), p99_us: of(/p99=([\d.]+)/) }
+  const match = (/** @type {RegExp} */ form) => Number(form.exec(text)?.[1]) || null
+  return { p50_us: match(/p50=([\d.]+)/), p99_us: match(/p99=([\d.]+)/) }
 }
 
 /** @param {readonly Readings[]} all @param {readonly Info[]} infos */
@@ -48,7 +48,8 @@ export const timesSeen = (all, infos) => {
       : null
   return {
     from,
-    of: (/** @type {string} */ name) => (hasHistograms ? timesBetween(all, name) : timesOfInfo(infos, name)),
+    timesOf: (/** @type {string} */ name) =>
+      hasHistograms ? timesBetween(all, name) : timesOfInfo(infos, name),
   }
 }
 
@@ -67,7 +68,7 @@ export const keySizesOf = (infos) => {
       types.set(type, buckets)
       for (const [, size, unit, keys] of text.matchAll(/(\d+)([KMGTP]?)=(\d+)/g)) {
         const from = Number(size) * 1024 ** ' KMGTP'.indexOf(unit || ' ')
-        // 8.0.2 counts below zero, which is then a huge number.
+        // Redis 8.0.2 counts below zero and prints a huge number.
         if (Number(keys) <= atMost) buckets.set(from, (buckets.get(from) ?? 0) + Number(keys))
       }
     }
@@ -86,7 +87,7 @@ export const keySizesOf = (infos) => {
   })
 }
 
-/** Commands that a log kept, by what they are about. @param {readonly Readings[]} all @param {PatternOfKey} patternOfKey */
+/** Commands in the logs, by pattern. @param {readonly Readings[]} all @param {PatternOfKey} patternOfKey */
 export const logOf = (all, patternOfKey) => {
   const logs = all.flatMap(({ log }) => log ?? [])
   if (logs.length === 0) return null
@@ -95,8 +96,8 @@ export const logOf = (all, patternOfKey) => {
   for (const { kind, command, key, value } of logs.flatMap(({ entries }) => entries)) {
     const pattern = key && patternOfKey(key)
     const name = JSON.stringify([kind, command, pattern])
-    const known = groups.get(name) ?? { kind, command, pattern, count: 0, most: 0 }
-    groups.set(name, { ...known, count: known.count + 1, most: Math.max(known.most, value) })
+    const group = groups.get(name) ?? { kind, command, pattern, count: 0, most: 0 }
+    groups.set(name, { ...group, count: group.count + 1, most: Math.max(group.most, value) })
   }
   return {
     from: logs[0].from,
@@ -136,19 +137,19 @@ export const hotOf = (all, patternOfKey) => {
   if (found.length === 0) return null
   const us = sum(found.map((one) => one.us))
   const bytes = sum(found.map((one) => one.bytes))
-  const part = (/** @type {number} */ n, /** @type {number} */ whole) =>
+  const shareOf = (/** @type {number} */ n, /** @type {number} */ whole) =>
     whole > 0 ? Math.min(1, n / whole) : null
   /** @type {Map<string, { keys: number, us: number, bytes: number, most: number, perS: number | null }>} */
   const groups = new Map()
   for (const one of found.flatMap(({ keys }) => keys)) {
     const pattern = patternOfKey(one.key)
-    const known = groups.get(pattern) ?? { keys: 0, us: 0, bytes: 0, most: 0, perS: null }
+    const group = groups.get(pattern) ?? { keys: 0, us: 0, bytes: 0, most: 0, perS: null }
     groups.set(pattern, {
-      keys: known.keys + 1,
-      us: known.us + one.us,
-      bytes: known.bytes + one.bytes,
-      most: Math.max(known.most, one.us),
-      perS: one.perS === null ? known.perS : (known.perS ?? 0) + one.perS,
+      keys: group.keys + 1,
+      us: group.us + one.us,
+      bytes: group.bytes + one.bytes,
+      most: Math.max(group.most, one.us),
+      perS: one.perS === null ? group.perS : (group.perS ?? 0) + one.perS,
     })
   }
   return {
@@ -158,9 +159,9 @@ export const hotOf = (all, patternOfKey) => {
       .map(([pattern, one]) => ({
         pattern,
         keys: one.keys,
-        cpu_share: part(one.us, us),
-        busiest_cpu_share: part(one.most, us),
-        net_share: part(one.bytes, bytes),
+        cpu_share: shareOf(one.us, us),
+        busiest_cpu_share: shareOf(one.most, us),
+        net_share: shareOf(one.bytes, bytes),
         per_s: one.perS,
       }))
       .sort((a, b) => (b.cpu_share ?? 0) - (a.cpu_share ?? 0) || (b.per_s ?? 0) - (a.per_s ?? 0)),
@@ -181,7 +182,7 @@ const linesOf = (/** @type {string | null} */ list) =>
         !/[SM]/.test(field(line, 'flags')),
     )
 
-/** What connections take; 0: the server does not say it. @param {string | null} list */
+/** Memory of connections; 0: the server does not report it. @param {string | null} list */
 export const clientBytes = (list) =>
   sum(
     (list ?? '')
@@ -190,13 +191,13 @@ export const clientBytes = (list) =>
       .map((line) => Number(field(line, 'tot-mem')) || 0),
   )
 
-/** Connections by name and library, and what they did meanwhile. @param {readonly Readings[]} all @param {readonly Info[]} infos @param {number} seconds @param {(name: string, library: string) => string} named */
+/** Connections by name and library, and their traffic. @param {readonly Readings[]} all @param {readonly Info[]} infos @param {number} seconds @param {(name: string, library: string) => string} named */
 export const clientsOf = (all, infos, seconds, named) => {
-  /** @typedef {{ connections: number, known: number, commands: number, in: number, out: number }} Group */
+  /** @typedef {{ connections: number, counting: number, commands: number, in: number, out: number }} Group */
   /** @type {Map<string, Group>} */
   const groups = new Map()
   let connections = 0
-  // Where a server does not count what each sends, all that were not idle count alike.
+  // If the server does not count per connection, all that were not idle have the same weight.
   const sent = /** @type {number[]} */ ([])
   for (const [i, { begin, end }] of all.entries()) {
     if (end.clients === null) connections += Number(infos[i].fields.connected_clients) || 0
@@ -204,7 +205,7 @@ export const clientsOf = (all, infos, seconds, named) => {
     for (const line of linesOf(end.clients)) {
       connections++
       const name = named(field(line, 'name'), field(line, 'lib-name')) || 'without a name'
-      const group = groups.get(name) ?? { connections: 0, known: 0, commands: 0, in: 0, out: 0 }
+      const group = groups.get(name) ?? { connections: 0, counting: 0, commands: 0, in: 0, out: 0 }
       groups.set(name, group)
       group.connections++
       if (field(line, 'tot-cmds') === '') {
@@ -218,7 +219,7 @@ export const clientsOf = (all, infos, seconds, named) => {
       const first = before.get(field(line, 'id'))
       const since = (/** @type {string} */ what) =>
         Math.max(0, Number(field(line, what)) - (first ? Number(field(first, what)) : 0))
-      group.known++
+      group.counting++
       sent.push(since('tot-cmds'))
       group.commands += since('tot-cmds')
       group.in += since('tot-net-in')
@@ -228,13 +229,13 @@ export const clientsOf = (all, infos, seconds, named) => {
   const squares = sum(sent.map((n) => n * n))
   return {
     connections,
-    /** So many that send alike would send as these do; null: not known. */
+    /** How many connections of the same kind would explain the traffic; null: not known. */
     busy: squares > 0 ? Math.max(1, Math.round(sum(sent) ** 2 / squares)) : null,
     groups: [...groups]
       .sort(([, a], [, b]) => b.commands - a.commands || b.connections - a.connections)
       .slice(0, 20)
       .map(([name, group]) => {
-        const perS = (/** @type {number} */ n) => (group.known === 0 ? null : n / seconds)
+        const perS = (/** @type {number} */ n) => (group.counting === 0 ? null : n / seconds)
         return {
           name,
           connections: group.connections,

@@ -1,5 +1,5 @@
 // A workload file of a profile: a mix (docs/your-own-model.md) with as many keys, of the same types and sizes, and the same
-// commands at their shares. What no counter says is an assumption, and is in the file as a comment. Pure.
+// commands at their shares. Comments of the file name what is assumed, as no counter reports it. Pure.
 import { commandForms, creators, elementBytes, removers } from './command-forms.js'
 import { expectedOf, halfOf } from './expected.js'
 import { typeFor, z } from './profile.js'
@@ -19,7 +19,7 @@ import { typeFor, z } from './profile.js'
  * @property {boolean} isNumber values are numbers
  * @property {number | null} lifetime
  * @property {number[]} left
- * @property {boolean} isTurned its lifetime follows from how many keys are made
+ * @property {boolean} isLifetimeDerived its lifetime follows from how many keys are made
  * @property {number} createdPerS
  * @property {number} removedPerS
  *
@@ -42,7 +42,7 @@ const nameOf = ({ pattern, name_bytes: nameBytes }, keys, taken) => {
     isFirst = false
     return kept
   })
-  // Names of a server may begin as those of Millrace do.
+  // Keys that begin with millrace: are those of Millrace.
   const safe = marked.replace(/^millrace:/i, 'app:')
   if (isFirst && keys === 1) return taken.has(safe) ? null : safe
   const numbered = isFirst ? `${safe}{id}` : safe
@@ -53,7 +53,7 @@ const nameOf = ({ pattern, name_bytes: nameBytes }, keys, taken) => {
   return numbered.replace('{id}', `${pad}{id}`)
 }
 
-/** Keys of a pattern as the file has them; null: they cannot be made. @param {ProfilePattern} from @param {ReadonlySet<string>} taken @returns {WorkloadKey | null} */
+/** Keys of a pattern for the file; null: they cannot be generated. @param {ProfilePattern} from @param {ReadonlySet<string>} taken @returns {WorkloadKey | null} */
 const keyOf = (from, taken) => {
   const { type, keys: estimate, sizes, expiring, left_s: left } = from
   const keys = Math.max(1, Math.round(estimate.value))
@@ -76,7 +76,7 @@ const keyOf = (from, taken) => {
       elements,
       lifetime,
       use: null,
-      isTurned: false,
+      isLifetimeDerived: false,
       createdPerS: 0,
       removedPerS: 0,
     },
@@ -92,7 +92,7 @@ const keyOf = (from, taken) => {
   }
 }
 
-/** How often a pattern is used beside others, where servers say so; else by its keys. @param {readonly WorkloadKey[]} keys */
+/** How often patterns are used, where servers report it; otherwise by their keys. @param {readonly WorkloadKey[]} keys */
 const weightsOf = (keys) => {
   const isKnown = keys.every(({ from }) => from.uses_per_s !== null)
   const raw = keys.map((key) => key.keys * (isKnown ? Number(key.from.uses_per_s) : 1))
@@ -100,26 +100,26 @@ const weightsOf = (keys) => {
   return raw.map((weight) => weight / all)
 }
 
-// The share of the writes that can make keys with a lifetime which make one that was not there.
+// The share of writes that create a key, of those that can create one with a lifetime.
 const mostlyNew = 0.8
 
 /**
- * A key is asked for its time left some seconds after it was named, so that the longest one of a sample is below the
- * lifetime. Where writes make new keys, as many as there are are made in a lifetime, and all times left are equally likely.
+ * Sets the lifetime of a key. The longest time left in a sample is below the lifetime, since a key is asked some seconds
+ * after it was made. Where writes make new keys, the lifetime is the time in which as many are made as exist.
  * @param {WorkloadKey} key
  * @param {boolean} isNew
  */
 const setLifetime = (key, isNew) => {
   if (!isNew || key.createdPerS === 0) return
-  const turned = key.keys / key.createdPerS
-  const lifetime = Math.max(1, Math.round(turned), Math.ceil(Number(key.from.left_s.most)))
-  key.isTurned = true
+  const replacedInS = key.keys / key.createdPerS
+  const lifetime = Math.max(1, Math.round(replacedInS), Math.ceil(Number(key.from.left_s.most)))
+  key.isLifetimeDerived = true
   key.lifetime = lifetime
   key.left = Array.from({ length: 20 }, (_, i) => Math.max(1, Math.round(((i + 0.5) * lifetime) / 20)))
 }
 
-/** How many keys of each pattern are made and removed in a second. @param {Profile} profile @param {WorkloadKey[]} keys */
-const turnOver = (profile, keys) => {
+/** How many keys of each pattern are created and removed in a second. @param {Profile} profile @param {WorkloadKey[]} keys */
+const setTurnover = (profile, keys) => {
   const expiring = keys.filter(({ lifetime }) => lifetime !== null)
   const due = expiring.map((key) => key.keys / Number(key.lifetime))
   const made = Math.max(0, profile.expired_per_s + profile.evicted_per_s + profile.expiring_keys_per_s)
@@ -161,7 +161,7 @@ const commandsOf = (profile, keys) => {
       leftOut.push({
         name,
         share,
-        why: form ? 'no key of its type was seen' : 'what it is given is not known',
+        why: form ? 'no key of its type was seen' : 'its arguments are not known',
       })
       continue
     }
@@ -203,13 +203,13 @@ const commandsOf = (profile, keys) => {
 const repliesBytes = (commands) =>
   sum(commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')))
 
-// Sizes that explain the bytes to this part are taken as they are.
+// Sizes that explain the bytes to within this part are kept.
 const alike = 0.02
 const steepest = 6
 
 /**
- * Which sizes are used more, so that the replies of strings have the bytes that the server sent: the larger, the rarer
- * (or the more often), as steeply as it takes.
+ * Fits how often sizes of strings are used, so that replies have the bytes that the server sent: larger ones more rarely,
+ * or more often.
  * @param {Profile} profile
  * @param {ReturnType<typeof commandsOf>['commands']} commands
  */
@@ -241,12 +241,12 @@ const fitUse = ({ bytes_out_per_s: sent }, commands) => {
   }
 }
 
-// Standard errors that the mean of a sample may be off.
+// How many standard errors the mean of a sample may be off.
 const mostOff = 3
 
 /**
- * A sample of keys has more or fewer elements than all keys by chance: where whole keys are read, they have as many as fit
- * the bytes that the server sent, within what a sample may be off.
+ * Fits the number of elements of keys that are read whole to the bytes that the server sent, within the error of the
+ * sample.
  * @param {Profile} profile
  * @param {ReturnType<typeof commandsOf>['commands']} commands
  */
@@ -268,18 +268,18 @@ const fitElements = ({ bytes_out_per_s: sent }, commands) => {
   }
   let [low, high] = [-1, 1]
   for (let step = 0; step < 20; step++) {
-    const part = (low + high) / 2
-    if (replies(part) < sent) low = part
-    else high = part
+    const shift = (low + high) / 2
+    if (replies(shift) < sent) low = shift
+    else high = shift
   }
-  // Those that read no whole keys change nothing.
+  // Patterns without reads of whole keys change nothing.
   if (replies(1) === replies(-1)) replies(0)
   else replies(low)
 }
 
 /**
- * How many elements ranges bring: as many as the bytes that no other command explains; and how many of the bytes that the
- * server sends the replies of the file then are.
+ * Fits how many elements a range has to the bytes that no other command explains, and returns it with the file's share of
+ * the bytes that the server sends.
  * @param {Profile} profile
  * @param {ReturnType<typeof commandsOf>['commands']} commands
  */
@@ -315,13 +315,13 @@ const requestBytes = (command, key) => {
   return 3 + String(lengths.length).length + sum(lengths.map(framed))
 }
 
-// What is sent beside commands about keys, as PING.
+// Bytes besides commands about keys, such as PING.
 const otherBytes = 14
 const mostRounded = 24
 
 /**
- * What an allocator adds to a member of a large set differs between servers, so its memory says little of its name: names
- * are as long as fits the bytes that the server received. They were 18 bytes long in place of 13 by memory alone.
+ * Fits the length of members' names to the bytes that the server received. By memory alone names of 13 bytes came out as
+ * 18, since the overhead of a member differs between allocators.
  * @param {Profile} profile
  * @param {ReturnType<typeof commandsOf>['commands']} commands
  */
@@ -342,8 +342,8 @@ const fitNames = (profile, commands) => {
 }
 
 /**
- * Those that send: commands of several connections come at one moment more often, and a server that wakes for several at
- * once takes less CPU for each.
+ * The number of connections that send. Commands of several connections arrive together more often, and a server that
+ * wakes for several at once takes less CPU for each.
  * @param {Pick<Profile, 'clients'>} profile
  */
 export const connectionsOf = ({ clients: { busy, connections } }) =>
@@ -366,7 +366,7 @@ export const workloadOf = (profile) => {
       })
     if (key) taken.add(key.name)
   }
-  turnOver(profile, keys)
+  setTurnover(profile, keys)
   const { commands, leftOut: unknown } = commandsOf(profile, keys)
   fitUse(profile, commands)
   fitElements(profile, commands)
@@ -410,20 +410,20 @@ export const workloadOf = (profile) => {
         ? [`Commands that read ranges bring ${range} elements, which fits the bytes that the server sent.`]
         : []),
       ...(commands.some(({ placeholder }) => placeholder === '{missing}')
-        ? ['Reads of keys that are not there are spread over all commands that read keys that go.']
+        ? ['Reads of missing keys are spread over all commands that read keys which expire or are deleted.']
         : []),
       ...(keys.some(({ lifetime }) => lifetime !== null)
         ? [
-            'A write gives the longest lifetime that was seen in its pattern, or the time in which as many keys are made as there are.',
+            'A write sets the longest lifetime that was seen in its pattern, or the time in which as many keys are made as exist.',
           ]
         : []),
-      'Commands with several keys or elements name one.',
+      'Commands with several keys or elements have one here.',
       ...(connections > 1
         ? [
-            'Commands of several connections come at one moment as often as the replay makes them: more at once take less CPU each.',
+            'Commands of several connections arrive together as often as in the replay: more at once take less CPU each.',
           ]
         : []),
-      ...(commands.some(({ form }) => form.as) ? ['Blocking commands are those that do not block.'] : []),
+      ...(commands.some(({ form }) => form.as) ? ['Commands that do not block replace blocking ones.'] : []),
     ],
   }
 }
@@ -451,13 +451,13 @@ const keyLine = ({ name, type, keys, elements, bytes, use, element, isNumber, li
   return `  ${quoted(name)}: { ${fields.join(', ')} }`
 }
 
-/** The file. @param {Profile} profile @param {Workload} workload */
+/** The text of the file. @param {Profile} profile @param {Workload} workload */
 export const workloadText = (
   profile,
   { keys, commands, left_out: leftOut, rate, connections, assumptions },
 ) =>
   `${[
-    `# Made by millrace profile of ${profile.started} (${profile.duration_s.toFixed(0)} s). Assumed, since no counter says it; change what you know better:`,
+    `# Made by millrace profile of ${profile.started} (${profile.duration_s.toFixed(0)} s). Assumed, since no counter reports it; change what you know better:`,
     ...assumptions.map((line) => `#   ${line}`),
     ...leftOut
       .slice(0, 50)

@@ -57,7 +57,7 @@ const ownRows = ownOptions('Options', [
  */
 export const fileIn = (typed, odd = []) => {
   const [path] = typed.words
-  // Anything else may be a password.
+  // Other words may be a password.
   if (path === undefined || !isModelFile(path) || typed.words.length > 1) {
     refuseWords(typed)
     return null
@@ -81,7 +81,7 @@ export const calibrationRequest = (
     ? { [file.name]: file.path }
     : ownModel === undefined
       ? {}
-      : { [ownModel]: String(typed.options.get('model')?.text) }
+      : { [ownModel]: String(typed.options.get('model')) }
   const password = env.REDIS_PASSWORD
   return {
     strategies: file ? [file.name] : strategiesIn(models, files),

@@ -59,8 +59,8 @@ const cleanUp = async (settings) => {
       },
       signal: stop,
     })
-    const sum = (/** @type {(leftKeys: LeftKeys) => number} */ of) =>
-      leftKeys.reduce((total, each) => total + of(each), 0)
+    const sum = (/** @type {(leftKeys: LeftKeys) => number} */ pick) =>
+      leftKeys.reduce((total, each) => total + pick(each), 0)
     const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
     const removed = sum((each) => each.removed)
     const rest = stop.aborted

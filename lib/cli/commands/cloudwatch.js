@@ -91,8 +91,8 @@ export const command = {
       if (!whole) failed++
       else {
         await redraw(folder)
-        const look = { columns: process.stdout.columns, verbose: true }
-        process.stdout.write(runText(/** @type {any} */ (whole), look))
+        const layout = { columns: process.stdout.columns, verbose: true }
+        process.stdout.write(runText(/** @type {any} */ (whole), layout))
       }
     }
     if (failed < folders.length) for (const folder of experiments) await tellExperiment(folder)

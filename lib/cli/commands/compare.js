@@ -303,8 +303,8 @@ const compare = async ({ settings: values, typed, env }) => {
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
-  const look = { columns: process.stdout.columns ?? 110, all: values.all }
-  printData(values.json, document(), () => comparisonText(comparison, look))
+  const layout = { columns: process.stdout.columns ?? 110, all: values.all }
+  printData(values.json, document(), () => comparisonText(comparison, layout))
   const missing = missingFor('svg')
   const picture = missing ? '' : `, picture: ${store.folder}/charts/changes.svg`
   if (missing) say(missing)

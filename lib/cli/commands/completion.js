@@ -1,8 +1,7 @@
 // `millrace completion`: what bash and zsh need to complete commands, options and their values. The shell asks yargs each time.
 import yargs from 'yargs'
+import { namesOf } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
-import { plainText } from '../../base/units.js'
-import { namesOf } from '../../options/command-line.js'
 import { commandNamed, commands } from '../commands.js'
 
 /** @import { Command } from '../commands.js' */
@@ -14,8 +13,7 @@ export const offered = async (line) => {
   const page = yargs([]).help(false).version(false).option('help', {})
   const [, name] = line
   if (line.length < 3)
-    for (const [one, { what }] of Object.entries({ ...commands, help: { what: 'explains a command' } }))
-      page.command(one, what)
+    for (const each of Object.entries({ ...commands, help: 'explains a command' })) page.command(...each)
   else if (Object.hasOwn(commands, name)) {
     const { options, passed = [], words } = await commandNamed(name)
     for (const word of words?.() ?? []) page.command(word, '')
@@ -40,16 +38,18 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   words: () => shells,
-  work: async ({ typed: { words } }) => {
+  work: async ({ typed: { words, separator } }) => {
     const [shell] = words
-    if (words.length !== 1 || !shells.includes(shell))
-      throw new OptionError(
-        `completion takes bash or zsh${shell === undefined ? '' : `, not '${plainText(words.join(' ')).slice(0, 40)}'`}`,
-      )
-    if (shell === 'zsh') process.stdout.write('autoload -U +X compinit && compinit\n')
-    // By this yargs chooses.
-    process.env.SHELL = shell
-    yargs([]).scriptName('millrace').completion(`completion ${shell}`).showCompletionScript()
+    // Behind -- is a line that a shell completes.
+    if (separator !== null) process.stdout.write(`${(await offered(words)).join('\n')}\n`)
+    else if (words.length !== 1 || !shells.includes(shell))
+      throw new OptionError('completion takes bash or zsh')
+    else {
+      if (shell === 'zsh') process.stdout.write('autoload -U +X compinit && compinit\n')
+      // By this yargs chooses.
+      process.env.SHELL = shell
+      yargs([]).scriptName('millrace').completion(`completion ${shell}`).showCompletionScript()
+    }
     return 0
   },
 }

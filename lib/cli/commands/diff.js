@@ -64,10 +64,10 @@ Runs of one side after runs of the other also measure what changed on the machin
       process.stderr.write(
         `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
       )
-    const look = { columns: process.stdout.columns ?? 110, all: values.all }
+    const layout = { columns: process.stdout.columns ?? 110, all: values.all }
     const text = values.json
       ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
-      : comparisons.map((comparison) => comparisonText(comparison, look)).join('\n')
+      : comparisons.map((comparison) => comparisonText(comparison, layout)).join('\n')
     process.stdout.write(text)
     return gateExitCode(
       comparisons.flatMap(({ rulings }) => rulings),

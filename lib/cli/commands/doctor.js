@@ -24,7 +24,7 @@ import { interruptsOfRun } from '../signals.js'
 
 // Of --connections 50 to each node of a 3 + 3 cluster, and files.
 const fewFiles = 1024
-const timerLooks = 40
+const timerSamples = 40
 const timerMs = 5
 
 /** @typedef {{ what: string, found: string, advice?: string }} Finding */
@@ -32,12 +32,12 @@ const timerMs = 5
 /** How late a timer of 5 ms fires, as the pacing of a writer would see it. */
 const timerLatenessUs = async () => {
   const lateness = []
-  for (let i = 0; i < timerLooks; i++) {
+  for (let i = 0; i < timerSamples; i++) {
     const startMs = performance.now()
     await sleep(timerMs)
     lateness.push((performance.now() - startMs - timerMs) * 1000)
   }
-  return Math.max(0, lateness.sort((a, b) => a - b)[Math.floor(timerLooks * 0.9)])
+  return Math.max(0, lateness.sort((a, b) => a - b)[Math.floor(timerSamples * 0.9)])
 }
 
 /** @returns {Finding[]} */

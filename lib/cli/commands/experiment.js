@@ -84,15 +84,11 @@ const show = (words) => {
   return ExitCode.done
 }
 
-/**
- * The target as typed, or null: servers of our own.
- * @param {Typed} typed
- * @param {NodeJS.ProcessEnv} env
- */
+/** The target as typed, or null: servers of our own. @param {Typed} typed @param {NodeJS.ProcessEnv} env */
 const targetOf = (typed, env) => {
   const given = Object.fromEntries(
     targetOptions.flatMap(({ name, type }) => {
-      const text = typed.options.get(name)?.text
+      const text = typed.options.get(name)
       return text === undefined ? [] : [[name, type === 'flag' ? text === 'true' : text]]
     }),
   )
@@ -145,7 +141,7 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
     seed: values.seed,
     target: target?.shown.join(' ') ?? 'embedded',
   }
-  const textOf = (/** @type {string} */ name) => typed.options.get(name)?.text
+  const textOf = (/** @type {string} */ name) => typed.options.get(name)
   const fleet = boxesAsked(
     values,
     { url: textOf('control') ?? env.MILLRACE_CONTROL, caFile: textOf('ca') },

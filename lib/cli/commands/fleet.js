@@ -35,7 +35,7 @@ const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
 const actions = /** @type {const} */ (['status', 'watch', 'serve', 'report', 'stop'])
 
 /** @param {Asking} asking */
-const known = async ({ control, run, place: { address, access } }) => {
+const statusOfRun = async ({ control, run, place: { address, access } }) => {
   const status = await answerOf(`--control ${address}`, access, statusOf(control, run))
   if (status) return status
   const runs = await runsOn(control.client)
@@ -48,15 +48,15 @@ const known = async ({ control, run, place: { address, access } }) => {
 
 /** @param {Asking} asking */
 const showStatus = async (asking) => {
-  const status = await known(asking)
-  const look = { columns: process.stdout.columns ?? 80, color: process.stdout.isTTY === true }
-  printData(asking.settings.json, status, () => `${fleetScreen(status, look).join('\n')}\n`)
+  const status = await statusOfRun(asking)
+  const layout = { columns: process.stdout.columns ?? 80, color: process.stdout.isTTY === true }
+  printData(asking.settings.json, status, () => `${fleetScreen(status, layout).join('\n')}\n`)
   return ExitCode.done
 }
 
 /** Until the run has ended; then with its exit code. @param {Asking} asking */
 const watch = async (asking) => {
-  const status = await watchFleet({ look: () => known(asking), json: asking.settings.json })
+  const status = await watchFleet({ readStatus: () => statusOfRun(asking), json: asking.settings.json })
   return status.refused ? ExitCode.target : conclude(asking, false)
 }
 
@@ -94,7 +94,7 @@ const conclude = async (asking, store) => {
 
 /** The result of a run whose boxes have left is made here. @param {Asking} asking */
 const report = async (asking) => {
-  const status = await known(asking)
+  const status = await statusOfRun(asking)
   const { control, place, run } = asking
   if (status.state === 'joining')
     throw new TargetError(`${run} has not begun${status.refused ? `: ${status.refused}` : ''}`)
@@ -116,7 +116,7 @@ const report = async (asking) => {
 
 /** @param {Asking} asking */
 const stop = async (asking) => {
-  const { state } = await known(asking)
+  const { state } = await statusOfRun(asking)
   if (state === 'done') throw new TargetError(`${asking.run} has ended already`)
   await asking.control.stop(`${userInfo().username}@${hostname()}`)
   process.stdout.write(
@@ -128,7 +128,7 @@ const stop = async (asking) => {
 /** Until it is interrupted: the page has the whole run afterwards as well. @param {Asking} asking */
 const serve = async (asking) => {
   const { settings, run } = asking
-  await known(asking)
+  await statusOfRun(asking)
   const place = controlPlace(settings.control, { caFile: settings.controlCa })
   const page = await openPage(settings.dashboard ?? anyPort, { place, run })
   process.stdout.write(settings.json ? `${JSON.stringify({ url: page.address })}\n` : `${page.address}\n`)

@@ -101,12 +101,12 @@ const percentIn = (text, shape, wanted) => {
 
 /** Operations a second of a mix. @param {string} text @param {MixFacts} mix */
 const rateOfMix = (text, { rate }) => {
-  const part = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
-  if (part > 0 && rate === null)
+  const share = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
+  if (share > 0 && rate === null)
     throw new OptionError(
       `--rate ${plainText(text).slice(0, 40)}: the file has no run with a rate; give operations a second, as in --rate 20k`,
     )
-  return part > 0 ? part * Number(rate) : scaled(text, countUnits)
+  return share > 0 ? share * Number(rate) : scaled(text, countUnits)
 }
 
 /** @param {Record<string, any>} values @param {MixFacts | null} mix */
@@ -131,9 +131,9 @@ const askedOf = (values, mix) => {
     throw new OptionError(
       `--rate ${plainText(text).slice(0, 40)}: must be ${mix ? 'operations a second such as 5000 or 300k, or a percentage such as 200%' : 'items a second such as 5000 or 300k'}`,
     )
-  const part = mix?.rate ? rate / mix.rate : null
+  const share = mix?.rate ? rate / mix.rate : null
   const items = mix
-    ? keysAt(mix, part ?? 1).reduce((sum, { keys }) => sum + keys, 0)
+    ? keysAt(mix, share ?? 1).reduce((sum, { keys }) => sum + keys, 0)
     : (values.items ?? Math.ceil((rate * ttlMs) / 1000))
   if (items > mostItems)
     throw new OptionError(
@@ -144,7 +144,7 @@ const askedOf = (values, mix) => {
       `--survive ${survive} needs --replicas 1: without one the items of the shard are lost`,
     )
   return {
-    ...{ rate, part, items, ttlS: mix ? null : ttlMs / 1000, replicas, survive, speed },
+    ...{ rate, part: share, items, ttlS: mix ? null : ttlMs / 1000, replicas, survive, speed },
     members: Math.max(1, Math.min(members, Math.ceil((rate * tickMs) / 1000))),
     headroom: percentIn(
       headroom,
@@ -239,8 +239,8 @@ export const command = {
       env,
       file,
     )
-    const known = isMade ? null : readCalibration(values.calibration, values)
-    const mix = file ? mixFactsOf(file.name) : (known?.models[0].mix ?? null)
+    const calibration = isMade ? null : readCalibration(values.calibration, values)
+    const mix = file ? mixFactsOf(file.name) : (calibration?.models[0].mix ?? null)
     const asked = askedOf(values, mix)
     const prices = pricesIn(values)
     const types = typesLike(prices.nodes.types, values.nodes)
@@ -252,7 +252,7 @@ export const command = {
           screenSay,
           interruptsOfSeries(),
         )
-      : { folder: values.calibration, document: known }
+      : { folder: values.calibration, document: calibration }
     const models = modelsIn(found.document, file?.name ?? values.models, found.folder, mix)
     const plans = models.map((/** @type {any} */ model) => ({
       model,

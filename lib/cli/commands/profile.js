@@ -91,8 +91,8 @@ const profiled = (settings, redact) =>
     await madeWithParents(folder)
     await writeFiles(folder, await profileFiles({ ...made, document }, folder))
     done()
-    const look = { columns: process.stdout.columns ?? 80 }
-    printData(json, document, () => sectionsText(profileSections(document, folder), look))
+    const layout = { columns: process.stdout.columns ?? 80 }
+    printData(json, document, () => sectionsText(profileSections(document, folder), layout))
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
   })
 

@@ -30,11 +30,11 @@ const own = ownOptions('Replay', [
 const taken = optionsOf('producer').filter(({ name }) => !ofFile.includes(name))
 
 /** @param {string} text */
-const partOf = (text) => {
-  const part = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
-  if (!(part >= 0.01 && part <= 100))
+const shareOf = (text) => {
+  const share = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
+  if (!(share >= 0.01 && share <= 100))
     throw new OptionError(`--rate ${plainText(text).slice(0, 40)}: must be from 1% to 10000%, as in 250%`)
-  return part
+  return share
 }
 
 /** What the file recommends; the model itself is read and checked by --model. @param {string} path */
@@ -67,7 +67,7 @@ export const replaySettings = ({
   env,
   dotenvText,
 }) => {
-  const part = partOf(percent)
+  const share = shareOf(percent)
   const [path] = typed.words
   if (path === undefined) throw new OptionError('which workload? millrace replay profile/NAME/workload.yaml')
   refuseWords(typed, 1)
@@ -77,14 +77,12 @@ export const replaySettings = ({
   const texts = {
     model: areReads ? `${path}${onlyReads}` : path,
     fill: areReads ? 'none' : 'keys',
-    rate: String(Math.max(1, Math.round(perS * part * (areReads ? shareOfReads(mix) : 1)))),
+    rate: String(Math.max(1, Math.round(perS * share * (areReads ? shareOfReads(mix) : 1)))),
     ...(connections && !typed.options.has('connections') && { connections: String(connections) }),
     ...(pipeline && !typed.options.has('pipeline') && { pipeline: String(pipeline) }),
     ...(!['duration', 'requests'].some((name) => typed.options.has(name)) && { duration: '1m' }),
   }
-  const given = Object.entries(texts).map(([name, text]) => [name, { text, named: `--${name}` }])
-  /** @type {Typed['options']} */
-  const options = new Map(/** @type {any} */ ([...typed.options, ...given]))
+  const options = new Map([...typed.options, ...Object.entries(texts)])
   return settingsOf({ ...typed, words: [], options }, optionsOf('producer'), { env, dotenvText })
 }
 

@@ -27,8 +27,8 @@ import { interruptsOfRun } from '../signals.js'
 const changes = ['move', 'add-shard', 'remove-shard', 'failover']
 const patienceMs = 1000
 const watchMs = 1000
-// So often the same in a row: it is over.
-const quietLooks = 4
+// After this many identical answers in a row the change is over.
+const quietChecks = 4
 
 /** An address, or a shard's number. @param {string} text */
 const placeIn = (text) => (/^\d+$/.test(text) ? Number(text) : text)
@@ -111,7 +111,7 @@ const watched = async (change, settings, target, { say, stop }) => {
   const tookMs = () => performance.now() - startMs
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {})
   let last = before
-  for (let quiet = 0; quiet < quietLooks; ) {
+  for (let quiet = 0; quiet < quietChecks; ) {
     const isSeen = isDone(change, before, last)
     if (!isSeen && tookMs() > settings.waitMs)
       throw new TargetError(

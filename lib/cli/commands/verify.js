@@ -24,7 +24,7 @@ import { withPassword } from '../password.js'
  * @import { Command } from '../commands.js'
  */
 
-/** Why it cannot be shown whether all is there; null: it can. @param {any} document */
+/** Why it cannot be decided whether everything is there; null: it can. @param {any} document */
 const reasonAgainst = ({ plan, written }) => {
   if (!plan.once)
     return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
@@ -55,7 +55,7 @@ const documentIn = async (folder) => {
   return document
 }
 
-/** What only shows when the model of the run is known. @param {string} folder @param {any} document */
+/** Refuses contradictions that are known only with the run's model. @param {string} folder @param {any} document */
 const refuseContradictions = (folder, document) => {
   const fault = contradictionIn(document)
   if (fault) throw new OptionError(`${fileIn(folder)} cannot be verified: ${fault}`)
@@ -90,10 +90,7 @@ const placed = async (typed) => {
   const [{ address }] = [...among].sort((a, b) => a.gaps - b.gaps)
   const { host, port } = endpointOf(address)
   const named = { host, port: String(port), ...(target.kind === 'cluster' && { cluster: 'true' }) }
-  const added = Object.entries(named).map(
-    ([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]),
-  )
-  return { ...typed, options: new Map([...typed.options, ...added]) }
+  return { ...typed, options: new Map([...typed.options, ...Object.entries(named)]) }
 }
 
 /**
@@ -154,14 +151,13 @@ const checkedIn = async (document, settings) => {
       random: Math.random,
       onEvent: () => {},
     })
-    const times = await serverTimes(document, {
-      servers: driver.servers(),
-      time: target.time,
-      epochMs: Date.now,
-    })
-    const checked = await checkWritten({ plan, written, ...times, driver })
-    driver.close()
-    return checked
+    try {
+      const servers = driver.servers()
+      const times = await serverTimes(document, { servers, time: target.time, epochMs: Date.now })
+      return await checkWritten({ plan, written, ...times, driver })
+    } finally {
+      driver.close()
+    }
   } finally {
     await target.close()
   }

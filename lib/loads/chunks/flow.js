@@ -42,14 +42,14 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   const { carrierOf, commandsOf, clock, random, timers = systemTimers, onEvent } = needs
   const { schedule = null, onSent = () => {} } = needs
   const ns = new Float64Array(plan.chunkSize)
-  const dues = new Float64Array(schedule ? plan.chunkSize : 0) // of ns
+  const dues = new Float64Array(schedule ? plan.chunkSize : 0) // index into ns
   let scheduled = 0 // operations that were due
   let sentMs = 0 // first, of the chunk under way
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let next = 1
   let count = 0 // of the chunk under way; its numbers are the first of ns
-  let kept = 0 // numbers that were refused: they go before new ones
+  let redo = 0 // numbers that were refused: they go before new ones
   let attempts = 0
   let calls = 0
   let dueMs = 0 // when its numbers were first sent
@@ -97,14 +97,14 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
 
   const send = (wasBusy = false) => {
     if (closed || inFlight || pausing) return
-    if (kept === 0 && (!running || (schedule ? schedule.isOver(scheduled) : next > plan.items))) return stop()
+    if (redo === 0 && (!running || (schedule ? schedule.isOver(scheduled) : next > plan.items))) return stop()
     if (!carrier.isUp()) {
       waiting = true
       return
     }
     waiting = false
-    count = kept
-    if (kept === 0) {
+    count = redo
+    if (redo === 0) {
       isMeasured = ledger.isMeasured()
       sentMs = clock()
       if (schedule) {
@@ -117,7 +117,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       attempts = 0
       dueMs = schedule ? dues[0] : sentMs
     }
-    kept = 0
+    redo = 0
     inFlight = true
     calls++
     ledger.commands.sent += commandsOf(count)
@@ -141,15 +141,15 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     else if (lost) ledger.lost(lost, cause, isMeasured)
     else {
       ledger.retried(cause)
-      dues[kept] = dues[i]
-      ns[kept++] = ns[i]
+      dues[redo] = dues[i]
+      ns[redo++] = ns[i]
       return action
     }
     return null
   }
 
   /** @param {number} nowMs */
-  const settled = (nowMs) => {
+  const onChunkEnd = (nowMs) => {
     if (!inFlight) return
     inFlight = false
     lastSettledMs = nowMs
@@ -170,7 +170,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       if (line === undefined) ledger.lost('uncertain', 'CLOSED', isMeasured)
       else if (line !== null) actions.add(refused(line, i))
     }
-    if (kept === 0) return send(true)
+    if (redo === 0) return send(true)
     if (actions.has('load')) target.loadScripts(address(), scripts).then(pause, pause)
     else relocate().then(pause, pause)
   }
@@ -193,16 +193,13 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       () => {
         const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
         const again = () => reconnect(attempt + 1)
-        const look = () => {
-          target.refresh().then(again, again)
-        }
-        timers.setTimeout(look, waitMs)
+        timers.setTimeout(() => void target.refresh().then(again, again), waitMs)
       },
     )
   }
 
   const carrier = carrierOf({
-    onDone: settled,
+    onDone: onChunkEnd,
     onEnd(error) {
       if (closed) return
       onEvent('disconnected', `${address()}: ${error?.message ?? 'closed the connection'}`)
@@ -233,11 +230,11 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     settle: (limitMs, atOnce) =>
-      settledWithin(limitMs, () => inFlight || kept > 0, { clock, atOnce, timers }),
-    /** What has no outcome yet is unsettled: the run has ended first. */
+      settledWithin(limitMs, () => inFlight || redo > 0, { clock, atOnce, timers }),
+    /** The run has ended: operations without an outcome are unsettled. */
     abandon() {
       closed = true
-      for (let i = 0; i < (inFlight ? count : kept); i++) ledger.lost('unsettled', '', isMeasured)
+      for (let i = 0; i < (inFlight ? count : redo); i++) ledger.lost('unsettled', '', isMeasured)
       inFlight = false
     },
     close() {

@@ -54,10 +54,10 @@ const load = ({ plan }) => {
 /** @param {NonNullable<NonNullable<Run['chunks']>['time_ms']>} time */
 const timeWords = ({ whole: measured, ...parts }) => {
   const whole = measured ?? 0
-  const shares = Object.entries(parts).flatMap(([name, ms]) =>
+  const words = Object.entries(parts).flatMap(([name, ms]) =>
     ms === null ? [] : `${percent((ms / whole) * 100)} ${name}`,
   )
-  return `${micros(whole * 1000)}: ${shares.join(', ')}`
+  return `${micros(whole * 1000)}: ${words.join(', ')}`
 }
 
 /** @param {NonNullable<NonNullable<Run['chunks']>['delay']>} delay */

@@ -51,11 +51,11 @@ export const ioredisCarrier = ({ delivery, chunk, access, placeOf, onDone, onEnd
 
   /** @param {Results | Error} results @param {number} count */
   const settle = (results, count) => {
-    const of = (/** @type {number} */ i) =>
+    const errorOf = (/** @type {number} */ i) =>
       results instanceof Error ? results : results[chunk.isOne ? 0 : i]?.[0]
     lines = Array.from({ length: count }, (_, i) => {
-      const error = of(i)
-      // A reply of the library itself says that the connection is gone.
+      const error = errorOf(i)
+      // An error of the library itself shows that the connection is lost.
       return error ? (refusalIn(error) ?? undefined) : null
     })
     owed = 0

@@ -19,7 +19,7 @@ import { replyValues } from '../../wire/reply-values.js'
  * @property {number} firstMs when it was first sent; 0: it was not
  *
  * @typedef {Operation & { sentMs: number, multiStep: MultiStep, isOver: boolean }} Exchange an
- *   operation in flight whose replies are read; isOver: what still comes for it counts no more
+ *   operation in flight whose replies are read; isOver: it has an outcome, later replies do not count
  *
  * @typedef {object} ClientEvents
  * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
@@ -34,12 +34,12 @@ import { replyValues } from '../../wire/reply-values.js'
  * @typedef {ReturnType<typeof clientConnection>} ClientConnection
  */
 
-/** ASKING has a reply of its own. */
+/** ASKING has its own reply. */
 export const askingCommand = 255
 // Commands of a multi-step operation that are sent at once.
 const mostJoined = 16
 
-/** Operations in flight in the order they were sent: their places only grow. @param {number} size a power of two */
+/** Operations in flight in the order they were sent, in a ring: places only increase. @param {number} size a power of two */
 const ringOf = (size) => {
   const mask = size - 1
   const exchanges = /** @type {(Exchange | null)[]} */ (Array(size).fill(null))
@@ -69,7 +69,6 @@ const ringOf = (size) => {
   let head = 0
   let tail = 0
 
-  /** The place of the next reply. */
   const next = () => {
     if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
     return head++
@@ -86,7 +85,7 @@ const ringOf = (size) => {
     takeExchange,
     isHeeded: (/** @type {number} */ place) => heeded[place & mask] === 1,
     inFlight: () => tail - head,
-    /** So many replies came: hands out the places of operations that follow each other. @param {number} count @param {(from: number, count: number) => void} answered */
+    /** Takes so many replies, and hands out runs of consecutive places that they answered. @param {number} count @param {(from: number, count: number) => void} answered */
     take(count, answered) {
       let left = count
       while (left > 0) {
@@ -110,12 +109,11 @@ const ringOf = (size) => {
       columns.measured[place] = inWindow ? 1 : 0
       columns.attempts[place] = attempts
     },
-    /** The command that was added last is one of a multi-step operation. @param {Exchange} exchange @param {boolean} isHeeded */
+    /** Makes the command added last a part of a multi-step operation. @param {Exchange} exchange @param {boolean} isHeeded */
     joins(exchange, isHeeded) {
       exchanges[(tail - 1) & mask] = exchange
       heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
     },
-    /** The multi-step operation that was sent first of those in flight. */
     oldest() {
       for (let place = head; place < tail; place++) {
         const exchange = exchanges[place & mask]
@@ -123,7 +121,7 @@ const ringOf = (size) => {
       }
       return null
     },
-    /** Operations without an answer; none is in flight then. @returns {Operation[]} */
+    /** Removes and returns the operations without an answer. @returns {Operation[]} */
     drain() {
       const operations = /** @type {Operation[]} */ ([])
       for (; head < tail; head++) {
@@ -162,7 +160,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     // In a multi-step operation, the first refusal decides.
     if (exchange?.isOver) return
     if (exchange) exchange.isOver = true
-    // ASKING refused: the command behind it says what is wrong.
+    // A refused ASKING is not reported: the reply to the command after it says why.
     if (self.kinds[place & self.mask] !== askingCommand) events.onRefused(self, place, line)
   }
   const reply = (/** @type {Value} */ value) => {
@@ -178,7 +176,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       reads
         ? replyValues({ replied: reply, refused: refuse })
         : replyCounter({ done: (count) => ring.take(count, answered), failed: refuse }, tally),
-    owes: () => ring.inFlight() > 0,
+    hasUnanswered: () => ring.inFlight() > 0,
     onRead: (nowMs) => events.onRead(self, nowMs),
     onUp: () => events.onUp(self),
     onDown: (error) => events.onDown(self, error),
@@ -192,7 +190,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     connect: socket.connect,
     isUp: socket.isUp,
     inFlight: ring.inFlight,
-    /** Since bytes came, while some are owed. */
+    /** Time since the last bytes, while replies are expected. */
     silentMs: () => socket.silentMs(ring.inFlight() > 0),
     waitingBytes: socket.waitingBytes,
 
@@ -208,26 +206,27 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       self.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
       ring.joins(exchange, isHeeded)
     },
-    /** When the oldest multi-step operation in flight was sent; Infinity: there is none. */
+    /** When the oldest multi-step operation in flight was sent; Infinity: none is. */
     oldestMs: () => ring.oldest()?.sentMs ?? Number.POSITIVE_INFINITY,
-    /** Gives up the operations in flight: their replies are no longer waited for. */
+    /** Gives up the operations in flight: their replies do not count. */
     giveUp() {
       isGivenUp = true
       socket.cut()
     },
     isGivenUp: () => isGivenUp,
 
-    /** Whether the system took all bytes, so that they may be changed. @param {Buffer} bytes */
+    /** Whether the system took all bytes, so that the buffer may be reused. @param {Buffer} bytes */
     write(bytes) {
       socket.write(bytes)
       return socket.waitingBytes() === 0
     },
 
-    /** Operations without an answer; the connection is empty then. */
+    /** Removes and returns the operations without an answer. */
     drain() {
       isGivenUp = false
       return ring.drain()
     },
+    isRenewing: socket.isRenewing,
     renew: socket.renew,
     cut: socket.cut,
     close: socket.close,

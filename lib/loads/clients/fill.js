@@ -36,21 +36,21 @@ import { indexingOf } from './indexing.js'
  * @property {AbortSignal} stop
  */
 
-// A fill is no measurement: few connections with much in flight are the fastest.
+// A fill is not measured: few connections with many operations in flight are fastest.
 const fillers = 2
 const fillPipeline = 500
 const progressMs = 1000
 const settleLimitMs = 10_000
 
 /**
- * What clients read has to be there: without a fill, and with few keys on the servers, they read what is not.
+ * Warns when clients would read missing keys: without a fill, and with few keys on the servers.
  * @param {Plan} plan
  * @param {number} keys on the servers before the run
  * @returns {Warning[]}
  */
 export const unfilledWarnings = (plan, keys) => {
   const declared = strategyNamed(plan.strategy)
-  // Structures hold many items each: their number says little.
+  // Structures hold many items each, so their number means little.
   const isRead = declared.passes === null && readsKeys(declared)
   if (plan.clients?.fill !== 'none' || !isRead || keys * 2 >= plan.quantity) return []
   const message = `the servers had ${several(keys, 'key')} of the ${count(plan.quantity)} that the commands are about, so most of them met none; --fill writes them first`
@@ -58,7 +58,7 @@ export const unfilledWarnings = (plan, keys) => {
 }
 
 /**
- * An operation for each number up to a count.
+ * Plays one operation for each number up to a count.
  * @param {Needs} needs
  * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
  * @param {number} numbers
@@ -126,12 +126,12 @@ export const prepareKeys = async (needs) => {
 }
 
 /**
- * What a load left.
+ * The data that a load left.
  * @typedef {{ keys: number, seconds: number, data_bytes: number | null } & Partial<Indexed>} Load
  */
 
 /**
- * Writes every key once where a plan asks for it, and counts what is there then.
+ * Writes every key once where the plan asks for it, then counts the keys.
  * @param {Needs} needs
  * @returns {Promise<Load | null>}
  */
@@ -205,7 +205,7 @@ const fillEach = async (needs, fills) => {
   return { keys: plan.items, seconds, data_bytes: measurableGrowth(target, grown) }
 }
 
-/** Indexes that are no keys do not stay. @param {Needs} needs */
+/** Removes indexes that are not keys. @param {Needs} needs */
 export const dropIndexes = async (needs) => {
   const play = (/** @type {Played} */ played, /** @type {number} */ numbers) =>
     playOnce({ ...needs, stop: new AbortController().signal }, played, numbers, () => {})
@@ -213,7 +213,7 @@ export const dropIndexes = async (needs) => {
 }
 
 /**
- * The server makes the keys itself, from key:0 on: that one is not ours. Its values are 'value:<n>' and zeros.
+ * The server creates the keys itself, from key:0 on; our keys begin at key:1. Its values are 'value:<n>' and zeros.
  * @param {Needs} needs
  */
 const populate = async ({ plan, strategy, target, clock, say }) => {
@@ -240,7 +240,7 @@ const populate = async ({ plan, strategy, target, clock, say }) => {
 const sampled = 100
 
 /**
- * The masters have as many keys, and those looked at have the bytes that were written.
+ * Checks that the masters have all keys, and that sampled keys have the bytes that were written.
  * @param {Plan} plan
  * @param {Strategy} strategy
  * @param {Target} target
@@ -254,7 +254,7 @@ const checkFilled = async (plan, strategy, target, say) => {
     throw new TargetError(
       `--fill: ${count(plan.items)} keys were acknowledged, but the masters have ${count(there)}`,
     )
-  // Answers are checked one by one, and updates are read back.
+  // Strategies that check their answers, or read updates back, need no sample.
   if (strategy.loads) return there !== null
   const matches = payloadMatcher({ ...plan, stamp: false })
   const samples = Math.min(sampled, plan.items)
@@ -271,7 +271,7 @@ const checkFilled = async (plan, strategy, target, say) => {
   return there !== null
 }
 
-/** Keys in the masters; null where one does not say. @param {Target} target */
+/** Number of keys in the masters; null: one did not answer. @param {Target} target */
 const keysThere = async (target) => {
   const sizes = await Promise.all(
     target.topology.masters.map((address) =>

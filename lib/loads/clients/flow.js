@@ -70,21 +70,21 @@ import { sendingOf } from './sending.js'
  * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
  */
 
-const mostLookMs = 50
+const mostCheckMs = 50
 
-/** Replies that are not there in time are given up. @param {ReturnType<typeof clientsPool>} pool @param {() => number} clock @param {Timers} timers */
+/** Gives up replies that do not arrive in time. @param {ReturnType<typeof clientsPool>} pool @param {() => number} clock @param {Timers} timers */
 const answerLimit = (pool, clock, timers) => {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
-  const look = (/** @type {number} */ limitMs) => {
+  const giveUpLate = (/** @type {number} */ limitMs) => {
     const beforeMs = clock() - limitMs
     for (const connection of pool.all()) if (connection.oldestMs() < beforeMs) connection.giveUp()
-    timer = timers.setTimeout(look, Math.min(mostLookMs, limitMs), limitMs)
+    timer = timers.setTimeout(giveUpLate, Math.min(mostCheckMs, limitMs), limitMs)
   }
-  return { begin: look, end: () => timers.clearTimeout(timer) }
+  return { begin: giveUpLate, end: () => timers.clearTimeout(timer) }
 }
 
-/** With the state of each client. @param {ClientsNeeds} asked @returns {FlowNeeds} */
+/** Needs with the state of each client. @param {ClientsNeeds} asked @returns {FlowNeeds} */
 const needsOf = (asked) => ({
   ...asked,
   timers: asked.timers ?? systemTimers,
@@ -115,12 +115,12 @@ export const clientsFlow = async (asked) => {
     onRead: ({ client }, nowMs) => more(client, nowMs),
   }
   const pool = clientsPool({ needs, retries, reads, events, onChanged: (client) => go(client) })
-  const sending = sendingOf({ needs, outcomes, retries, connectionOf: pool.of })
+  const sending = sendingOf({ needs, outcomes, retries, connectionOf: pool.connectionAt })
   const reconnects = reconnectsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
   const offering = offeringOf(needs, sending, reconnects)
 
   const go = (/** @type {number} */ client) => more(client, clock())
-  /** What waits for a client goes first. @param {number} client @param {number} nowMs */
+  /** Operations that wait for a retry go first. @param {number} client @param {number} nowMs */
   function more(client, nowMs) {
     if (closed) return
     if (clients[client].waiting.length > 0) sending.resend(client, nowMs)
@@ -147,17 +147,17 @@ export const clientsFlow = async (asked) => {
       if (timeoutMs !== null) limit.begin(timeoutMs)
       play()
     },
-    /** Once more over the same connections: resolves when all is offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
+    /** Plays again over the same connections; resolves when everything was offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
     again(nextDraw, nextPick) {
       const done = offering.anew(nextDraw, nextPick)
       play()
       return done
     },
     stop: offering.stop,
-    /** Once a second: silent connections, the age of the map, and what happened. */
+    /** Call once a second: retries, silent connections, the age of the map, and events. */
     watch() {
       if (closed) return
-      // A multi-step operation may wait for minutes behind those of others.
+      // A multi-step operation may wait minutes for those of others.
       if (!reads) pool.watch()
       for (const [client, { waiting }] of clients.entries()) if (waiting.length > 0) go(client)
       if (needs.schedule) go(0)
@@ -166,7 +166,7 @@ export const clientsFlow = async (asked) => {
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     settle: (limitMs, atOnce) =>
       settledWithin(limitMs, () => clients.some(({ inFlight }) => inFlight > 0), { clock, atOnce, timers }),
-    /** What has no outcome yet is unsettled: the run has ended first. */
+    /** The run has ended: operations without an outcome are unsettled. */
     abandon() {
       closed = true
       for (const connection of pool.all())
@@ -187,6 +187,6 @@ export const clientsFlow = async (asked) => {
       pool.all().reduce((oldest, connection) => Math.min(oldest, connection.oldestMs()), clock()),
     waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => pool.all().length,
-    reconnects: () => reconnects.counts,
+    reconnects: reconnects.counts,
   }
 }

@@ -1,5 +1,5 @@
-// Clients in open loop whose connections are all in use: by Little's law, they do no more than what is in flight divided by
-// the service time, whatever the rate. Pure.
+// Clients at an open rate whose connections are all in use: by Little's law they achieve at most the operations in flight
+// divided by the service time, whatever the rate. Pure.
 import { micros, rate, several } from '../../base/units.js'
 
 /**
@@ -7,11 +7,11 @@ import { micros, rate, several } from '../../base/units.js'
  * @import { Evidence } from '../writer-reasons.js'
  */
 
-// Below this part of the operations that connections can have in flight, something else was the limit.
+// Below this share of the operations that connections can have in flight, something else was the limit.
 const leastInUse = 0.5
-// Connections are not all in use all the time.
+// Connections are never all in use all the time.
 const spare = 1.3
-// What --connections and --pipeline take.
+// Highest values of --connections and --pipeline.
 const most = 10_000
 const leastShare = 0.99
 
@@ -28,7 +28,7 @@ export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }
   const { connections, pipeline } = clients
   const inFlight = connections * pipeline
   if ((achieved * meanUs) / 1e6 < leastInUse * inFlight) return ''
-  // Between an answer and what is sent next, a connection waits for the client.
+  // Between an answer and the next operation a connection waits for the client.
   const eachS = Math.max(meanUs / 1e6, inFlight / achieved)
   const needed = spare * nominalHz * eachS
   const clientsOwn = clients.isChecked || clients.clientWorks
@@ -41,6 +41,6 @@ export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }
   return `${several(connections, 'connection')}${each} can do no more than ${rate(achieved)} operations/s at a mean service time of ${micros(meanUs)}${set}`
 }
 
-/** What a run fell behind for. @param {Evidence} run */
+/** Why a run fell behind its rate. @param {Evidence} run */
 export const behind = ({ plan, rate: { nominal, achieved }, latency_us: latency }) =>
   inFlightWords({ plan: { ...plan, nominalHz: nominal }, achieved, meanUs: latency?.service?.mean })

@@ -1,4 +1,4 @@
-// Indexes over what is loaded before a run: built before it or after it, timed, and gone again when the run is over.
+// Indexes over the data loaded before a run: built before or after loading, timed, and removed after the run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../../base/errors.js'
 import { count } from '../../base/units.js'
@@ -23,10 +23,7 @@ const indexesWords = (/** @type {number} */ n) => `${count(n)} ${n === 1 ? 'inde
 const pollMs = 50
 const oftenMs = 2000
 
-/**
- * @param {Needs} needs
- * @param {Play} play
- */
+/** @param {Needs} needs @param {Play} play */
 export const indexingOf = ({ strategy, target, say, clock, stop }, play) => {
   const indexing = strategy.indexing()
   const create = async () => {
@@ -51,7 +48,7 @@ export const indexingOf = ({ strategy, target, say, clock, stop }, play) => {
       say(`indexing: ${whole} of ${indexesWords(indexing.indexes)} ready`)
     }
   }
-  /** Those of an earlier run are not there as a rule. */
+  /** Indexes of an earlier run usually do not exist. */
   const drop = async () => {
     if (indexing?.drop) await play(indexing.drop, indexing.indexes)
   }

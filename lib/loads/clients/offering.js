@@ -7,13 +7,13 @@ import { deferred, longestTimerMs } from '../../base/timers.js'
  * @import { FlowNeeds } from './flow.js'
  */
 
-// When nothing is due yet, a course may go on at any moment.
+// How soon operations that a course adds later are seen.
 const lookMs = 4
 
 /** An operation that was not sent yet. @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
 const firstOf = (kind, n, dueMs, measured) => ({ kind, n, dueMs, measured, attempts: 0, firstMs: 0 })
 
-/** The next client that has room, from one on; -1: none has. @param {FlowNeeds} needs @param {number} from @param {number} nowMs */
+/** The next client with room, counted from `from`; -1: none. @param {FlowNeeds} needs @param {number} from @param {number} nowMs */
 const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
   for (let k = 0; k < clients.length; k++) {
     const one = (from + k) % clients.length
@@ -33,9 +33,9 @@ export const offeringOf = (needs, sending, renewing) => {
   let { draw, pick } = needs
   let startMs = 0
   let running = false
-  let next = 0 // of a schedule
-  let turn = 0 // whose client it is at an open rate
-  let all = deferred() // is offered
+  let next = 0 // index in the schedule
+  let nextClient = 0 // the next client at an open rate
+  let all = deferred() // resolves when everything was offered
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
@@ -72,14 +72,14 @@ export const offeringOf = (needs, sending, renewing) => {
       const dueMs = startMs + schedule.due(next, nowMs - startMs)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
-      const client = roomIn(needs, turn, nowMs)
+      const client = roomIn(needs, nextClient, nowMs)
       if (nowMs - dueMs > plan.maxBehindMs || (client < 0 && schedule.isLeft?.(nowMs - startMs))) {
         ledger.offered(1, measured)
         ledger.lost('dropped', '', measured)
         continue
       }
       if (client < 0) return
-      turn = (client + 1) % plan.clients
+      nextClient = (client + 1) % plan.clients
       const n = draw(dueMs - startMs, client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
@@ -101,24 +101,24 @@ export const offeringOf = (needs, sending, renewing) => {
   return {
     offered: all.over,
     stop,
-    /** Nothing is offered any more, and what waits for the end is not called. */
+    /** Stops offering without resolving `offered`. */
     close,
     elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
     sinceStart: (/** @type {number} */ atMs) => atMs - startMs,
-    /** A client may have room. @param {number} client @param {number} nowMs */
+    /** Call when a client may have room. @param {number} client @param {number} nowMs */
     more(client, nowMs) {
       if (!running) return
       if (schedule) due(nowMs)
       else fill(client, nowMs)
     },
-    /** Time is counted from the first. */
+    /** Time is counted from the first call. */
     play() {
       if (startMs === 0) startMs = clock()
       running = true
       renewing.start()
       if (schedule) tick()
     },
-    /** What is offered by the next play; resolves when all is. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
+    /** Sets what the next play offers; resolves when all of it was offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
     anew(nextDraw, nextPick) {
       draw = nextDraw
       pick = nextPick

@@ -1,5 +1,5 @@
-// What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
-// and its driver, so that everything that watches a run watches both.
+// The parts of clients: the flow over the target and what it draws. They have the same interface as a writer in ticks with
+// its driver, so that the same instruments work for both.
 
 import { settleLimitMs } from '../../base/settlement.js'
 import { alarm, deferred } from '../../base/timers.js'
@@ -30,24 +30,20 @@ import { queryChecksOf, updating } from './query-checks.js'
  * @typedef {NonNullable<Plan['clients']>} Clients
  */
 
-/** Replies by what they mean. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
+/** Numbers of replies by their meaning. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
 const named = (names, tally) =>
   Object.fromEntries(
     Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
   )
 
-/** The weights of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
+/** @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
   roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 
-// An answer that takes minutes is one all the same.
+// Blocking operations may take minutes.
 const answerLimitMs = 300_000
 
-/**
- * What the next operation of a client is about.
- * @param {Plan} plan
- * @param {ReturnType<typeof queryChecksOf>} asked
- */
+/** Draws what the next operation of a client is about. @param {Plan} plan @param {ReturnType<typeof queryChecksOf>} asked */
 const drawOf = (plan, asked) => {
   const { connections, requests } = /** @type {Clients} */ (plan.clients)
   if (plan.clients?.passes) return eachOnce(plan.items)
@@ -62,16 +58,17 @@ const drawOf = (plan, asked) => {
   return (/** @type {number} */ atMs, /** @type {number} */ client) => (left-- > 0 ? draw(atMs, client) : -1)
 }
 
-/** When operations are due; null: as soon as there is room. @param {Plan} plan @param {Course | null} course */
+/** The schedule of operations; null: each begins as soon as there is room. @param {Plan} plan @param {Course | null} course */
 export const scheduleAt = (plan, course) => {
   if (course) return scheduleOfCourse(course)
   return plan.nominalHz === null ? null : scheduleOf({ ...plan, rateHz: plan.nominalHz })
 }
 
 /**
- * Ends a load at its time. What is due shortly before is sent, however late the timer wakes or a client has room.
+ * Ends a load at its time. What is due shortly before is still sent, even if the timer fires late or no client has room
+ * then.
  * @param {Plan} plan
- * @param {Promise<unknown>} over it ended before
+ * @param {Promise<unknown>} over resolves when the load has ended
  * @param {() => number} elapsed
  * @param {() => void} stop
  */
@@ -86,7 +83,7 @@ export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed,
  * @property {Strategy} strategy
  * @property {Target} target
  * @property {Records} records
- * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} instruments
+ * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'source'>} instruments
  * @property {() => number} clock
  * @property {Pick<RunClock, 'now'>} time by the servers' clocks
  * @property {(kind: string, text: string) => void} onEvent
@@ -99,7 +96,7 @@ export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed,
  * @property {Tally} tally
  */
 
-/** The clients' flow, with what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
+/** The clients' flow and what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
 const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
   const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
   const { queue, reconnectHz, cluster, maxBehindMs, seed } = plan
@@ -133,7 +130,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
     ledger: /** @type {Operations} */ (/** @type {unknown} */ (records.ledger)),
     latency: records.latency,
     onSent: records.sent,
-    onRenewed: instruments.of(reconnects)?.connected,
+    onRenewed: instruments.source(reconnects)?.connected,
     tally,
     clock,
     random: Math.random,
@@ -212,7 +209,7 @@ export const clientsWriting = async (needs) => {
         endInTime(plan, offered, elapsed, stop)
       },
     },
-    /** Replies by what they mean. */
+    /** Numbers of replies by their meaning. */
     counts,
     passes: () => passing?.results() ?? null,
     unplayed: () => passing?.unplayed() ?? [],
@@ -232,7 +229,7 @@ export const clientsWriting = async (needs) => {
 }
 
 /**
- * The passes of a strategy, one after the other.
+ * Plays the passes of a strategy one after the other.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
@@ -270,7 +267,7 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
   }
   return {
     over,
-    /** Without an answer of the servers a pass cannot be measured: the run has fewer passes then. */
+    /** A pass cannot be measured without the servers' answers: the run then has fewer passes. */
     start: (/** @type {number | null} */ dataBytes) =>
       all(dataBytes)
         .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
@@ -279,7 +276,7 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
       stopped = true
     },
     results: () => ({ passes: results, encodings }),
-    /** Those that the run did not come to. */
+    /** Passes that were not played. */
     unplayed: () => passes.slice(results.length).map(({ name }) => name),
     counts: () => {
       /** @type {Record<string, number>} */

@@ -1,4 +1,4 @@
-// The outcome of every operation that clients have in flight: acknowledged with its latency, or lost with a cause.
+// Gives every operation of clients its outcome: acknowledged with its latency, or lost with a cause.
 
 /**
  * @import { Loss } from '../../measure/ledger.js'
@@ -33,7 +33,7 @@ export const outcomesOf = ({ clients, ledger, latency, onAcked, onDone, clock })
         const sent = firstMs[at]
         const due = dueMs[at]
         let run = 1
-        // Sent and due at the same moment: one record for all of them.
+        // Operations sent and due at the same moment share one record.
         for (; i + run < count; run++) {
           const other = (from + i + run) & mask
           if (firstMs[other] !== sent || dueMs[other] !== due || measured[other] !== isIn) break
@@ -53,7 +53,7 @@ export const outcomesOf = ({ clients, ledger, latency, onAcked, onDone, clock })
     over({ client }, exchange, nowMs) {
       exchange.isOver = true
       const { dueMs, firstMs, measured } = exchange
-      // What the client does with the replies is a part of the operation.
+      // The client's work on the replies counts as part of the operation.
       onDone?.(exchange, nowMs)
       if (measured) latency.record(dueMs, firstMs, nowMs, 1)
       ledger.acked(1, measured ? 1 : 0)

@@ -1,4 +1,5 @@
-// What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
+// The parts of a plan that clients have instead of those of a writer in ticks; fields with the same meaning have the same
+// name.
 
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
 import { playsPasses, strategyNamed } from '../../workloads/index.js'
@@ -11,13 +12,10 @@ import { longestWarmUpMs } from '../warm-up.js'
  * @import { Facts } from '../plan.js'
  */
 
-// A variable of the environment is for writers of latest items, which always have one.
+// A --ttl from the environment is meant for writers of latest items, which always have one.
 const lifetimeGiven = ['command line', 'file', 'earlier run']
 
-/**
- * @param {Settings} settings
- * @param {Facts} facts
- */
+/** @param {Settings} settings @param {Facts} facts */
 export const plan = (settings, facts) => {
   const {
     quantity,
@@ -53,13 +51,13 @@ export const plan = (settings, facts) => {
     maxBehindMs,
     connections,
     windowCommands: pipeline,
-    /** Settings that the strategy alone reads. */
+    /** Settings that only the strategy reads. */
     own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
     driver: drivers.find((one) => one === settings.driver) ?? drivers[0],
     clients: {
       connections: delivery ? 1 : connections,
       pipeline,
-      /** Keys have a lifetime: only where one was asked for. */
+      /** Keys have a lifetime only where one was given. */
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
       ratio,
       fill: answers || updates ? /** @type {const} */ ('keys') : fill,
@@ -68,13 +66,12 @@ export const plan = (settings, facts) => {
       /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
       delayMs: settings.delayMs ?? null,
       loseEvery: settings.loseEvery ?? null,
-      /** Every answer is looked at. */ isChecked: answers !== null,
+      /** Whether every answer is checked. */ isChecked: answers !== null,
       /** Operations after which the run ends. */ requests: settings.requests ?? null,
       timeoutMs: settings.queryTimeoutMs ?? null,
       updateWriters: options.includes('updateWriters') ? settings.updateWriters : 0,
       updateRateHz: settings.updateRateHz ?? null,
-      /** The client's own time is a part of what is asked for. */ clientWorks:
-        clientWorks || delivery !== null,
+      /** The client's own work is part of what is measured. */ clientWorks: clientWorks || delivery !== null,
     },
   }
 }

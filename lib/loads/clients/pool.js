@@ -1,7 +1,8 @@
-// Connections of clients: each client has one to every node. Lost ones come back while their node owns slots, and one
+// Connections of clients: each client has one to every node. A lost connection is made again while its node owns slots; one
 // that is silent while a new connection is answered is given up.
 import { TargetError } from '../../base/errors.js'
 import { halfOpenOf } from '../../transport/half-open.js'
+import { renewalsOf } from '../../transport/reconnecting-socket.js'
 import { closed as closedReason } from '../../transport/topology-events.js'
 import { clientConnection } from './connection.js'
 
@@ -11,10 +12,10 @@ import { clientConnection } from './connection.js'
  * @import { FlowNeeds } from './flow.js'
  */
 
-// Not more at once than a server's queue of new connections holds.
+// Not more at once than the queue of new connections of a server takes.
 const mostAtOnce = 100
 
-/** Connects all, not too many at once; false: one of them is not up. @param {readonly ClientConnection[]} connections */
+/** Connects all, not too many at once; false: one failed. @param {readonly ClientConnection[]} connections */
 const connectAll = async (connections) => {
   for (let i = 0; i < connections.length; i += mostAtOnce) {
     const some = connections.slice(i, i + mostAtOnce)
@@ -42,7 +43,6 @@ export const clientsPool = ({ needs, retries, reads, events, onChanged }) => {
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
-  let turn = 0 // whose connections are renewed next
   /** @type {Error | null} the last */
   let fault = null
   let opened = false
@@ -79,7 +79,7 @@ export const clientsPool = ({ needs, retries, reads, events, onChanged }) => {
   }
 
   /** @param {number} client @param {string} address @returns {ClientConnection} */
-  const of = (client, address) => {
+  const connectionAt = (client, address) => {
     const last = recent[client]
     if (last !== null && last.address === address) return last
     const connection = pools[client].get(address) ?? add(client, address)
@@ -109,27 +109,18 @@ export const clientsPool = ({ needs, retries, reads, events, onChanged }) => {
 
   return {
     all,
-    of,
+    connectionAt,
     close,
     /** The connections of every client. */
     async open() {
-      for (let client = 0; client < clients; client++) for (const address of addresses()) of(client, address)
+      for (const client of pools.keys()) for (const address of addresses()) connectionAt(client, address)
       opened = await connectAll(all())
       if (opened) return
       close()
       throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
     },
-    /** Another connection is closed and opened anew; false: all are being so. */
-    renew() {
-      for (let k = 0; k < clients; k++) {
-        const client = turn
-        turn = (turn + 1) % clients
-        const renewing = [...pools[client].values()].filter((connection) => connection.renew())
-        if (renewing.length > 0) return true
-      }
-      return false
-    },
-    /** Looks for connections that are silent. */
+    renew: renewalsOf(clients, (client) => [...pools[client].values()]),
+    /** Gives up connections that are silent. */
     watch: () => listen(all),
   }
 }

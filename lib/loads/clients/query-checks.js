@@ -1,4 +1,4 @@
-// Every answer of a run's operations, checked as it comes, and other clients that change what they are about meanwhile.
+// Checks every answer of a run's operations, and lets other clients change documents meanwhile.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { latencyOf } from '../../measure/latency.js'
 import { operationsOf } from '../../measure/operations.js'
@@ -64,7 +64,7 @@ export const updating = (needs) => {
     summary: ({ acked: updates, uncertain, unsettled }) => ({
       count: plan.items,
       updates,
-      // What the run did not wait for may have been done as well.
+      // Updates without an outcome at the end may have been executed as well.
       uncertain: uncertain + unsettled,
       survived,
       lost: survived === null ? null : Math.max(0, updates - survived),
@@ -188,7 +188,7 @@ const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, o
       flow.watch()
       verifier.forget(oldestMs())
     },
-    /** They end with the run that they are beside of. @param {number} limitMs @param {AbortSignal} atOnce */
+    /** The updates end with the run. @param {number} limitMs @param {AbortSignal} atOnce */
     async stop(limitMs, atOnce) {
       if (isOver) return
       isOver = true
@@ -214,10 +214,7 @@ const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, o
   }
 }
 
-/**
- * The parts of a run whose answers are checked; null: they are not.
- * @param {Needs} needs
- */
+/** The parts of a run whose answers are checked; null: they are not. @param {Needs} needs */
 export const queryChecksOf = (needs) => {
   const answers = needs.strategy.answers()
   if (!answers) return null

@@ -1,7 +1,7 @@
-// Queries in words: what was loaded, whether the answers are right, how long they took, and what was changed meanwhile.
+// Words for queries: what was loaded, whether the answers were right, how long they took, and what changed meanwhile.
 
 import { percentileOf } from '../../base/samples.js'
-import { bytes, count, micros, percent, rate, several, share } from '../../base/units.js'
+import { asPercent, bytes, count, micros, percent, rate, several } from '../../base/units.js'
 
 /**
  * @import { WriteRun as Run } from '../../result/document.js'
@@ -19,7 +19,7 @@ export const queriesWords = ({ quantity, nominalHz, clients, own }) => {
     clients.updateWriters > 0
       ? `, ${several(clients.updateWriters, 'writer')} beside ${clients.updateWriters === 1 ? 'it' : 'them'}`
       : ''
-  return `${several(clients.connections, 'client')}, ${load}, ${share(own.selectivity)} of ${count(quantity)} documents, sorted by ${own.sortBy}${beside}`
+  return `${several(clients.connections, 'client')}, ${load}, ${asPercent(own.selectivity)} of ${count(quantity)} documents, sorted by ${own.sortBy}${beside}`
 }
 
 /** @param {NonNullable<Run['load']>} load */
@@ -47,7 +47,7 @@ const answerWords = ({ checked, right, wrong, partial, busy, timeout, selectivit
     partial > 0 && `${count(partial)} partial`,
     busy > 0 && `${count(busy)} BUSY (${percent((busy / offered) * 100)})`,
     timeout > 0 && `${count(timeout)} timed out (${percent((timeout / offered) * 100)})`,
-    selectivity != null && `${share(selectivity)} of the documents match`,
+    selectivity != null && `${asPercent(selectivity)} of the documents match`,
   ])
 
 /** @param {NonNullable<Run['updates']>} updates */
@@ -70,8 +70,8 @@ const documentRows = ({ load, documents }) => {
   if (!documents) return []
   const { updates, uncertain, survived, lost: gaps, conflicts } = documents
   const lost = gaps ?? 0
-  const part = lost > 0 ? ` (${percent((lost / updates) * 100)})` : ''
-  const gone = lost > 0 ? `${uncertain > 0 ? 'at least ' : ''}${count(lost)} lost${part}` : 'none lost'
+  const lostText = lost > 0 ? ` (${percent((lost / updates) * 100)})` : ''
+  const gone = lost > 0 ? `${uncertain > 0 ? 'at least ' : ''}${count(lost)} lost${lostText}` : 'none lost'
   const text = facts([
     `${count(updates)} acknowledged`,
     survived == null ? 'the documents could not be read' : gone,

@@ -8,10 +8,10 @@ import { behind } from './in-flight.js'
  * @import { Evidence } from '../writer-reasons.js'
  */
 
-// Of the updates that were asked for.
+// As a part of the updates that were asked for.
 const leastShare = 0.99
 
-/** Answers that are not those of the same query over the same documents. @param {Evidence} run @returns {Warning[]} */
+/** Answers that differ from the same query over the same documents. @param {Evidence} run @returns {Warning[]} */
 const wrongAnswers = (run) => {
   const { queries, updates } = run
   if (!queries) return []
@@ -48,11 +48,11 @@ const wrongAnswers = (run) => {
   ].flatMap(({ n, code, message }) => (n > 0 ? [{ code, message }] : []))
 }
 
-/** What the documents show after the run is not what was acknowledged. @param {Evidence} run @returns {Warning[]} */
+/** Updates that were acknowledged but are not in the documents after the run. @param {Evidence} run @returns {Warning[]} */
 const lostUpdates = ({ documents }) => {
   if (!documents) return []
   const { updates, uncertain, survived, lost, may_lose: mayLose } = documents
-  const of = `${count(lost ?? 0)} of ${count(updates)} updates that were acknowledged`
+  const ofUpdates = `${count(lost ?? 0)} of ${count(updates)} updates that were acknowledged`
   return [
     {
       applies: survived === null,
@@ -68,8 +68,8 @@ const lostUpdates = ({ documents }) => {
       applies: lost > 0,
       code: 'lost-updates',
       message: mayLose
-        ? `${of} are gone: another writer had read the document before them and wrote it after them`
-        : `${of} are not in the documents, although no writer overwrites those of others: the servers lost them (a failover, an eviction), or another program writes there`,
+        ? `${ofUpdates} are gone: another writer had read the document before them and wrote it after them`
+        : `${ofUpdates} are not in the documents, although no writer overwrites those of others: the servers lost them (a failover, an eviction), or another program writes there`,
       ...(mayLose && { invalidates: false }),
     },
   ].flatMap(({ applies, ...warning }) => (applies ? [warning] : []))

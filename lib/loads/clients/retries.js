@@ -1,5 +1,5 @@
-// What becomes of operations that were refused or whose connection was lost: each is retried by its rules, at the node
-// that owns its slot by then, or gets its outcome.
+// What happens to operations that were refused or whose connection was lost: each is retried by its rules, at the node that
+// owns its slot then, or gets its outcome.
 import { policyOf } from '../../transport/policy.js'
 import { refresherOf } from '../../transport/refresher.js'
 import { slotMapOf } from '../../transport/slot-map.js'
@@ -21,7 +21,7 @@ import { topologyEventsOf } from '../../transport/topology-events.js'
 // A server that is busy with a script would refuse the same client thousands of times a second.
 const pauseMs = 1000
 
-/** Who owns which slot by now, with what changed reported. @param {Pick<ClientsNeeds, 'target' | 'clock' | 'timers' | 'onEvent'>} needs */
+/** The owners of slots; changes are reported as events. @param {Pick<ClientsNeeds, 'target' | 'clock' | 'timers' | 'onEvent'>} needs */
 const ownersOf = ({ target, clock, timers, onEvent }) => {
   const map = slotMapOf(target.topology)
   const topologyEvents = topologyEventsOf({ onEvent, clock })
@@ -39,10 +39,7 @@ const ownersOf = ({ target, clock, timers, onEvent }) => {
   return { map, topologyEvents, refresher }
 }
 
-/**
- * @param {FlowNeeds} needs
- * @param {Outcomes} outcomes
- */
+/** @param {FlowNeeds} needs @param {Outcomes} outcomes */
 export const retriesOf = (needs, { lose }) => {
   const { plan, clients, operations, target, ledger, clock, random } = needs
   const { waitsFor = [] } = plan
@@ -50,13 +47,13 @@ export const retriesOf = (needs, { lose }) => {
   const { map, topologyEvents, refresher } = owners
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
 
-  /** @param {number} client @param {Operation} operation @param {{ address?: string, waitMs?: number }} [how] address: of the node that ASK names */
+  /** @param {number} client @param {Operation} operation @param {{ address?: string, waitMs?: number }} [how] address: the node that ASK names */
   const retry = (client, operation, { address, waitMs = 0 } = {}) => {
     const notBeforeMs = waitMs > 0 ? clock() + waitMs : 0
     clients[client].waiting.push({ operation, address: address ?? null, notBeforeMs })
   }
 
-  /** By the map or the address that the refusal named, or later. @param {number} client @param {Operation} operation @param {ReturnType<typeof policy.refused>} ruling @param {Later} later */
+  /** Retries at the owner by the map, at the address that the refusal named, or later. @param {number} client @param {Operation} operation @param {ReturnType<typeof policy.refused>} ruling @param {Later} later */
   const follow = (client, operation, { action, slot, address }, later) => {
     // An address that the map does not know is not followed: first the cluster must confirm it.
     const isKnown = address !== null && map.addresses().includes(address)

@@ -1,4 +1,4 @@
-// How the operations of clients go out: each over the connection to the node that owns its slot now.
+// Sends the operations of clients, each over the connection to the node that owns its slot now.
 import { askingBytes, commandBytes, noValues } from '../../wire/encode.js'
 import { askingCommand } from './connection.js'
 
@@ -16,7 +16,7 @@ import { askingCommand } from './connection.js'
 const writeBytes = 65_536
 
 /**
- * The bytes of operations on their way to the sockets: one write for each connection and call, in one buffer for all.
+ * Bytes of operations on their way to the sockets: one write for each connection and call, in one shared buffer.
  * @param {number} most bytes that one operation takes
  */
 const writesOf = (most) => {
@@ -47,12 +47,11 @@ const writesOf = (most) => {
       }
       at = command.put(n, bytes, at, values)
     },
-    /** Bytes that are no operation's. @param {ClientConnection} connection @param {Buffer} text */
+    /** Adds bytes that belong to no operation. @param {ClientConnection} connection @param {Buffer} text */
     plain(connection, text) {
       flush()
       connection.write(text)
     },
-    /** All of it is with the sockets. */
     end() {
       flush()
       at = from = 0
@@ -82,7 +81,7 @@ export const sendingOf = ({ needs, outcomes: { lose }, retries: { map, retry }, 
   const carrier = (client, kind, n) =>
     connectionOf(client, map.ownerOf(plan.cluster ? operations[kind].command.slotOf(n) : 0))
 
-  /** The commands of a multi-step operation that go out now. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
+  /** Sends the next commands of a multi-step operation. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
   const say = (connection, exchange, nowMs) => {
     const commands = exchange.multiStep.next()
     if (commands === null) return false
@@ -109,7 +108,7 @@ export const sendingOf = ({ needs, outcomes: { lose }, retries: { map, retry }, 
     ledger.commands.sent++
   }
 
-  /** Retries one; false: its connection is not there. @param {Retry} one @param {number} client @param {number} nowMs */
+  /** Retries one operation; false: it has no connection. @param {Retry} one @param {number} client @param {number} nowMs */
   const retried = ({ operation, address }, client, nowMs) => {
     const { kind, n } = operation
     const connection = address ? connectionOf(client, address) : carrier(client, kind, n)
@@ -125,7 +124,7 @@ export const sendingOf = ({ needs, outcomes: { lose }, retries: { map, retry }, 
   return {
     end: writes.end,
     say,
-    /** Those that were refused or lost go first. @param {number} client @param {number} nowMs */
+    /** Operations that were refused or lost go first. @param {number} client @param {number} nowMs */
     resend(client, nowMs) {
       const state = clients[client]
       const list = state.waiting
@@ -143,7 +142,7 @@ export const sendingOf = ({ needs, outcomes: { lose }, retries: { map, retry }, 
     begin(client, operation, nowMs) {
       const connection = carrier(client, operation.kind, operation.n)
       clients[client].inFlight++
-      // Its node is away: it waits for its connection.
+      // Its node is away: the operation waits for the connection.
       if (connection.isUp()) send(connection, operation, nowMs)
       else retry(client, operation)
     },

@@ -11,8 +11,8 @@ import { evenTimeOf } from '../../traffic/rates.js'
  * @property {(consumer: number, deadlines: number) => void} onOverrun so often a fetch could not start on time
  */
 
-// A fetch at the same moment of each period always finds the items of a writer equally old: the moment goes back and
-// forth through the period, so far from one fetch to the next, and never comes twice.
+// A fetch at a fixed moment of each period would always find the items equally old, so the moment moves through the period
+// by this step, forward and back, and never repeats.
 const stride = Math.sqrt(5) - 2
 
 /**
@@ -29,13 +29,13 @@ export const dueTimes = ({ totalAgents, consumers, periodMs }, consumer) => {
   }
 }
 
-/** Those of this process. @param {{ agents: readonly number[], consumers: number }} plan */
+/** The consumers of this process, counted over all. @param {{ agents: readonly number[], consumers: number }} plan */
 export const consumersIn = ({ agents, consumers }) =>
   agents.flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
 
-/** The time of a load of consumers, and what is under way. @param {() => number} clock @param {() => void} stop */
+/** Time and fetches under way of a load of consumers. @param {() => number} clock @param {() => void} stop */
 export const fetchesUnderWay = (clock, stop) => {
-  // The time is over, or it was stopped; some may still be under way.
+  // `over` resolves at the end of the time or when stopped; fetches may still be under way then.
   const { over, finish } = deferred()
   let startMs = 0
   let busy = 0
@@ -48,7 +48,7 @@ export const fetchesUnderWay = (clock, stop) => {
       startMs = clock()
       return startMs
     },
-    /** A fault of the program ends the load. @param {() => Promise<void>} fetching */
+    /** An internal error ends the load. @param {() => Promise<void>} fetching */
     async fetch(fetching) {
       busy++
       try {
@@ -60,13 +60,8 @@ export const fetchesUnderWay = (clock, stop) => {
         busy--
       }
     },
-    /** How many are under way. */
     busy: () => busy,
-    /**
-     * Waits for those under way, but not for ever.
-     * @param {number} limitMs
-     * @param {AbortSignal} atOnce
-     */
+    /** Waits at most so long for the fetches under way. @param {number} limitMs @param {AbortSignal} atOnce */
     async settle(limitMs, atOnce) {
       const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
       if (fault) throw fault
@@ -118,21 +113,21 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
       const index = Math.floor((even?.evenOf(ms) ?? ms) / periodMs)
       return dueMs(index) < ms ? index + 1 : index
     }
-    const next = (/** @type {number} */ index) => {
+    const scheduleNext = (/** @type {number} */ index) => {
       const now = elapsed()
-      if (plan.pacing === 'closed') return at(now + periodMs, () => turn(index + 1))
-      // A deadline that passed while the previous fetch was still running is not made up for: it is counted.
+      if (plan.pacing === 'closed') return at(now + periodMs, () => fetchDue(index + 1))
+      // A deadline that passed while the previous fetch was running is counted, not made up for.
       const due = Math.max(index + 1, firstFrom(now))
       const last = durationMs === null ? due : Math.min(due, firstFrom(durationMs))
       if (last > index + 1) events.onOverrun(consumer, last - index - 1)
-      at(dueMs(due), () => turn(due))
+      at(dueMs(due), () => fetchDue(due))
     }
-    const turn = async (/** @type {number} */ index) => {
+    const fetchDue = async (/** @type {number} */ index) => {
       if (isOver(plan.pacing === 'closed' ? elapsed() : dueMs(index))) return
       await underWay(async () => events.onFetched(consumer, await fetch()))
-      if (!stopped) next(index)
+      if (!stopped) scheduleNext(index)
     }
-    at(dueMs(0), () => turn(0))
+    at(dueMs(0), () => fetchDue(0))
   }
 
   return {

@@ -12,9 +12,8 @@ import { consumersIn, fetchesUnderWay } from './consumers.js'
  * @import { Fetched } from './fetch.js'
  */
 
-// As that of clients; a stretch of a search rarely lasts so long.
+// The limit of clients; a stretch of a search rarely lasts that long.
 const maxBehindMs = 5000
-// A fetch is begun whole.
 const begun = { next: () => true, giveUp: () => {} }
 
 /**
@@ -38,7 +37,7 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
   let startMs = 0
 
   /** @param {typeof free[number]} one @param {number} dueMs */
-  const turn = async (one, dueMs) => {
+  const fetchOnce = async (one, dueMs) => {
     const sentMs = clock()
     await underWay(async () => {
       const fetched = await one.fetch().catch((error) => {
@@ -64,7 +63,7 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
     hasRoom: () => free.length > 0,
     begin: (_, dueMs) => {
       ledger.offered(1, true)
-      turn(/** @type {typeof free[number]} */ (free.shift()), dueMs)
+      fetchOnce(/** @type {typeof free[number]} */ (free.shift()), dueMs)
       return begun
     },
     skip: () => {

@@ -40,7 +40,7 @@ const emptyTally = () => ({
 })
 
 /**
- * Everything that one attempt brings.
+ * What one attempt collects.
  * @param {Declaration} reader
  * @param {boolean} stamped
  * @param {(server: string) => number} nowAt
@@ -81,7 +81,7 @@ const attemptOf = (reader, stamped, nowAt) => {
   }
 }
 
-/** Both, one after the other. @param {ValueSink} first @param {ValueSink} then @returns {ValueSink} */
+/** Passes each value to two sinks. @param {ValueSink} first @param {ValueSink} then @returns {ValueSink} */
 const both = (first, then) => ({
   value: (i, bytes, from, to) => {
     first.value(i, bytes, from, to)
@@ -94,7 +94,7 @@ const both = (first, then) => ({
 })
 
 /**
- * What one consumer has for a fetch; its lists are used again each time.
+ * The fetches of one consumer; its lists are reused.
  * @param {object} needs
  * @param {ReadPlan} needs.plan
  * @param {Declaration} needs.reader
@@ -136,7 +136,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     await Promise.all(asks.map((ask) => driver.ask(ask.args, ask.key, sinkOf(ask, collector), consumer)))
   }
 
-  /** Until all replies came whole: after a lost connection everything is asked anew. */
+  /** Repeats until all replies are complete: after a lost connection everything is asked again. */
   const ids = async () => {
     for (let left = attempts; ; left--) {
       const server = driver.serverOf(plan.sets[0], consumer)
@@ -150,7 +150,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
         const cause = /** @type {{ causeName?: string }} */ (error).causeName
         if (cause === undefined) throw error
         const again = (cause === 'CLOSED' || cause === 'CONNECT') && left > 1
-        // Replies of the lost attempt may still come: they have lists of their own.
+        // Replies of the lost attempt may still arrive: they have their own lists.
         attempt = attemptOf(reader, stamped, nowAt)
         if (!again) {
           attempt.failedBy[cause] = 1

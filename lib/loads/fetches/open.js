@@ -1,5 +1,4 @@
-// What consumers are opened with before their first fetch: the driver, the clocks of the servers, who judges what is read, and what
-// watches all of it.
+// The parts of a load of consumers before its first fetch: driver, clocks of the servers, verification, and what measures.
 
 import { unlessInterrupted } from '../../base/interrupts.js'
 import { patienceMs, sleep } from '../../base/settlement.js'
@@ -85,7 +84,7 @@ const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
   return found
 }
 
-/** One reader of a fleet takes for all what one does. @param {Joined} joined */
+/** One reader of a fleet samples for all. @param {Joined} joined */
 const sharedBy =
   ({ readers }) =>
   (/** @type {Source} */ source) =>
@@ -108,7 +107,7 @@ const joinedAt = async ({ fleet, startMs }, stop) => {
   return fromMs
 }
 
-/** Readers of a fleet end with its writers: when they are to, or when the last of them has. @param {Joined} joined @param {() => void} stop */
+/** Readers of a fleet stop at the end of its run, or when the control server says that all writers have ended. @param {Joined} joined @param {() => void} stop */
 const endWith = ({ fleet, startMs, lengthMs }, stop) => {
   if (fleet.ending.aborted) stop()
   fleet.ending.addEventListener('abort', stop)
@@ -117,7 +116,7 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
   if (leftMs < longestTimerMs) setTimeout(stop, leftMs).unref()
 }
 
-/** A search has the time of its confirmation from its lines. @param {ReturnType<typeof courseFetching>} reading */
+/** The parts of a run that a search needs; a confirmation is timed by its lines, so nothing is reset. @param {ReturnType<typeof courseFetching>} reading */
 const conductedOf = (reading) => ({
   writing: { elapsed: reading.elapsed, stop: reading.stop, offered: reading.over },
   records: { ledger: /** @type {any} */ (reading.ledger), restart: () => {} },
@@ -125,7 +124,7 @@ const conductedOf = (reading) => ({
 })
 
 /**
- * What is written and shown of each second.
+ * How each second is written and shown.
  * @param {ReadNeeds} needs
  * @param {{ driver: ReadDriver, clocks: RunClock, uniqueness: ReturnType<typeof uniquenessOf> | null }} reading
  * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
@@ -144,7 +143,7 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
       reading: { ...reading, checked: found.checked },
     }
   },
-  /** In a fleet, so long after the run's start. @param {number} fromMs */
+  /** @param {number} fromMs */
   writeFrom: (fromMs) => (/** @type {any} */ line) => {
     results.interval(line)
     if (!joined) return
@@ -217,7 +216,7 @@ export const openFetches = async (needs) => {
     },
     async drained(/** @type {boolean} */ whole) {
       durationS = elapsed() / 1000
-      // What has not come back by now has failed, and must not leave the run valid.
+      // A fetch that has not ended by now counts as failed, so that the run is not valid.
       if (!whole && !stop.aborted)
         for (let left = reading.busy(); left > 0; left--)
           instruments.count('failed', driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')

@@ -1,14 +1,14 @@
-// Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
+// Reads the plan in the target now and then: whether its writers still renew it, and whether it is the same.
 import { samePlan } from '../../plan/announced-plan.js'
 
 /** @import { AnnouncedPlan } from '../../plan/announced-plan.js' */
 
 const everyMs = 1000
-// Two renewals that did not come, and a little.
+// Two missed renewals and a margin.
 const silenceMs = 12_000
 const rewriteSlackMs = 500
 
-/** A sign of life just now. @param {AnnouncedPlan} announced @param {number} nowMs */
+/** Whether a writer has renewed the plan recently. @param {AnnouncedPlan} announced @param {number} nowMs */
 export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewedMs < silenceMs
 
 /**
@@ -18,16 +18,16 @@ export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewed
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
  * @param {(announced: AnnouncedPlan) => void} needs.onAppeared there was none at the start, and a writer has started since
- * @param {(live: boolean) => void} [needs.onLook] the announcement was read: whether its writers are at work
+ * @param {(live: boolean) => void} [needs.onCheck] the announcement was read: whether its writers are at work
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const planWatch = ({ announced, read, now, onChanged, onAppeared, onLook = () => {}, sleep }) => {
+export const planWatch = ({ announced, read, now, onChanged, onAppeared, onCheck = () => {}, sleep }) => {
   let current = announced
   let changed = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
-  const look = async () => {
+  const check = async () => {
     const announcements = await read().catch(() => null)
     if (!announcements) return
     if (!announced) {
@@ -49,14 +49,14 @@ export const planWatch = ({ announced, read, now, onChanged, onAppeared, onLook 
       changed = true
       onChanged()
     }
-    onLook(!changed && isLive(current ?? announced, now()))
+    onCheck(!changed && isLive(current ?? announced, now()))
   }
   return {
     start() {
-      timer = setInterval(look, everyMs)
+      timer = setInterval(check, everyMs)
     },
     stop: () => clearInterval(timer),
-    /** Whether all items have been written again after that moment; waits for the writers' next sign of life. @param {number} sinceMs */
+    /** Whether all items have been written again since that moment; waits for the writers' next renewal. @param {number} sinceMs */
     async wasRewritten(sinceMs) {
       if (!announced || announced.once) return false
       const neededMs = sinceMs + announced.periodMs + rewriteSlackMs
@@ -66,7 +66,7 @@ export const planWatch = ({ announced, read, now, onChanged, onAppeared, onLook 
         if (renewedMs >= neededMs) return true
         if (now() > neededMs + silenceMs) return false
         await sleep(500)
-        await look()
+        await check()
       }
     },
   }

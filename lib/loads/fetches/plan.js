@@ -25,7 +25,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {number} masters
  */
 
-/** What the options say a writer's plan would be, in the words of an announcement. @param {ReaderSettings} s */
+/** The plan of a writer by the options, in the fields of an announcement. @param {ReaderSettings} s */
 const asked = (s) => ({
   strategy: s.strategy,
   quantity: s.quantity,
@@ -39,60 +39,60 @@ const asked = (s) => ({
   sortedSets: s.sortedSets,
 })
 
-/** The same of an announcement. @param {AnnouncedPlan} announced */
-const held = (announced) => ({
+/** The same fields of an announcement. @param {AnnouncedPlan} announced */
+const fieldsOf = (announced) => ({
   ...announced,
   ttlS: announced.ttlLeastS === undefined ? announced.ttlS : typedLifetime(announced),
   valueBytes: announced.valueSizes ?? announced.valueBytes,
   sortedSets: Math.max(1, announced.sets.length),
 })
 
-/** @typedef {keyof ReturnType<typeof asked>} Term */
+/** @typedef {keyof ReturnType<typeof asked>} Field */
 
 /**
- * The terms that were given, not left to their defaults, and that the plan has otherwise.
+ * Options that were given, not defaults, and that the plan contradicts.
  * @param {ReaderSettings} settings
  * @param {AnnouncedPlan} announced
- * @returns {Term[]}
+ * @returns {Field[]}
  */
 const contradictions = (settings, announced) => {
   const ours = asked(settings)
-  const theirs = held(announced)
-  const terms = /** @type {Term[]} */ (Object.keys(ours))
-  return terms.filter((term) => settings.given[term] !== 'default' && ours[term] !== theirs[term])
+  const theirs = fieldsOf(announced)
+  const fields = /** @type {Field[]} */ (Object.keys(ours))
+  return fields.filter((field) => settings.given[field] !== 'default' && ours[field] !== theirs[field])
 }
 
-/** As it is typed: `hash` for plain. @param {Term} term @param {unknown} value */
-const typedAs = (term, value) => {
-  const { values = {} } = OPTIONS.find(({ key }) => key === term) ?? {}
+/** A value as the user types it: `hash` for plain. @param {Field} field @param {unknown} value */
+const typedAs = (field, value) => {
+  const { values = {} } = OPTIONS.find(({ key }) => key === field) ?? {}
   return Object.keys(values).find((choice) => values[choice] === value) ?? value
 }
 
-/** An option as it was given: `--sl`, `--items 5`. @param {ReaderSettings} settings @param {Term} term */
-const named = (settings, term) => {
-  const value = typedAs(term, settings[term])
-  const by = settings.givenBy[term]
+/** An option as it was given: `--sl`, `--items 5`. @param {ReaderSettings} settings @param {Field} field */
+const named = (settings, field) => {
+  const value = typedAs(field, settings[field])
+  const by = settings.givenBy[field]
   const isFlag =
     value === true || OPTIONS.some(({ name, env, on }) => on === value && (by === `--${name}` || by === env))
-  if (settings.given[term] !== 'command line') return `${by}=${isFlag ? true : value}`
+  if (settings.given[field] !== 'command line') return `${by}=${isFlag ? true : value}`
   return isFlag ? by : `${by} ${value}`
 }
 
-/** The option that writes so: `--ns 3`, `--stamp`. @param {Term} term @param {unknown} value */
-const written = (term, value) => {
-  const rows = OPTIONS.filter(({ key }) => key === term)
+/** The option as the writer would type it: `--ns 3`, `--stamp`. @param {Field} field @param {unknown} value */
+const written = (field, value) => {
+  const rows = OPTIONS.filter(({ key }) => key === field)
   const on = rows.find((row) => row.on === value)
   if (on || value === true) return `--${(on ?? rows[0]).name}`
   if (value === false) return `without --${rows[0].name}`
-  return `--${rows[0].name} ${typedAs(term, value)}`
+  return `--${rows[0].name} ${typedAs(field, value)}`
 }
 
 /**
- * The one plan that is meant: by the options where they name one, else the one that is being written. Null where
- * there is none at all.
+ * The one plan that is meant: by the options where they name one, else the one that is being written. Null where there is
+ * none at all.
  * @param {ReaderSettings} settings
  * @param {readonly AnnouncedPlan[]} announcements the newest first
- * @param {(announced: AnnouncedPlan) => boolean} isLive its writers have given a sign of life just now
+ * @param {(announced: AnnouncedPlan) => boolean} isLive whether its writers have renewed it recently
  * @returns {AnnouncedPlan | null}
  */
 export const chosenPlan = (settings, announcements, isLive) => {
@@ -101,16 +101,16 @@ export const chosenPlan = (settings, announcements, isLive) => {
   const agreeing = announcements.filter((announced) => contradictions(settings, announced).length === 0)
   if (agreeing.length === 0) {
     const nearest = announcements.find(isLive) ?? announcements[0]
-    const [term] = contradictions(settings, nearest)
-    const theirs = held(nearest)[term]
+    const [field] = contradictions(settings, nearest)
+    const theirs = fieldsOf(nearest)[field]
     throw new OptionError(
-      `${named(settings, term)} contradicts what is written under ${prefix}: ${announcements.map(announcedWords).join('; ')}` +
-        `${term === 'strategy' ? '' : ` (${written(term, theirs)})`}. Leave it out, for the plan in the target says it, or set --prefix`,
+      `${named(settings, field)} contradicts what is written under ${prefix}: ${announcements.map(announcedWords).join('; ')}` +
+        `${field === 'strategy' ? '' : ` (${written(field, theirs)})`}. Leave it out, for the plan in the target says it, or set --prefix`,
     )
   }
   const live = agreeing.filter(isLive)
   const rest = live.length > 0 ? live : agreeing
-  // When plans have ended, the items of the last one are still to be found, unless they kept their items differently.
+  // After their end, the items of the last plan may still be there, unless the plans stored them differently.
   const strategies = new Set(rest.map(({ strategy }) => strategy))
   if (strategies.size === 1 && (live.length < 2 || rest.length === 1)) return rest[0]
   throw new OptionError(
@@ -124,9 +124,9 @@ export const chosenPlan = (settings, announcements, isLive) => {
 const announcedBySettings = (settings) => {
   const { prefix, sortedSets, placement, quantity, totalAgents } = settings
   const { valueBytes, valueSizes, ttlS, ttlLeastS } = settings
-  const { sortedSets: _, ...terms } = asked(settings)
+  const { sortedSets: _, ...fields } = asked(settings)
   return {
-    ...terms,
+    ...fields,
     ttlS,
     ...(ttlLeastS !== null && { ttlLeastS }),
     valueBytes,
@@ -144,11 +144,11 @@ const announcedBySettings = (settings) => {
   }
 }
 
-/** @param {ReaderSettings} settings @param {Term[]} terms */
-const givenAny = ({ given }, terms) => terms.some((term) => given[term] !== 'default')
+/** @param {ReaderSettings} settings @param {Field[]} fields */
+const givenAny = ({ given }, fields) => fields.some((field) => given[field] !== 'default')
 
 /**
- * How far apart the reads of a consumer are, on average.
+ * How often a consumer fetches, on average.
  * @param {ReaderSettings} settings
  * @returns {{ periodMs: number, fetchHz?: number, rates?: Rates }}
  */
@@ -189,7 +189,7 @@ const buildPlan = (settings, { announced, agents, cluster, masters }) => {
     churn: written.churn ?? null,
     prefix: settings.prefix,
     startedMs: written.startedMs,
-    /** Unknown without a plan or an option: what the bytes and the numbers must be. */
+    /** Without a plan or an option, the expected bytes and numbers are unknown. */
     knowsBytes: announced !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
     knowsItems: announced !== null || givenAny(settings, ['quantity']),
     ...fetchTimes(settings),
@@ -265,11 +265,7 @@ const checkPlan = (plan) => {
     )
 }
 
-/**
- * @param {ReaderSettings} settings
- * @param {ReadFacts} facts
- * @returns {ReadPlan}
- */
+/** @param {ReaderSettings} settings @param {ReadFacts} facts @returns {ReadPlan} */
 export const readPlanOf = (settings, facts) => {
   if (facts.announced) checkModel(facts.announced)
   const plan = buildPlan(settings, facts)

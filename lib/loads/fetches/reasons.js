@@ -1,5 +1,5 @@
 // Why a run of consumers may not be quoted: every reason by name and what to do about it.
-import { count, percent, plainText, several, share } from '../../base/units.js'
+import { asPercent, count, percent, plainText, several } from '../../base/units.js'
 import { clockLimitMs } from '../../measure/clocks.js'
 import { clientLimit, clientStopped, contendedWords } from '../../measures/client-limit.js'
 import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
@@ -107,7 +107,7 @@ const reasonsOf = (run) => {
     [
       live && live.share < leastShare && fetches.items !== 0,
       'too-few',
-      `fetches found about ${share(live?.share)} of the ${count(Math.floor(live?.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
+      `fetches found about ${asPercent(live?.share)} of the ${count(Math.floor(live?.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
       true,
     ],
     ...wrongValues(run),

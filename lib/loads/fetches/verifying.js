@@ -1,4 +1,4 @@
-// Who judges what is read, and how long.
+// What verifies the values read, and until when.
 import { sleep } from '../../base/settlement.js'
 import { liveShareOf } from '../../measure/live-share.js'
 import { valueVerifierOf } from '../../measure/value-verifier.js'
@@ -29,7 +29,7 @@ const masterReader =
   }
 
 /**
- * Who judges what is read, as long as the plan that it is judged by is the one being written.
+ * Verifies values as long as the plan they are checked against is the one being written.
  * @param {ReadNeeds} needs
  * @param {{ driver: ReadDriver, reader: Reader, clocks: Pick<RunClock, 'at'>, planNow: () => number }} reading
  */
@@ -42,7 +42,7 @@ export const verifierOf = (
   const liveShare = liveShareOf({ announced, limit: plan.limit, dated: reader.dated, now: planNow })
   const watch = planWatch({
     announced,
-    onLook: liveShare.looked,
+    onCheck: liveShare.checked,
     read: readAnnouncements,
     now: planNow,
     onChanged: () => {

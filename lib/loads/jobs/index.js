@@ -36,8 +36,8 @@ const plan = (settings, facts) => {
     whenFull,
   } = settings
   const { agents, startedMs = 0 } = facts
-  const shares = agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
-  const items = shares.reduce((sum, { count }) => sum + count, 0)
+  const ranges = agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
+  const items = ranges.reduce((sum, { count }) => sum + count, 0)
   const nominalHz = rate === 'max' ? null : (items * 1000) / periodMs
   return {
     ...clientsPlan(settings, facts),
@@ -48,7 +48,7 @@ const plan = (settings, facts) => {
     periodMs,
     spacingMs: periodMs,
     totalAgents,
-    agents: shares,
+    agents: ranges,
     order: names.jobs.defaultOrder,
     queue: {
       /** The id of this run, which is part of the names of its jobs. */

@@ -28,25 +28,25 @@ const enough = 0.25
 const leastSamples = 3
 
 export const fillingOf = () => {
-  const samples = /** @type {{ atMs: number, part: number }[]} */ ([])
+  const samples = /** @type {{ atMs: number, full: number }[]} */ ([])
   /** @type {Filling} */
   const filling = { predicted_ms: null, predicted_at_ms: null, full_ms: null }
 
   const predict = () => {
-    const mean = (/** @type {(one: typeof samples[number]) => number} */ of) =>
-      samples.reduce((sum, one) => sum + of(one), 0) / samples.length
-    const [midMs, midPart] = [mean(({ atMs }) => atMs), mean(({ part }) => part)]
+    const mean = (/** @type {(one: typeof samples[number]) => number} */ pick) =>
+      samples.reduce((sum, one) => sum + pick(one), 0) / samples.length
+    const [midMs, midPart] = [mean(({ atMs }) => atMs), mean(({ full }) => full)]
     const slope =
-      mean(({ atMs, part }) => (atMs - midMs) * (part - midPart)) / mean(({ atMs }) => (atMs - midMs) ** 2)
+      mean(({ atMs, full }) => (atMs - midMs) * (full - midPart)) / mean(({ atMs }) => (atMs - midMs) ** 2)
     return slope > 0 ? midMs + (1 - midPart) / slope : null
   }
   return {
     filling,
-    /** @param {number} atMs @param {number} part of its limit */
-    look(atMs, part) {
+    /** @param {number} atMs @param {number} full of its limit */
+    addSample(atMs, full) {
       if (filling.predicted_at_ms !== null || filling.full_ms !== null) return
-      samples.push({ atMs, part })
-      if (part < enough || samples.length < leastSamples) return
+      samples.push({ atMs, full })
+      if (full < enough || samples.length < leastSamples) return
       filling.predicted_ms = predict()
       filling.predicted_at_ms = atMs
     },
@@ -109,8 +109,8 @@ export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onE
   const acked = bitsOf()
   const owner = queueOwner(target, strategy)
   const client = () => target.control(owner())
-  const { filling, look, refused } = fillingOf()
-  /** How full the queue is, of its limit or of the memory of its server. */
+  const { filling, addSample, refused } = fillingOf()
+  /** How full the queue is: of its limit, or of the memory of its server. */
   const fullness = async () => {
     const { fields } = parseInfo(await client().info('memory'))
     const [used, most] = [Number(fields.used_memory), Number(fields.maxmemory)]
@@ -135,7 +135,7 @@ export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onE
     // A server that is away answers none of these; a later call, or the end, stores what this one could not.
     if (isUnderWay) return
     begin(async () => {
-      look(elapsed(), await fullness())
+      addSample(elapsed(), await fullness())
       await account.renew()
     })
   }

@@ -77,19 +77,19 @@ export const encodingsOf = async (target, { keyBytes, numbers }) => {
 export const playPasses = async (needs) => {
   const { passes, dataBytes, target, play, settle, lastSettledMs, tally, named, acked, elapsed, isStopped } =
     needs
-  const look = async () => {
+  const sample = async () => {
     const [cpuS, bytes] = await Promise.all([cpuSecondsOf(target), dataBytesIn(target)])
     return { cpuS, bytes, replies: tally(), acked: acked() }
   }
   const results = /** @type {PassResult[]} */ ([])
-  let before = await look()
+  let before = await sample()
   before.bytes = dataBytes ?? before.bytes
   for (const [i, pass] of passes.entries()) {
     const fromMs = elapsed()
     await play(pass, i === 0)
     await settle(settleLimitMs)
     const durationS = (lastSettledMs() - fromMs) / 1000
-    const after = await look()
+    const after = await sample()
     const operations = after.acked - before.acked
     const cpuS = grown(after.cpuS, before.cpuS)
     results.push({

@@ -1,4 +1,4 @@
-// What a writer in ticks is put together of: its driver, and the clock that offers it the plan's batches.
+// The parts of a writer in ticks: its driver, and the clock that offers it the plan's batches.
 import { systemTimers } from '../../base/timers.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { replies } from '../../measures/replies.js'
@@ -34,7 +34,7 @@ const openDriver = async (options) => {
  * @param {ReturnType<typeof strategyOf>} needs.strategy
  * @param {Target} needs.target
  * @param {Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} needs.instruments
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'source'>} needs.instruments
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Pick<RunClock, 'now'>} needs.time
@@ -61,19 +61,10 @@ export const ticksWriting = async ({
   const { latency, begun: onBegun } = records
   const ledger = /** @type {ReturnType<typeof ledgerOf>} */ (records.ledger)
   const steps = strategy.steps()
-  const random = Math.random
   const driver = await openDriver({
-    plan,
-    steps,
-    target,
-    ledger,
-    latency,
-    clock,
-    random,
-    onEvent,
-    onBegun,
-    onRenewed: instruments.of(reconnects)?.connected,
-    onReply: instruments.of(replies)?.replied,
+    ...{ plan, steps, target, ledger, latency, clock, random: Math.random, onEvent, onBegun },
+    onRenewed: instruments.source(reconnects)?.connected,
+    onReply: instruments.source(replies)?.replied,
     ...on,
   })
   const reconnecting = reconnectsOf({
@@ -83,14 +74,8 @@ export const ticksWriting = async ({
     timers: systemTimers,
   })
   const writing = ticksWriter({
-    plan,
-    driver,
-    ledger,
-    clock,
-    epochMs: time.now,
-    stopsAtMs,
-    course,
-    measuredFromMs,
+    ...{ plan, driver, ledger, clock, epochMs: time.now },
+    ...{ stopsAtMs, course, measuredFromMs },
   })
   writing.offered.then(reconnecting.stop)
   return {
@@ -102,6 +87,6 @@ export const ticksWriting = async ({
         writing.start()
       },
     },
-    reconnects: () => reconnecting.counts,
+    reconnects: reconnecting.counts,
   }
 }

@@ -53,10 +53,10 @@ export const ticksWriter = ({
   timers = systemTimers,
 }) => {
   const pacer = pacerOf(plan)
-  const agents = plan.agents.map((share, index) => ({
-    ...share,
+  const agents = plan.agents.map((range, index) => ({
+    ...range,
     index,
-    draw: isDrawn(plan) ? batchDraws(plan, share) : null,
+    draw: isDrawn(plan) ? batchDraws(plan, range) : null,
   }))
   let startMs = 0
   let isLate = false
@@ -234,7 +234,7 @@ export const ticksWriter = ({
     /** @type {Set<NodeJS.Timeout>} */
     const sleeping = new Set()
     /** @param {typeof agents[number]} agent @param {number} i */
-    const turn = (agent, i) => {
+    const writeTick = (agent, i) => {
       if (isOver(i)) {
         if (--running === 0) finish()
         return
@@ -242,7 +242,7 @@ export const ticksWriter = ({
       const then = () => {
         const timer = timers.setTimeout(() => {
           sleeping.delete(timer)
-          turn(agent, i + 1)
+          writeTick(agent, i + 1)
         }, pacer.spacingMs)
         sleeping.add(timer)
       }
@@ -254,7 +254,7 @@ export const ticksWriter = ({
     }
     return {
       start: () => {
-        for (const agent of agents) turn(agent, 0)
+        for (const agent of agents) writeTick(agent, 0)
       },
       stop: () => {
         for (const timer of sleeping) timers.clearTimeout(timer)

@@ -1,5 +1,5 @@
-// One connection of a worker: commands are written together, and their replies come together. A connection that is lost takes
-// the replies with it, and another is made.
+// One connection of a worker: commands are written together, and their replies arrive together. When it is lost, so are the
+// replies, and a new one is made.
 import { MillraceError } from '../../base/errors.js'
 import { reconnectingSocketOf } from '../../transport/reconnecting-socket.js'
 import { ruleOf } from '../../transport/refusals.js'
@@ -16,7 +16,7 @@ import { treeReader } from '../../wire/values.js'
 /** A server refused all commands of a call. */
 export class Refused extends Error {}
 
-/** How commands go out, and what a refusal asks for. @param {Pick<WorkersNeeds, 'refresh' | 'events'>} needs */
+/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'refresh' | 'events'>} needs */
 export const askingOf = ({ refresh, events }) => {
   /** @param {Reply[]} replies @param {RegExp | null} mayFail */
   const errorsIn = (replies, mayFail) =>
@@ -25,7 +25,7 @@ export const askingOf = ({ refresh, events }) => {
     )
 
   /**
-   * The replies that are no refusals; rejects where all are.
+   * The replies that are not refusals; rejects if all are.
    * @param {WorkerConnection} connection
    * @param {readonly BoundWork[]} works of more than one a transaction
    * @param {Known} known
@@ -55,7 +55,7 @@ export const askingOf = ({ refresh, events }) => {
   }
 }
 
-/** The replies were lost: the commands may have been executed, if they were sent. */
+/** The replies were lost; commands that were sent may have been executed. */
 export class LostReply extends Error {
   /** @param {boolean} isSent */
   constructor(isSent) {
@@ -98,7 +98,7 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
   const socket = reconnectingSocketOf({
     open,
     decoder: () => treeReader(take),
-    owes: () => calls.length > 0,
+    hasUnanswered: () => calls.length > 0,
     onRead: () => {},
     onUp: wake,
     onDown: (error) => {
@@ -118,14 +118,14 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
     isUp: socket.isUp,
     renew: socket.renew,
     cut: socket.cut,
-    /** Resolves when it is up, or closed. */
+    /** Resolves when it is connected or closed. */
     up: () =>
       socket.isUp() || closed
         ? Promise.resolve()
         : new Promise((/** @type {(value: void) => void} */ resolve) => {
             waiting.push(resolve)
           }),
-    /** In one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
+    /** Sends commands in one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
     call: (commands) =>
       new Promise((resolve, reject) => {
         if (closed || !socket.isUp()) return reject(new LostReply(false))

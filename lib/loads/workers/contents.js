@@ -1,4 +1,4 @@
-// What a queue holds, job by job, while no worker takes from it: which jobs wait, and which were given to workers.
+// The contents of a queue, job by job, while no worker takes from it: jobs that wait, and jobs given to workers.
 import { bitsOf } from '../../measure/bits.js'
 import { jobIn } from '../../workloads/queue/job.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
@@ -21,7 +21,7 @@ const pageSize = 1000
  * @param {Redis} client
  * @param {BoundWork} bound
  * @param {Known} known
- * @returns {Promise<any>} null: the server refused, and may
+ * @returns {Promise<any>} null: the server refused, which is no error
  */
 const asked = async (client, bound, known) => {
   const [[name, ...args]] = bound.commands(known)
@@ -49,16 +49,12 @@ async function* pagesOf(client, strategy, { each, read, by }) {
   }
 }
 
-/**
- * @param {Redis} client
- * @param {Strategy} strategy
- * @returns what both queues hold; `passed` of it is in the second one
- */
+/** @param {Redis} client @param {Strategy} strategy @returns what both queues hold; `passed` of it is in the second one */
 export const contentsOf = async (client, strategy) => {
   const { contents = [] } = strategy.workers() ?? {}
   const found = { queued: new Map(), taken: new Map(), passed: new Map() }
   let foreign = 0
-  /** What taken jobs are confirmed by, where a list of them has no texts. */
+  /** Ids that confirm taken jobs, for lists without texts. */
   const held = { filter: new Set(), output: new Set() }
   const note = (/** @type {keyof typeof found} */ state, /** @type {Job} */ { maker, number }) => {
     const bits = found[state].get(maker) ?? bitsOf()
@@ -78,7 +74,7 @@ export const contentsOf = async (client, strategy) => {
     note(state, job)
     if (stage === 'output') note('passed', job)
   }
-  // Ids of taken jobs first: their texts are among the others.
+  // Reads the ids of taken jobs first: their texts are among the others.
   for (const one of contents.toSorted((a, b) => Number(a.bodies) - Number(b.bodies)))
     for await (const jobs of pagesOf(client, strategy, one))
       for (const { handle, text } of jobs) {
@@ -95,7 +91,7 @@ export const contentsOf = async (client, strategy) => {
   }
 }
 
-/** How many jobs wait now. @param {Redis} client @param {Strategy} strategy */
+/** @param {Redis} client @param {Strategy} strategy */
 export const waitingOf = async (client, strategy) => {
   const { waiting = [] } = strategy.workers() ?? {}
   const numbers = await Promise.all(

@@ -1,4 +1,4 @@
-// When a run of workers is over, and what it says no more often than needed until then.
+// When a run of workers is over, and events without repeats.
 import { alarm, deferred } from '../../base/timers.js'
 import { onesIn } from '../../measure/bits.js'
 import { signs } from '../../servers/queue-accounts.js'
@@ -11,12 +11,12 @@ import { contentsOf } from './contents.js'
  * @import { WorkPlan } from './plan.js'
  */
 
-// How long a server that is away is waited for.
+// A server that is away is waited for this long.
 export const goneMs = 60_000
 const repeatedMs = 10_000
 
 /**
- * The same words again within ten seconds are counted, and said with the next ones.
+ * An event repeated within ten seconds is counted, and the count is reported with the next one.
  * @param {(kind: string, text: string) => void} event
  * @param {() => number} elapsed
  */
@@ -40,7 +40,7 @@ export const onesOf = (sets) => sets.reduce((sum, set) => sum + onesIn(set), 0)
 /** @param {Sets} sets */
 const jobsOf = (sets) => onesOf(Object.values(sets))
 
-/** When the run is over: at its time, with `drain` when nothing is left, or when its server has gone. */
+/** Ends the run: at its time, with `drain` when nothing is left, or when its server is gone. */
 export const endingOf = (
   /** @type {{ plan: WorkPlan, client: () => Redis, strategy: ReturnType<typeof strategyOf>, elapsed: () => number, onGone: () => void }} */ needs,
 ) => {
@@ -59,8 +59,8 @@ export const endingOf = (
       if (plan.durationMs !== null) cancelEnd = alarm(plan.durationMs, elapsed, finish)
     },
     stop: () => finish(),
-    /** @param {number | null} waiting null: the server does not say */
-    async look(waiting) {
+    /** @param {number | null} waiting null: the server did not answer */
+    async check(waiting) {
       if (waiting === null) {
         silentSinceMs ??= elapsed()
         if (plan.durationMs !== null || elapsed() - silentSinceMs < goneMs) return
@@ -73,7 +73,7 @@ export const endingOf = (
       const { makers } = await signs(client(), strategy.accounts())
       if (makers.length === 0 || makers.some(({ atWork }) => atWork)) return
       const { queued, taken, passed } = await contentsOf(client(), strategy)
-      // A second queue that these workers do not drain is none of theirs.
+      // Jobs in a second queue that these workers do not drain do not count.
       const others = plan.work.outputs === null ? jobsOf(passed) : 0
       if (jobsOf(queued) + jobsOf(taken) === others) finish()
     },

@@ -1,5 +1,5 @@
-// Workers of a queue: each takes jobs over a connection of its own, does their work one after the other, and confirms them.
-// Besides them one connection a process notes that they are alive, and brings back the jobs of those that are silent.
+// Workers of a queue: each takes jobs over its own connection, does their work one after the other, and confirms them. One
+// more connection a process reports that they are alive, and returns the jobs of silent workers to the queue.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../../base/timers.js'
@@ -90,7 +90,7 @@ export const workersFlow = async (needs) => {
     waitMs: blockMs,
   })
 
-  /** Until it has been done, or the limit has passed. What may not be repeated is given up where it may have been done. @template T @param {WorkerConnection} connection @param {'confirm' | 'other'} what @param {() => Promise<T>} once */
+  /** Repeats until it succeeds or the limit has passed. What must not be repeated is given up once it may have been executed. @template T @param {WorkerConnection} connection @param {'confirm' | 'other'} what @param {() => Promise<T>} once */
   const untilDone = async (connection, what, once) => {
     while (!atOnce) {
       try {
@@ -106,18 +106,18 @@ export const workersFlow = async (needs) => {
     }
   }
 
-  /** One worker. @param {number} index */
+  /** @param {number} index */
   const loop = async (index) => {
     const connection = connections[index]
-    const known = knownOf(names[index])
-    // What was sent to it and never came: it may be asked for.
+    const values = knownOf(names[index])
+    // Jobs may have been sent to this worker in a lost reply: it asks for them.
     let mayHaveOwn = false
     let reclaimAtMs = clock() + (reclaimMs / 2) * (index === 0 ? 1 : Number.POSITIVE_INFINITY)
 
     /** @param {BoundWork} one */
     const jobsBy = async (one) => {
       const askedMs = clock()
-      const replies = await ask(connection, [one], known)
+      const replies = await ask(connection, [one], values)
       const jobs = replies.flatMap((reply) => jobsIn(/** @type {any} */ (one.work.jobs), reply))
       events.onTaken(index, jobs.length, askedMs, clock())
       return jobs
@@ -130,7 +130,7 @@ export const workersFlow = async (needs) => {
       }
       if (bound.reclaim?.work.jobs && clock() >= reclaimAtMs) {
         const jobs = await jobsBy(bound.reclaim)
-        // There may be more.
+        // More jobs may be waiting.
         reclaimAtMs = clock() + (jobs.length < take ? reclaimMs / 2 : 0)
         events.onReclaimed(jobs.length)
         if (jobs.length > 0) return jobs
@@ -142,7 +142,7 @@ export const workersFlow = async (needs) => {
     const confirm = async (jobs) => {
       if (bound.confirm.length === 0) return
       const askedMs = clock()
-      await untilDone(connection, 'confirm', () => ask(connection, bound.confirm, known, jobs))
+      await untilDone(connection, 'confirm', () => ask(connection, bound.confirm, values, jobs))
       events.onConfirmed(index, jobs.length, askedMs, clock())
     }
 
@@ -173,11 +173,11 @@ export const workersFlow = async (needs) => {
       await confirm(jobs)
     }
     await untilDone(connection, 'other', async () => {
-      for (const one of bound.leave) await ask(connection, [one], known)
+      for (const one of bound.leave) await ask(connection, [one], values)
     })
   }
 
-  /** What keeps the house: signs of life, and the jobs of the silent. */
+  /** The housekeeping of a process: signs of life, and the jobs of silent workers. */
   const keepHouse = async () => {
     const { alive, reclaim } = bound
     const reclaims = reclaim !== null && reclaim.work.jobs === null ? reclaim : null
@@ -244,13 +244,9 @@ export const workersFlow = async (needs) => {
     },
     stop,
     working: () => working,
-    /** The next of the connections is opened anew. */
+    /** Renews the next of the connections. */
     renew: (/** @type {number} */ index) => connections[index % connections.length].renew(),
-    /**
-     * Waits for the jobs in hand, but not for ever.
-     * @param {number} limitMs
-     * @param {AbortSignal} [now]
-     */
+    /** Waits at most so long for the jobs in hand. @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {
       const whole = await settledWithin(limitMs, () => working > 0, { clock, atOnce: now })
       atOnce = true

@@ -1,5 +1,5 @@
-// Workers in several processes. What each has done is in a file of its own, so a process that is killed is still counted,
-// and another takes its place.
+// Workers in several processes. Each has a file of what it has done, so the jobs of a killed process are still counted;
+// another process takes its place.
 
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ const againMs = 200
 const readyLimitMs = 20_000
 
 /** Workers by process, as evenly as can be. @param {number} workers @param {number} processes */
-const sharesOf = (workers, processes) =>
+const rangesOf = (workers, processes) =>
   Array.from({ length: processes }, (_, p) => {
     const from = Math.floor((p * workers) / processes)
     return { first: from, count: Math.floor(((p + 1) * workers) / processes) - from }
@@ -46,7 +46,7 @@ const startGroup = (orders, sink) => {
     secrets: { ORDERS: serialize(orders).toString('base64') },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  // One that was killed reads nothing any more.
+  // A process that was killed reads nothing any more.
   child.stdin?.on('error', () => {})
   const exit = once(child, 'exit')
   const { over: ready, finish } = deferred()
@@ -100,14 +100,14 @@ export const groupsInProcesses = async ({
   onKilled,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-workers-'))
-  const shares = sharesOf(plan.work.workers, plan.work.processes)
+  const ranges = rangesOf(plan.work.workers, plan.work.processes)
   /** @type {WorkerGroup[]} all there were */
   const groups = []
   let stopping = false
   let isWorking = false
   let begun = 0
 
-  /** @param {typeof shares[number]} share when it is ready */
+  /** @param {typeof ranges[number]} range when it is ready */
   const begin = async ({ first, count }) => {
     const number = ++begun
     const names = Array.from({ length: count }, (_, i) => `${box}.${number}.${first + i + 1}`)
@@ -153,7 +153,7 @@ export const groupsInProcesses = async ({
   })
   limit.catch(() => {})
   try {
-    await Promise.race([Promise.all(shares.map(begin)), limit])
+    await Promise.race([Promise.all(ranges.map(begin)), limit])
   } catch (error) {
     close()
     throw error
@@ -169,7 +169,7 @@ export const groupsInProcesses = async ({
       stopping = true
       for (const { child } of groups) child.stdin?.end()
     },
-    /** What the seconds of all processes come to, as each last said. */
+    /** The sums of what all processes last reported. */
     measured: () => (groups.length > 0 ? groups.flatMap(({ measured }) => measured ?? []) : last),
     pids: () => groups.flatMap(({ child, ended }) => (ended ? [] : [Number(child.pid)])),
     /** @param {number} limitMs @param {AbortSignal} [now] */

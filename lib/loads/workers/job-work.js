@@ -1,7 +1,7 @@
-// The work of a job: a core that computes, or a wait. Computing is a number of steps, not a time: where others take the core
-// it takes longer, as real work does.
+// The work of a job: a computing core, or a wait. Computing is a number of steps, not a time, so it takes longer while
+// others use the core, as real work does.
 
-// As many as a millisecond has, so that one measurement is short.
+// Steps of about a millisecond, so that one measurement is short.
 const trialSteps = 100_000
 const trials = 60
 
@@ -13,7 +13,7 @@ const compute = (steps) => {
 }
 
 /**
- * Steps that a core of this box does in a microsecond: the most of many short trials, as others may have taken the core.
+ * Steps that a core of this box does in a microsecond: the most of many short trials, as others may use the core.
  * @param {() => number} clock ms
  */
 export const stepsPerUs = (clock) => {
@@ -49,7 +49,7 @@ export const jobWorkOf = ({ kind, us }, perUs, clock) => {
     const fromMs = clock()
     computed.kept ^= compute(steps)
     const tookMs = clock() - fromMs
-    // The other workers of this process have their turn.
+    // Lets the other workers of this process run.
     return new Promise((resolve) => {
       setImmediate(resolve, tookMs)
     })

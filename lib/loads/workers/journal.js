@@ -1,5 +1,5 @@
-// What a worker process has done, as a file that outlives it: a job is in it as soon as it is done, before it is confirmed, so
-// that nothing is forgotten of a process that is killed. Records are eight numbers.
+// A file of what a worker process has done. A job is recorded as soon as it is done, before it is confirmed, so that
+// nothing is lost if the process is killed. Records are eight numbers.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
 /** @import { GroupSink } from './worker-group.js' */
@@ -21,7 +21,7 @@ const losses = /** @type {const} */ (['take', 'confirm', 'other'])
 const mostKept = 500
 
 /**
- * Writes records. What is no job's end may wait for the next one.
+ * Writes records. Records other than the end of a job may be written with the next one.
  * @param {string} path
  * @returns {Omit<GroupSink, 'refused' | 'event'> & { flush: () => void }}
  */
@@ -69,11 +69,7 @@ export const journalWriter = (path) => {
   }
 }
 
-/**
- * Reads what has been added since the last time, and passes it on.
- * @param {string} path
- * @param {GroupSink} sink
- */
+/** Reads the records added since the last call, and passes them on. @param {string} path @param {GroupSink} sink */
 export const journalReader = (path, sink) => {
   const file = openSync(path, 'a+')
   const buffer = Buffer.alloc(recordBytes * 1024)
@@ -99,11 +95,11 @@ export const journalReader = (path, sink) => {
     else sink.foreign(a)
   }
   return {
-    /** Nothing after its end: a process may outlive the run that has given up. */
+    /** Nothing after its end is read: a process may outlive a run that has given up. */
     read() {
       while (isOpen) {
         const got = readSync(file, buffer, 0, buffer.length, at)
-        // The last record may be written only in part.
+        // The last record may be incomplete.
         const whole = Math.floor(got / recordBytes)
         for (let i = 0; i < whole; i++) tell(i * fields)
         at += whole * recordBytes

@@ -1,4 +1,4 @@
-// What workers of a queue are opened with, how they end, and what became of every job.
+// The parts of a run of workers, how it ends, and what became of every job.
 
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,9 +22,9 @@ import { openStages } from './stages.js'
  * @import { WorkPlan } from './plan.js'
  */
 
-// Boxes that drain a queue see within about a second of each other that it is empty.
+// Boxes that drain a queue see that it is empty within about a second of each other.
 const othersEndMs = 5000
-const lookEveryMs = 100
+const checkEveryMs = 100
 const isOutOfMemory = (/** @type {Error} */ { message }) => /\bOOM\b/.test(message)
 
 /** A name that no other run has. */
@@ -47,16 +47,16 @@ const checkServer = async (strategy, { commands, address, versions }) => {
 }
 
 /**
- * What is written and shown of each second.
+ * How each second is written and shown.
  * @param {WorkPlan} plan
  * @param {() => number} elapsed
  * @param {Awaited<ReturnType<typeof openStages>>['stages']} stages
  * @param {{ renew: () => Promise<void> }} account
- * @param {(waiting: number | null) => Promise<void>} look whether the run is over; null: the server does not say
+ * @param {(waiting: number | null) => Promise<void>} checkEnd whether the run is over; null: the server did not answer
  */
-const secondsOf = (plan, elapsed, stages, account, look) => {
+const secondsOf = (plan, elapsed, stages, account, checkEnd) => {
   const { records } = stages[stages.length - 1]
-  // With two stages, what the first has done too.
+  // With two stages, the jobs done by the first as well.
   const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
   return {
     totalMs: plan.durationMs,
@@ -64,7 +64,7 @@ const secondsOf = (plan, elapsed, stages, account, look) => {
     ask: () => account.renew().catch(() => {}),
     async line(/** @type {any} */ { perS: achieved }, /** @type {any} */ line) {
       const { perS } = filtered()
-      await look(waitingIn(line)).catch(() => {})
+      await checkEnd(waitingIn(line)).catch(() => {})
       return { achieved, ...(stages.length > 1 && { filtered: perS }), ...line }
     },
     shown: (/** @type {any} */ { perS, now }, /** @type {any} */ line) => ({
@@ -123,7 +123,7 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
       return workers.settle(limitMs, atOnce)
     },
   })
-  const seconds = secondsOf(plan, elapsed, stages, account, ending.look)
+  const seconds = secondsOf(plan, elapsed, stages, account, ending.check)
   return {
     ...{ plan, announced, strategy, client, last, workers, account, box },
     ...{ instruments, clocks, journal, elapsed },
@@ -144,7 +144,7 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
 
 /** @typedef {Awaited<ReturnType<typeof setUp>>} WorkRun */
 
-/** What became of every job, as the accounts and the queue have it now. @param {WorkRun} run */
+/** What became of every job, by the accounts and the queue as they are now. @param {WorkRun} run */
 const accountNow = async ({ client, strategy, last, workers, box }) => {
   const beside = await accountsBeside(client(), strategy.accounts(), box)
   const contents = await contentsOf(client(), strategy)
@@ -168,7 +168,7 @@ const accountNow = async ({ client, strategy, last, workers, box }) => {
 }
 
 /**
- * The same, read when none of our workers takes jobs any more. Boxes that end together wait for each other's last account.
+ * The same at the end, when our workers take no more jobs. Boxes that end together wait for each other's last account.
  * @param {WorkRun} run
  * @param {AbortSignal} atOnce
  */
@@ -180,7 +180,7 @@ const accounted = async (run, atOnce) => {
   const areTaking = async () =>
     (await signs(run.client(), keys)).boxes.some(({ name, takes }) => takes && name !== run.box)
   for (const untilMs = performance.now() + othersEndMs; performance.now() < untilMs && !atOnce.aborted; ) {
-    await sleep(lookEveryMs)
+    await sleep(checkEveryMs)
     if (!(await areTaking())) break
   }
   return accountNow(run)
@@ -194,7 +194,7 @@ export const openWorkers = async (needs) => {
   return {
     /** When, epoch. */
     async begin() {
-      // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
+      // Workers of a queue that has filled the memory make room; the account is stored as soon as it fits.
       await account.begin().catch((error) => {
         if (!isOutOfMemory(error)) throw error
       })

@@ -1,4 +1,4 @@
-// What the workers of a queue do: their own settings, and the queue as its producers' plan in the target names it.
+// The plan of the workers of a queue: their own settings, and the queue by its producers' plan in the target.
 import { OPTIONS } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
@@ -10,7 +10,7 @@ import { isStrategy, strategyNamed } from '../../workloads/index.js'
  * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
  */
 
-/** What only workers have. */
+/** Options that only workers have. */
 const ofWorkers = /** @type {const} */ ([
   'workers',
   'processes',
@@ -24,7 +24,7 @@ const ofWorkers = /** @type {const} */ ([
   'drain',
 ])
 
-/** What only those have who fetch items. */
+/** Options that only consumers of items have. */
 const ofFetches = /** @type {const} */ ([
   'limit',
   'mode',
@@ -40,7 +40,7 @@ const ofFetches = /** @type {const} */ ([
   'pacing',
 ])
 
-// What a plan of items has besides.
+// Fields that the plan of items has in addition.
 const noItems = Object.freeze({
   sets: /** @type {readonly string[]} */ ([]),
   extraSets: /** @type {readonly string[]} */ ([]),
@@ -57,7 +57,7 @@ const typedOf = ({ given, givenBy }, keys) => {
   return key && (givenBy[key] ?? `--${OPTIONS.find((option) => option.key === key)?.name}`)
 }
 
-/** Whether a strategy's jobs are taken by workers; those of a model that is not at hand are not. @param {string} strategy */
+/** Whether workers take a strategy's jobs; false for models that are not loaded. @param {string} strategy */
 export const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
 
 /** Options of workers have no meaning for a consumer that reads items. @param {ReaderSettings} settings @param {string} strategy */
@@ -86,7 +86,7 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
     throw new OptionError('--output-work is the work of a second stage; set --outputs')
   const processesOf = (/** @type {number} */ many, /** @type {typeof work} */ { kind, us }) =>
     Math.min(many, settings.processes ?? (kind === 'cpu' && us > 0 ? cores : 1))
-  // Jobs that take longer than that would be taken over while they are worked on.
+  // Jobs that take longer would be taken over by other workers.
   const holdMs = (take * Math.max(work.us, outputWork.us)) / 1000
   if (holdMs * 2 > reclaimMs)
     throw new OptionError(
@@ -98,7 +98,7 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
     strategy,
     prefix,
     quantity: announced?.quantity ?? settings.quantity,
-    /** The producers' value, where it is known. */
+    /** The rate of the producers, if known. */
     producedHz: announced?.paced ? (announced.quantity * 1000) / announced.periodMs : null,
     valueBytes: announced?.valueBytes ?? settings.valueBytes,
     payload: announced?.payload ?? settings.payload,
@@ -128,7 +128,7 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
   }
 }
 
-/** The plans of its stages, each as if it were alone. @param {WorkPlan} plan @returns {WorkPlan[]} */
+/** The plans of its stages, each like that of a run of its own. @param {WorkPlan} plan @returns {WorkPlan[]} */
 export const stagesOf = (plan) =>
   plan.work.outputs === null
     ? [plan]

@@ -1,5 +1,5 @@
-// A process of workers, started by the run: its first line on the pipe from there is what it does, the end of stdin ends it in
-// order, and the end of the pipe at once. It prints a line a second: what it cost, and what was refused.
+// A process of workers, started by the run. The first line on its pipe has its orders, the first byte on stdin starts it,
+// the end of stdin ends it in order, and the end of the pipe at once. It prints a line a second: CPU, and commands refused.
 import { deserialize } from 'node:v8'
 import { fromParent } from '../../base/child.js'
 import { steadyClock } from '../../measure/clocks.js'
@@ -27,7 +27,7 @@ import { workerGroupOf } from './worker-group.js'
 const settleMs = 8000
 const clock = () => performance.now()
 const tell = (/** @type {object} */ line) => process.stdout.write(`${JSON.stringify(line)}\n`)
-// Its parent ends it.
+// The parent ends this process.
 process.on('SIGINT', () => {})
 
 const { ORDERS = '' } = await fromParent(process.env, () => process.exit(1))
@@ -43,7 +43,7 @@ const group = await workerGroupOf({
   names,
   stepsPerUs,
   dial: (handlers) => dial(endpointOf(address), access, handlers),
-  // The queue has moved: the parent knows where to.
+  // The queue has moved: asks the parent for the new address.
   refresh: async () => process.exit(3),
   nowUs: () => (steady.epochMs() + offsetMs) * 1000,
   sink: {

@@ -1,5 +1,5 @@
 // Why a run of the workers of a queue may not be quoted: every reason by name and what to do about it.
-import { count, micros, percent, plainText, several, share } from '../../base/units.js'
+import { asPercent, count, micros, percent, plainText, several } from '../../base/units.js'
 import { clientLimit, clientStopped, contendedWords } from '../../measures/client-limit.js'
 import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
 
@@ -10,16 +10,16 @@ import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
  * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
 
-// Work of a core takes longer where others take the core; a timer of Node wakes up to a millisecond late, and later on a
-// busy machine.
+// Computing takes longer while others use the core; a timer of Node fires up to a millisecond late, and later on a busy
+// machine.
 const workShare = 0.2
 const timerUs = 2000
 const starvedShare = 0.5
 const leastRenewed = 0.9
-// Workers do not all find a job at once.
+// Not all workers find a job at once.
 const spare = 1.3
 
-/** Each job in one place. @param {Evidence} run @returns {Warning[]} */
+/** Each job must be in exactly one place. @param {Evidence} run @returns {Warning[]} */
 const accounting = ({ jobs: { account, settled } }) => {
   if (account === null)
     return [
@@ -123,13 +123,13 @@ const refusals = ({ commands }) =>
     message: `the servers refused ${several(Number(n), 'command')} of workers (${plainText(cause)})`,
   }))
 
-/** What was asked of each stage, and what was measured. @param {Evidence} run */
+/** The work asked for and the work measured, of each stage. @param {Evidence} run */
 const worksOf = ({ plan: { work }, workers, stages }) => [
   { ...work, mean: workers.work_us_mean },
   ...(work.outputs ? [{ ...work.outputs, mean: stages.output.work_us_mean }] : []),
 ]
 
-/** Work that took longer than was asked for. @param {Evidence} run @returns {Warning[]} */
+/** Work that took longer than asked for. @param {Evidence} run @returns {Warning[]} */
 const workMissed = (run) => worksOf(run).flatMap((one) => missedBy(one, run.client))
 
 /** @param {ReturnType<typeof worksOf>[number]} one @param {Evidence['client']} client @returns {Warning[]} */
@@ -180,14 +180,14 @@ const limits = (run) => {
     return [
       {
         code: 'starved',
-        message: `the workers had jobs in hand for ${share(workers.busy_share)} of the time: the rate is that of the producers, not what these workers can do`,
+        message: `the workers had jobs in hand for ${asPercent(workers.busy_share)} of the time: the rate is that of the producers, not what these workers can do`,
         invalidates: false,
       },
     ]
   return []
 }
 
-/** How many would do, where their process is not the limit. @param {Evidence} run @param {number} grown */
+/** How many workers would be enough, if their process is not the limit. @param {Evidence} run @param {number} grown */
 const moreWorkers = ({ workers, jobs, client }, grown) => {
   const needed = Math.ceil((spare * workers.count * (jobs.done + grown)) / jobs.done)
   return clientLimit(client) === null && needed <= 1000 ? `; set --workers ${needed}` : ''

@@ -1,10 +1,10 @@
-// What is counted and timed of the workers of a queue.
+// Counts and latencies of the workers of a queue.
 import { jobsOf } from '../../measure/jobs.js'
 import { series } from '../../measure/latency.js'
 
 /** @import { GroupSink } from './worker-group.js' */
 
-// What clocks may be off without being worth a word.
+// A difference between clocks that is not reported.
 const aheadUs = 100_000
 
 /** @param {number} workers */
@@ -22,7 +22,7 @@ export const workRecords = (workers) => {
   const byWorker = new Float64Array(workers)
   const lostReplies = { take: 0, confirm: 0, other: 0 }
   const whole = { batches: 0, busyMs: 0, workUs: 0, processesLost: 0, renewed: 0 }
-  // When the first job was taken, and the last one done, by the clock of the queue's server.
+  // When the first job was taken and the last one done, by the clock of the queue's server.
   const span = { fromUs: Number.POSITIVE_INFINITY, toUs: 0 }
   let ahead = { jobs: 0, maxUs: 0 }
   /** @type {Record<string, number>} */
@@ -79,7 +79,7 @@ export const workRecords = (workers) => {
     lostReplies,
     whole,
     span,
-    /** Jobs from the future, since the call before. */
+    /** Jobs with a time in the future since the last call. */
     aheadTurn() {
       const found = ahead
       ahead = { jobs: 0, maxUs: 0 }

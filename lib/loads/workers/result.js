@@ -1,4 +1,4 @@
-// The result of the workers of a queue: what was counted, timed and accounted, under the names of run.json.
+// The result of the workers of a queue: counts, latencies and the account, under the names of run.json.
 import { sums } from '../../base/sums.js'
 import { commandsOfRole } from '../../measures/nodes.js'
 
@@ -21,7 +21,7 @@ const fairness = (counts) => {
   return squares === 0 ? null : (sum * sum) / (counts.length * squares)
 }
 
-/** How far the busiest worker is above the one in the middle. @param {Float64Array} counts */
+/** How far the busiest worker is above the median one. @param {Float64Array} counts */
 const busiest = (counts) => {
   const sorted = counts.toSorted()
   const middle = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
@@ -46,7 +46,7 @@ const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
   }
 }
 
-/** Filters and outputs, each as if it were alone. @param {WorkRun} run @param {number} durationMs */
+/** Filters and outputs, each like a run of its own. @param {WorkRun} run @param {number} durationMs */
 const stagesOf = ({ workers: { stages } }, durationMs) =>
   stages.length === 1
     ? null

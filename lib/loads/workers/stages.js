@@ -1,5 +1,5 @@
-// The stages of a run of workers: one, or filters that hand their jobs over to outputs. Each has workers, records and a queue of
-// its own; together they look like one group.
+// The stages of a run of workers: one, or filters that pass their jobs to outputs. Each has its own workers, records and
+// queue; together they have the interface of one group.
 
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { waitingOf } from './contents.js'
@@ -27,7 +27,7 @@ import { workerGroupOf } from './worker-group.js'
  * @property {(kind: string, text: string) => void} onEvent
  */
 
-/** A process that computes delays everything else in it. @param {WorkPlan['work']} work */
+/** Computing in this process would delay everything else in it. @param {WorkPlan['work']} work */
 const needsProcesses = ({ processes, stage, kind, us }) =>
   processes > 1 || (stage !== null && kind === 'cpu' && us > 0)
 
@@ -84,7 +84,7 @@ export const openStages = async (needs) => {
   }
   return {
     stages,
-    /** Jobs that wait, by stage. @param {Redis} client */
+    /** Jobs waiting, by stage. @param {Redis} client */
     waiting: (client) => Promise.all(stages.map(({ strategy }) => waitingOf(client, strategy))),
     start() {
       for (const group of groups) group.start()
@@ -92,7 +92,7 @@ export const openStages = async (needs) => {
     stop() {
       for (const group of groups) group.stop()
     },
-    /** For the processes beside this one. */
+    /** Measurements of the other processes. */
     measured: () => groups.flatMap((group) => ('measured' in group ? group.measured() : [])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {

@@ -1,4 +1,4 @@
-// The workers of one process: the flow, and what it reports of each job.
+// The workers of one process: the flow, and its report of each job.
 import { systemTimers } from '../../base/timers.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { jobIn } from '../../workloads/queue/job.js'
@@ -106,7 +106,7 @@ export const workerGroupOf = async ({ plan, names, stepsPerUs, dial, refresh, no
   let next = 0
   const reconnects = reconnectsOf({
     hz: reconnectHz === null ? null : (reconnectHz * names.length) / connections,
-    renew: () => flow.renew(next++),
+    renew: () => (flow.renew(next++) ? [] : null),
     clock,
     timers: systemTimers,
   })

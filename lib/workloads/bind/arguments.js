@@ -14,7 +14,7 @@ export const isMany = (/** @type {any} */ slot) => slot?.many !== undefined
 export const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
 export const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
 
-/** What an argument is made of, for every role. @param {Slot} slot @param {Binding} binding @returns {(string | number | Variable)[]} */
+/** The value of an argument, for every role. @param {Slot} slot @param {Binding} binding @returns {(string | number | Variable)[]} */
 export const argumentParts = (slot, binding) => {
   if (Array.isArray(slot)) return slot.flatMap((one) => argumentParts(one, binding))
   if (typeof slot !== 'object') return [slot]
@@ -28,10 +28,10 @@ export const argumentParts = (slot, binding) => {
 export const textOfParts = (parts, valueFor) =>
   parts.map((part) => (typeof part === 'object' ? String(valueFor(part)) : part)).join('')
 
-/** As writers and readers name a script. @type {Binding['scriptText']} */
+/** Scripts as writers and readers name them. @type {Binding['scriptText']} */
 export const shaOrInline = ({ script, inline }) => (inline ? inlineScript(script) : scriptSha(script))
 
-/** Neighbouring texts as one. @param {(string | number | Variable)[]} parts */
+/** Merges neighbouring texts. @param {(string | number | Variable)[]} parts */
 const joined = (parts) => {
   const out = /** @type {(string | number | Variable)[]} */ ([])
   for (const part of parts) {
@@ -42,37 +42,37 @@ const joined = (parts) => {
   return out
 }
 
-/** What an argument is made of. @param {Argument} argument @param {Binding} binding */
+/** The parts of an argument. @param {Argument} argument @param {Binding} binding */
 export const partsOfArgument = (argument, binding) => joined(argumentParts(argument, binding))
 
 /**
  * An argument as a constant, or as a function of the item.
  * @param {Argument} argument
  * @param {Binding} binding
- * @returns {{ of: ((n: number) => Encoded) | null, constant: Encoded }}
+ * @returns {{ forItem: ((n: number) => Encoded) | null, constant: Encoded }}
  */
 export const argumentOf = (argument, binding) => {
   const parts = partsOfArgument(argument, binding)
   if (parts.every((part) => typeof part !== 'object' || part.hole)) {
     const encoded = parts.map((part) => (typeof part === 'object' ? /** @type {Part} */ (part.hole) : part))
-    return { of: null, constant: encoded.length === 1 ? encoded[0] : encoded }
+    return { forItem: null, constant: encoded.length === 1 ? encoded[0] : encoded }
   }
-  return { of: madeOf(parts), constant: '' }
+  return { forItem: madeOf(parts), constant: '' }
 }
 
 /** @param {(string | number | Variable)[]} parts @returns {(n: number) => Encoded} */
 const madeOf = (parts) => {
   const [head, variable] = parts
-  const ofItem = typeof variable === 'object' ? variable.of : undefined
+  const ofItem = typeof variable === 'object' ? variable.forItem : undefined
   if (parts.length === 2 && typeof head === 'string' && ofItem)
     return (n) => {
       const value = ofItem(n)
       return typeof value === 'object' ? [head, ...value] : head + value
     }
-  if (parts.length === 1 && typeof head === 'object' && head.of) return head.of
+  if (parts.length === 1 && typeof head === 'object' && head.forItem) return head.forItem
   return (n) => {
     const values = parts.flatMap((part) =>
-      typeof part !== 'object' ? [part] : (part.of?.(n) ?? [/** @type {Part} */ (part.hole)]),
+      typeof part !== 'object' ? [part] : (part.forItem?.(n) ?? [/** @type {Part} */ (part.hole)]),
     )
     return values.every((value) => typeof value !== 'object') ? values.join('') : values
   }
@@ -91,11 +91,11 @@ export const keyIn = (args, where) => {
 export const textOf = ({ parts }, i, prefix) => {
   let text = prefix
   for (const part of parts)
-    text += typeof part === 'string' ? part : String((part.drawn ? undefined : part.of?.(i)) ?? i)
+    text += typeof part === 'string' ? part : String((part.drawn ? undefined : part.forItem?.(i)) ?? i)
   return text
 }
 
-/** The numbers of a family that can be listed; null: they go by item, by the minute, or by several numbers. @param {Family} family */
+/** The numbers of a family that can be listed; null: they depend on the item, the minute, or several numbers. @param {Family} family */
 export const rangeOf = ({ parts }) => {
   const variables = parts.filter((part) => typeof part === 'object')
   if (variables.length === 0) return /** @type {[number, number]} */ ([0, 1])
@@ -105,7 +105,7 @@ export const rangeOf = ({ parts }) => {
 }
 
 /**
- * All keys of a family, of those that move with time the one of the tick.
+ * All keys of a family; of those that change with time, the one of the tick.
  * @param {Family} family
  * @param {string} prefix
  * @returns {Key[]}
@@ -114,8 +114,8 @@ export const keysIn = (family, prefix) => {
   const range = rangeOf(family)
   if (range)
     return Array.from({ length: range[1] - range[0] }, (_, i) => textOf(family, range[0] + i, prefix))
-  const { of, constant } = argumentOf(family, { prefix, scriptText: () => '' })
-  if (of) throw new TypeError(`${family.pattern}: keys of an item cannot be listed`)
+  const { forItem, constant } = argumentOf(family, { prefix, scriptText: () => '' })
+  if (forItem) throw new TypeError(`${family.pattern}: keys of an item cannot be listed`)
   return [/** @type {Key} */ (constant)]
 }
 

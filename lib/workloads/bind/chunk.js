@@ -17,7 +17,7 @@ import { gatheredBytes, templatesOf } from './template.js'
  */
 
 /** @param {readonly (string | number | Variable)[]} parts @param {number} n */
-const textOf = (parts, n) => textOfParts(parts, ({ of }) => of?.(n))
+const textOf = (parts, n) => textOfParts(parts, ({ forItem }) => forItem?.(n))
 
 /** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
 const eachOf = (command, prefix) => {
@@ -71,9 +71,6 @@ const gatherOf = ({ name, args }, prefix) => {
   }
 }
 
-/**
- * @param {Command} command of the kind each or gather
- * @param {string} prefix
- */
+/** @param {Command} command of the kind each or gather @param {string} prefix */
 export const chunkCommandsOf = (command, prefix) =>
   command.kind === 'each' ? eachOf(command, prefix) : gatherOf(command, prefix)

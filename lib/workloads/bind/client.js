@@ -53,14 +53,14 @@ export const keyBytesOf = ({ name, args }, prefix) => {
 const bytesOf = (parts, n) =>
   Buffer.concat(
     parts.flatMap((part) => {
-      const made = typeof part === 'object' ? (part.of?.(n) ?? '') : part
+      const made = typeof part === 'object' ? (part.forItem?.(n) ?? '') : part
       return Array.isArray(made)
         ? made.map((one) => /** @type {Buffer} */ (one))
         : [Buffer.from(String(made))]
     }),
   )
 
-/** What a client can make of its item's number, of itself or as the keys of a family. @param {any} slot @returns {boolean} */
+/** Variables that follow from the item's number, alone or as keys of a family. @param {any} slot @returns {boolean} */
 const isOfItem = (slot) =>
   Array.isArray(slot)
     ? slot.every(isOfItem)

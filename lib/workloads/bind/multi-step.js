@@ -1,5 +1,5 @@
-// Operations whose next command may follow from a reply: a cursor, the keys to read. The commands are those of the
-// declaration; what their replies mean, and when they are over, is read off them.
+// Operations whose next command may depend on a reply: a cursor, or the keys to read. The commands, the meaning of replies
+// and the end of an operation are read off the declaration.
 
 import { progressOf } from '../reply-meanings.js'
 import { keyIn, textOfParts } from './arguments.js'
@@ -34,7 +34,7 @@ const textOf = (argument, prefix) => {
       return (/** @type {number} */ _, /** @type {Progress} */ progress) =>
         /** @type {any} */ (atom).from(progress)
     const parts = partsOfSlot(atom, prefix)
-    return (/** @type {number} */ n) => textOfParts(parts, ({ of }) => of?.(n))
+    return (/** @type {number} */ n) => textOfParts(parts, ({ forItem }) => forItem?.(n))
   })
   return makers.length === 1 ? makers[0] : (n, progress) => makers.map((make) => make(n, progress)).join('')
 }
@@ -52,18 +52,14 @@ const boundOf = (command, prefix) => {
   })
   return {
     ...command,
-    /** It is about keys that replies brought: without any it is left out. */
+    /** Whether it is about keys from replies: without any, it is left out. */
     needsFound: slots.includes(null),
     /** @param {number} n @param {Progress} progress */
     words: (n, progress) => [command.name, ...slots.flatMap((make) => make?.(n, progress) ?? progress.found)],
   }
 }
 
-/**
- * @param {readonly Command[]} commands
- * @param {string} prefix
- * @param {Meanings} meanings
- */
+/** @param {readonly Command[]} commands @param {string} prefix @param {Meanings} meanings */
 export const multiStepsOf = (commands, prefix, meanings) => {
   const steps = commands.map((command) => boundOf(command, prefix))
   const { family } = keyIn(commands[0].args, commands[0].name)
@@ -73,7 +69,7 @@ export const multiStepsOf = (commands, prefix, meanings) => {
     const progress = progressOf(n, client)
     let at = 0
     const isOver = { cursor: () => progress.cursor === '0', executed: () => progress.isExecuted }
-    /** After the command that was answered. */
+    /** Continues after the command that was answered. */
     const advance = () => {
       const { until } = steps[at]
       at = until === undefined || isOver[until]() ? at + 1 : 0
@@ -86,7 +82,7 @@ export const multiStepsOf = (commands, prefix, meanings) => {
         while (isLeftOut()) advance()
         if (at >= steps.length) return null
         const out = /** @type {Outgoing[]} */ ([])
-        // Those that wait for no reply go with the next.
+        // Commands that need no reply are sent with the next.
         for (; steps[at].joined; at++) out.push({ args: steps[at].words(n, progress), heeded: false })
         out.push({ args: steps[at].words(n, progress), heeded: true })
         return out

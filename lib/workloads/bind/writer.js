@@ -1,4 +1,4 @@
-// Declaration + planFields = what the drivers play: steps that make a command's arguments.
+// Makes what the drivers play of a declaration and the fields of a plan: steps that make a command's arguments.
 import { eachStep, gatherStep, once } from '../step.js'
 import {
   argumentOf,
@@ -21,11 +21,7 @@ import { gatheredBytes, putTemplate, templatesOf } from './template.js'
  * @typedef {{ prefix: string }} PlanFields what a workload's strategies read; the rest is the workload's own
  */
 
-/**
- * @param {Command} command
- * @param {Binding} binding
- * @param {string} where
- */
+/** @param {Command} command @param {Binding} binding @param {string} where */
 const argsOf = ({ name, args }, binding, where) => {
   const { at, family } = keyIn(args, where)
   const slots = args.map((slot, i) => {
@@ -35,7 +31,7 @@ const argsOf = ({ name, args }, binding, where) => {
       count: isCount(slot) ? /** @type {Variable} */ (slot) : null,
       many: isMany(slot),
       list,
-      of: list.map((argument) => argumentOf(argument, binding)),
+      encoders: list.map((argument) => argumentOf(argument, binding)),
     }
   })
   return { name, at, family, slots }
@@ -67,16 +63,16 @@ const eachBytes = ({ name, args }, binding) => {
  * @returns {Partial<GatherBytes>}
  */
 const gatherBytes = ({ name, slots }, binding) => {
-  const pieces = slots.map(({ isKey, count, many, of, list }) => ({
+  const pieces = slots.map(({ isKey, count, many, encoders, list }) => ({
     templateFor: many
       ? templatesOf(
           null,
           list.map((argument) => partsOfArgument(argument, binding)),
         )
       : null,
-    repeated: many ? of.length : 0,
+    repeated: many ? encoders.length : 0,
     value: (/** @type {number} */ items, /** @type {Key} */ key) =>
-      isKey ? key : count ? items * (count.times ?? 1) + (count.plus ?? 0) : of[0].constant,
+      isKey ? key : count ? items * (count.times ?? 1) + (count.plus ?? 0) : encoders[0].constant,
   }))
   if (pieces.some(({ repeated, templateFor }) => repeated > 0 && templateFor === null)) return {}
   const { size, put } = gatheredBytes(name, pieces)
@@ -96,12 +92,12 @@ const stepOf = (command, repeat, binding, where) => {
     ...(number && { number }),
   }
   if (command.kind === 'each') {
-    const makers = slots.map(({ of: [one] }) => one)
-    const { of: ofKey, constant: onlyKey } = makers[at] ?? { of: null, constant: name }
+    const makers = slots.map(({ encoders: [one] }) => one)
+    const { forItem: ofKey, constant: onlyKey } = makers[at] ?? { forItem: null, constant: name }
     return eachStep(
       (n) => {
         const args = /** @type {Encoded[]} */ ([name])
-        for (const { of, constant } of makers) args.push(of ? of(n) : constant)
+        for (const { forItem, constant } of makers) args.push(forItem ? forItem(n) : constant)
         return args
       },
       { ...options, key: ofKey ?? (() => onlyKey), ...eachBytes(command, binding) },
@@ -111,17 +107,18 @@ const stepOf = (command, repeat, binding, where) => {
   /** @param {Key} key @param {number[]} ns */
   const args = (key, ns) => {
     const out = /** @type {Encoded[]} */ ([name])
-    for (const { isKey, count, many, of } of slots) {
+    for (const { isKey, count, many, encoders } of slots) {
       if (isKey) out.push(key)
       else if (count) out.push(ns.length * (count.times ?? 1) + (count.plus ?? 0))
-      else if (!many) out.push(of[0].constant)
-      else for (const n of ns) for (const one of of) out.push(one.of ? one.of(n) : one.constant)
+      else if (!many) out.push(encoders[0].constant)
+      else
+        for (const n of ns) for (const one of encoders) out.push(one.forItem ? one.forItem(n) : one.constant)
     }
     return out
   }
   if (command.kind === 'gather') {
-    const { of, constant } = argumentOf(family, binding)
-    const key = /** @type {(n: number) => Key} */ (of ?? (() => constant))
+    const { forItem, constant } = argumentOf(family, binding)
+    const key = /** @type {(n: number) => Key} */ (forItem ?? (() => constant))
     return gatherStep(command.max ?? 0, key, args, {
       ...options,
       ...gatherBytes({ name, at, family, slots }, binding),
@@ -148,7 +145,7 @@ export const boundStepsOf = (declared, operation, planFields, binding) => {
 }
 
 /**
- * How acknowledged items are looked for; null where they cannot be.
+ * How acknowledged items are checked; null where they cannot be.
  * @param {Declaration} declared
  * @param {any} planFields
  * @param {Binding} binding

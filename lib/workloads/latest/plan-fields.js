@@ -70,12 +70,12 @@ const liveItems = (plan) => {
   const { quantity, ttlS, once, durationMs = null } = plan
   const hz = writtenHz(plan)
   const written = durationMs === null ? Number.POSITIVE_INFINITY : quantity + (hz * durationMs) / 1000
-  const kept = Math.min(keptItems(plan), written)
+  const keptNow = Math.min(keptItems(plan), written)
   if (!once) {
     const more = (/** @type {number} */ seconds) =>
       newHz(plan) * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
     return {
-      kept,
+      kept: keptNow,
       items: quantity + more(meanLifetimeS(plan)),
       ranked: quantity + more(ttlS + purgeS),
       inMinutes: minuteKeys(durationMs) * quantity + more(minuteKeyLifeS),
@@ -84,7 +84,7 @@ const liveItems = (plan) => {
   const within = (/** @type {number} */ seconds) =>
     quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
   return {
-    kept,
+    kept: keptNow,
     items: within(meanLifetimeS(plan)),
     ranked: within(ttlS + purgeS),
     inMinutes: within(minuteKeyLifeS),

@@ -57,7 +57,7 @@ export const membershipBloom = strategy({
     key: structures(t, { name: 'blom', type: 'string', bytes: 100 + filterBits(t) / 8, bytesAnId: 0 }),
   }),
   operations: (t, k) => {
-    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), filterBits(t), hashesOf(t)]
+    const args = (/** @type {any} */ name) => [name, '1', k.key, wholeId(t.ids), filterBits(t), hashesOf(t)]
     return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
   },
 })

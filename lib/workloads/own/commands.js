@@ -1,7 +1,7 @@
 // Facts about Redis commands: where their keys are, which type of key they need, and whether they may be retried after a
 // lost reply.
 import { createRequire } from 'node:module'
-import { nearest } from '../../base/nearest.js'
+import { didYouMean } from '../../base/did-you-mean.js'
 
 const require = createRequire(import.meta.url)
 /** @type {typeof import('@ioredis/commands')} */
@@ -76,10 +76,7 @@ export const refusalOf = (name, args = []) => {
 export const keyIndexes = (name, args) => table.getKeyIndexes(name.toLowerCase(), [...args])
 
 /** @param {string} name */
-export const likeCommand = (name) => {
-  const like = nearest(name.toLowerCase(), table.list)
-  return like ? `; did you mean ${like.toUpperCase()}?` : ''
-}
+export const likeCommand = (name) => didYouMean(name.toLowerCase(), table.list, (like) => like.toUpperCase())
 
 /** What is wrong with the number of a command's words, its name among them; null: nothing. @param {string} name @param {number} words */
 export const aritySentence = (name, words) => {

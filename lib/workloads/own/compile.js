@@ -1,8 +1,7 @@
-// A model's texts as what its commands and keys are, checked; `declared.js` makes a declaration of it. Every complaint
-// is one line that names the place in the file or on the command line.
+// Checks a model's texts and makes its commands and keys; `declared.js` makes a declaration of them. Every error is one
+// line that names the place in the file or on the command line.
 
-import { OptionError } from '../../base/errors.js'
-import { nearest } from '../../base/nearest.js'
+import { didYouMean } from '../../base/did-you-mean.js'
 import {
   aritySentence,
   isKnown,
@@ -17,13 +16,11 @@ import {
 } from './commands.js'
 import { readOf } from './read.js'
 import { scriptFault } from './scripts.js'
-import { patternOf, TemplateError, templateParts, wordsOf } from './template.js'
+import { parsed, patternOf, refuse, templateParts, wordsOf } from './template.js'
 
 /**
  * @import { NeedName } from '../needs.js'
- * @import { Placeholder, Word } from './template.js'
- *
- * @typedef {(at?: number) => string} Place names a character of a text
+ * @import { Place, Placeholder, Word } from './template.js'
  *
  * @typedef {object} CommandText
  * @property {string} text
@@ -75,28 +72,13 @@ const isOfItem = (word) => has(word, (name) => ofItem.has(name))
 /** @param {Word} word */
 const isVarying = (word) => has(word, (name) => ofItem.has(name) || ofTick.has(name))
 
-/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
-const refuse = (place, sentence, at) => {
-  throw new OptionError(`${place(at)}: ${sentence}`)
-}
-
-/** @template T @param {Place} place @param {() => T} read @returns {T} */
-const placed = (place, read) => {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
-    throw error
-  }
-}
-
 /**
  * Words of a command with its name, and which of them are keys.
  * @param {{ text: string, place: Place }} command
  * @param {ReadonlyMap<string, unknown> | null} declared patterns
  */
 const readCommand = ({ text, place }, declared) => {
-  const [first, ...words] = placed(place, () => wordsOf(text))
+  const [first, ...words] = parsed({ text, place }, wordsOf)
   if (!first) return refuse(place, 'a command is missing')
   const name = patternOf(first.parts).toUpperCase()
   const patterns = words.map(({ parts }) => patternOf(parts))
@@ -176,15 +158,11 @@ const keysOf = ({ keys: declared }, commands) => {
       checkKeyWord(words[i], place)
       const said = declared?.get(patterns[i])
       if (declared && !said) {
-        const like = nearest(patterns[i], [...declared.keys()])
-        refuse(
-          place,
-          `${patterns[i]} is not among the model's keys${like ? `; did you mean ${like}?` : ''}`,
-          at,
-        )
+        const hint = didYouMean(patterns[i], [...declared.keys()])
+        refuse(place, `${patterns[i]} is not among the model's keys${hint}`, at)
       }
       const type = typeOfCommand(name)
-      const known = keys.get(patterns[i]) ?? {
+      const key = keys.get(patterns[i]) ?? {
         pattern: patterns[i],
         parts: parts.flatMap((part) =>
           typeof part === 'object' && part.name === 'key' ? templateParts('item:{n}') : part,
@@ -199,11 +177,11 @@ const keysOf = ({ keys: declared }, commands) => {
             at,
           ),
       }
-      if (type && known.type && type !== known.type)
-        refuse(place, `${name} needs a ${type}, but ${patterns[i]} is a ${known.type} by ${known.by}`, at)
-      if (type && !known.type) Object.assign(known, { type, by: name })
-      if (i === indexes[0]) known.lifetime ??= lifetimeIn(command) ?? null
-      keys.set(patterns[i], known)
+      if (type && key.type && type !== key.type)
+        refuse(place, `${name} needs a ${type}, but ${patterns[i]} is a ${key.type} by ${key.by}`, at)
+      if (type && !key.type) Object.assign(key, { type, by: name })
+      if (i === indexes[0]) key.lifetime ??= lifetimeIn(command) ?? null
+      keys.set(patterns[i], key)
     }
   }
   for (const { type, untyped } of keys.values()) if (!type) untyped()
@@ -272,10 +250,7 @@ const commandOf = (command, { everyMs, per, retry, counts: names, number }) => {
 /** The part of a key that decides about its slot. @param {string} pattern */
 const tagIn = (pattern) => /\{\{(.+?)\}\}(?!\})/.exec(pattern)?.[1] ?? pattern
 
-/**
- * The commands and keys of a model.
- * @param {ModelText} model
- */
+/** The commands and keys of a model. @param {ModelText} model */
 export const compile = (model) => {
   if (model.write.length > mostCommands)
     refuse(model.place, `${model.write.length} commands are too many: a model has ${mostCommands} at most`)

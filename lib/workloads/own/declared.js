@@ -30,7 +30,7 @@ import { random, writer } from './words.js'
  * @import { Placeholder, Word } from './template.js'
  */
 
-// Beside values and the names of members; measured as those of latest/parts.js.
+// In addition to values and the names of members; measured like those of latest/parts.js.
 const keyBytes = /** @type {Record<string, number>} */ ({ string: 122, hash: 290 })
 const otherKeyBytes = 200
 const elementBytes = /** @type {Record<string, number>} */ ({
@@ -40,7 +40,7 @@ const elementBytes = /** @type {Record<string, number>} */ ({
   hash: 90,
   stream: 40,
 })
-// More keys than this are not asked how many items they hold.
+// With more keys than this, they are not asked how many items they hold.
 const mostAsked = 1000
 
 /** @param {PlanFields} t @param {Placeholder} placeholder @returns {(string | number | Variable)[]} */
@@ -98,7 +98,7 @@ const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
     type,
   )
   if (!isIndex) {
-    // When numbers are drawn, a key of all items holds as many as there are.
+    // When numbers are drawn, a key of all items holds as many as exist.
     const elements =
       isElements && !isOwn
         ? Math.min(t.live.items, spanOf(words.flatMap((word) => allAtoms(t, word.parts))))
@@ -202,10 +202,7 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
   }
 }
 
-/**
- * @param {ModelText} text
- * @param {Compiled} compiled
- */
+/** @param {ModelText} text @param {Compiled} compiled */
 export const declarationOf = ({ name, title, meets }, compiled) => {
   const { fetch, apart, commands, unread } = compiled
   return modelDeclaration({

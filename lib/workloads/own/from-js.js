@@ -2,9 +2,9 @@
 // the line of the file.
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
+import { didYouMean } from '../../base/did-you-mean.js'
 import { MillraceError, OptionError } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
-import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
 import { shaOrInline } from '../bind/arguments.js'
 import { boundStepsOf } from '../bind/writer.js'
@@ -77,7 +77,7 @@ const linesOf = (path, text) => {
         : String(text.slice(0, at).split('\n').length + (/^\s*\n/.test(text.slice(at)) ? 1 : 0))
     },
     /** @param {object} one that a word has made */
-    of: (one) => made.get(one) ?? '1',
+    lineOf: (one) => made.get(one) ?? '1',
     /** The words, each of which notes where it was used. */
     words: () =>
       Object.fromEntries(
@@ -121,9 +121,8 @@ const fieldsIn = (path, lines) => {
   if (typeof found !== 'object' || found === null) lines.refuse('1', 'its function returns no declaration')
   for (const [name, given] of Object.entries(found)) {
     const type = fields[/** @type {keyof typeof fields} */ (name)]
-    const like = nearest(name, Object.keys(fields))
     if (!type)
-      lines.refuse(lines.ofField(name), `unknown field ${name}${like ? `; did you mean ${like}?` : ''}`)
+      lines.refuse(lines.ofField(name), `unknown field ${name}${didYouMean(name, Object.keys(fields))}`)
     if (typeof given !== type) lines.refuse(lines.ofField(name), `${name} must be a ${type}`)
   }
   const fault = found.meets && firstFault(found.meets, meetsSchema)
@@ -188,15 +187,15 @@ const checkDeclared = (declared, lines) => {
   for (const family of families) {
     if (family?.family !== 'key') lines.refuse(lines.ofField('keys'), 'keys are made by family()')
     const fault = keyFault(family.pattern)
-    if (fault) lines.refuse(lines.of(family), fault)
+    if (fault) lines.refuse(lines.lineOf(family), fault)
     if (Number(family.lifetimeS) > longestLifetimeS)
       lines.refuse(
-        lines.of(family),
+        lines.lineOf(family),
         `${family.pattern}: ${family.lifetimeS} is no lifetime: keys live for ${longestLifetimeS} seconds at most`,
       )
     if (announcedKey(family) === null)
       lines.refuse(
-        lines.of(family),
+        lines.lineOf(family),
         `${family.pattern}: a key may vary by {n}, {minute} and numbers of a known range: modulo(), random(), writer()`,
       )
   }
@@ -209,7 +208,7 @@ const checkDeclared = (declared, lines) => {
       `${store.length} commands are too many: a model has ${mostCommands} at most`,
     )
   for (const command of store)
-    checkCommand(command, families, (sentence) => lines.refuse(lines.of(Object(command)), sentence))
+    checkCommand(command, families, (sentence) => lines.refuse(lines.lineOf(Object(command)), sentence))
   if (store.every(({ kind }) => kind === 'every'))
     lines.refuse(lines.ofField('operations'), 'no command carries an item: one must be each() or gather()')
   for (const command of store)
@@ -219,7 +218,7 @@ const checkDeclared = (declared, lines) => {
         scriptText: shaOrInline,
       })
     } catch (error) {
-      lines.refuse(lines.of(command), /** @type {Error} */ (error).message)
+      lines.refuse(lines.lineOf(command), /** @type {Error} */ (error).message)
     }
   const { asks = [] } = declared.fetch?.(t, k) ?? {}
   for (const { name, args } of asks)
@@ -233,7 +232,7 @@ const unreadIn = (declared, lines, path) => {
   for (const command of declared.operations(t, declared.keys(t)).store) {
     const fault = scriptFault(command.name, command.args.flatMap(textsOf))
     if (fault && 'unread' in fault)
-      return `${plainText(path)}:${lines.of(command)}: ${command.name}: ${fault.unread}`
+      return `${plainText(path)}:${lines.lineOf(command)}: ${command.name}: ${fault.unread}`
   }
   return null
 }

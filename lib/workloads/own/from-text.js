@@ -7,11 +7,11 @@ import { compile } from './compile.js'
 import { declarationOf } from './declared.js'
 import { mixSchema, modelOfMix } from './mix-text.js'
 import { schema } from './schema.js'
-import { patternOf, TemplateError, templateParts } from './template.js'
+import { parsed, patternOf, templateParts } from './template.js'
 
 /**
  * @import { Document, Node } from 'yaml'
- * @import { Place } from './compile.js'
+ * @import { Place } from './template.js'
  */
 
 const longestTitle = 120
@@ -50,12 +50,9 @@ export const modelOfLines = (lines) => {
 const placeInLine = (text) => (at) =>
   `--command '${plainText(text)}'${at === undefined ? '' : `, character ${at + 1}`}`
 
-/**
- * @param {string} path
- * @param {string} text
- */
+/** @param {string} path @param {string} text */
 const placesIn = (path, text) => {
-  // Loaded where there is a file: a run without one starts 12 ms sooner.
+  // Loaded only for a file: a run without one starts 12 ms sooner.
   const { LineCounter, parseDocument } = /** @type {typeof import('yaml')} */ (
     createRequire(import.meta.url)('yaml')
   )
@@ -66,7 +63,7 @@ const placesIn = (path, text) => {
     return `${plainText(path)}:${Math.max(1, line)}:${Math.max(1, col)}`
   }
   /** The characters of a scalar. @param {any} node @returns {Place} */
-  const of = (node) => {
+  const valueIn = (node) => {
     const start = node?.range?.[0] ?? 0
     const value = typeof node?.value === 'string' ? node.value : null
     const from = [start, start + 1].find((begin) => value !== null && text.startsWith(value, begin))
@@ -78,9 +75,9 @@ const placesIn = (path, text) => {
   const nameAt = (path) => {
     const parent = /** @type {any} */ (node(path.slice(0, -1)))
     const pair = parent?.items?.find((/** @type {any} */ one) => one.key?.value === path.at(-1))
-    return of(pair?.key ?? parent)
+    return valueIn(pair?.key ?? parent)
   }
-  return { document, at, place: (/** @type {(string | number)[]} */ path) => of(node(path)), nameAt }
+  return { document, at, place: (/** @type {(string | number)[]} */ path) => valueIn(node(path)), nameAt }
 }
 
 /** @param {Document} document @param {Place} place */
@@ -88,7 +85,7 @@ const plainDataOf = (document, place) => {
   try {
     return document.toJS()
   } catch (error) {
-    // Aliases that stand for millions of values.
+    // Aliases that expand to millions of values.
     throw new OptionError(
       `${place()}: ${plainText(/** @type {Error} */ (error).message.split('\n', 1)[0])}`,
       {
@@ -105,14 +102,7 @@ const everyMsOf = (text) => {
 }
 
 /** The pattern that a name of `keys` stands for. @param {string} text @param {Place} place */
-const keyPattern = (text, place) => {
-  try {
-    return patternOf(templateParts(text))
-  } catch (error) {
-    if (error instanceof TemplateError) throw new OptionError(`${place(error.at)}: ${error.message}`)
-    throw error
-  }
-}
+const keyPattern = (text, place) => patternOf(parsed({ text, place }, templateParts))
 
 /** @param {any} data @param {ReturnType<typeof placesIn>} places */
 const keysIn = (data, { nameAt }) =>

@@ -1,6 +1,5 @@
 // A mix as a file of YAML has it, checked: each complaint is a line that names its place.
-import { OptionError } from '../../base/errors.js'
-import { nearest } from '../../base/nearest.js'
+import { didYouMean } from '../../base/did-you-mean.js'
 import {
   aritySentence,
   isKnown,
@@ -16,10 +15,10 @@ import {
 } from './commands.js'
 import { declarationOfMix, elementName } from './mix.js'
 import { namePattern } from './schema.js'
-import { mixPattern, mixPlaceholders, patternOf, TemplateError, templateParts, wordsOf } from './template.js'
+import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, wordsOf } from './template.js'
 
 /**
- * @import { Place } from './compile.js'
+ * @import { Place } from './template.js'
  * @import { MixCommand, MixKey } from './mix.js'
  */
 
@@ -84,30 +83,18 @@ export const mixSchema = Object.freeze({
   },
 })
 
-/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
-const refuse = (place, sentence, at) => {
-  throw new OptionError(`${place(at)}: ${sentence}`)
-}
-
-/** @template T @param {Place} place @param {() => T} read @returns {T} */
-const placed = (place, read) => {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
-    throw error
-  }
-}
-
 /** @param {unknown} one @param {number[]} none @returns {number[]} */
 const asList = (one, none) => (one === undefined ? none : /** @type {number[]} */ ([one].flat()))
+
+/** @param {string} text */
+const inMix = (text) => templateParts(text, 0, mixPlaceholders)
 
 /** @param {any} data @param {(path: (string | number)[]) => Place} nameAt */
 const keysIn = (data, nameAt) =>
   new Map(
     Object.entries(data.keys).map(([name, said]) => {
       const place = nameAt(['keys', name])
-      const parts = placed(place, () => templateParts(name, 0, mixPlaceholders))
+      const parts = parsed({ text: name, place }, inMix)
       const odd = parts.find((part) => typeof part === 'object' && part.name !== 'id')
       if (typeof odd === 'object') refuse(place, `a pattern under keys has {id}, not {${odd.name}}`)
       const pattern = patternOf(parts)
@@ -116,7 +103,7 @@ const keysIn = (data, nameAt) =>
       if (said.keys > 1 && !parts.some((part) => typeof part === 'object'))
         refuse(place, `${pattern} names one key, not ${said.keys}; put {id} into it`)
       const element = said.element ?? elementName
-      placed(nameAt(['keys', name, 'element']), () => templateParts(element, 0, mixPlaceholders))
+      parsed({ text: element, place: nameAt(['keys', name, 'element']) }, inMix)
       const lifetime = said.lifetime ?? null
       const bytes = asList(said.bytes, [16])
       const use = said.use ?? null
@@ -139,7 +126,7 @@ const keysIn = (data, nameAt) =>
 
 /** @param {{ text: string, share: number, place: Place }} command @param {ReturnType<typeof keysIn>} keys @returns {MixCommand} */
 const commandIn = ({ text: line, share, place }, keys) => {
-  const [first, ...words] = placed(place, () => wordsOf(line, mixPlaceholders))
+  const [first, ...words] = parsed({ text: line, place }, (text) => wordsOf(text, mixPlaceholders))
   const name = patternOf(first?.parts ?? []).toUpperCase()
   if (!isKnown(name)) refuse(place, `unknown command ${name}${likeCommand(name)}`, first?.at)
   const patterns = words.map(({ parts }) => patternOf(parts))
@@ -159,22 +146,21 @@ const commandIn = ({ text: line, share, place }, keys) => {
   for (const i of indexes) {
     const pattern = mixPattern(words[i].parts)
     const known = keys.get(pattern)
-    const like = nearest(pattern, [...keys.keys()])
     if (!known || patterns[i].includes('{id}'))
       refuse(
         place,
         known
           ? `${patterns[i]}: say which key: {live}, {new}, {turn}, {last} or {missing}`
-          : `${pattern} is not among the model's keys${like ? `; did you mean ${like}?` : ''}`,
+          : `${pattern} is not among the model's keys${didYouMean(pattern, [...keys.keys()])}`,
         words[i].at,
       )
     const type = typeOfCommand(name)
     if (type && known?.type !== type)
       refuse(place, `${name} needs a ${type}, but ${pattern} is a ${known?.type}`, words[i].at)
   }
-  const of = /** @type {MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
-  if (of.lifetime === null && patterns.some((pattern) => pattern.includes('{lifetime}')))
-    refuse(place, `{lifetime}: ${of.pattern} has no lifetime under keys`, first.at)
+  const firstKey = /** @type {MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
+  if (firstKey.lifetime === null && patterns.some((pattern) => pattern.includes('{lifetime}')))
+    refuse(place, `{lifetime}: ${firstKey.pattern} has no lifetime under keys`, first.at)
   for (const [i, { parts, at }] of words.entries())
     for (const part of parts)
       if (typeof part === 'object' && ['id', 'left'].includes(part.name))
@@ -183,7 +169,7 @@ const commandIn = ({ text: line, share, place }, keys) => {
     name,
     args: words.map(({ parts }) => parts),
     keyArgs: new Set(indexes),
-    of,
+    firstKey,
     share,
     repeat: repeatOf(name),
   }
@@ -203,7 +189,7 @@ export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
     ...declarationOfMix({ name, title, keys, commands }),
     mix: {
       run: data.run ?? {},
-      commands: commands.map(({ name: command, share, of: { pattern } }) => ({
+      commands: commands.map(({ name: command, share, firstKey: { pattern } }) => ({
         ...{ name: command, share, pattern, reads: isRead(command) },
       })),
     },

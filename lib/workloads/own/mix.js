@@ -29,7 +29,7 @@ import { mixPattern, mixPlaceholders, templateParts } from './template.js'
  * @property {string} name
  * @property {readonly (readonly (string | Placeholder)[])[]} args
  * @property {ReadonlySet<number>} keyArgs which of them are keys
- * @property {MixKey} of the pattern of its first key
+ * @property {MixKey} firstKey the pattern of its first key
  * @property {number} share
  * @property {'safe' | 'never'} repeat
  *
@@ -53,11 +53,7 @@ const sizeStep = 7919
 /** Which of the sizes a key has. @param {number} id @param {number} sizes */
 const sizeOf = (id, sizes) => (id * sizeStep) % sizes
 
-/**
- * The live keys whose sizes are used more are named more often.
- * @param {MixKey} key
- * @param {number} salt
- */
+/** The live keys whose sizes are used more are named more often. @param {MixKey} key @param {number} salt */
 const usedOf = ({ bytes: { length: sizes }, use, keys }, salt) => {
   if (!use || keys < sizes) return (/** @type {number} */ id) => id
   const all = use.reduce((sum, n) => sum + n, 0)
@@ -191,22 +187,22 @@ const familyIn = (key, prefix) => {
 const fillsOf = (key) => {
   const { type, left, keys, element, value, elements } = key
   const body = value === 'number' ? '{random 1 999}' : '{bytes}'
-  const of = key.pattern
+  const pattern = key.pattern
   if (type === 'string')
-    return [{ count: keys, line: `SET ${of} ${body}${left.length > 0 ? ' EX {left}' : ''}` }]
+    return [{ count: keys, line: `SET ${pattern} ${body}${left.length > 0 ? ' EX {left}' : ''}` }]
   const line = /** @type {Record<string, string>} */ ({
-    hash: `HSET ${of} ${element} ${body}`,
-    set: `SADD ${of} ${element}`,
-    zset: `ZADD ${of} {random 0 1000000} ${element}`,
-    list: `RPUSH ${of} ${body}`,
-    stream: `XADD ${of} * f ${body}`,
+    hash: `HSET ${pattern} ${element} ${body}`,
+    set: `SADD ${pattern} ${element}`,
+    zset: `ZADD ${pattern} {random 0 1000000} ${element}`,
+    list: `RPUSH ${pattern} ${body}`,
+    stream: `XADD ${pattern} * f ${body}`,
   })[type]
   const block = elements.reduce((sum, n) => sum + n, 0)
   const rounds = Math.floor(keys / elements.length)
   const rest = elements.slice(0, keys % elements.length).reduce((sum, n) => sum + n, 0)
   return [
     { count: rounds * block + rest, line, isElement: true },
-    ...(left.length > 0 ? [{ count: keys, line: `EXPIRE ${of} {left}` }] : []),
+    ...(left.length > 0 ? [{ count: keys, line: `EXPIRE ${pattern} {left}` }] : []),
   ]
 }
 
@@ -244,16 +240,17 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
 
   /** @param {PlanFields} t @param {any} k @param {MixCommand} command */
   const commandOf = (t, k, command) => {
-    const numbers = numbersOf(command.of, scheduleFor(t.seed), t.seed)
+    const { firstKey } = command
+    const numbers = numbersOf(firstKey, scheduleFor(t.seed), t.seed)
     const named = command.args
       .flat()
       .find((part) => typeof part === 'object' && Object.hasOwn(numbers, part.name))
     const idOf = typeof named === 'object' ? numbers[named.name] : () => 1
-    const variables = variablesOf(t, command.of, idOf)
+    const variables = variablesOf(t, firstKey, idOf)
     const atom = (/** @type {string | Placeholder} */ part) => {
       if (typeof part === 'string') return part
       if (Object.hasOwn(numbers, part.name))
-        return about(number('id', numbers[part.name]), [part.name, command.of.keys, command.of.use])
+        return about(number('id', numbers[part.name]), [part.name, firstKey.keys, firstKey.use])
       return variables[part.name](part.args)
     }
     const slots = command.args.map((parts, i) =>

@@ -1,12 +1,11 @@
 // How a model is read: what its one command of ids answers, and what the ids name.
-import { OptionError } from '../../base/errors.js'
 import { typeOfCommand } from './commands.js'
-import { patternOf, TemplateError, templateParts, wordsOf } from './template.js'
+import { parsed, patternOf, refuse, templateParts, wordsOf } from './template.js'
 
 /**
  * @import { Shape } from '../declare.js'
- * @import { ModelKey, Place, ReadCommand, ReadText } from './compile.js'
- * @import { Placeholder } from './template.js'
+ * @import { ModelKey, ReadCommand, ReadText } from './compile.js'
+ * @import { Place, Placeholder } from './template.js'
  *
  * @typedef {object} ModelFetch
  * @property {string} name of the command of ids
@@ -27,24 +26,9 @@ const ofMembers = [
   'LRANGE',
 ]
 
-/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
-const refuse = (place, sentence, at) => {
-  throw new OptionError(`${place(at)}: ${sentence}`)
-}
-
-/** @template T @param {{ text: string, place: Place }} where @param {(text: string) => T} read @returns {T} */
-const readIn = ({ text, place }, read) => {
-  try {
-    return read(text)
-  } catch (error) {
-    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
-    throw error
-  }
-}
-
 /** @param {{ text: string, place: Place }} ids @param {ReadonlyMap<string, ModelKey>} keys */
 const askOf = (ids, keys) => {
-  const [first, key, ...rest] = readIn(ids, wordsOf)
+  const [first, key, ...rest] = parsed(ids, wordsOf)
   const name = patternOf(first?.parts ?? ['']).toUpperCase()
   const isPairs = name === 'HGETALL'
   if (!isPairs && !ofMembers.includes(name))
@@ -54,11 +38,11 @@ const askOf = (ids, keys) => {
       first?.at,
     )
   const pattern = key ? patternOf(key.parts) : ''
-  const known = keys.get(pattern)
-  if (!known)
+  const modelKey = keys.get(pattern)
+  if (!modelKey)
     return refuse(ids.place, `no command of the model writes the key ${pattern || 'of ids'}`, key?.at)
-  if (known.type !== typeOfCommand(name))
-    refuse(ids.place, `${name} needs a ${typeOfCommand(name)}, but ${pattern} is a ${known.type}`, key.at)
+  if (modelKey.type !== typeOfCommand(name))
+    refuse(ids.place, `${name} needs a ${typeOfCommand(name)}, but ${pattern} is a ${modelKey.type}`, key.at)
   for (const { parts, at } of [key, ...rest])
     for (const part of parts)
       if (typeof part === 'object' && part.name !== 'oldest' && part.name !== 'minute' && part.name !== 'ttl')
@@ -74,7 +58,7 @@ const askOf = (ids, keys) => {
 
 /** `GET`, or `HGET field`. @param {{ text: string, place: Place }} value */
 const valueCommandIn = (value) => {
-  const [name = '', ...after] = readIn(value, wordsOf).map(({ parts }) => patternOf(parts))
+  const [name = '', ...after] = parsed(value, wordsOf).map(({ parts }) => patternOf(parts))
   const upper = name.toUpperCase()
   if (upper === 'GET' && after.length === 0) return { name: upper, after, many: true }
   if (upper === 'HGET' && after.length === 1) return { name: upper, after, many: false }
@@ -101,7 +85,7 @@ export const readOf = (read, keys, commands) => {
     refuse(read.value.place, 'HGETALL brings the values with the ids: leave it out', 0)
   if (!isPairs && !value)
     refuse(read.ids.place, "nothing says how the value of an id is read: add 'value: GET'")
-  const id = read.id ? patternOf(readIn(read.id, templateParts)) : idIn(ask.key, commands)
+  const id = read.id ? patternOf(parsed(read.id, templateParts)) : idIn(ask.key, commands)
   if (id === undefined)
     return refuse(read.ids.place, `no command writes an id with {n} to ${ask.key}: add 'id:'`)
   if (!isNumbered(id))

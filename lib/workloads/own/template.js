@@ -1,8 +1,12 @@
 // The text of a command as a model writes it: words, and the placeholders in them, each with the character (from 0) at
 // which it begins. Pure.
-import { nearest } from '../../base/nearest.js'
+
+import { didYouMean } from '../../base/did-you-mean.js'
+import { OptionError } from '../../base/errors.js'
 
 /**
+ * @typedef {(at?: number) => string} Place names a character of a text
+ * @typedef {{ text: string, place: Place }} Where
  * @typedef {{ name: string, args: number[] }} Placeholder
  * @typedef {object} Word
  * @property {number} at
@@ -13,11 +17,26 @@ import { nearest } from '../../base/nearest.js'
  */
 
 /** What is wrong with a text, and where. */
-export class TemplateError extends Error {
+class TemplateError extends Error {
   /** @param {string} message @param {number} at */
   constructor(message, at) {
     super(message)
     this.at = at
+  }
+}
+
+/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
+export const refuse = (place, sentence, at) => {
+  throw new OptionError(`${place(at)}: ${sentence}`)
+}
+
+/** Errors of reading a text name its place. @template T @param {Where} where @param {(text: string) => T} read @returns {T} */
+export const parsed = ({ text, place }, read) => {
+  try {
+    return read(text)
+  } catch (error) {
+    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
+    throw error
   }
 }
 
@@ -59,15 +78,12 @@ export const mixPlaceholders = Object.freeze(
 const blank = /\s/
 const largest = 2 ** 32
 
-/** @param {string} inner between the braces @param {number} at @param {Record<string, string>} known @returns {Placeholder} */
-const placeholderIn = (inner, at, known) => {
+/** @param {string} inner between the braces @param {number} at @param {Record<string, string>} allowed @returns {Placeholder} */
+const placeholderIn = (inner, at, allowed) => {
   const [name, ...texts] = inner.trim().split(/\s+/)
-  if (!Object.hasOwn(known, name)) {
-    const like = nearest(name, Object.keys(known)) ?? (name.length < 2 ? 'n' : undefined)
-    throw new TemplateError(
-      `unknown placeholder {${inner}}${like ? `; did you mean {${like}}?` : ''} (a brace is written {{ or }})`,
-      at,
-    )
+  if (!Object.hasOwn(allowed, name)) {
+    const hint = didYouMean(name, Object.keys(allowed), (like) => `{${like}}`)
+    throw new TemplateError(`unknown placeholder {${inner}}${hint} (a brace is written {{ or }})`, at)
   }
   const args = texts.map(Number)
   if (name === 'element' && args.length === 1 && args[0] >= 1 && args[0] <= 10_000) return { name, args }
@@ -85,9 +101,9 @@ const placeholderIn = (inner, at, known) => {
  * The parts of a text: what is between placeholders, and these; `{{` and `}}` are braces.
  * @param {string} text
  * @param {number} [begin] where it begins in the whole
- * @param {Record<string, string>} [known] placeholders
+ * @param {Record<string, string>} [allowed] placeholders
  */
-export const templateParts = (text, begin = 0, known = placeholders) => {
+export const templateParts = (text, begin = 0, allowed = placeholders) => {
   const parts = /** @type {(string | Placeholder)[]} */ ([])
   let plain = ''
   for (let i = 0; i < text.length; i++) {
@@ -99,7 +115,7 @@ export const templateParts = (text, begin = 0, known = placeholders) => {
       if (end < 0) throw new TemplateError('this { is never closed (a brace is written {{)', begin + i)
       if (plain) parts.push(plain)
       plain = ''
-      parts.push(placeholderIn(text.slice(i + 1, end), begin + i, known))
+      parts.push(placeholderIn(text.slice(i + 1, end), begin + i, allowed))
       i = end
     } else if (text[i] === '}') throw new TemplateError('a lone } (a brace is written }})', begin + i)
     else plain += text[i]
@@ -124,8 +140,8 @@ const endOf = (line, from) => {
   return line.length
 }
 
-/** @param {string} text @param {number} at @param {Record<string, string>} known @returns {Word} */
-const wordOf = (text, at, known) => {
+/** @param {string} text @param {number} at @param {Record<string, string>} allowed @returns {Word} */
+const wordOf = (text, at, allowed) => {
   const gathered = text.endsWith('...')
   const marked = gathered && text.endsWith(']...')
   let [from, to] = [0, text.length - (gathered ? 3 : 0)]
@@ -139,22 +155,22 @@ const wordOf = (text, at, known) => {
   }
   const inner = text.slice(from, to)
   const ends = marked ? 'marked' : gathered ? 'varying' : ''
-  const parts = quote === "'" ? [inner] : templateParts(inner, at + from, known)
+  const parts = quote === "'" ? [inner] : templateParts(inner, at + from, allowed)
   return { at, parts, opens, ends }
 }
 
 /**
  * Words as redis-cli splits them: "two words" and 'two words' are one; between '...' braces mean nothing.
  * @param {string} line
- * @param {Record<string, string>} [known] placeholders
+ * @param {Record<string, string>} [allowed] placeholders
  * @returns {Word[]}
  */
-export const wordsOf = (line, known = placeholders) => {
+export const wordsOf = (line, allowed = placeholders) => {
   const words = /** @type {Word[]} */ ([])
   for (let i = 0; i < line.length; i++) {
     if (blank.test(line[i])) continue
     const end = endOf(line, i)
-    words.push(wordOf(line.slice(i, end), i, known))
+    words.push(wordOf(line.slice(i, end), i, allowed))
     i = end
   }
   // `[` alone is a part of an argument, as in ranges of members: only where a later `]...` closes it, it opens a list.

@@ -11,7 +11,7 @@ import { fieldOf, isDescending, queriesOf } from './queries.js'
  * @import { Query, SortBy } from './queries.js'
  */
 
-/** @type {{ of: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
+/** @type {{ settings: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
 let last = null
 
 /** @param {{ seed: number, count: number, queries: number, selectivity: number }} needs */
@@ -23,8 +23,8 @@ const dataOf = (needs) => {
 
 /** @param {Parameters<typeof dataOf>[0]} needs */
 const dataFor = (needs) => {
-  const of = JSON.stringify(needs)
-  if (last?.of !== of) last = { of, made: dataOf(needs) }
+  const settings = JSON.stringify(needs)
+  if (last?.settings !== settings) last = { settings, made: dataOf(needs) }
   return last.made
 }
 

@@ -86,10 +86,10 @@ const queuesOf = (k) => ({
 /** The queue that the workers take from. @param {PlanFields} t @param {any} k */
 export const queueOf = (t, k) => queuesOf(k)[t.stage === 'output' ? 'output' : 'filter']
 
-/** What both queues hold. @param {any} k @param {(queue: any, stage: Contents['stage']) => Contents[]} of */
-export const ofBoth = (k, of) => {
+/** What both queues hold. @param {any} k @param {(queue: any, stage: Contents['stage']) => Contents[]} pick */
+export const ofBoth = (k, pick) => {
   const { filter, output } = queuesOf(k)
-  return [...of(filter, 'filter'), ...of(output, 'output')]
+  return [...pick(filter, 'filter'), ...pick(output, 'output')]
 }
 
 /**

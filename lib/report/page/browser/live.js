@@ -64,10 +64,10 @@ const drawCharts = () => {
   }
 }
 
-/** @param {string} word @param {string} sentence @param {string} [look] */
-const showState = (word, sentence, look = 'neutral') => {
+/** @param {string} word @param {string} sentence @param {string} [tone] */
+const showState = (word, sentence, tone = 'neutral') => {
   const place = elementById('state')
-  place.className = `verdict ${look}`
+  place.className = `verdict ${tone}`
   const [strong, span] = place.children
   if (strong.textContent !== word) strong.textContent = word
   if (span.textContent !== sentence) span.textContent = sentence
@@ -94,11 +94,11 @@ const drawState = () => {
   if (heardMs === 0) return
   const { verdict, about, latest } = state
   if (verdict) {
-    const look = verdict.good ? (verdict.neutral ? 'neutral' : '') : 'bad'
+    const tone = verdict.good ? (verdict.neutral ? 'neutral' : '') : 'bad'
     return showState(
       `${verdict.word}.`,
       verdict.sentence.replace(/^./, (/** @type {string} */ sign) => sign.toUpperCase()),
-      look,
+      tone,
     )
   }
   if (!isConnected) return showState('Not connected.', 'Trying again: what is below may be old.', 'bad')

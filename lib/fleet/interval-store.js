@@ -1,9 +1,10 @@
-// Intervals of a box on disk: what the control did not take is sent later, all of it to one that lost its data.
+// Intervals of a box on disk: those that the control server has not taken are sent later, and all of them to one that lost
+// its data.
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** In memory, for programs that have no folder. */
-export const keptInMemory = () => {
+export const storeInMemory = () => {
   /** @type {string[]} */
   const texts = []
   return {
@@ -14,12 +15,12 @@ export const keptInMemory = () => {
 }
 
 /** @param {string} folder */
-export const keptIn = async (folder) => {
+export const storeIn = async (folder) => {
   const path = join(folder, 'fleet.ndjson')
   const file = await open(path, 'a')
   let written = Promise.resolve()
   return {
-    /** No write is waited for. @param {string} text */
+    /** Does not wait for the write. @param {string} text */
     append(text) {
       written = written.then(() => file.appendFile(`${text}\n`)).catch(() => {})
     },

@@ -1,5 +1,5 @@
-// What the masters hold before the first write, and after the last. What an earlier run left there is waited for where it
-// soon expires, and else measured apart.
+// The keys and bytes of the masters before the first write and after the last. Items of an earlier run are waited for if
+// they soon expire; otherwise their memory is measured separately.
 
 import { sleep } from '../base/settlement.js'
 import { atMost } from '../base/timers.js'
@@ -10,23 +10,23 @@ import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
 import { lengthMs } from './second.js'
 
 /**
- * @import { Held } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Target } from '../servers/open.js'
  * @import { WriteRun } from './write-setup.js'
  */
 
 const answerLimitMs = 2000
 const longestWaitMs = 30_000
-const lookEveryMs = 200
-// A share of the items of a run: less than this is no reason to wait.
+const checkEveryMs = 200
+// As a part of the items of a run: fewer are no reason to wait.
 const fewItems = 1 / 100
-// A SCAN of these takes some tenths of a second.
+// A SCAN of this many keys takes some tenths of a second.
 const mostScanned = 200_000
 const calmShare = 0.99
-const calmLooks = 3
-const mostLooks = 15
+const calmSamples = 3
+const mostSamples = 15
 
-/** A server that is silent delays nothing for long. @template T @param {Promise<T>} asked */
+/** Null where a server does not answer in time. @template T @param {Promise<T>} asked */
 const orNull = async (asked) =>
   (await atMost(
     answerLimitMs,
@@ -36,13 +36,13 @@ const orNull = async (asked) =>
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
 /**
- * By the sampler's last answers where a server does not answer now.
+ * Keys and bytes of the masters; where a server does not answer now, those of the sampler's last answers.
  * @param {Target} target
  * @param {Pick<WriteRun, 'strategy' | 'sampler'>} run
- * @param {boolean} isApart whether the memory of keys that gather items is to be told apart
- * @returns {Promise<Held>}
+ * @param {boolean} isApart whether the memory of keys that gather items is measured separately
+ * @returns {Promise<StoredData>}
  */
-export const heldIn = async (target, { strategy, sampler }, isApart) => {
+export const storedDataIn = async (target, { strategy, sampler }, isApart) => {
   const nowMs = Date.now()
   const [gathered, data] = await Promise.all([
     orNull(gatheredIn(target, strategy, nowMs)),
@@ -53,13 +53,13 @@ export const heldIn = async (target, { strategy, sampler }, isApart) => {
     : sum(gathered ?? []) === 0
       ? (gathered?.map(() => 0) ?? null)
       : await orNull(holderBytesIn(target, strategy, nowMs))
-  // Bytes are divided by keys of the same answer: a server that stalled may have answered the sampler long ago.
-  return { ...(data ?? sampler.held()), gathered, holderBytes }
+  // Bytes are divided by keys, so both are of the same answer: a stalled server may have answered the sampler long ago.
+  return { ...(data ?? sampler.lastStoredData()), gathered, holderBytes }
 }
 
 /**
- * Items of an earlier run that are still there: ids in the keys that gather them, or their own keys by the first names of a
- * SCAN, whose order is that of hashes.
+ * Items of an earlier run that are still there: the ids in gathering keys, or an estimate from the first keys of a SCAN,
+ * which are in the order of their hashes.
  * @param {Target} target
  * @param {WriteRun['strategy']} strategy
  */
@@ -78,9 +78,9 @@ const itemsThere = async (target, strategy) => {
 }
 
 /**
- * Keys that have expired are there until they are accessed, and the tables that held them until the server has time.
+ * Waits until expired keys are removed: servers remove them when they are accessed, and shrink the tables later.
  * @param {Target} target
- * @param {number} own keys that are no items
+ * @param {number} own keys that are not items
  */
 const collectExpired = async (target, own) => {
   const { topology, control } = target
@@ -97,11 +97,11 @@ const collectExpired = async (target, own) => {
 /** @param {Target} target */
 const calmed = async (target) => {
   let last = Number.POSITIVE_INFINITY
-  for (let looks = 0, calm = 0; looks < mostLooks && calm < calmLooks; looks++) {
+  for (let samples = 0, calm = 0; samples < mostSamples && calm < calmSamples; samples++) {
     const bytes = Number(await dataBytesIn(target))
     calm = bytes >= last * calmShare ? calm + 1 : 0
     last = bytes
-    await sleep(lookEveryMs)
+    await sleep(checkEveryMs)
   }
 }
 
@@ -110,11 +110,11 @@ const calmed = async (target) => {
  * @param {object} needs
  * @param {Target} needs.target
  * @param {WriteRun} needs.run
- * @param {() => Promise<number>} needs.others how many writers of other processes write
+ * @param {() => Promise<number>} needs.otherWriters how many writers of other processes write
  * @param {(line: string) => void} needs.say
  * @param {AbortSignal} needs.stop
  */
-export const outliveEarlier = async ({ target, run, others, say, stop }) => {
+export const outliveEarlier = async ({ target, run, otherWriters, say, stop }) => {
   const { plan, strategy, clearOld } = run
   const limitMs = plan.ttlS * 1000 + 1000
   const mostMs = Math.min(longestWaitMs, lengthMs(plan) ?? longestWaitMs)
@@ -123,17 +123,17 @@ export const outliveEarlier = async ({ target, run, others, say, stop }) => {
   if (countedBy === null || !isExpiring || limitMs > mostMs) return
   const areThere = async () => {
     const items = await itemsThere(target, strategy)
-    return items > plan.quantity * fewItems && (await others()) === 0 ? items : 0
+    return items > plan.quantity * fewItems && (await otherWriters()) === 0 ? items : 0
   }
   let hasWaited = false
-  for (let waitedMs = 0; waitedMs < limitMs && !stop.aborted; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; waitedMs < limitMs && !stop.aborted; waitedMs += checkEveryMs) {
     if ((await areThere().catch(() => 0)) === 0) break
     if (waitedMs === 0)
       say(
-        `waiting up to ${period(limitMs)} for items of an earlier run to expire: beside them the memory of an item cannot be told (--idle-cost never skips it)`,
+        `waiting up to ${period(limitMs)} for items of an earlier run to expire: they hide the memory of this run's items (--idle-cost never skips the wait)`,
       )
     hasWaited = true
-    await sleep(lookEveryMs)
+    await sleep(checkEveryMs)
     await clearOld()
   }
   const isEmptier = await collectExpired(target, plan.agents.length + 1).catch(() => false)
