@@ -148,7 +148,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
   const where = target ? shownTarget(target, env) : optionWords(common.where)
   const secrets = target ? { REDIS_PASSWORD, REDIS_SENTINEL_PASSWORD } : {}
   const signal = interrupts()
-  const startedMs = Date.now()
+  const [startedMs, beganMs] = [Date.now(), performance.now()]
   const folder = join(values.out, runName(startedMs, idOf(...sides)))
   await mkdir(folder, { recursive: true })
   /** @type {FindRound[]} */
@@ -173,7 +173,7 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
   const document = plainData({
     ...answer,
     started: new Date(startedMs).toISOString(),
-    duration_s: (Date.now() - startedMs) / 1000,
+    duration_s: (performance.now() - beganMs) / 1000,
     command: typedWords([
       ...['millrace', 'compare', ...given, '--find', ...searchWords, '--rounds', String(rounds)],
       ...['--seed', String(values.seed), ...optionWords(common.load), ...where],

@@ -146,8 +146,8 @@ export const startReaders = async ({ words, model, settings, target, folder, sto
   )
   const path = join(program.folder, 'intervals.ndjson')
   const isFetching = async () => (await linesOf(path)).some(({ duration_us: times, jobs }) => times || jobs)
-  const limit = Date.now() + firstFetchMs
-  while (!(await isFetching()) && !program.isOver() && !stop.aborted && Date.now() < limit)
+  const limitMs = performance.now() + firstFetchMs
+  while (!(await isFetching()) && !program.isOver() && !stop.aborted && performance.now() < limitMs)
     await sleep(lookMs)
   return {
     end: () => {

@@ -188,8 +188,8 @@ export const secondsOfAll = (byRun) => {
 
 /** Epoch at which a writer's first tick was due. @param {Program} writer @param {AbortSignal} signal */
 const begun = async (writer, signal) => {
-  const limit = Date.now() + firstLineLimitMs
-  while (Date.now() < limit && !writer.isOver() && !signal.aborted) {
+  const limitMs = performance.now() + firstLineLimitMs
+  while (performance.now() < limitMs && !writer.isOver() && !signal.aborted) {
     const [line] = await linesOf(join(writer.folder, 'intervals.ndjson'))
     if (line) return Date.now()
     await sleep(pollMs)
@@ -242,8 +242,8 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   /** Waits until the writer has recorded a whole second of the phase, which takes longer on a busy machine. @param {number} before lines */
   const wholeSecond = async (before) => {
     const writer = writers[writers.length - 1]
-    const limit = Date.now() + firstLineLimitMs
-    while (Date.now() < limit && !writer.isOver() && !signal.aborted) {
+    const limitMs = performance.now() + firstLineLimitMs
+    while (performance.now() < limitMs && !writer.isOver() && !signal.aborted) {
       if ((await linesSoFar()).length >= before + 3) return
       await sleep(pollMs)
     }
@@ -274,13 +274,14 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
       if (signal.aborted) break
       if (!sameWriter(leg, cell.legs[i - 1])) await startWriter(leg)
       const startMs = Date.now()
+      const endMs = performance.now() + seconds * 1000
       const before = (await linesSoFar()).length
       marks.push({ atMs: startMs, kind: 'phase', text: leg.name || leg.row })
       const reader = await readDuring(leg)
       if (leg.action === 'remove-shard') {
         marks.push({ atMs: Date.now(), kind: 'topology', text: await servers.removeShard() })
         // Moving few keys takes no time: the phase lasts long enough to be seen.
-        await pause(Math.max(0, seconds * 1000 - (Date.now() - startMs)))
+        await pause(Math.max(0, endMs - performance.now()))
       } else if (!reader) await pause(seconds * 1000)
       if (!reader) await wholeSecond(before)
       const fromMs = reader ? Date.parse(reader.document.started) : startMs
