@@ -96,9 +96,10 @@ await repositoryScript({
     if (!/^[1-9]\d{0,5}$/.test(quantity))
       throw new OptionError(`--quantity must be a whole number from 1, not '${quantity}'`)
     if (table && !existsSync(file)) throw new OptionError(`--table: ${file} is not there`)
-    const names = [...clientFaults.map(({ name }) => name), reply].filter(
-      (name) => words.length === 0 || words.some((word) => name.includes(word)),
-    )
+    const all = [...clientFaults.map(({ name }) => name), reply]
+    const names = all.filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
+    if (names.length === 0)
+      throw new OptionError(`no fault has one of these words in its name: ${all.join(', ')}`)
     for (const fault of table ? [] : names)
       for (const outcome of await played(fault, Number(quantity))) {
         const where = {

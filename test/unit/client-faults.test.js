@@ -7,10 +7,18 @@ import { fileURLToPath } from 'node:url'
 
 const pathOf = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
+const [script, data] = ['scripts/client-faults.js', 'docs/data/clients-faults.ndjson'].map(pathOf)
+const played = (/** @type {string[]} */ ...args) =>
+  spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
+
 test('docs/clients-faults.md has the table of docs/data/clients-faults.ndjson', () => {
-  const [script, data] = ['scripts/client-faults.js', 'docs/data/clients-faults.ndjson'].map(pathOf)
-  const args = [script, '--table', '--file', data]
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const { stdout, stderr, status } = played('--table', '--file', data)
   assert.equal(status, 0, stderr)
   assert.ok(readFileSync(pathOf('docs/clients-faults.md'), 'utf8').includes(stdout))
+})
+
+test('words that no fault has are one line with the names of all, and exit 2', () => {
+  const { stdout, stderr, status } = played('--file', 'none.ndjson', 'a fault that is none')
+  assert.deepEqual([status, stdout], [2, ''])
+  assert.match(stderr, /^no fault has one of these words in its name: .*a reply of 50 MB\n$/)
 })
