@@ -158,7 +158,8 @@ const consumerNames = (declared, planFields, written) => {
   const sent = [...workers.flatMap(workNames), ...asking]
   return {
     all: new Set([...commonNames, ...sent, ...looking]),
-    signs: new Set(sent.filter((name) => !written.has(name) && !commonNames.has(name))),
+    // Every run asks for the time.
+    signs: new Set(sent.filter((name) => !written.has(name) && !commonNames.has(name) && name !== 'time')),
   }
 }
 

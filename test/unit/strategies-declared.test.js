@@ -4,9 +4,11 @@ import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
-import { strategyNames } from '../../lib/workloads/index.js'
+import { anyPlan } from '../../lib/workloads/any-plan.js'
+import { allStrategies, strategyNames } from '../../lib/workloads/index.js'
 import { setNames } from '../../lib/workloads/latest/parts.js'
-import { inlineScript, scriptSha } from '../../lib/workloads/lua.js'
+import { inlineScript, scriptBody, scriptSha } from '../../lib/workloads/lua.js'
+import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { OPTIONS } from '../../settings.js'
 import { builtInNames, samplePlan } from '../helpers/sample-plan.js'
@@ -118,4 +120,34 @@ test('what must not be sent twice says so', () => {
       })
   })
   assert.deepEqual(careful.sort(), ['list RPUSH', 'list-hll RPUSH', 'stream XADD'])
+})
+
+/** The scripts in what is declared. @param {any} value @returns {any[]} */
+const scriptsIn = (value) => {
+  if (value === null || typeof value !== 'object') return []
+  return typeof value.script === 'string' ? [value] : Object.values(value).flatMap(scriptsIn)
+}
+
+test('what the scripts of strategies run is declared beside them, also for workers', () => {
+  const seen = new Set()
+  for (const declared of allStrategies().slice(0, choices.length))
+    for (const confirm of [false, true]) {
+      const fields = {
+        ...planFieldsOf({ ...anyPlan, ttlS: 2, ttlLeastS: 1, strategy: declared.name }),
+        confirm,
+      }
+      const keys = declared.keys(fields)
+      const said = [declared.operations(fields, keys), declared.workers?.(fields, keys)]
+      // A library has several functions, of which each strategy calls one.
+      for (const { script, calls } of scriptsIn(said).filter(({ called }) => !called)) {
+        const run = [...scriptBody(script).matchAll(/redis\.call\('(\w+)'/g)].map(([, name]) => name)
+        assert.deepEqual(
+          run.filter((name) => !calls.includes(name)),
+          [],
+          `${declared.name}, ${script}`,
+        )
+        seen.add(script)
+      }
+    }
+  assert.ok(seen.has('queue-take-due') && seen.size > 10, [...seen].join(' '))
 })

@@ -58,8 +58,8 @@ const popping = (t, k) => {
 /** @param {any} t @param {any} k @returns {Workers} */
 const moving = (t, k) => {
   const { key: queue, taken, workers } = queueOf(t, k)
-  const alive = work('EVALSHA', [script('queue-alive', { calls: ['ZADD'] }), 1, workers, worker])
-  const putBack = script('queue-put-back', { calls: ['LMOVE', 'ZRANGE', 'ZREM'] })
+  const alive = work('EVALSHA', [script('queue-alive', { calls: ['TIME', 'ZADD'] }), 1, workers, worker])
+  const putBack = script('queue-put-back', { calls: ['TIME', 'LMOVE', 'ZRANGE', 'ZREM'] })
   return {
     promise: 'at-least-once',
     needs: [{ command: 'BLMOVE', since: 'Redis 6.2' }],

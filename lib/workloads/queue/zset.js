@@ -32,7 +32,7 @@ export const queueZset = strategy({
       take: work(
         'EVALSHA',
         [
-          script('queue-take-due', { calls: ['ZRANGE', 'ZREM', 'ZADD'] }),
+          script('queue-take-due', { calls: ['TIME', 'ZRANGE', 'ZREM', 'ZADD'] }),
           2,
           key,
           taken,
@@ -52,7 +52,7 @@ export const queueZset = strategy({
       alive: null,
       reclaim: t.confirm
         ? work('EVALSHA', [
-            script('queue-return-due', { calls: ['ZRANGE', 'ZADD', 'ZREM'] }),
+            script('queue-return-due', { calls: ['TIME', 'ZRANGE', 'ZADD', 'ZREM'] }),
             2,
             taken,
             key,
