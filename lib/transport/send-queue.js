@@ -251,7 +251,7 @@ export const sendQueueOf = ({
     takeUrgent: urgent.takeAll,
     /** Removes and returns everything that is not under way. */
     takeAll: () => {
-      const all = { urgent: urgent.takeAll(), waiting: waiting }
+      const all = { urgent: urgent.takeAll(), waiting }
       for (const { tick } of waiting) underWay.end(tick)
       waiting = []
       return all

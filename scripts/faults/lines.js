@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 
 /**
- * The whole lines of an ndjson file so far; none when it is not there. What has been read once is not read again.
+ * The whole lines of an ndjson file so far; none when it is not there. Each line is parsed once.
  * @returns {(path: string) => any[]}
  */
 export const growingLines = () => {

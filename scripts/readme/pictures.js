@@ -26,7 +26,7 @@ const inBothThemes = (name, { title, height, option }) =>
   Object.fromEntries(
     themes.map((theme) => [
       `charts/measured/${name}-${theme}.svg`,
-      pictureFile({ title, note: '', option }, { theme: theme, width: 900, height }),
+      pictureFile({ title, note: '', option }, { theme, width: 900, height }),
     ]),
   )
 
