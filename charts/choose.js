@@ -1,7 +1,7 @@
 import { chart, colour, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @import { CandidateAnswer } from '../lib/answers/choose/answer.js'
+ * @import { Candidate as CandidateAnswer } from '../lib/answers/choose/report.js'
  * @import { Chart } from '../lib/chart/parts.js'
  */
 

@@ -2,7 +2,7 @@ import { line } from '../lib/chart/lines.js'
 import { axisStyle, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @import { FindAnswer } from '../lib/answers/find/text.js'
+ * @import { Found as FindAnswer } from '../lib/answers/find/report.js'
  * @import { Chart } from '../lib/chart/parts.js'
  */
 /** @typedef {FindAnswer['seconds'][number]} Second */

@@ -1,4 +1,4 @@
-import { fitOf } from '../lib/answers/scaling.js'
+import { fitOf } from '../lib/base/scalability.js'
 import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 import { backlog, backlogSeries } from './backlog.js'
 import { scalingChart } from './scaling.js'

@@ -1,9 +1,9 @@
-import { rateOf } from '../lib/answers/scaling.js'
+import { rateOf } from '../lib/base/scalability.js'
 import { line } from '../lib/chart/lines.js'
 import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @import { Fit } from '../lib/answers/scaling.js'
+ * @import { Fit } from '../lib/base/scalability.js'
  * @import { Chart } from '../lib/chart/parts.js'
  */
 /** @typedef {{ label: string, points: readonly { workers: number, rate: number }[], fit: Fit | null }} Sweep */

@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
-import { chooseSchema } from '../lib/answers/choose/document.js'
-import { compareFindSchema, findSchema } from '../lib/answers/find/schema.js'
+import { choose } from '../lib/answers/choose/report.js'
+import { find } from '../lib/answers/find/report.js'
 import { profileSchema } from '../lib/answers/profile/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { compareFind } from '../lib/cli/compare-find-report.js'
 import { repositoryScript } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
@@ -202,9 +203,9 @@ const schemaFiles = () =>
   Object.fromEntries(
     Object.entries({
       ...publishedSchemas,
-      'find.schema.json': findSchema,
-      'choose.schema.json': chooseSchema,
-      'compare-find.schema.json': compareFindSchema,
+      'find.schema.json': find.schema,
+      'choose.schema.json': choose.schema,
+      'compare-find.schema.json': compareFind.schema,
       'profile.schema.json': profileSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )

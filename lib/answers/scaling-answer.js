@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
+import { fitOf, rateOf, workersFor } from '../base/scalability.js'
 import { readRunFile } from '../result/record.js'
-import { fitOf, rateOf, workersFor } from './scaling.js'
 
 /**
- * @import { Fit } from './scaling.js'
+ * @import { Fit } from '../base/scalability.js'
  *
  * @typedef {object} Sweep runs that differ in the number of their workers alone
  * @property {string} label

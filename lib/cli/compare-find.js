@@ -1,11 +1,10 @@
 // `millrace compare A B --find`: the highest rates of two sides, each searched in a program of its own, in alternating rounds.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ownOptions } from '../../settings.js'
 import { programsEnv, startChild } from '../base/child.js'
 import { ExitCode, OptionError } from '../base/errors.js'
-import { wrapped } from '../base/layout.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { ratioAnswer } from '../compare/find-ratio.js'
@@ -16,8 +15,10 @@ import { optionWords, typedWords } from '../experiments/options.js'
 import { hardware } from '../experiments/summary.js'
 import { typedLine } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
+import { writeFiles } from '../report/write-report.js'
 import { runName } from '../result/files.js'
-import { compareFindPage } from './compare-find-page.js'
+import { printAnswer } from './answer.js'
+import { compareFind } from './compare-find-report.js'
 import { findOptions, findRequest, loadOptions } from './find-options.js'
 
 /**
@@ -183,14 +184,9 @@ export const compareFinds = async ({ values, sides, common, given, env, say, int
     sentence,
     ratio,
   })
-  await writeFile(join(folder, 'compare.json'), `${JSON.stringify(document, null, 2)}\n`)
+  await writeFiles(folder, await compareFind.files(document))
   const page = join(folder, 'compare.html')
-  await writeFile(page, await compareFindPage(document))
-  process.stdout.write(
-    values.json
-      ? `${JSON.stringify(document, null, 2)}\n`
-      : `${wrapped(plainText(sentence), process.stdout.columns ?? 100).join('\n')}\n\npage: ${page}\n`,
-  )
+  printAnswer(document, values.json, (one, layout) => compareFind.text(one, { ...layout, page }))
   if (signal.aborted) return ExitCode.interrupted
   return ratio.rounds >= leastRounds ? ExitCode.done : ExitCode.invalid
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { confirmingIn, findAnswer } from '../answers/find/answer.js'
 import { behindOf, graceOf, judgeOf } from '../answers/find/objectives.js'
+import { find, rounded } from '../answers/find/report.js'
 import { search } from '../answers/find/search.js'
-import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { ExitCode, OptionError, TargetError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
@@ -22,7 +22,6 @@ import { accessWarnings } from '../servers/access.js'
 import { openTarget } from '../servers/open.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
-import { findFiles } from './find-files.js'
 import { documentDuring, startReaders } from './find-readers.js'
 import { ownFolder } from './fleet-files.js'
 import { screenOf } from './screen.js'
@@ -268,7 +267,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
         unit: isOfFetches ? readsName : `${namesOfKind({ flow: roles.writer.flow }).unit}s`,
       }
       const judged = judgedThresholds(thresholds, answer)
-      return results.redact(plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }))
+      return results.redact(plainData({ ...answer, sentence: find.sentence(answer), thresholds: judged }))
     }
     /** @type {any} */
     let facts = null
@@ -316,12 +315,12 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       throw new TargetError('the box that leads has ended without an answer', { code: 'FLEET_MISSING' })
     const { thresholds: judged } = document
     screen.done()
-    await writeFiles(results.folder, await findFiles(document))
+    await writeFiles(results.folder, await find.files(document))
     await results.end()
     const page = join(results.folder, 'find.html')
     if (settings.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
     else {
-      process.stdout.write(findText(document, { columns: process.stdout.columns, page }))
+      process.stdout.write(find.text(document, { columns: process.stdout.columns, page }))
       for (const { threshold, passed } of judged)
         process.stdout.write(`${passed ? 'kept' : 'FAILED'}: ${threshold}\n`)
     }

@@ -1,6 +1,6 @@
 // The ratio of the rates that two sides sustain, from searches in paired, alternating rounds. Pure.
 
-import { rounded } from '../answers/find/text.js'
+import { rounded } from '../answers/find/report.js'
 import { several } from '../base/units.js'
 import { pairedOf } from '../result/paired.js'
 

@@ -4,8 +4,12 @@
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
+import { accounted } from '../measures/account.js'
 import { metricNamed, metricRows, metricsNamedIn, ofReading } from '../measures/index.js'
 import { jobs } from '../measures/jobs.js'
+import { documents, load, queries, updates } from '../measures/queries.js'
+import { metricsOf } from '../measures/section.js'
+import { stages, working } from '../measures/workers.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -100,11 +104,7 @@ const at = (name, document) => {
   return isNumber(found) ? found : null
 }
 
-/** @typedef {[name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
-
-/** @param {string} name @param {string} title @param {Unit} unit @param {string[]} which @returns {Row[]} */
-const percentilesOf = (name, title, unit, which) =>
-  which.map((key) => [`${name}.${key}`, `${title} ${key}`, unit, 'less'])
+/** @typedef {readonly [name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
 
 const ofConsumers = new Set(metricRows(undefined, [...ofReading, jobs]).map(([name]) => bare(name)))
 
@@ -211,47 +211,9 @@ const rows = [
   ['chunks.calls', 'round trips of chunks', 'count', 'less'],
   ['chunks.delay.added', 'round trip added by the proxy', 'ms', 'neither'],
   ['chunks.delay.proxy', 'round trip that the proxy itself takes', 'ms', 'neither'],
-  ['load.seconds', 'time to load all documents', 's', 'less'],
-  ['load.data_bytes', 'memory for all documents', 'bytes', 'less'],
-  ['load.index_seconds', 'time to build the indexes', 's', 'less'],
-  ['load.index_bytes', 'memory for the indexes', 'bytes', 'less'],
-  ['queries.min', 'shortest query', 'us', 'less'],
-  ['queries.avg', 'query on average', 'us', 'less'],
-  ['queries.max', 'longest query', 'us', 'less'],
-  ['queries.wrong', 'wrong answers', 'count', 'less'],
-  ['queries.partial', 'partial answers', 'count', 'less'],
-  ['queries.selectivity', 'share of documents that match', 'ratio', 'neither'],
-  ...['busy', 'timeout'].map(
-    (cause) =>
-      /** @type {Row} */ ([
-        `queries.${cause}_pct`,
-        `queries that failed: ${cause === 'busy' ? 'BUSY' : 'timeout'}`,
-        'pct',
-        'less',
-        ({ queries, items }) =>
-          queries && items.offered > 0 ? (queries[cause] / items.offered) * 100 : null,
-        '% of queries',
-      ]),
-  ),
-  ['documents.lost', 'updates lost', 'count', 'less'],
-  ['documents.conflicts', 'transactions not executed', 'count', 'less'],
-  ...['lost', 'conflicts'].map(
-    (what) =>
-      /** @type {Row} */ ([
-        `documents.${what}_pct`,
-        what === 'lost' ? 'updates lost' : 'conflicts per update',
-        'pct',
-        'less',
-        ({ documents }) =>
-          documents?.updates > 0 && isNumber(documents[what])
-            ? (documents[what] / documents.updates) * 100
-            : null,
-        '% of updates',
-      ]),
-  ),
+  ...metricsOf([load, queries, documents]),
   ...metricRows(),
-  ['updates.rate', 'updates beside the queries', 'rate', 'more'],
-  ...percentilesOf('updates.latency.service', 'update beside the queries', 'us', ['p50', 'p99', 'max']),
+  ...metricsOf([updates]),
   ['items.failed', 'items failed', 'count', 'less'],
   ['items.uncertain', 'items uncertain', 'count', 'less'],
   ['items.dropped', 'items dropped', 'count', 'less'],
@@ -265,46 +227,7 @@ const rows = [
   ['queue.refused', 'jobs refused by a full queue', 'count', 'less'],
   ['queue.full_ms', 'time until the queue was full', 'ms', 'more'],
   ['queue.predicted_ms', 'time until the queue would be full, as predicted', 'ms', 'neither'],
-  ['jobs.account.produced', 'jobs produced', 'count', 'neither'],
-  ['jobs.account.queued', 'jobs still queued', 'count', 'less'],
-  ['jobs.account.in_flight', 'jobs in flight', 'count', 'less'],
-  ['jobs.account.passed', 'jobs between the stages', 'count', 'less'],
-  ['jobs.account.lost', 'jobs lost', 'count', 'less'],
-  ['jobs.account.unknown', 'jobs whose outcome is unknown', 'count', 'less'],
-  ['jobs.account.duplicates', 'jobs done again', 'count', 'less'],
-  ['workers.count', 'workers', 'count', 'neither'],
-  ['workers.busy_share', 'time with jobs in hand', 'ratio', 'neither'],
-  ['workers.work_us_mean', 'work of a job', 'us', 'neither'],
-  ['workers.jobs_a_take', 'jobs a take', 'count', 'neither'],
-  ['workers.fairness', "fairness of the workers' jobs", 'ratio', 'more'],
-  ['workers.boxes_fairness', "fairness of the boxes' jobs", 'ratio', 'more'],
-  ['workers.busiest', 'jobs of the busiest worker, by those of the median one', 'ratio', 'less'],
-  ...['filter', 'output'].flatMap((stage) => [
-    /** @type {Row} */ ([`stages.${stage}.count`, `${stage} workers`, 'count', 'neither']),
-    /** @type {Row} */ ([`stages.${stage}.rate`, `rate of the ${stage} workers`, 'rate', 'more']),
-    /** @type {Row} */ ([
-      `stages.${stage}.busy_share`,
-      `time of the ${stage} workers with jobs in hand`,
-      'ratio',
-      'neither',
-    ]),
-    /** @type {Row} */ ([
-      `stages.${stage}.duplicates`,
-      `jobs done again by ${stage} workers`,
-      'count',
-      'less',
-    ]),
-    /** @type {Row} */ ([
-      `stages.${stage}.backlog.max`,
-      `longest queue of the ${stage} workers`,
-      'count',
-      'less',
-    ]),
-    ...percentilesOf(`stages.${stage}.latency`, `latency up to the ${stage} workers' end`, 'us', [
-      'p50',
-      'p99',
-    ]),
-  ]),
+  ...metricsOf([accounted, working, stages]),
   ...metricRows(({ metricsOfBoxes }) => metricsOfBoxes),
 ]
 

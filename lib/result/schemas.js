@@ -1,7 +1,11 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
+import { accounted } from '../measures/account.js'
 import { readsName, schemasOf } from '../measures/index.js'
 import { someTimes as percentiles } from '../measures/measure.js'
+import { ofQueries } from '../measures/queries.js'
+import { shapesOf } from '../measures/section.js'
+import { stages, working } from '../measures/workers.js'
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -122,48 +126,6 @@ const chunks = object(
     sum: nullable(numbers(['before', 'after', 'acked', 'uncertain', 'different'])),
   },
   ['delivery', 'size', 'calls'],
-)
-
-/** Answers that were checked. */
-const queries = object(
-  {
-    ...numbers(['checked', 'right', 'wrong', 'partial', 'busy', 'timeout']).properties,
-    ...figures(['selectivity', 'min_us', 'avg_us', 'max_us']).properties,
-    examples: list(object({ query: whole, verdict: { enum: ['wrong', 'partial'] }, ids: texts })),
-  },
-  ['checked', 'right', 'wrong', 'partial', 'busy', 'timeout'],
-)
-
-/** What other clients changed meanwhile. */
-const updates = object(
-  {
-    ...numbers(['writers', 'offered', 'acked']).properties,
-    rate: figure,
-    failed_by: dictionary(number),
-    latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
-  },
-  ['writers', 'offered', 'acked', 'failed_by'],
-)
-
-/** What became of updates that were acknowledged. */
-const documents = object(
-  {
-    ...numbers(['count', 'updates', 'uncertain', 'conflicts']).properties,
-    ...figures(['survived', 'lost']).properties,
-    may_lose: flag,
-  },
-  ['count', 'updates', 'uncertain', 'conflicts', 'may_lose'],
-)
-
-const load = object(
-  {
-    keys: number,
-    seconds: number,
-    indexes: number,
-    index_when: { enum: ['before', 'after'] },
-    ...figures(['data_bytes', 'index_seconds', 'index_bytes']).properties,
-  },
-  ['keys', 'seconds'],
 )
 
 /** The clocks of the servers, compared with this box's. */
@@ -304,10 +266,7 @@ export const PRODUCER = object(
     readers,
     traffic: nullable(dictionary({ type: ['object', 'number'] })),
     chunks: nullable(chunks),
-    load,
-    queries,
-    updates,
-    documents,
+    ...shapesOf(ofQueries),
     counts: nullable(dictionary(number)),
     passes: nullable(passes),
     encodings: nullable(dictionary(number)),
@@ -336,56 +295,12 @@ export const CONSUMER = object(
   [...Object.keys(run), readsName, 'freshness_ms', 'replication_ms'],
 )
 
-const workersShape = object(
-  {
-    count: number,
-    ...figures(['busy_share', 'jobs_a_take', 'work_us_mean', 'fewest', 'most', 'fairness', 'busiest'])
-      .properties,
-  },
-  ['count'],
-)
-const stage = object(
-  {
-    ...workersShape.properties,
-    ...figures(['rate', 'done', 'duplicates', 'reclaimed']).properties,
-    latency_us: nullable(percentiles),
-    backlog: figures(['first', 'last', 'max']),
-  },
-  ['count', 'rate', 'done'],
-)
-
-const accountNames = [
-  ...['produced', 'done', 'done_elsewhere', 'queued', 'in_flight', 'passed', 'lost', 'unacknowledged'],
-  ...['unconfirmed', 'duplicates', 'foreign', 'makers_at_work', 'boxes_at_work'],
-]
-
 /** run.json of the workers of a queue. */
 export const WORKERS = object(
   {
     ...run,
     ...optional,
-    jobs: object(
-      {
-        ...Object.fromEntries(['taken', 'done', 'duplicates', 'reclaimed'].map((name) => [name, number])),
-        settled: flag,
-        first_ms: number,
-        last_ms: number,
-        promise: { enum: ['at-most-once', 'at-least-once'] },
-        account: nullable(
-          object(
-            {
-              ...Object.fromEntries(
-                [...accountNames, 'unknown', 'boxes_silent'].map((name) => [name, whole]),
-              ),
-              examples: texts,
-              boxes: list(object({ host: text, done: whole })),
-            },
-            [...accountNames, 'examples'],
-          ),
-        ),
-      },
-      ['taken', 'done', 'duplicates', 'promise', 'account'],
-    ),
+    jobs: accounted.shape,
     commands: object({ refused_by: dictionary(number), lost_replies: dictionary(number) }),
     latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
     waiting_us: nullable(measured.run.waiting_us),
@@ -393,11 +308,9 @@ export const WORKERS = object(
     take_us: nullable(measured.run.take_us),
     confirm_us: nullable(measured.run.confirm_us),
     backlog: measured.run.backlog,
-    workers: object({ ...workersShape.properties, ...figures(['rate', 'boxes_fairness']).properties }, [
-      'count',
-    ]),
+    workers: working.shape,
     clocks,
-    stages: nullable(object({ filter: stage, output: stage }, ['filter', 'output'])),
+    stages: nullable(stages.shape),
     connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),
     server: object(
       {

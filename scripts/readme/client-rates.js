@@ -2,7 +2,7 @@
 // takes from folders of `millrace find sorted-set --driver NAME`.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rounded } from '../../lib/answers/find/text.js'
+import { rounded } from '../../lib/answers/find/report.js'
 import { libraries, libraryOf } from '../../lib/base/libraries.js'
 import { percent } from '../../lib/base/units.js'
 import { hardware } from '../../lib/experiments/summary.js'

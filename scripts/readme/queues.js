@@ -2,14 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { queueBacklog, queueRates, sweepsOf } from '../../charts/queues.js'
-import { workersFor } from '../../lib/answers/scaling.js'
+import { workersFor } from '../../lib/base/scalability.js'
 import { count, micros, rate } from '../../lib/base/units.js'
 import { dataFolder, runNamed } from './data.js'
 import { table } from './reference.js'
 
 /**
  * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
- * @import { Interval } from '../../lib/answers/scaling.js'
+ * @import { Interval } from '../../lib/base/scalability.js'
  * @import { Peers } from '../queue-peers.js'
  */
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chooseSchema } from '../../lib/answers/choose/document.js'
+import { choose } from '../../lib/answers/choose/report.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { remoteBench } from '../../lib/cli/calibration.js'
 import { runCommand } from '../helpers/command-here.js'
@@ -16,7 +16,7 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
     'choose --rate 2k --items 500 --seconds 1 --time 40s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --reads 5 --read-limit 10 --json'
   const { code, stdout, stderr, folder } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
-  assert.equal(firstFault(answer, chooseSchema), null)
+  assert.equal(firstFault(answer, choose.schema), null)
   // Beside heavy load a rate may not be sustained: then it says that.
   assert.ok(
     codes[/** @type {'best'} */ (answer.state)].includes(Number(code)),

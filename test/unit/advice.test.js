@@ -33,10 +33,25 @@ answerLimit of --driver-option -> write --driver ioredis -> --driver-option answ
 raise --chunk-size -> write --strategy counter-script --rate 20000 -> --chunk-size 10000
 a longer --delay -> write --strategy counter-loop --delay 1ms -> --delay 5ms
 `),
-  'loads/clients/reasons.js': rowsOf(`
+  'measures/queries.js': rowsOf(`
 (--duration), or give it more time (--query-timeout) -> write --strategy query-scan --duration 5s -> --duration 60s | --query-timeout 30s
 raise --update-writers, or lower --update-rate -> write --strategy query-scan --update-writers 2 --update-rate 500 -> --update-writers 20 | --update-rate 50
 choose another --prefix -> write --strategy update-get-set --prefix a: -> --prefix b:
+`),
+  'measures/account.js': rowsOf(`
+lower --take -> read --strategy queue-stream --workers 4 --take 100 -> --take 10
+--confirm keeps them -> read --strategy queue-list --workers 4 -> --confirm
+--confirm keeps them -> read --strategy queue-zset --workers 4 -> --confirm
+set --strategy, --prefix -> read --strategy queue-list --workers 4 -> --strategy queue-stream | --prefix b:
+`),
+  'measures/workers.js': rowsOf(`
+workers a process (--processes) -> read --strategy queue-list --workers 4 --work sleep:1ms -> --processes 2
+more cores (--processes -> read --strategy queue-list --workers 4 --work cpu:1ms -> --processes 2
+`),
+  'loads/workers/reasons.js': rowsOf(`
+which only --outputs drains -> read --strategy queue-stream --workers 4 -> --outputs 2
+set --workers  -> read --strategy queue-list --workers 4 -> --workers 20
+lower --reconnects -> read --strategy queue-stream --workers 4 --reconnects 50 -> --reconnects 5
 `),
   'loads/ticks/index.js': rowsOf(`
 (--period  -> write -q 30 --period 10ms -> -q 163 --period 54ms
@@ -54,17 +69,6 @@ read less (--limit) or less often (-p) -> read -> --limit 100 | -p 2s
 (--payload, --value-size, --seed) -> read --verify -> --payload random | --value-size 100 | --seed 7
 a --ttl old; run for longer (--duration) -> read --verify --duration 5s -> --duration 60s | --ttl 5s
 --verify shows why -> read -> --verify
-`),
-  'loads/workers/reasons.js': rowsOf(`
-lower --take -> read --strategy queue-stream --workers 4 --take 100 -> --take 10
---confirm keeps them -> read --strategy queue-list --workers 4 -> --confirm
---confirm keeps them -> read --strategy queue-zset --workers 4 -> --confirm
-set --strategy, --prefix -> read --strategy queue-list --workers 4 -> --strategy queue-stream | --prefix b:
-workers a process (--processes) -> read --strategy queue-list --workers 4 --work sleep:1ms -> --processes 2
-more cores (--processes -> read --strategy queue-list --workers 4 --work cpu:1ms -> --processes 2
-which only --outputs drains -> read --strategy queue-stream --workers 4 -> --outputs 2
-set --workers  -> read --strategy queue-list --workers 4 -> --workers 20
-lower --reconnects -> read --strategy queue-stream --workers 4 --reconnects 50 -> --reconnects 5
 `),
   'loads/writer-reasons.js': rowsOf(`
 'raise --window' -> write -q 50000 -> --window 8MB

@@ -7,11 +7,9 @@ import { test } from 'node:test'
 import { choosePareto } from '../../charts/choose.js'
 import { modelsFor, needsIn, simplicityOf } from '../../lib/answers/choose/candidates.js'
 import { costMetrics, costOf, idleSecondsOf, weightsIn } from '../../lib/answers/choose/cost.js'
-import { chooseDocument, chooseSchema } from '../../lib/answers/choose/document.js'
-import { chooseSentence, chooseText } from '../../lib/answers/choose/text.js'
+import { choose, chooseDocument } from '../../lib/answers/choose/report.js'
 import { turnoversOf } from '../../lib/answers/choose/turnover.js'
 import { firstFault } from '../../lib/base/json-schema.js'
-import { chooseFiles } from '../../lib/cli/choose-files.js'
 import { chooseOptions, chooseRequest } from '../../lib/cli/choose-options.js'
 import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
@@ -140,7 +138,7 @@ const answer = (/** @type {Partial<Decision>} */ more = {}) =>
     runs: [...runsOf(0, 2.4, 300), ...runsOf(1, 2, 200)],
   })
 const faultIn = (/** @type {object} */ document) =>
-  firstFault(JSON.parse(JSON.stringify(document)), chooseSchema)
+  firstFault(JSON.parse(JSON.stringify(document)), choose.schema)
 
 test('the answer names the best, what the next costs, what is given up, and why others are none', async () => {
   const found = answer()
@@ -148,19 +146,19 @@ test('the answer names the best, what the next costs, what is given up, and why 
   assert.equal(found.chosen, 'stream')
   assert.deepEqual(valuesOf(found.candidates, 'place'), ['chosen', 'worse', 'refused'])
   assert.ok(Math.abs(Number(found.candidates[1].against_chosen?.cpu?.ratio) - 1.2) < 1e-9)
-  const text = chooseText(found, { columns: 100 })
+  const text = choose.text(found, { columns: 100 })
   assert.match(text, /^stream is best by net server CPU: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./)
   for (const part of [
-    'gives up: what stream gives up',
+    'gives up what stream gives up',
     'hash cannot run here: it has no such command',
-    'not a candidate: set does not meet newest-n',
+    'no candidate set does not meet newest-n',
     'turns over at about 5,000 items/s (10,000 alive): below it list is cheaper, above it stream',
-    'the calibration does not know hash',
+    'it does not know hash',
     '! a warning',
   ])
     assert.ok(text.replace(/\s+/g, ' ').includes(part), `${part} in:\n${text}`)
   for (const line of text.split('\n')) assert.ok(line.length <= 100, line)
-  const files = await chooseFiles(found)
+  const files = await choose.files(found)
   assert.ok(files['choose.html'].includes('list costs 1.20 (1.10 to 1.30) times as much'))
   assert.equal(JSON.parse(files['choose.json']).chosen, 'stream')
 })
@@ -180,8 +178,8 @@ test('what cannot be told apart is said so, the simplest first', () => {
   const lost = candidates.map((one) =>
     one.name === 'list' ? { ...one, place: /** @type {const} */ ('not-counted') } : one,
   )
-  const sentence = chooseSentence({ ...rest, candidates: lost })
-  assert.equal(sentence, 'stream is the only candidate that can be chosen')
+  const sentence = choose.sentence({ ...rest, candidates: lost })
+  assert.equal(sentence, 'stream is the only candidate that can be chosen.')
 })
 
 test('the picture has a point a candidate with both intervals, and dominated ones are pale', () => {

@@ -4,12 +4,10 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { findAnswer } from '../../lib/answers/find/answer.js'
 import { isClientLimited, judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
-import { findSchema } from '../../lib/answers/find/schema.js'
+import { find } from '../../lib/answers/find/report.js'
 import { search } from '../../lib/answers/find/search.js'
-import { findSentence, findText } from '../../lib/answers/find/text.js'
 import { plainData } from '../../lib/base/units.js'
 import { exitCodeOfFind } from '../../lib/cli/find.js'
-import { findFiles } from '../../lib/cli/find-files.js'
 import { findOptions, findRequest, loadOptions } from '../../lib/cli/find-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
@@ -68,7 +66,7 @@ const answered = (played, more = {}) => {
   const found = findAnswer({ ...played, ...asked, lines, confirmation, noticed: [], ...more })
   return { ...found, unit: 'items' }
 }
-const sentenceOf = (/** @type {string} */ name, more = {}) => findSentence(answered(conducted(name), more))
+const sentenceOf = (/** @type {string} */ name, more = {}) => find.sentence(answered(conducted(name), more))
 
 test('an answer names the rate, its interval and the part that is the limit, and is as its schema says', async () => {
   const answer = answered(conducted('steep'))
@@ -76,25 +74,25 @@ test('an answer names the rate, its interval and the part that is the limit, and
   const rate = String.raw`R = 17\d,\d00 items/s`
   const interval = String.raw`17\d,\d00 was sustained in \d\d of 2\d seconds; 95 % sure between 17\d,\d00 and 1[78]\d,\d00`
   const above = 'above it latency.p99<20ms fails as the main thread of 10.0.0.3:6379 is 97.4 % busy'
-  assert.match(findSentence(answer), new RegExp(`^${rate} \\(${interval}\\); ${above}$`))
-  const document = plainData({ ...answer, sentence: findSentence(answer), thresholds: [] })
+  assert.match(find.sentence(answer), new RegExp(`^${rate} \\(${interval}\\); ${above}$`))
+  const document = plainData({ ...answer, sentence: find.sentence(answer), thresholds: [] })
   const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false })
-  assert.ok(ajv.validate(findSchema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
+  assert.ok(ajv.validate(find.schema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
   const shipped = readFileSync(new URL('../../docs/schemas/find.schema.json', import.meta.url), 'utf8')
-  assert.deepEqual(JSON.parse(shipped), findSchema)
+  assert.deepEqual(JSON.parse(shipped), find.schema)
   for (const [i, second] of answer.seconds.entries()) {
     const { passed, client_limited: limited, after_pass: after, latency_us: us } = second
     assert.deepEqual([passed, limited], [us.intended?.p99 === 5000, false])
     assert.equal(after, i > 0 && answer.seconds[i - 1].passed)
   }
-  const files = await findFiles(document)
+  const files = await find.files(document)
   assert.match(files['find.html'], /<strong>Found\.<\/strong> R = 17/)
   const drawn = ['latency', 'share', 'path'].map((name) => `charts/find-${name}.svg`)
   const pictures = Object.keys(files).filter((name) => name.endsWith('.svg'))
   assert.deepEqual(pictures, drawn)
-  const ofFetches = await findFiles({ ...document, unit: 'fetches' })
+  const ofFetches = await find.files({ ...document, unit: 'fetches' })
   for (const name of drawn) assert.match(ofFetches[name], /fetches a second/)
-  for (const line of findText(document, { columns: 80 }).split('\n')) assert.ok(line.length <= 80, line)
+  for (const line of find.text(document, { columns: 80 }).split('\n')) assert.ok(line.length <= 80, line)
   const broken = { threshold: '', value: 1, passed: false }
   assert.deepEqual([exitCodeOfFind(answer, []), exitCodeOfFind(answer, [broken])], [0, 99])
 })
@@ -103,7 +101,7 @@ test('a rate that the client limited is no answer: at least that', () => {
   const busy = { busy_pct: 99, thread_cpu_pct: 98 }
   const answer = answered(conduct('steep', busy))
   assert.deepEqual([answer.state, answer.find.high, exitCodeOfFind(answer, [])], ['at-least', null, 4])
-  assert.match(findSentence(answer), /the client was the limit/)
+  assert.match(find.sentence(answer), /the client was the limit/)
   assert.ok(answer.seconds.every(({ client_limited: isLimited }) => isLimited))
   // Others took the core from it: that is no limit of this client.
   const another = { .../** @type {any} */ ({}), client: { ...busy, thread_cpu_pct: 40 } }
@@ -112,15 +110,15 @@ test('a rate that the client limited is no answer: at least that', () => {
 
 test('other outcomes have words and exit codes of their own', () => {
   const never = answered(conducted('never'), { within: [1000, 600_000] })
-  assert.match(findSentence(never), /^at least 600,000 items\/s: the highest rate of --within/)
+  assert.match(find.sentence(never), /^at least 600,000 items\/s: the highest rate of --within/)
   const always = answered(conducted('always'))
-  assert.match(findSentence(always), /^none at or above 1,000 items\/s meets/)
+  assert.match(find.sentence(always), /^none at or above 1,000 items\/s meets/)
   const stopped = answered({ ...conducted('always'), answer: /** @type {any} */ (null) })
   const codes = [never, always, stopped].map((answer) => exitCodeOfFind(answer, [], true))
   assert.deepEqual(codes, [4, 4, 130])
   const changed = answered(conducted('step'))
   if (changed.state === 'changed')
-    assert.match(findSentence(changed), /^the target changed: 17\d,\d00 items\/s until/)
+    assert.match(find.sentence(changed), /^the target changed: 17\d,\d00 items\/s until/)
   const confirmation = { server: { memory_bytes_per_item: 300 } }
   const unmet = objectivesOf([...slos, 'server.memory_bytes_per_item<10B'])
   const missed = sentenceOf('steep', { objectives: unmet, confirmation })
@@ -138,13 +136,16 @@ test('limits of consumers are those of the consumers beside it, in the time of t
   }
   const limits = objectivesOf([...slos, 'fetches.duration_ms.p99<5ms', 'fetches.failed<=0'])
   const missed = answered(conducted('steep'), { objectives: limits, readers })
-  assert.match(findSentence(missed), /^none: at the highest rate whose seconds pass, fetches.failed<=0 fails/)
+  assert.match(
+    find.sentence(missed),
+    /^none: at the highest rate whose seconds pass, fetches.failed<=0 fails/,
+  )
   const line = /readers {6}8 consumers: 20 fetches\/s, p50 1\.00 ms, p99 3\.00 ms; 2 missed, 1 failed/
-  assert.match(findText(missed, { columns: 100 }), line)
+  assert.match(find.text(missed, { columns: 100 }), line)
   assert.match(sentenceOf('steep', { readers }), /^R = /)
   // Also where the highest rate of --within is sustained, and where a limit is about what they fetched.
   const highest = answered(conducted('never'), { objectives: limits, readers })
-  assert.match(findSentence(highest), /^none: .+ fetches.failed<=0 fails$/)
+  assert.match(find.sentence(highest), /^none: .+ fetches.failed<=0 fails$/)
   assert.deepEqual(highest.confirmed, { rate: 600_000, passed: 29, seconds: 29 })
   const items = objectivesOf([...slos, 'rate.items>5', 'freshness.p50<2s'])
   const few = { ...readers, rate: { ...readers.rate, items: 4 }, freshness_ms: { ...times, p50: null } }
@@ -241,7 +242,7 @@ test('where the backlog grows above the answer, the sentence names no limit as f
   const growing = seconds.map((second) =>
     second.latency_us.intended?.p99 === 80_000 ? { ...second, backlog_grows: true, latency_us: low } : second,
   )
-  const sentence = findSentence(answered({ answer, seconds: growing }))
+  const sentence = find.sentence(answered({ answer, seconds: growing }))
   assert.match(sentence, /; above it the backlog grows as the main thread/)
 })
 

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
-import { compareFindSchema } from '../../lib/answers/find/schema.js'
 import { compareFinds } from '../../lib/cli/compare-find.js'
-import { compareFindPage } from '../../lib/cli/compare-find-page.js'
+import { compareFind } from '../../lib/cli/compare-find-report.js'
 import { ratioAnswer, ratioOfSearches } from '../../lib/compare/find-ratio.js'
 import { sideRequests } from '../../lib/compare/request.js'
 import { ownFolder } from '../helpers/programs.js'
@@ -69,10 +68,12 @@ test('an interval that includes 1 shows no clear difference; the document is as 
   const about = { started: '', duration_s: 1, command: '', hardware: '' }
   const facts = { ...about, versions: { millrace: '0', node: '20' } }
   const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false })
-  assert.ok(ajv.validate(compareFindSchema, { ...clear, ...facts }), ajv.errorsText())
-  assert.ok(!ajv.validate(compareFindSchema, { ...clear, ...facts, ratio: undefined }))
+  assert.ok(ajv.validate(compareFind.schema, { ...clear, ...facts }), ajv.errorsText())
+  assert.ok(!ajv.validate(compareFind.schema, { ...clear, ...facts, ratio: undefined }))
   const shown = async (/** @type {typeof clear} */ answer, /** @type {string[]} */ ...words) => {
-    const page = await compareFindPage({ ...answer, command: 'millrace compare <a>', hardware: 'two cores' })
+    const page = (
+      await compareFind.files({ ...answer, command: 'millrace compare <a>', hardware: 'two cores' })
+    )['compare.html']
     for (const one of words) assert.ok(page.includes(one), one)
   }
   await shown(clear, '<strong>Different.</strong> List sustains 1.305', '1.305 times', '&lt;a&gt;')

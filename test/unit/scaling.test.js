@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { queueBacklog, queueRates, sweepsOf } from '../../charts/queues.js'
-import { fitOf, lawOf, rateOf, workersFor } from '../../lib/answers/scaling.js'
 import { scalingAnswer } from '../../lib/answers/scaling-answer.js'
-import { needWords, scalingText } from '../../lib/answers/scaling-text.js'
+import { needWords, scaling } from '../../lib/answers/scaling-report.js'
+import { fitOf, lawOf, rateOf, workersFor } from '../../lib/base/scalability.js'
 import { ownFolder } from '../helpers/programs.js'
 import { seeded } from '../helpers/random.js'
 import { valuesOf } from '../helpers/table.js'
@@ -108,7 +108,7 @@ test('finished runs become sweeps; what says nothing is left out by name', async
   assert.equal(answer.sweeps.length, 1)
   assert.equal(answer.sweeps[0].label, 'queue-stream, take 10, sleep 2 ms')
   assert.deepEqual(valuesOf(answer.sweeps[0].needs, 'workers', 'boxes'), [14, 2, 80, 10])
-  const text = scalingText(answer).replaceAll(/\s+/g, ' ')
+  const text = scaling.text(answer).replaceAll(/\s+/g, ' ')
   assert.match(text, /at 5,000\/s you need 14 workers of this kind on 2 such boxes; at 30,000\/s 80 on 10/)
   assert.match(text, /in proportion to the workers: one worker 400 jobs\/s/)
   assert.match(text, /left out: .*had nothing to do/)

@@ -18,8 +18,8 @@ import {
   sumOf,
 } from '../../lib/answers/staffing.js'
 import { staffingAnswer } from '../../lib/answers/staffing-answer.js'
+import { staffing } from '../../lib/answers/staffing-report.js'
 import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series.js'
-import { staffingText } from '../../lib/answers/staffing-text.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { normals } from '../../lib/base/random.js'
 import { staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
@@ -221,7 +221,7 @@ const answered = (asked, columns = 2000) => {
     simulation: null,
   }
   const answer = staffingAnswer({ ...given, ...asked })
-  return { answer, text: staffingText(answer, { columns }) }
+  return { answer, text: staffing.text(answer, { columns }) }
 }
 const { answer, text } = answered(
   { load: { nodes: 9, mean: 12e9, sd: 2e9, rho: 0 }, replicas: 1, unit: 'bytes' },

@@ -140,7 +140,7 @@ export const findAnswer = ({
   const measured = seconds.filter(({ phase }) => phase !== 'warm-up')
   const speed = isMoving ? speedWords(lines, measured) : null
   return {
-    schema: 1,
+    schema: /** @type {const} */ (1),
     kind: /** @type {const} */ ('find'),
     run: String(confirmation.run),
     started: confirmation.started ?? null,

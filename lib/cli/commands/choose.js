@@ -1,9 +1,8 @@
 // `millrace choose`: the data model, or the server version, that costs least at a load.
 import { join } from 'node:path'
 import { candidatesAnswer } from '../../answers/choose/answer.js'
-import { chooseDocument } from '../../answers/choose/document.js'
 import { leastRounds } from '../../answers/choose/procedure.js'
-import { chooseText } from '../../answers/choose/text.js'
+import { choose, chooseDocument } from '../../answers/choose/report.js'
 import { turnoversOf } from '../../answers/choose/turnover.js'
 import { readCalibration } from '../../answers/plan/calibration-file.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
@@ -17,7 +16,6 @@ import { commandLineOf } from '../again.js'
 import { printAnswer } from '../answer.js'
 import { modelOption } from '../calibration.js'
 import { leastSecondsOf, playChoice, promiseWords, runsOf } from '../choose.js'
-import { chooseFiles } from '../choose-files.js'
 import { chooseAbout, chooseOptions, chooseRequest } from '../choose-options.js'
 import { settingsOfRun } from '../run-options.js'
 import { screenSay } from '../say.js'
@@ -25,7 +23,7 @@ import { interruptsOfSeries } from '../signals.js'
 import { plannedLoad } from './plan.js'
 
 /**
- * @import { ChooseAnswer } from '../../answers/choose/document.js'
+ * @import { ChooseAnswer } from '../../answers/choose/report.js'
  * @import { Command } from '../commands.js'
  */
 
@@ -137,8 +135,8 @@ export const command = {
       found,
     )
     const plain = plainData(answer)
-    await writeFiles(folder, await chooseFiles(plain))
-    printAnswer(plain, values.json, chooseText)
+    await writeFiles(folder, await choose.files(plain))
+    printAnswer(plain, values.json, choose.text)
     screenSay(`page: ${folder}/choose.html`)
     return exitCodeOf(plain)
   },

@@ -2,7 +2,7 @@
 import { scalingChart } from '../../../charts/scaling.js'
 import { ownOptions } from '../../../settings.js'
 import { scalingAnswer } from '../../answers/scaling-answer.js'
-import { scalingText } from '../../answers/scaling-text.js'
+import { scaling } from '../../answers/scaling-report.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { countUnits, scaled } from '../../base/scaled.js'
 import { drawAnswer, printAnswer } from '../answer.js'
@@ -39,7 +39,7 @@ export const command = {
     if (words.length === 0) throw new OptionError(`name folders of results: ${as} RESULTS...`)
     const answer = await scalingAnswer(words, { rates: ratesIn(rates), boxWorkers: boxWorkers ?? null })
     if (chart) await drawAnswer(scalingChart, answer, chart)
-    printAnswer(answer, json, scalingText)
+    printAnswer(answer, json, scaling.text)
     return ExitCode.done
   },
 }

@@ -1,7 +1,7 @@
 // `millrace staff`: one large node, or many small ones?
 import { staffingChart } from '../../../charts/staffing.js'
 import { staffingAnswer } from '../../answers/staffing-answer.js'
-import { staffingText } from '../../answers/staffing-text.js'
+import { staffing } from '../../answers/staffing-report.js'
 import { ExitCode } from '../../base/errors.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 import { staffOptions, staffRequest } from '../staff-options.js'
@@ -24,7 +24,7 @@ export const command = {
     const { chart, dark, json, ...asked } = await staffRequest(settings)
     const answer = staffingAnswer(asked)
     if (chart) await drawAnswer(staffingChart, answer, chart, dark)
-    printAnswer(answer, json, staffingText)
+    printAnswer(answer, json, staffing.text)
     return ExitCode.done
   },
 }

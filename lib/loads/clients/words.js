@@ -1,10 +1,11 @@
 // A run of clients, in words.
-import { count, rate, several } from '../../base/units.js'
+import { asPercent, count, rate, several } from '../../base/units.js'
+import { ofQueries } from '../../measures/queries.js'
+import { rowsOf } from '../../measures/section.js'
 import { arrivalsWords } from '../../traffic/arrivals.js'
 import { itemsWords } from '../../traffic/items.js'
 import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, repliesRow, unitOf, valueWords, writingWords } from '../words.js'
-import { queriesWords, queryRows } from './query-words.js'
 
 /**
  * @import { AnyPlan as Plan } from '../../result/document.js'
@@ -26,6 +27,16 @@ export const connectionsWords = (plan) => {
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}`
 }
 
+/** What clients ask. @param {Plan} plan */
+const queriesWords = ({ quantity, nominalHz, clients, own }) => {
+  const load = nominalHz === null ? 'closed loop' : `${rate(nominalHz)} queries/s`
+  const beside =
+    clients.updateWriters > 0
+      ? `, ${several(clients.updateWriters, 'writer')} beside ${clients.updateWriters === 1 ? 'it' : 'them'}`
+      : ''
+  return `${several(clients.connections, 'client')}, ${load}, ${asPercent(own.selectivity)} of ${count(quantity)} documents, sorted by ${own.sortBy}${beside}`
+}
+
 /** @param {Loaded} run */
 const load = ({ plan }) =>
   plan.clients.isChecked ? queriesWords(plan) : `${connectionsWords(plan)}, over ${count(plan.quantity)} keys`
@@ -45,4 +56,11 @@ const plan = (plan) => {
   })
 }
 
-export const words = { does: 'writes', load, plan, good: goodOfWriters, early: repliesRow, late: queryRows }
+export const words = {
+  does: 'writes',
+  load,
+  plan,
+  good: goodOfWriters,
+  early: repliesRow,
+  late: (/** @type {Record<string, any>} */ run) => rowsOf(ofQueries, run),
+}

@@ -1,6 +1,9 @@
 // The workers of a queue in plain words.
-import { count, micros, percent, plainText, rate, several } from '../../base/units.js'
+import { count, micros, percent, rate, several } from '../../base/units.js'
+import { accounted } from '../../measures/account.js'
 import { answersIn } from '../../measures/index.js'
+import { rowsOf } from '../../measures/section.js'
+import { stages, working } from '../../measures/workers.js'
 
 /**
  * @import { AnyPlan as Plan, WorkRun as Run } from '../../result/document.js'
@@ -22,76 +25,9 @@ const load = ({ plan: { work } }) => {
   return `${several(workers, outputs ? 'filter worker' : 'worker')} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'one job' : `up to ${count(take)} jobs`} at once, ${does}${outputs ? `, ${outputsWords(outputs)}` : ''}${confirm ? ', confirmed' : ''}`
 }
 
-/** `50,000 produced = 49,000 done + 1,000 queued + 0 in flight + 0 lost` @param {Run} run */
-const accountWords = ({ jobs: { account, duplicates } }) => {
-  if (!account) return 'not known: the queue could not be read at the end'
-  const {
-    produced,
-    done,
-    done_elsewhere: elsewhere,
-    queued,
-    in_flight: inFlight,
-    lost,
-    unknown = 0,
-  } = account
-  return [
-    `${count(produced)} produced = ${count(done)} done + ${count(queued)} queued + ${count(inFlight)} in flight + ${count(lost)} lost${unknown > 0 ? ` + ${count(unknown)} unknown` : ''}`,
-    elsewhere > 0 && `${count(elsewhere)} of them by other boxes or earlier runs`,
-    account.passed > 0 && `${count(account.passed)} between the stages`,
-    `${count(Math.max(duplicates, account.duplicates))} done again`,
-    account.unacknowledged > 0 &&
-      `${count(account.unacknowledged)} without an acknowledgement to their producer`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
-}
-
 /** @param {Run['waiting_us']} us @param {readonly ('p50' | 'p90' | 'p99' | 'max')[]} which */
 const times = (us, which) =>
   us && us.max != null ? which.map((name) => `${name} ${micros(us[name])}`).join(', ') : ''
-
-/** The promise, as a sentence. @param {Run} run */
-const promiseWords = ({ jobs: { promise, reclaimed = 0 }, commands: { lost_replies: replies } }) => {
-  const lost = replies.take + replies.confirm
-  return [
-    promise === 'at-least-once'
-      ? 'each job at least once: confirmed when done, and taken over from a worker that is silent'
-      : 'each job at most once: what a worker has in hand is lost with it',
-    lost > 0 && `${several(lost, 'connection')} lost with a reply on the way`,
-    reclaimed > 0 && `${several(reclaimed, 'job')} came back`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
-}
-
-/** 'box-a 12,000, box-b 11,900 jobs · fairness 0.999': the first is the one that reports. @param {Run} run */
-const boxesWords = ({ jobs: { account }, workers }) =>
-  account?.boxes
-    ? `${account.boxes.map(({ host, done }) => `${plainText(host)} ${count(done)}`).join(', ')} jobs · fairness ${workers.boxes_fairness?.toFixed(3) ?? '–'}`
-    : ''
-
-/** @param {Run['workers']} workers @param {{ take: number, us: number }} work */
-const busyWords = (workers, { take, us }) => {
-  const { busy_share: busy, jobs_a_take: each, work_us_mean: mean, fewest, most, count: n } = workers
-  return [
-    `${several(n, 'worker')}${busy == null ? '' : `, jobs in hand ${percent(100 * busy)} of the time`}`,
-    each != null && take > 1 && `${each.toFixed(1)} jobs a take`,
-    us > 0 && mean != null && `work of a job ${micros(mean)}`,
-    n > 1 && `${count(fewest)} to ${count(most)} jobs each`,
-    workers.rate && `${rate(workers.rate)} jobs/s`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
-}
-
-/** @param {Run} run */
-const stageRows = ({ workers, stages, plan: { work } }) =>
-  stages
-    ? [
-        { label: 'filters', text: busyWords(stages.filter, work) },
-        { label: 'outputs', text: busyWords(stages.output, { ...work, ...work.outputs }) },
-      ]
-    : [{ label: 'workers', text: busyWords(workers, work) }]
 
 /** @param {Run} run */
 const costWords = ({ server }) => {
@@ -135,11 +71,9 @@ const rows = (run) => [
     label: 'rate',
     text: rateWords(run),
   },
-  { label: 'jobs', text: accountWords(run) },
-  { label: 'boxes', text: boxesWords(run) },
-  { label: 'promise', text: promiseWords(run) },
+  ...accounted.rows(run),
   { label: 'latency', text: latencyWords(run) },
-  ...stageRows(run),
+  ...rowsOf([working, stages], run),
   { label: 'reconnects', text: reconnectWords(run) },
   ...answersIn('queue', run, 'job'),
   { label: 'cost of a job', text: costWords(run) },
@@ -161,8 +95,7 @@ const latencyWords = ({ latency_us: latency, waiting_us: waiting, stages }) => {
 
 /** @param {Run} run */
 const facts = (run) => [
-  { label: 'jobs', text: accountWords(run) },
-  { label: 'boxes', text: boxesWords(run) },
+  ...accounted.rows(run).filter(({ label }) => label !== 'promise'),
   { label: 'take', text: times(run.take_us, ['p50', 'p99', 'max']) },
   { label: 'confirm', text: times(run.confirm_us, ['p50', 'p99', 'max']) },
   { label: 'client', text: `event loop ${percent(run.client.busy_pct)} busy` },

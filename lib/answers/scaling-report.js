@@ -1,8 +1,8 @@
-// The answer of `millrace scale` as text. Pure.
+// The report of `millrace scale`.
 
-import { alignedTable, blocksText, wrapped } from '../base/layout.js'
+import { rateOf } from '../base/scalability.js'
 import { count, micros, rate as perSecond, plainText, several } from '../base/units.js'
-import { rateOf } from './scaling.js'
+import { answer, table } from './kit.js'
 
 /** @import { ScalingAnswer, Sweep } from './scaling-answer.js' */
 
@@ -58,31 +58,30 @@ const cautionsOf = ({ points, fit: { r2 } }) => {
   ]
 }
 
-/** @param {Sweep} sweep @param {number} columns */
-const tableOf = ({ points, fit }, columns) =>
-  alignedTable(
-    [
-      { title: 'workers', cell: ({ workers }) => count(workers) },
-      { title: 'jobs/s', cell: ({ rate }) => perSecond(rate) },
-      { title: 'by the law', cell: ({ workers }) => perSecond(rateOf(fit.law, workers)) },
-      { title: 'busy', cell: ({ busy }) => (busy === null ? '–' : `${Math.round(busy * 100)} %`) },
-      { title: 'latency p99', cell: ({ p99Us }) => micros(p99Us) },
-      { title: 'gross server CPU a job', cell: ({ cpuUs }) => micros(cpuUs) },
-      { title: '', left: true, cell: ({ valid }) => (valid ? '' : 'not valid') },
-    ],
-    points,
-    columns,
-  )
-
-/** @param {ScalingAnswer} answer @param {{ columns?: number }} [layout] */
-export const scalingText = ({ sweeps, left }, { columns = 80 } = {}) =>
-  blocksText([
-    ...sweeps.map((sweep) => [
-      ...wrapped(plainText(sweep.label).toUpperCase(), columns),
-      ...(sweep.needs.length > 0 ? wrapped(`${needWords(sweep)}.`, columns) : []),
-      ...wrapped(`${lawWords(sweep)}.`, columns),
-      ...cautionsOf(sweep).flatMap((line) => wrapped(line, columns)),
-      ...tableOf(sweep, columns),
-    ]),
-    left.flatMap((line) => wrapped(`left out: ${plainText(line)}`, columns)),
-  ])
+export const scaling = answer({
+  kind: 'scale',
+  tables: (/** @type {ScalingAnswer} */ { sweeps }) =>
+    sweeps.map((sweep) =>
+      table(
+        plainText(sweep.label),
+        sweep.points,
+        [
+          ['workers', ({ workers }) => workers, count],
+          ['jobs/s', ({ rate }) => rate, perSecond],
+          ['by the law', ({ workers }) => rateOf(sweep.fit.law, workers), perSecond],
+          ['busy', ({ busy }) => busy, (busy) => (busy === null ? '–' : `${Math.round(busy * 100)} %`)],
+          ['latency p99', ({ p99Us }) => p99Us, micros],
+          ['gross server CPU a job', ({ cpuUs }) => cpuUs, micros],
+          ['', ({ valid }) => (valid ? '' : 'not valid')],
+        ],
+        {
+          notes: [
+            ...(sweep.needs.length > 0 ? [`${needWords(sweep)}.`] : []),
+            `${lawWords(sweep)}.`,
+            ...cautionsOf(sweep),
+          ],
+        },
+      ),
+    ),
+  prose: ({ left }) => [left.map((line) => `left out: ${line}`)],
+})

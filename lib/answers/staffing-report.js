@@ -1,8 +1,7 @@
-// The answer of `millrace staff` as text. Pure.
-
-import { alignedTable, blocksText, wrapped } from '../base/layout.js'
+// The report of `millrace staff`.
 import { count, plainText } from '../base/units.js'
 import { formatted } from '../chart/theme.js'
+import { answer, table } from './kit.js'
 
 /** @import { StaffingAnswer } from './staffing-answer.js' */
 
@@ -26,50 +25,47 @@ const loadWords = ({ nodes, mean, sd, rho, margin, unit, measured }) => {
   return `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with a load of ${amount(mean)}, standard deviation ${amount(sd)}, ${together}${source}; margin ${margin} standard deviations`
 }
 
-/** @param {StaffingAnswer} answer @param {number} columns */
-const marginTable = ({ margins, nodes, unit }, columns) => {
+/** @typedef {{ margin: number, separate: number, single: number, node: number, any: number, singleOver?: number, from: string }} Margin */
+
+/** @param {StaffingAnswer} answer */
+const marginTable = ({ margins, nodes, unit }) => {
   const amount = (/** @type {number} */ value) => formatted(unit, value)
-  const rows = margins.map((row) => ({ ...row, from: 'normal' }))
-  const measured = margins.flatMap(({ margin, measured: found }) =>
-    found ? [{ margin, ...found, from: 'measured' }] : [],
-  )
-  return alignedTable(
-    [
-      { title: 'margin', cell: ({ margin }) => String(margin) },
-      { title: 'probability', left: true, cell: ({ from }) => from },
-      { title: `${nodes} nodes`, cell: ({ separate }) => amount(separate) },
-      { title: 'a node overflows', cell: ({ node }) => chance(node) },
-      { title: 'any node overflows', cell: ({ any }) => chance(any) },
-      { title: 'one node', cell: ({ single }) => amount(single) },
-      { title: 'it overflows', cell: (row) => chance('singleOver' in row ? row.singleOver : row.node) },
-    ],
-    [...rows, ...measured].sort((a, b) => a.margin - b.margin),
-    columns,
-  )
+  /** @type {Margin[]} */
+  const rows = margins.flatMap(({ measured, ...row }) => [
+    { ...row, from: 'normal' },
+    ...(measured ? [{ margin: row.margin, ...measured, from: 'measured' }] : []),
+  ])
+  return table('', rows, [
+    ['margin', ({ margin }) => margin, String],
+    ['probability', ({ from }) => from],
+    [`${nodes} nodes`, ({ separate }) => separate, amount],
+    ['a node overflows', ({ node }) => node, chance],
+    ['any node overflows', ({ any }) => any, chance],
+    ['one node', ({ single }) => single, amount],
+    ['it overflows', ({ node, singleOver = node }) => singleOver, chance],
+  ])
 }
 
-/** Why some of the node counts may not be possible. @param {StaffingAnswer} answer */
-const problemsOf = ({ counts }) => [...new Set(counts.flatMap(({ problem }) => problem ?? []))]
-
-/** @param {StaffingAnswer} answer @param {number} columns */
-const countTable = (answer, columns) => {
-  const { counts, unit } = answer
-  const problems = problemsOf(answer)
+/** @param {StaffingAnswer} answer */
+const countTable = ({ counts, unit }) => {
+  // Why some of the node counts may not be possible.
+  const problems = [...new Set(counts.flatMap(({ problem }) => problem ?? []))]
   const amount = (/** @type {number} */ value) => formatted(unit, value)
-  return alignedTable(
-    [
-      { title: 'nodes', cell: ({ nodes }) => count(nodes) },
-      { title: 'each', cell: ({ each }) => amount(each) },
-      { title: 'all', cell: ({ separate }) => amount(separate) },
-      { title: 'against one', cell: ({ separate, single }) => `+${change(separate / single - 1)}` },
-      { title: 'slots uneven', cell: ({ bySlots }) => amount(bySlots), rank: 1 },
-      { title: 'any overflows', cell: ({ any }) => chance(any) },
-      { title: 'same risk as one', cell: ({ sameRisk }) => amount(sameRisk) },
-      { title: 'one may fail', cell: ({ afterFailure }) => amount(afterFailure) },
-      { title: '', left: true, cell: ({ problem }) => (problem ? `[${1 + problems.indexOf(problem)}]` : '') },
-    ],
+  return table(
+    'The same total load on other numbers of nodes',
     counts,
-    columns,
+    [
+      ['nodes', ({ nodes }) => nodes, count],
+      ['each', ({ each }) => each, amount],
+      ['all', ({ separate }) => separate, amount],
+      ['against one', ({ separate, single }) => separate / single - 1, (more) => `+${change(more)}`],
+      ['slots uneven', ({ bySlots }) => bySlots, amount, { rank: 1 }],
+      ['any overflows', ({ any }) => any, chance],
+      ['same risk as one', ({ sameRisk }) => sameRisk, amount],
+      ['one may fail', ({ afterFailure }) => afterFailure, amount],
+      ['', ({ problem }) => (problem ? `[${1 + problems.indexOf(problem)}]` : '')],
+    ],
+    { foot: problems.map((problem, at) => `[${at + 1}] ${problem}`) },
   )
 }
 
@@ -138,30 +134,25 @@ const simulatedSentences = ({ simulated, node, any, nodes, unit }) => {
   ]
 }
 
-/** @param {StaffingAnswer} answer @param {{ columns?: number }} [layout] @returns {string} */
-export const staffingText = (answer, { columns = 110 } = {}) => {
-  const whole = (/** @type {string[]} */ lines) => lines.flatMap((text) => wrapped(text, columns))
-  const { measured } = answer
-  return blocksText([
-    whole([loadWords(answer)]),
-    measured
-      ? alignedTable(
-          [
-            { title: 'node', left: true, cell: ({ name }) => name },
-            { title: 'mean', cell: ({ mean }) => formatted(answer.unit, mean) },
-            { title: 'standard deviation', cell: ({ sd }) => formatted(answer.unit, sd) },
-            { title: 'peak', cell: ({ max }) => formatted(answer.unit, max) },
-          ],
-          measured.nodes,
-          columns,
-        )
-      : [],
-    whole(sentences(answer)),
-    whole(warnings(answer)),
-    whole(measuredSentences(answer)),
-    whole(simulatedSentences(answer)),
-    marginTable(answer, columns),
-    ['The same total load on other numbers of nodes:', ...countTable(answer, columns)],
-    whole(problemsOf(answer).map((problem, at) => `[${at + 1}] ${problem}`)),
-  ])
-}
+export const staffing = answer({
+  kind: 'staff',
+  verdict: (/** @type {StaffingAnswer} */ one) => ({
+    ...{ title: '', question: '', word: '', good: true },
+    sentence: loadWords(one),
+  }),
+  prose: (one) => [sentences(one), warnings(one), measuredSentences(one), simulatedSentences(one)],
+  tables: (one) => {
+    const amount = (/** @type {number} */ value) => formatted(one.unit, value)
+    return [
+      one.measured &&
+        table('', one.measured.nodes, [
+          ['node', ({ name }) => name],
+          ['mean', ({ mean }) => mean, amount],
+          ['standard deviation', ({ sd }) => sd, amount],
+          ['peak', ({ max }) => max, amount],
+        ]),
+      marginTable(one),
+      countTable(one),
+    ]
+  },
+})
