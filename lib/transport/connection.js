@@ -1,14 +1,9 @@
-// What one connection was sent and has not answered: entries, each a part of a batch for one tick, settled in order.
-import { MillraceError } from '../base/errors.js'
-import { replyCounter } from '../wire/decode.js'
-import { replyReader } from '../wire/values.js'
-import { fifo } from './fifo.js'
+// What is in flight on a connection of a writer in ticks: entries, each a part of a batch for one tick.
 
 /**
  * @import { Progress } from '../measure/item-times.js'
  * @import { Account } from '../measure/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { ReplySink } from '../wire/values.js'
  * @import { Step } from '../workloads/step.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { TickBatch } from './tick-batches.js'
@@ -40,123 +35,31 @@ import { fifo } from './fifo.js'
  * @property {number} write which of its tick's writes it was first sent with, from 1; 0: it was not sent
  * @property {number} sentMs
  *
- * @typedef {object} ConnectionEvents
- * @property {(entry: Entry, commands: number) => void} onAnswered
- * @property {(entry: Entry, command: number, line: string) => void} onRefused
- * @property {((step: Step, reply: number | string | null | undefined) => void) | null} [onReply]
+ * @typedef {((step: Step, reply: number | string | null | undefined) => void) | null} OnReply
  *   of a command that was answered, before that is known; null: replies are not looked at
  */
 
-// No number in a text is longer than this.
-const mostDigits = 32
-
 /**
- * Takes each reply as it is: a number, a text (a long one as an empty one), null, or undefined for a list.
- * @param {(reply: number | string | null | undefined) => void} onReply
- * @param {(line: string) => void} onRefusal
+ * @param {Tick} tick
+ * @param {EncodedBatch} encoded
+ * @param {TickValues} values
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} again
+ * @returns {Entry}
  */
-const replyTaker = (onReply, onRefusal) => {
-  /** @type {number | string | null | undefined} */
-  let reply
-  /** @type {string | null} */
-  let fault = null
-  let isList = false
-  /** @param {number | string | null} value */
-  const take = (value) => {
-    if (!isList) reply = value
-  }
-  /** @type {ReplySink} */
-  const sink = {
-    open: () => {
-      isList = true
-    },
-    bulk: (bytes, from, to) => take(to - from <= mostDigits ? bytes.toString('latin1', from, to) : ''),
-    number: take,
-    nil: () => take(null),
-    error: (line) => {
-      if (!isList) fault = line
-    },
-  }
-  return replyReader({
-    sink: () => {
-      reply = undefined
-      fault = null
-      isList = false
-      return sink
-    },
-    replied: () => (fault === null ? onReply(reply) : onRefusal(fault)),
-  })
-}
-
-/** @param {ConnectionEvents} events */
-export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
-  const sent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
-  let unansweredBytes = 0
-  let unansweredCommands = 0
-
-  const finish = (/** @type {Entry} */ entry) => {
-    unansweredBytes -= entry.bytes
-    sent.shift()
-  }
-  const next = () => {
-    const entry = sent.first()
-    if (!entry) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    return entry
-  }
-  const answered = (/** @type {number} */ count) => {
-    let left = count
-    while (left > 0) {
-      const entry = next()
-      if (entry.lead > 0) {
-        entry.lead--
-        left--
-        continue
-      }
-      const n = Math.min(left, entry.to - entry.from)
-      left -= n
-      unansweredCommands -= n
-      if (entry.from + n === entry.to) finish(entry)
-      onAnswered(entry, n)
-      entry.from += n
-    }
-  }
-  const refused = (/** @type {string} */ line) => {
-    const entry = next()
-    // A refused ASKING is not reported: the reply to the command after it says why.
-    if (entry.lead > 0) {
-      entry.lead--
-      return
-    }
-    unansweredCommands--
-    if (entry.from + 1 === entry.to) finish(entry)
-    onRefused(entry, entry.from++, line)
-  }
-
-  return {
-    /** A new decoder for a new connection. */
-    decoder: () =>
-      onReply === null
-        ? replyCounter({ done: answered, failed: refused })
-        : replyTaker((reply) => {
-            const entry = next()
-            if (entry.lead === 0) onReply(entry.encoded.step, reply)
-            answered(1)
-          }, refused),
-    all: sent.all,
-    bytes: () => unansweredBytes,
-    commands: () => unansweredCommands,
-    /** @param {Entry} entry @param {number} bytes */
-    add(entry, bytes) {
-      entry.bytes = bytes
-      unansweredBytes += bytes
-      unansweredCommands += entry.to - entry.from
-      sent.push(entry)
-    },
-    /** The connection is lost. */
-    takeAll() {
-      unansweredBytes = 0
-      unansweredCommands = 0
-      return sent.takeAll()
-    },
-  }
-}
+export const entryOf = (tick, encoded, values, from, to, again) => ({
+  tick,
+  values,
+  encoded: encoded,
+  from,
+  to,
+  lead: 0,
+  again,
+  inSlotQueue: false,
+  goTo: null,
+  attempts: 0,
+  bytes: 0,
+  write: 0,
+  sentMs: 0,
+})

@@ -1,14 +1,15 @@
 // What one connection sends and in what order, the ticks that wait as numbers, and the connection itself.
 import { askingBytes } from '../wire/encode.js'
-import { unansweredOf } from './connection.js'
+import { entryOf } from './connection.js'
 import { cutOf } from './encoded-batch.js'
 import { fifo } from './fifo.js'
-import { reconnectingSocketOf } from './reconnecting-socket.js'
+import { asValues, counting, laneOf } from './lane.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { ConnectionEvents, Entry, Tick } from './connection.js'
+ * @import { Reply } from '../wire/values.js'
+ * @import { Entry, OnReply, Tick } from './connection.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { underWayOf } from './pool.js'
  *
@@ -19,7 +20,7 @@ import { reconnectingSocketOf } from './reconnecting-socket.js'
  * @typedef {object} SendQueueEvents
  * @property {(entry: Entry, commands: number, queue: SendQueue) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string, queue: SendQueue) => void} onRefused
- * @property {ConnectionEvents['onReply']} [onReply]
+ * @property {OnReply} [onReply]
  * @property {(queue: SendQueue, silentMs: number) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
@@ -32,6 +33,16 @@ import { reconnectingSocketOf } from './reconnecting-socket.js'
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
+// No number in a text is longer than this.
+const mostDigits = 32
+
+/** A reply as it is looked at: a list as undefined, a long text as an empty one. @param {Reply} reply */
+const plain = (reply) => {
+  if (Array.isArray(reply)) return undefined
+  return typeof reply === 'string' && reply.length > mostDigits
+    ? ''
+    : /** @type {string | number | null} */ (reply)
+}
 
 /**
  * @param {object} options
@@ -40,7 +51,7 @@ const searchCommands = 2048
  * @param {number} options.maxUnansweredCommands unanswered commands from which nothing is sent
  * @param {ReturnType<typeof underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
- * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} options.open
+ * @param {Parameters<typeof laneOf>[0]['open']} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
  * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.slotQueues
  * @param {() => number} options.clock
@@ -72,46 +83,57 @@ export const sendQueueOf = ({
 
   const ended = (/** @type {Entry} */ entry) => {
     if (!entry.inSlotQueue) underWay.end(entry.tick)
+    unansweredBytes -= entry.bytes
     finished++
   }
   const passMarks = () => {
     while (marks.length > 0 && marks[0].at <= finished) marks.shift()?.then()
   }
-  const unanswered = unansweredOf({
-    onAnswered: (entry, n) => {
-      if (entry.from + n === entry.to) ended(entry)
-      events.onAnswered(entry, n, queue)
-    },
-    onRefused: (entry, command, line) => {
-      if (command + 1 === entry.to) ended(entry)
-      events.onRefused(entry, command, line, queue)
-    },
-    onReply: events.onReply ?? null,
-  })
-  const socket = reconnectingSocketOf({
+  let unansweredBytes = 0
+
+  const { onReply = null } = events
+  /** @param {Entry} entry @param {number} n */
+  const answered = (entry, n) => {
+    if (entry.from + n === entry.to) ended(entry)
+    events.onAnswered(entry, n, queue)
+    entry.from += n
+  }
+  const lane = /** @type {typeof laneOf<Entry>} */ (laneOf)({
+    address,
     open,
-    decoder: unanswered.decoder,
-    hasUnanswered: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
-    onRead: (_, silentMs) => {
-      events.onRead(queue, silentMs)
-      passMarks()
-      pump()
-    },
-    onUp: () => {
-      events.onState(queue, 'up')
-      pump()
-    },
-    onRenewed: (tookMs) => {
-      events.onRenewed(tookMs)
-      pump()
-    },
-    onDown: (error) => {
-      for (const entry of unanswered.takeAll()) {
-        ended(entry)
-        events.onLost(entry)
-      }
-      events.onState(queue, 'down', error)
-      passMarks()
+    decoder: onReply ? asValues() : counting(),
+    events: {
+      onAnswered: answered,
+      onReplied(entry, value) {
+        onReply?.(entry.encoded.step, plain(value))
+        answered(entry, 1)
+      },
+      onRefused(entry, line) {
+        const command = entry.from++
+        if (entry.from === entry.to) ended(entry)
+        events.onRefused(entry, command, line, queue)
+      },
+      onRead(_, __, silentMs) {
+        events.onRead(queue, silentMs)
+        passMarks()
+        pump()
+      },
+      onUp() {
+        events.onState(queue, 'up')
+        pump()
+      },
+      onRenewed(_, tookMs) {
+        events.onRenewed(tookMs)
+        pump()
+      },
+      onDown(_, error) {
+        for (const entry of lane.drain()) {
+          ended(entry)
+          events.onLost(entry)
+        }
+        events.onState(queue, 'down', error)
+        passMarks()
+      },
     },
     clock,
     random,
@@ -128,11 +150,12 @@ export const sendQueueOf = ({
     }
     if (entry.write === 0) entry.write = tick.sends.push(entry.sentMs)
     if (!entry.inSlotQueue) underWay.begin(tick)
-    if (unanswered.bytes() === 0) socket.owesFrom(entry.sentMs)
     written++
     events.onSent(entry.to - entry.from)
-    unanswered.add(entry, bytes.length)
-    socket.write(bytes, release ?? undefined)
+    entry.bytes = bytes.length
+    unansweredBytes += entry.bytes
+    lane.push(entry, entry.to - entry.from, entry.sentMs, entry.lead)
+    lane.write(bytes, release ?? undefined)
   }
 
   const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
@@ -189,13 +212,13 @@ export const sendQueueOf = ({
 
   /** Commands that may still be sent; 0: --window or --pipeline is reached. */
   const room = () => {
-    if (!socket.isUp() || unanswered.bytes() >= maxUnansweredBytes) return 0
-    return Math.max(0, maxUnansweredCommands - unanswered.commands())
+    if (!lane.isUp() || unansweredBytes >= maxUnansweredBytes) return 0
+    return Math.max(0, maxUnansweredCommands - lane.owed())
   }
 
   const pump = () => {
-    if (!socket.isUp() || (urgent.size() === 0 && waiting.length === 0)) return
-    socket.cork()
+    if (!lane.isUp() || (urgent.size() === 0 && waiting.length === 0)) return
+    lane.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
       if (entry) {
@@ -212,13 +235,13 @@ export const sendQueueOf = ({
         underWay.end(tickJobs.tick)
       }
     }
-    socket.uncork()
+    lane.uncork()
   }
 
   const queue = {
     address,
     pump,
-    connect: socket.connect,
+    connect: lane.connect,
     /** @param {TickJobs} tickJobs */
     offer: (tickJobs) => {
       underWay.begin(tickJobs.tick)
@@ -226,20 +249,20 @@ export const sendQueueOf = ({
     },
     /** In front of every tick that waits. @param {Entry} entry in a slot queue */
     sendFirst: (entry) => urgent.push(entry),
-    isUp: socket.isUp,
+    isUp: lane.isUp,
     isIdle: () => urgent.size() === 0 && waiting.length === 0,
     waitingTicks: () => waiting.length,
-    unanswered: unanswered.all,
+    unanswered: lane.inFlight,
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
       if (finished === written) then()
       else marks.push({ at: written, then })
     },
-    waitingBytes: socket.waitingBytes,
+    waitingBytes: lane.waitingBytes,
     /** Milliseconds without an answer to what was sent. */
-    silentMs: () => socket.silentMs(unanswered.bytes() > 0),
+    silentMs: lane.silentMs,
     /** No more may be sent now. Without a connection only time decides what is dropped. */
-    isFull: () => socket.isUp() && room() === 0,
+    isFull: () => lane.isUp() && room() === 0,
     /** Takes out the waiting jobs that the test picks. @param {(tickJobs: TickJobs) => boolean} test */
     take: (test) => {
       const out = waiting.filter(test)
@@ -257,35 +280,10 @@ export const sendQueueOf = ({
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
-    cut: socket.cut,
-    isRenewing: socket.isRenewing,
-    renew: socket.renew,
-    close: socket.close,
+    cut: lane.cut,
+    isRenewing: lane.isRenewing,
+    renew: lane.renew,
+    close: lane.close,
   }
   return queue
 }
-
-/**
- * @param {Tick} tick
- * @param {EncodedBatch} encoded
- * @param {TickValues} values
- * @param {number} from
- * @param {number} to
- * @param {boolean} again
- * @returns {Entry}
- */
-export const entryOf = (tick, encoded, values, from, to, again) => ({
-  tick,
-  values,
-  encoded: encoded,
-  from,
-  to,
-  lead: 0,
-  again,
-  inSlotQueue: false,
-  goTo: null,
-  attempts: 0,
-  bytes: 0,
-  write: 0,
-  sentMs: 0,
-})

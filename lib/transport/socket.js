@@ -26,7 +26,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Access } from '../servers/dial.js'
  * @import { Sentinels } from '../servers/sentinel.js'
  * @import { Step } from '../workloads/step.js'
- * @import { ConnectionEvents, Entry, Tick } from './connection.js'
+ * @import { Entry, OnReply, Tick } from './connection.js'
  * @import { Pool } from './pool.js'
  * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
  * @import { Topology } from './slot-map.js'
@@ -44,7 +44,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
  * @property {(tookMs: number) => void} [onRenewed] a connection was closed on purpose, and made anew
- * @property {ConnectionEvents['onReply']} [onReply]
+ * @property {OnReply} [onReply]
  * @property {() => void} onProgress answers came: there may be room for more
  * @property {(share: number) => void} [onEncoding]
  *

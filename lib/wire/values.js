@@ -6,10 +6,16 @@ import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolEr
  * @typedef {string | number | null | Error | any[]} Reply
  */
 
-/** @param {(reply: Reply) => void} onReply @returns {(bytes: Buffer) => void} */
-export const treeReader = (onReply) => {
+/**
+ * Takes the bytes of a connection as they come. An error that is a whole reply is a refusal; inside a list it is an element.
+ * @param {{ replied: (value: Reply) => void, refused: (line: string) => void, encoding?: BufferEncoding }} listener
+ * @returns {(bytes: Buffer) => void}
+ */
+export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
   /** @type {Reply} */
   let whole = null
+  /** @type {string | null} */
+  let refusal = null
   const open = /** @type {{ list: any[], left: number }[]} */ ([])
 
   /** @param {Reply} value */
@@ -30,17 +36,29 @@ export const treeReader = (onReply) => {
       if (count > 0) open.push({ list, left: count })
     },
     /** @param {Buffer} bytes @param {number} from @param {number} to */
-    bulk: (bytes, from, to) => put(bytes.toString('latin1', from, to)),
+    bulk: (bytes, from, to) => put(bytes.toString(encoding, from, to)),
     number: put,
     nil: () => put(null),
     /** @param {string} line */
-    error: (line) => put(new Error(line)),
+    error: (line) => {
+      if (open.length > 0) put(new Error(line))
+      else refusal = line
+    },
   }
   return replyReader({
     sink: () => sink,
-    replied: () => onReply(whole),
+    replied() {
+      const line = refusal
+      refusal = null
+      if (line !== null) refused(line)
+      else replied(whole)
+    },
   })
 }
+
+/** @param {(reply: Reply) => void} onReply an error too @returns {(bytes: Buffer) => void} */
+export const treeReader = (onReply) =>
+  valueReader({ replied: onReply, refused: (line) => onReply(new Error(line)) })
 
 /**
  * Receives the parts of a reply. Bytes are a view that is reused after the call. Elements of an array come in order, at any

@@ -12,7 +12,7 @@
  */
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
-const connection = { file: 'lib/transport/connection.js', unit: ['connection'] }
+const flight = { file: 'lib/transport/lane.js', unit: ['lane'] }
 const queue = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
 const reconnecting = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
 const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
@@ -28,9 +28,9 @@ const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
-const sending = { ...clients, file: 'lib/loads/clients/sending.js' }
-const retries = { ...clients, file: 'lib/loads/clients/retries.js' }
-const client = { ...clients, file: 'lib/loads/clients/connection.js', unit: ['client-connection'] }
+const operation = { ...clients, file: 'lib/loads/clients/operation.js' }
+const router = { ...clients, file: 'lib/transport/router.js' }
+const lane = { ...clients, file: 'lib/transport/lane.js', unit: ['lane'] }
 
 const alone = { simulated: /** @type {const} */ ('none') }
 const ending = { ...alone, file: 'lib/cli/ending.js', unit: ['exit-codes'] }
@@ -70,26 +70,26 @@ export const mutations = [
   },
   { ...decode, line: 'open(2 * lengthIn(', becomes: 'open(lengthIn(', breaks: 'a map has half its elements' },
   {
-    ...connection,
-    line: 'if (entry.from + n === entry.to) finish(entry)',
-    becomes: 'if (entry.from + n >= entry.to - 1) finish(entry)',
+    ...queue,
+    line: 'if (entry.from + n === entry.to) ended(entry)',
+    becomes: 'if (entry.from + n >= entry.to - 1) ended(entry)',
     breaks: 'the last command of an entry is settled with the one before',
   },
   {
-    ...connection,
-    line: 'onRefused(entry, entry.from++, line)',
-    becomes: 'onRefused(entry, ++entry.from, line)',
+    ...queue,
+    line: 'const command = entry.from++',
+    becomes: 'const command = ++entry.from',
     breaks: 'the command behind the refused one is repeated',
   },
   {
-    ...connection,
+    ...queue,
     line: 'unansweredBytes -= entry.bytes',
     becomes: '',
     breaks: 'after --window bytes nothing more is sent',
   },
   {
-    ...connection,
-    line: 'if (entry.lead > 0) {\n        entry.lead--\n        left--\n        continue\n      }',
+    ...flight,
+    line: 'if (flight.skips()) {\n          left--\n          continue\n        }',
     becomes: '',
     breaks: 'the answer to ASKING counts as the command’s',
   },
@@ -125,7 +125,7 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'unanswered.bytes() >= maxUnansweredBytes) return 0',
+    line: 'unansweredBytes >= maxUnansweredBytes) return 0',
     becomes: 'maxUnansweredBytes < 0) return 0',
     breaks: 'more than --window bytes are unanswered',
   },
@@ -364,7 +364,7 @@ export const mutations = [
   },
   {
     ...queue,
-    line: 'maxUnansweredCommands - unanswered.commands()',
+    line: 'maxUnansweredCommands - lane.owed()',
     becomes: 'maxUnansweredCommands',
     breaks: 'more commands are in flight than --pipeline allows',
   },
@@ -375,26 +375,26 @@ export const mutations = [
     breaks: 'a tick that is too late has no outcome',
   },
   {
-    ...client,
-    line: 'return head++',
-    becomes: 'return ++head',
+    ...lane,
+    line: 'left = owed[at] -= n',
+    becomes: 'left = owed[at] -= 1',
     breaks: 'the operation behind the refused one is retried',
   },
   {
-    ...client,
-    line: 'if (self.kinds[place & self.mask] !== askingCommand) events.onRefused',
-    becomes: 'events.onRefused',
+    ...lane,
+    line: 'if (flight.skips()) return\n      flight.take(1)\n      onRefused',
+    becomes: 'flight.take(1)\n      onRefused',
     breaks: 'a refused ASKING counts as an operation',
   },
   {
-    ...client,
-    line: 'for (; head < tail; head++) {',
-    becomes: 'for (; head < tail - 1; head++) {',
+    ...lane,
+    line: 'for (let place = head; place < tail; place++) all.push',
+    becomes: 'for (let place = head; place < tail - 1; place++) all.push',
     breaks: 'the last operation of a lost connection stays in it',
   },
   {
-    ...client,
-    line: 'if (ring.inFlight() === 0) socket.owesFrom(nowMs)',
+    ...lane,
+    line: 'if (flight.isEmpty()) socket.owesFrom(nowMs)',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
   },
@@ -441,19 +441,19 @@ export const mutations = [
     breaks: 'a connection that is lost while it is to be renewed is never up again',
   },
   {
-    ...client,
-    line: 'columns.measured[place] = inWindow ? 1 : 0',
-    becomes: 'columns.measured[place] = 1',
+    ...operation,
+    line: 'ledger.acked(run, measured ? run : 0)',
+    becomes: 'ledger.acked(run, run)',
     breaks: 'operations of the warm-up are measured',
   },
   {
-    ...retries,
-    line: 'if (!operations[operation.kind].repeatable) lose',
-    becomes: 'if (operations[operation.kind].repeatable) lose',
+    ...router,
+    line: 'else if (!one.repeatable) lose',
+    becomes: 'else if (one.repeatable) lose',
     breaks: 'what must not be repeated is repeated',
   },
   {
-    ...sending,
+    ...operation,
     line: 'plan.cluster ? operations[kind].command.slotOf(n) : 0',
     becomes: '0',
     breaks: 'every operation goes to the owner of slot 0',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
+import { entryOf } from '../../lib/transport/connection.js'
 import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
-import { entryOf } from '../../lib/transport/send-queue.js'
 import { eachStep } from '../../lib/workloads/step.js'
 
 /** @import { Tick } from '../../lib/transport/connection.js' */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { ioredisCarrier } from '../../lib/loads/chunks/ioredis.js'
+import { laneOf } from '../../lib/transport/lane.js'
 
 /**
  * @import { TestContext } from 'node:test'
@@ -33,32 +34,40 @@ const serverOf = async (t, answer) => {
 /** @param {TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */
 const answered = async (t, answer, ends) => {
   const address = await serverOf(t, answer)
+  const carrier = ioredisCarrier({
+    delivery: 'pipeline',
+    chunk: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
+    access: { username: undefined, password: undefined, tls: null },
+    placeOf: async (to) => to,
+    clock: () => performance.now(),
+  })
+  const chunk = /** @type {any} */ ({ ns: new Float64Array([1]), count: 1 })
   return new Promise((resolve, reject) => {
     const seen = { acked: 0, ended: false }
-    let isDone = false
-    const close = () => {
-      carrier.close()
-      resolve(seen)
-    }
-    const carrier = ioredisCarrier({
-      delivery: 'pipeline',
-      chunk: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
-      access: { username: undefined, password: undefined, tls: null },
-      placeOf: async (to) => to,
-      onDone: () => {
-        seen.acked = carrier.outcome.acked()
-        isDone = true
-        // Its end, where there is one, comes with the answers or after them.
-        if (!ends) setTimeout(close, 100)
-        else if (seen.ended) close()
-      },
-      onEnd: () => {
-        seen.ended = true
-        if (isDone) close()
+    const lane = /** @type {typeof laneOf<any>} */ (laneOf)({
+      open: (handlers) => /** @type {NonNullable<typeof carrier.dial>} */ (carrier.dial)(address, handlers),
+      decoder: carrier.decoder,
+      events: {
+        onReplied(one, results) {
+          carrier.replied?.(one, results)
+          seen.acked = carrier.outcome.acked()
+          if (!ends) setTimeout(end, 100)
+        },
+        onUp: () => carrier.send(chunk, lane, 0, 0),
+        onDown(_, error) {
+          if (lane.drain().length === 0 && !ends && !seen.acked) reject(error)
+          seen.ended = true
+          if (ends) end()
+        },
       },
       clock: () => performance.now(),
+      random: () => 0.5,
     })
-    carrier.connect(address).then(() => carrier.send(new Float64Array([1]), 1), reject)
+    const end = () => {
+      resolve({ ...seen })
+      lane.close()
+    }
+    lane.connect()
   })
 }
 

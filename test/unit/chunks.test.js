@@ -5,6 +5,7 @@ import { systemTimers } from '../../lib/base/timers.js'
 import { chunksFlow, isFromInside } from '../../lib/loads/chunks/flow.js'
 import { chunkReplies } from '../../lib/loads/chunks/replies.js'
 import { operationsOf } from '../../lib/measure/operations.js'
+import { replyReader } from '../../lib/wire/values.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -42,7 +43,8 @@ const repliesOf = (delivery, count, text) => {
   const whole = () => {
     const replies = chunkReplies(delivery)
     replies.expect(count)
-    return replies
+    const read = replyReader(replies)
+    return { ...replies, read }
   }
   const known = (/** @type {ReturnType<typeof whole>} */ replies) => ({
     acked: replies.acked(),
@@ -97,13 +99,17 @@ test('an error from inside a script is told from one before it', () => {
     assert.equal(isFromInside(line), inside, line)
 })
 
-/** Timers that wait for nothing. @param {() => void} [passed] */
+/** Timers that wait for nothing. @param {(ms: number) => void} [passed] */
 const noWait = (passed = () => {}) => ({
   ...systemTimers,
   setTimeout: /** @type {any} */ (
-    (/** @type {() => void} */ then) => {
-      passed()
-      return setImmediate(then)
+    (
+      /** @type {(...args: any[]) => void} */ then,
+      /** @type {number} */ ms,
+      /** @type {any[]} */ ...args
+    ) => {
+      passed(ms)
+      return setImmediate(then, ...args)
     }
   ),
 })
@@ -118,43 +124,46 @@ const playFlow = async (plays, more = {}) => {
   const sent = /** @type {number[][]} */ ([])
   const loaded = /** @type {string[]} */ ([])
   const events = /** @type {string[]} */ ([])
+  let lines = /** @type {(string | null | undefined)[]} */ ([])
+  let nowMs = 0
   const ledger = operationsOf({ isMeasured: () => true })
   const flow = await chunksFlow({
     plan: { chunkSize: 3, items: 7, maxBehindMs: -1 },
     key: 'k',
     commandsOf: (items) => items,
-    carrierOf: ({ onDone, onEnd }) => {
-      let lines = /** @type {(string | null | undefined)[]} */ ([])
-      let up = true
-      return {
-        outcome: { acked: () => lines.filter((line) => line === null).length, lineOf: (i) => lines[i] },
-        times: () => ({ preparing: 0, sending: 0, parsing: 0 }),
-        isUp: () => up,
-        connect: async () => {
-          up = true
-        },
-        send(ns, count) {
-          const numbers = [...ns.subarray(0, count)]
+    carrier: {
+      outcome: { acked: () => lines.filter((line) => line === null).length, lineOf: (i) => lines[i] },
+      times: () => ({ preparing: 0, sending: 0, parsing: 0 }),
+      decoder:
+        ({ value }) =>
+        (results) =>
+          value(/** @type {any} */ (results)),
+      dial: async (_, { onBytes, onClose }) => {
+        const socket = { destroyed: false, writableLength: 0, destroy() {}, write: answer }
+        function answer(/** @type {any} */ numbers) {
           const play = plays[Math.min(sent.length, plays.length - 1)](numbers)
           sent.push(numbers)
           setImmediate(() => {
-            lines = play === 'cut' ? [] : play
-            if (play === 'cut') {
-              up = false
-              onEnd(new Error('reset'))
-            }
-            onDone(1)
+            if (play !== 'cut') return onBytes(/** @type {any} */ (play))
+            socket.destroyed = true
+            onClose(new Error('reset'))
           })
-        },
-        silentMs: () => 0,
-        cut: () => {},
-        close: () => {},
-        waitingBytes: () => 0,
-      }
+        }
+        return /** @type {any} */ (socket)
+      },
+      send({ ns, count }, lane, nowMs) {
+        lines = []
+        const numbers = [...ns.subarray(0, count)]
+        lane.push(/** @type {any} */ (numbers), 1, nowMs)
+        lane.write(/** @type {any} */ (numbers))
+      },
+      replied(_, results) {
+        lines = results
+      },
     },
     target: /** @type {any} */ ({
       topology: { masters: ['h:1'], owners: null },
-      refresh: async () => {},
+      refresh: async () => ({ masters: ['h:1'], owners: null }),
       follows: () => true,
       loadScripts: async (/** @type {string} */ at, /** @type {string[]} */ names) => {
         loaded.push(`${names} on ${at}`)
@@ -163,9 +172,11 @@ const playFlow = async (plays, more = {}) => {
     scripts: ['a'],
     ledger,
     latency: { record: () => {} },
-    clock: () => 0,
+    clock: () => nowMs,
     random: () => 0,
-    timers: noWait(),
+    timers: noWait((ms) => {
+      nowMs += ms
+    }),
     onEvent: (kind) => events.push(kind),
     ...more,
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { replyValues } from '../../lib/wire/reply-values.js'
+import { valueReader } from '../../lib/wire/values.js'
 
 const stream =
   '+OK\r\n$5\r\nhello\r\n:42\r\n$-1\r\n*-1\r\n*0\r\n-BUSY a script\r\n' +
@@ -9,7 +9,7 @@ const stream =
 const heard = (/** @type {number[]} */ cuts) => {
   const seen = /** @type {any[]} */ ([])
   const refused = (/** @type {string} */ line) => seen.push({ refused: line })
-  const take = replyValues({ replied: (value) => seen.push(value), refused })
+  const take = valueReader({ replied: (value) => seen.push(value), refused })
   const bytes = Buffer.from(stream)
   let from = 0
   for (const to of [...cuts, bytes.length]) {

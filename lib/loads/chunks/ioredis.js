@@ -12,6 +12,7 @@ import { refusalIn } from '../../transport/refusals.js'
  * @import { Access } from '../../servers/dial.js'
  * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
  * @import { Delivery } from '../../workloads/declare.js'
+ * @import { Decoder } from '../../transport/lane.js'
  * @import { Carrier } from './socket.js'
  *
  * @typedef {[error: Error | null, result?: unknown][]} Results
@@ -29,96 +30,87 @@ const played = async (client, delivery, commands) => {
   return (await Promise.allSettled(calls)).map(resultOf)
 }
 
+/** Results come in the place of bytes. @type {Decoder} */
+const asResults = ({ value }) => /** @type {any} */ (value)
+
 /**
  * @param {object} needs
  * @param {Delivery} needs.delivery
  * @param {ChunkCommands} needs.chunk
  * @param {Access} needs.access
  * @param {(address: string) => Promise<string>} needs.placeOf the endpoint to connect to for an address
- * @param {(nowMs: number) => void} needs.onDone
- * @param {(error?: Error) => void} needs.onEnd
  * @param {() => number} needs.clock
  * @returns {Carrier}
  */
-export const ioredisCarrier = ({ delivery, chunk, access, placeOf, onDone, onEnd, clock }) => {
-  /** @type {Redis | null} */
-  let client = null
+export const ioredisCarrier = ({ delivery, chunk: { isOne, commands }, access, placeOf, clock }) => {
   let preparingMs = 0
-  let sentMs = 0
-  let owed = 0
   /** @type {(string | null | undefined)[]} */
   let lines = []
 
-  /** @param {Results | Error} results @param {number} count */
-  const settle = (results, count) => {
-    const errorOf = (/** @type {number} */ i) =>
-      results instanceof Error ? results : results[chunk.isOne ? 0 : i]?.[0]
-    lines = Array.from({ length: count }, (_, i) => {
-      const error = errorOf(i)
-      // An error of the library itself shows that the connection is lost.
-      return error ? (refusalIn(error) ?? undefined) : null
+  /** A library's client in the place of a socket: what is written are commands. @type {NonNullable<Carrier['dial']>} */
+  const dial = async (address, { onBytes, onClose }) => {
+    const client = new Redis({
+      ...endpointOf(await placeOf(address)),
+      ...clientOptions(access, 'millrace'),
+      Connector: strictConnector,
+      db: access.db ?? 0,
+      enableAutoPipelining: delivery === 'concurrent',
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      lazyConnect: true,
     })
-    owed = 0
-    onDone(clock())
-  }
-
-  const end = (/** @type {Error | undefined} */ error) => {
-    const was = client
-    client = null
-    if (was) disconnect(was)
-    // Rejected calls settle their chunk.
-    if (was) onEnd(error)
+    /** @type {Error | undefined} */
+    let reason
+    client.on('error', (error) => {
+      reason = error
+    })
+    await connectLibrary(
+      { connect: () => client.connect(), close: () => disconnect(client) },
+      address,
+      access,
+    )
+    const socket = {
+      destroyed: false,
+      writableLength: 0,
+      write(/** @type {string[][]} */ words) {
+        const settled = (/** @type {any} */ results) => {
+          if (!socket.destroyed) onBytes(results)
+        }
+        played(client, delivery, words).then(settled, settled)
+      },
+      destroy() {
+        if (socket.destroyed) return
+        socket.destroyed = true
+        disconnect(client)
+        setImmediate(onClose, reason)
+      },
+    }
+    client.on('close', socket.destroy)
+    return /** @type {any} */ (socket)
   }
 
   return {
+    dial,
+    decoder: asResults,
     outcome: { acked: () => lines.filter((line) => line === null).length, lineOf: (i) => lines[i] },
     times: () => ({ preparing: preparingMs, sending: null, parsing: null }),
-    isUp: () => client !== null,
-    async connect(address) {
-      const opened = new Redis({
-        ...endpointOf(await placeOf(address)),
-        ...clientOptions(access, 'millrace'),
-        Connector: strictConnector,
-        db: access.db ?? 0,
-        enableAutoPipelining: delivery === 'concurrent',
-        enableOfflineQueue: false,
-        autoResendUnfulfilledCommands: false,
-        maxRetriesPerRequest: 0,
-        retryStrategy: () => null,
-        lazyConnect: true,
-      })
-      /** @type {Error | undefined} */
-      let reason
-      opened.on('error', (error) => {
-        reason = error
-      })
-      await connectLibrary(
-        { connect: () => opened.connect(), close: () => disconnect(opened) },
-        address,
-        access,
-      )
-      opened.on('close', () => {
-        if (client === opened) end(reason)
-      })
-      client = opened
+    send(chunk, lane, nowMs, lead) {
+      lines = []
+      const words = commands(chunk.ns, chunk.count)
+      preparingMs += clock() - nowMs
+      lane.push(chunk, 1, nowMs, lead)
+      lane.write(/** @type {any} */ (words))
     },
-    send(ns, count) {
-      if (!client) return
-      sentMs = clock()
-      owed = count
-      const commands = chunk.commands(ns, count)
-      preparingMs += clock() - sentMs
-      played(client, delivery, commands).then(
-        (results) => settle(results, count),
-        (error) => settle(error, count),
-      )
+    replied({ count }, /** @type {Results | Error} */ results) {
+      const errorOf = (/** @type {number} */ i) =>
+        results instanceof Error ? results : results[isOne ? 0 : i]?.[0]
+      lines = Array.from({ length: count }, (_, i) => {
+        const error = errorOf(i)
+        // An error of the library itself shows that the connection is lost.
+        return error ? (refusalIn(error) ?? undefined) : null
+      })
     },
-    silentMs: () => (owed > 0 ? clock() - sentMs : 0),
-    cut: () => end(undefined),
-    close() {
-      if (client) disconnect(client)
-      client = null
-    },
-    waitingBytes: () => 0,
   }
 }

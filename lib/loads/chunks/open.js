@@ -64,17 +64,10 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     onSent: records.sent,
     key: strategy.keyOf(1),
     commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
-    carrierOf: (on) =>
+    carrier:
       plan.driver === 'ioredis'
-        ? ioredisCarrier({
-            delivery,
-            chunk: chunk,
-            access: target.access,
-            placeOf: proxy.placeOf,
-            clock,
-            ...on,
-          })
-        : socketCarrier({ delivery, chunk: chunk, target: proxy.target, clock, ...on }),
+        ? ioredisCarrier({ delivery, chunk, access: target.access, placeOf: proxy.placeOf, clock })
+        : socketCarrier({ delivery, chunk, clock }),
     target: proxy.target,
     scripts: strategy.scripts,
     ledger,

@@ -1,14 +1,13 @@
 // The outcome of each item of a chunk by its replies: acknowledged, refused with an error line, or not known yet.
-import { MillraceError } from '../../base/errors.js'
-import { replyReader } from '../../wire/values.js'
-
 /**
  * @import { ReplySink } from '../../wire/values.js'
  * @import { Delivery } from '../../workloads/declare.js'
  *
  * @typedef {object} ChunkReplies
  * @property {(count: number) => void} expect so many items were sent; what came of the last chunk is forgotten
- * @property {(bytes: Buffer) => void} read
+ * @property {() => ReplySink} sink of the next reply
+ * @property {() => void} replied it is whole
+ * @property {(count: number) => number} expected replies to so many items
  * @property {() => boolean} isWhole all replies are there
  * @property {() => number} acked
  * @property {(i: number) => string | null | undefined} lineOf with which item i was refused; null: it was acknowledged;
@@ -114,20 +113,9 @@ export const chunkReplies = (delivery) => {
     nil: () => items.refuseAll('ERR no value'),
     error: items.refuseAll,
   }
-  const expected = () => (delivery === 'call' ? 1 : transaction ? items.count + 2 : items.count)
-  const sink = () => {
-    if (replies >= expected())
-      throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    return delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)
-  }
-  const reader = () =>
-    replyReader({
-      sink,
-      replied: () => {
-        replies++
-      },
-    })
-  let read = reader()
+  const expected = (/** @type {number} */ count) =>
+    delivery === 'call' ? 1 : transaction ? count + 2 : count
+  const isWhole = () => replies === expected(items.count)
 
   return {
     expect(n) {
@@ -135,16 +123,18 @@ export const chunkReplies = (delivery) => {
       replies = items.acked = 0
       items.refused.clear()
       transaction?.begin()
-      // A new decoder for each connection, as a lost one may have stopped inside a reply.
-      read = reader()
     },
-    read: (bytes) => read(bytes),
-    isWhole: () => replies === expected(),
+    sink: () => (delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)),
+    replied() {
+      replies++
+    },
+    expected,
+    isWhole,
     acked: () => items.acked,
     lineOf(i) {
       const line = items.refused.get(i)
       if (line !== undefined) return line
-      const isKnown = delivery === 'call' || transaction ? replies === expected() : i < replies
+      const isKnown = delivery === 'call' || transaction ? isWhole() : i < replies
       return isKnown ? null : undefined
     },
   }

@@ -17,7 +17,7 @@ import { indexingOf } from './indexing.js'
 
 /**
  * @import { Played } from './flow.js'
- * @import { Exchange } from './connection.js'
+ * @import { Operation } from './operation.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Warning } from '../../measures/warnings.js'
@@ -63,7 +63,7 @@ export const unfilledWarnings = (plan, keys) => {
  * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
  * @param {number} numbers
  * @param {(acked: number) => void} onProgress once a second
- * @param {(exchange: Exchange) => void} [onDone]
+ * @param {(exchange: Operation) => void} [onDone]
  */
 export const playOnce = async (
   { plan, target, clock, onEvent, stop },

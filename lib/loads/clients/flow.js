@@ -1,30 +1,28 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { settledWithin, systemTimers } from '../../base/timers.js'
+import { asValues, counting } from '../../transport/lane.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
+import { routerOf } from '../../transport/router.js'
 import { offeringOf } from './offering.js'
-import { outcomesOf } from './outcomes.js'
-import { clientsPool } from './pool.js'
-import { retriesOf } from './retries.js'
-import { sendingOf } from './sending.js'
+import { clientOperationsOf } from './operation.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
  * @import { Operations } from '../../measure/operations.js'
+ * @import { Lane } from '../../transport/lane.js'
+ * @import { Router } from '../../transport/router.js'
  * @import { DriverTarget } from '../../transport/socket.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { ClientCommand } from '../../workloads/bind/client.js'
  * @import { multiStepsOf } from '../../workloads/bind/multi-step.js'
- * @import { ClientConnection } from './connection.js'
- * @import { Retry } from './retries.js'
+ * @import { Operation } from './operation.js'
  *
  * @typedef {object} Played an operation that the clients play
  * @property {ClientCommand} command
  * @property {boolean} repeatable a command whose reply was lost may be retried
  * @property {ReturnType<typeof multiStepsOf>} [multiStep] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
- *
- * @import { Exchange } from './connection.js'
  *
  * @typedef {object} ClientsPlan
  * @property {number} clients
@@ -49,8 +47,8 @@ import { sendingOf } from './sending.js'
  * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
- * @property {(exchange: Exchange, client: number) => void} [onBegun] a multi-step operation is about to be sent
- * @property {(exchange: Exchange, nowMs: number) => void} [onDone] a multi-step operation is over
+ * @property {(operation: Operation, client: number) => void} [onBegun] a multi-step operation is about to be sent
+ * @property {(operation: Operation, nowMs: number) => void} [onDone] a multi-step operation is over
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
@@ -65,20 +63,23 @@ import { sendingOf } from './sending.js'
  * @typedef {object} ClientState of each client, by its number
  * @property {number} inFlight operations
  * @property {number} pausedUntilMs
- * @property {Retry[]} waiting they go first
  *
  * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
  */
 
 const mostCheckMs = 50
 
-/** Gives up replies that do not arrive in time. @param {ReturnType<typeof clientsPool>} pool @param {() => number} clock @param {Timers} timers */
-const answerLimit = (pool, clock, timers) => {
+/** When the oldest operation in flight whose replies are read was sent; Infinity: none is. @param {Lane<Operation>} lane */
+const sentMsOf = (lane) =>
+  lane.inFlight().find(({ isOver, multiStep }) => multiStep && !isOver)?.sentMs ?? Number.POSITIVE_INFINITY
+
+/** Gives up replies that do not arrive in time. @param {Router<Operation>} router @param {() => number} clock @param {Timers} timers */
+const answerLimit = (router, clock, timers) => {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const giveUpLate = (/** @type {number} */ limitMs) => {
     const beforeMs = clock() - limitMs
-    for (const connection of pool.all()) if (connection.oldestMs() < beforeMs) connection.giveUp()
+    for (const lane of router.lanes()) if (sentMsOf(lane) < beforeMs) lane.giveUp('TIMEOUT')
     timer = timers.setTimeout(giveUpLate, Math.min(mostCheckMs, limitMs), limitMs)
   }
   return { begin: giveUpLate, end: () => timers.clearTimeout(timer) }
@@ -88,61 +89,43 @@ const answerLimit = (pool, clock, timers) => {
 const needsOf = (asked) => ({
   ...asked,
   timers: asked.timers ?? systemTimers,
-  clients: Array.from({ length: asked.plan.clients }, () => ({ inFlight: 0, pausedUntilMs: 0, waiting: [] })),
+  clients: Array.from({ length: asked.plan.clients }, () => ({ inFlight: 0, pausedUntilMs: 0 })),
 })
 
 /** @param {ClientsNeeds} asked */
 export const clientsFlow = async (asked) => {
   const needs = needsOf(asked)
-  const { plan, clients, operations, clock, timers } = needs
+  const { plan, clients, operations: played, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
-  const reads = operations.some(({ multiStep }) => multiStep)
-  const outcomes = outcomesOf(needs)
-  const retries = retriesOf(needs, outcomes)
-  const { topologyEvents, refresher } = retries
+  const reads = played.some(({ multiStep }) => multiStep)
+  const operations = clientOperationsOf(needs, () => router)
+  /** @type {Router<Operation>} */
+  const router = routerOf({
+    ...needs,
+    clients: plan.clients,
+    maxBehindMs: plan.maxBehindMs,
+    waitsFor: plan.waitsFor,
+    kind: operations.kind,
+    decoder: reads ? asValues('utf8') : counting(needs.tally),
+    // A multi-step operation may wait minutes for those of others.
+    listens: !reads,
+    onRoom: (client, nowMs) => offering.more(client, nowMs),
+  })
+  const reconnects = reconnectsOf({ hz: reconnectHz, renew: router.renew, clock, timers })
+  const offering = offeringOf(needs, operations.first, router, reconnects)
+  const limit = answerLimit(router, clock, timers)
   let closed = false
 
-  const later = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
-    timers.setTimeout(go, waitMs + 1, client)
-  /** @type {Parameters<typeof clientsPool>[0]['events']} */
-  const events = {
-    onAnswered: outcomes.answered,
-    onReply: (connection, exchange, value, nowMs) => {
-      exchange.multiStep.take(value)
-      if (!sending.say(connection, exchange, nowMs)) outcomes.over(connection, exchange, clock())
-    },
-    onRefused: (connection, place, line) => retries.refused(connection, place, line, later),
-    onRead: ({ client }, nowMs) => more(client, nowMs),
-  }
-  const pool = clientsPool({ needs, retries, reads, events, onChanged: (client) => go(client) })
-  const sending = sendingOf({ needs, outcomes, retries, connectionOf: pool.connectionAt })
-  const reconnects = reconnectsOf({ hz: reconnectHz, renew: pool.renew, clock, timers })
-  const offering = offeringOf(needs, sending, reconnects)
-
-  const go = (/** @type {number} */ client) => more(client, clock())
-  /** Operations that wait for a retry go first. @param {number} client @param {number} nowMs */
-  function more(client, nowMs) {
-    if (closed) return
-    if (clients[client].waiting.length > 0) sending.resend(client, nowMs)
-    offering.more(client, nowMs)
-    sending.end()
-  }
   const play = () => {
     offering.play()
-    if (!needs.schedule) for (let client = 0; client < plan.clients; client++) go(client)
+    if (!needs.schedule) for (let client = 0; client < plan.clients; client++) router.lookNow(client)
   }
-
-  const limit = answerLimit(pool, clock, timers)
-  await pool.open().catch((error) => {
-    closed = true
-    refresher.close()
-    throw error
-  })
+  await router.open()
 
   return {
     offered: offering.offered,
     elapsed: offering.elapsed,
-    lastSettledMs: () => offering.sinceStart(outcomes.lastSettledMs()),
+    lastSettledMs: () => offering.sinceStart(operations.lastSettledMs()),
     start() {
       if (timeoutMs !== null) limit.begin(timeoutMs)
       play()
@@ -157,36 +140,24 @@ export const clientsFlow = async (asked) => {
     /** Call once a second: retries, silent connections, the age of the map, and events. */
     watch() {
       if (closed) return
-      // A multi-step operation may wait minutes for those of others.
-      if (!reads) pool.watch()
-      for (const [client, { waiting }] of clients.entries()) if (waiting.length > 0) go(client)
-      if (needs.schedule) go(0)
-      topologyEvents.tell()
+      router.watch()
+      if (needs.schedule) router.lookNow(0)
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     settle: (limitMs, atOnce) =>
       settledWithin(limitMs, () => clients.some(({ inFlight }) => inFlight > 0), { clock, atOnce, timers }),
     /** The run has ended: operations without an outcome are unsettled. */
-    abandon() {
-      closed = true
-      for (const connection of pool.all())
-        for (const operation of connection.drain())
-          outcomes.lose(connection.client, operation, 'unsettled', '')
-      for (const [client, { waiting }] of clients.entries())
-        for (const { operation } of waiting) outcomes.lose(client, operation, 'unsettled', '')
-    },
+    abandon: router.abandon,
     close() {
       closed = true
       offering.close()
       limit.end()
-      refresher.close()
-      pool.close()
+      router.close()
     },
     /** When the oldest multi-step operation in flight was sent. */
-    oldestMs: () =>
-      pool.all().reduce((oldest, connection) => Math.min(oldest, connection.oldestMs()), clock()),
-    waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
-    connections: () => pool.all().length,
+    oldestMs: () => router.lanes().reduce((oldest, lane) => Math.min(oldest, sentMsOf(lane)), clock()),
+    waitingBytes: router.waitingBytes,
+    connections: () => router.lanes().length,
     reconnects: reconnects.counts,
   }
 }

@@ -6,11 +6,11 @@ import { dataBytesIn } from '../../measure/baseline.js'
 
 /**
  * @import { Played } from './flow.js'
- * @import { Exchange } from './connection.js'
+ * @import { Operation } from './operation.js'
  * @import { Needs, Strategy } from './fill.js'
  *
  * @typedef {NonNullable<ReturnType<Strategy['indexing']>>} Indexing
- * @typedef {(operation: Played, numbers: number, onDone?: (exchange: Exchange) => void) => Promise<{ acked: number, causes: string }>} Play
+ * @typedef {(operation: Played, numbers: number, onDone?: (exchange: Operation) => void) => Promise<{ acked: number, causes: string }>} Play
  *
  * @typedef {object} Indexed
  * @property {number} indexes

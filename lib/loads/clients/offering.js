@@ -3,15 +3,13 @@
 import { deferred, longestTimerMs } from '../../base/timers.js'
 
 /**
- * @import { Sending } from './sending.js'
+ * @import { Router } from '../../transport/router.js'
+ * @import { Operation, Operations } from './operation.js'
  * @import { FlowNeeds } from './flow.js'
  */
 
 // How soon operations that a course adds later are seen.
 const lookMs = 4
-
-/** An operation that was not sent yet. @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
-const firstOf = (kind, n, dueMs, measured) => ({ kind, n, dueMs, measured, attempts: 0, firstMs: 0 })
 
 /** The next client with room, counted from `from`; -1: none. @param {FlowNeeds} needs @param {number} from @param {number} nowMs */
 const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
@@ -24,10 +22,11 @@ const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
 
 /**
  * @param {FlowNeeds} needs
- * @param {Sending} sending
+ * @param {Operations['first']} first
+ * @param {Pick<Router<Operation>, 'begin' | 'outbox'>} router
  * @param {{ start: () => void, stop: () => void }} renewing connections are closed and made anew
  */
-export const offeringOf = (needs, sending, renewing) => {
+export const offeringOf = (needs, first, router, renewing) => {
   const { plan, clients, schedule, ledger, onSent, clock, timers } = needs
   const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
   let { draw, pick } = needs
@@ -60,7 +59,8 @@ export const offeringOf = (needs, sending, renewing) => {
         stop()
         break
       }
-      sending.begin(client, firstOf(pick(), n, nowMs, measured), nowMs)
+      clients[client].inFlight++
+      router.begin(first(client, pick(), n, nowMs, measured), nowMs)
     }
     ledger.offered(count, measured)
   }
@@ -83,7 +83,8 @@ export const offeringOf = (needs, sending, renewing) => {
       const n = draw(dueMs - startMs, client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
-      sending.begin(client, firstOf(pick(), n, dueMs, measured), nowMs)
+      clients[client].inFlight++
+      router.begin(first(client, pick(), n, dueMs, measured), nowMs)
       ledger.offered(1, measured)
     }
     if (schedule.isOver(next)) stop()
@@ -93,7 +94,7 @@ export const offeringOf = (needs, sending, renewing) => {
     if (!running) return
     const nowMs = clock()
     due(nowMs)
-    sending.end()
+    router.outbox.end()
     const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next, nowMs - startMs) : nowMs
     timer = timers.setTimeout(tick, Math.max(1, Math.min(longestMs, dueMs - clock())))
   }

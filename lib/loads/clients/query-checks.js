@@ -8,7 +8,7 @@ import { playOnce } from './fill.js'
 import { clientsFlow } from './flow.js'
 
 /**
- * @import { Exchange } from './connection.js'
+ * @import { Operation } from './operation.js'
  * @import { Counts } from '../../measure/ledger.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
@@ -54,7 +54,7 @@ export const updating = (needs) => {
     survived = shown
   }
   return {
-    /** @param {Exchange} exchange */
+    /** @param {Operation} exchange */
     done({ n, multiStep }) {
       conflicts += multiStep.conflicts()
       acked(multiStep.client, n)
@@ -109,7 +109,7 @@ const checkedAnswers = (strategy, verifier, onAnswer = () => {}) => {
   const examples = /** @type {{ query: number, verdict: AnswerVerdict, ids: string[] }[]} */ ([])
   let matched = 0
   return {
-    /** @param {Exchange} exchange @param {number} nowMs */
+    /** @param {Operation} exchange @param {number} nowMs */
     check({ n, multiStep, dueMs, sentMs, measured }, nowMs) {
       const keys = multiStep.answer().map(String)
       if (measured) times.add(nowMs - dueMs)
@@ -155,7 +155,7 @@ const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, o
   if (!operation || clients === 0) return null
   const ledger = operationsOf({ isMeasured })
   const latency = latencyOf()
-  /** @type {WeakMap<Exchange, Change>} */
+  /** @type {WeakMap<Operation, Change>} */
   const changes = new WeakMap()
   let measuredMs = 0
   const flow = await clientsFlow({

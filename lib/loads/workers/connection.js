@@ -1,10 +1,8 @@
 // One connection of a worker: commands are written together, and their replies arrive together. When it is lost, so are the
 // replies, and a new one is made.
-import { MillraceError } from '../../base/errors.js'
-import { reconnectingSocketOf } from '../../transport/reconnecting-socket.js'
+import { asValues, laneOf } from '../../transport/lane.js'
 import { ruleOf } from '../../transport/refusals.js'
 import { commandBytes } from '../../wire/encode.js'
-import { treeReader } from '../../wire/values.js'
 
 /**
  * @import { Reply } from '../../wire/values.js'
@@ -64,63 +62,59 @@ export class LostReply extends Error {
   }
 }
 
+/** @typedef {{ replies: Reply[], resolve: (replies: Reply[]) => void, reject: (error: Error) => void }} Call */
+
 /**
  * @param {object} needs
- * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
+ * @param {Parameters<typeof laneOf>[0]['open']} needs.open
  * @param {(error?: Error) => void} needs.onDown
  * @param {(tookMs: number) => void} [needs.onRenewed]
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
  */
 export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, random }) => {
-  const calls =
-    /** @type {{ left: number, replies: Reply[], resolve: (replies: Reply[]) => void, reject: (error: Error) => void }[]} */ ([])
-  let waiting = /** @type {(() => void)[]} */ ([])
+  const waiting = /** @type {(() => void)[]} */ ([])
   let closed = false
 
   const wake = () => {
-    const all = waiting
-    waiting = []
-    for (const resolve of all) resolve()
-  }
-  /** @param {Reply} reply */
-  const take = (reply) => {
-    const call = calls[0]
-    if (call === undefined) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-    call.replies.push(reply)
-    if (--call.left > 0) return
-    calls.shift()
-    call.resolve(call.replies)
+    for (const resolve of waiting.splice(0)) resolve()
   }
   const fail = () => {
-    for (const { reject } of calls.splice(0)) reject(new LostReply(true))
+    for (const { reject } of lane.drain()) reject(new LostReply(true))
   }
-  const socket = reconnectingSocketOf({
+  /** @param {Call} call @param {Reply} reply @param {number} left */
+  const take = ({ replies, resolve }, reply, left) => {
+    replies.push(reply)
+    if (left === 0) resolve(replies)
+  }
+  const lane = /** @type {typeof laneOf<Call>} */ (laneOf)({
     open,
-    decoder: () => treeReader(take),
-    hasUnanswered: () => calls.length > 0,
-    onRead: () => {},
-    onUp: wake,
-    onDown: (error) => {
-      fail()
-      if (!closed) onDown(error)
-    },
-    onRenewed: (tookMs) => {
-      onRenewed(tookMs)
-      wake()
+    decoder: asValues(),
+    events: {
+      onReplied: take,
+      onRefused: (call, line, left) => take(call, new Error(line), left),
+      onUp: wake,
+      onDown(_, error) {
+        fail()
+        if (!closed) onDown(error)
+      },
+      onRenewed(_, tookMs) {
+        onRenewed(tookMs)
+        wake()
+      },
     },
     clock,
     random,
   })
 
   return {
-    connect: socket.connect,
-    isUp: socket.isUp,
-    renew: socket.renew,
-    cut: socket.cut,
+    connect: lane.connect,
+    isUp: lane.isUp,
+    renew: lane.renew,
+    cut: lane.cut,
     /** Resolves when it is connected or closed. */
     up: () =>
-      socket.isUp() || closed
+      lane.isUp() || closed
         ? Promise.resolve()
         : new Promise((/** @type {(value: void) => void} */ resolve) => {
             waiting.push(resolve)
@@ -128,14 +122,13 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
     /** Sends commands in one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
     call: (commands) =>
       new Promise((resolve, reject) => {
-        if (closed || !socket.isUp()) return reject(new LostReply(false))
-        const bytes = commandBytes(commands)
-        calls.push({ left: commands.length, replies: [], resolve, reject })
-        socket.write(bytes)
+        if (closed || !lane.isUp()) return reject(new LostReply(false))
+        lane.push({ replies: [], resolve, reject }, commands.length, clock())
+        lane.write(commandBytes(commands))
       }),
     close() {
       closed = true
-      socket.close()
+      lane.close()
       fail()
       wake()
     },

@@ -6,7 +6,7 @@ import { keyIn, textOfParts } from './arguments.js'
 import { partsOfSlot } from './client.js'
 
 /**
- * @import { Value } from '../../wire/reply-values.js'
+ * @import { Reply } from '../../wire/values.js'
  * @import { Argument, Command } from '../declare.js'
  * @import { Meanings, Progress } from '../reply-meanings.js'
  *
@@ -18,8 +18,8 @@ import { partsOfSlot } from './client.js'
  * @property {number} n
  * @property {number} client that plays it
  * @property {() => Outgoing[] | null} next commands to send now; null: it is over
- * @property {(value: Value) => void} take the reply to the last of them
- * @property {() => Value[]} answer what it came to
+ * @property {(value: Reply) => void} take the reply to the last of them
+ * @property {() => Reply[]} answer what it came to
  * @property {() => number} conflicts transactions of it that were not executed
  */
 

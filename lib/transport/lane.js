@@ -1,0 +1,288 @@
+// A connection to one server: requests in flight in the order they were sent, settled by its replies in that order. What a
+// request is, how its bytes are made and what comes of it is the business of who sends it.
+import { MillraceError } from '../base/errors.js'
+import { replyCounter } from '../wire/decode.js'
+import { replyReader, valueReader } from '../wire/values.js'
+import { reconnectingSocketOf } from './reconnecting-socket.js'
+
+/**
+ * @import { Timers } from '../base/timers.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { Reply, ReplySink } from '../wire/values.js'
+ *
+ * @typedef {object} Taking what a decoder tells the lane
+ * @property {(count: number) => void} done
+ * @property {(line: string) => void} failed
+ * @property {(value: Reply) => void} value
+ * @property {() => ReplySink} sink
+ * @property {() => void} taken
+ *
+ * @typedef {(taking: Taking) => (bytes: Buffer) => void} Decoder a new one for each connection
+ */
+
+/**
+ * @template R a request: anything; it may be in flight at several places
+ * @typedef {object} LaneEvents left: replies to come at its place
+ * @property {(request: R, n: number, nowMs: number, lane: Lane<R>) => void} [onAnswered] `counting`: so many replies
+ * @property {(request: R, value: Reply, left: number, nowMs: number, lane: Lane<R>) => void} [onReplied] `asValues`
+ * @property {(request: R) => ReplySink} [onReply] `intoSinks`: a reply begins
+ * @property {(request: R, left: number, nowMs: number, lane: Lane<R>) => void} [onTaken] `intoSinks`: it is whole, an error too
+ * @property {(request: R, line: string, left: number, nowMs: number, lane: Lane<R>) => void} [onRefused] but for `intoSinks`
+ * @property {(lane: Lane<R>, nowMs: number, silentMs: number) => void} [onRead] everything that a read brought is settled
+ * @property {(lane: Lane<R>) => void} onUp
+ * @property {(lane: Lane<R>, error?: Error) => void} onDown lost or not made: drain it
+ * @property {(lane: Lane<R>, tookMs: number) => void} [onRenewed] it was closed on purpose, and made anew
+ */
+
+/** @template R @typedef {ReturnType<typeof laneOf<R>>} Lane */
+
+/** Replies are counting: the fastest. @param {Tally} [tally] @returns {Decoder} */
+export const counting = (tally) => (taking) => replyCounter(taking, tally)
+/** Each reply is a value. @param {BufferEncoding} [encoding] @returns {Decoder} */
+export const asValues = (encoding) => (taking) =>
+  valueReader({ replied: taking.value, refused: taking.failed, encoding })
+/** Each reply goes into the sink of its request. @type {Decoder} */
+export const intoSinks = ({ sink, taken }) => replyReader({ sink, replied: taken })
+
+const firstPlaces = 16
+const nothing = () => {}
+/** @type {ReplySink} */
+const nowhere = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
+
+/** Requests in the order they were sent, and the replies that each is owed, in a ring that grows. @template R */
+const flightOf = () => {
+  let mask = firstPlaces - 1
+  let requests = /** @type {(R | null)[]} */ (Array(firstPlaces).fill(null))
+  let owed = new Int32Array(firstPlaces)
+  let leads = new Uint8Array(firstPlaces)
+  let head = 0
+  let tail = 0
+  let replies = 0
+  let left = 0
+
+  const grow = () => {
+    const places = 2 * (mask + 1)
+    const old = { requests, owed, leads }
+    requests = Array(places).fill(null)
+    owed = new Int32Array(places)
+    leads = new Uint8Array(places)
+    for (let place = head; place < tail; place++) {
+      const [from, to] = [place & mask, place & (places - 1)]
+      requests[to] = old.requests[from]
+      owed[to] = old.owed[from]
+      leads[to] = old.leads[from]
+    }
+    mask = places - 1
+  }
+  return {
+    replies: () => replies,
+    isEmpty: () => head === tail,
+    /** @param {R} request @param {number} count @param {number} lead */
+    push(request, count, lead) {
+      if (tail - head > mask) grow()
+      const at = tail++ & mask
+      requests[at] = request
+      owed[at] = count
+      leads[at] = lead
+      replies += count + lead
+    },
+    /** Whose reply is next. */
+    head() {
+      if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+      return /** @type {R} */ (requests[head & mask])
+    },
+    isLed: () => leads[head & mask] > 0,
+    /** Takes the next reply if it precedes those of the request. */
+    skips() {
+      if (leads[head & mask] === 0) return false
+      leads[head & mask]--
+      replies--
+      return true
+    },
+    /** Takes so many replies of the first request, at most; returns how many. @param {number} most */
+    take(most) {
+      const at = head & mask
+      const n = Math.min(most, owed[at])
+      left = owed[at] -= n
+      replies -= n
+      if (left === 0) {
+        requests[at] = null
+        head++
+      }
+      return n
+    },
+    /** Replies to come where the last one was taken. */
+    left: () => left,
+    all() {
+      const all = /** @type {R[]} */ ([])
+      for (let place = head; place < tail; place++) all.push(/** @type {R} */ (requests[place & mask]))
+      return all
+    },
+    clear() {
+      requests.fill(null)
+      head = tail = replies = 0
+    },
+  }
+}
+
+/**
+ * @template R
+ * @param {object} needs
+ * @param {number} [needs.client] whose connection it is
+ * @param {string} [needs.address]
+ * @param {Decoder} [needs.decoder]
+ * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
+ * @param {LaneEvents<R>} needs.events
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.random
+ * @param {Timers} [needs.timers]
+ */
+export const laneOf = ({ client = 0, address = '', decoder = counting(), events, ...linking }) => {
+  const flight = /** @type {ReturnType<typeof flightOf<R>>} */ (flightOf())
+  const { onAnswered, onReplied, onReply, onTaken, onRefused, onRead, onUp, onDown, onRenewed } = events
+  /** @type {string | null} */
+  let givenUp = null
+
+  /** @type {Taking} */
+  const taking = {
+    done(count) {
+      const nowMs = socket.heardMs()
+      for (let left = count; left > 0; ) {
+        const request = flight.head()
+        if (flight.skips()) {
+          left--
+          continue
+        }
+        const n = flight.take(left)
+        left -= n
+        onAnswered?.(request, n, nowMs, lane)
+      }
+    },
+    failed(line) {
+      const request = flight.head()
+      // A refused ASKING is not reported: the reply to the command after it says why.
+      if (flight.skips()) return
+      flight.take(1)
+      onRefused?.(request, line, flight.left(), socket.heardMs(), lane)
+    },
+    value(value) {
+      const request = flight.head()
+      if (flight.skips()) return
+      flight.take(1)
+      onReplied?.(request, value, flight.left(), socket.heardMs(), lane)
+    },
+    sink() {
+      const request = flight.head()
+      return flight.isLed() ? nowhere : (onReply?.(request) ?? nowhere)
+    },
+    taken() {
+      const request = flight.head()
+      if (flight.skips()) return
+      flight.take(1)
+      onTaken?.(request, flight.left(), socket.heardMs(), lane)
+    },
+  }
+  const socket = reconnectingSocketOf({
+    ...linking,
+    decoder: () => decoder(taking),
+    hasUnanswered: () => !flight.isEmpty(),
+    onRead: (nowMs, silentMs) => onRead?.(lane, nowMs, silentMs),
+    onUp: () => onUp(lane),
+    onDown: (error) => onDown(lane, error),
+    onRenewed: (tookMs) => onRenewed?.(lane, tookMs),
+  })
+
+  const lane = {
+    client,
+    address,
+    connect: socket.connect,
+    isUp: socket.isUp,
+    isOpening: socket.isOpening,
+    /** Replies to come. */
+    owed: flight.replies,
+    /** Requests in flight, the oldest first. */
+    inFlight: flight.all,
+    /** Time since the last bytes, while replies are expected. */
+    silentMs: () => socket.silentMs(!flight.isEmpty()),
+    waitingBytes: socket.waitingBytes,
+    cork: socket.cork,
+    uncork: socket.uncork,
+
+    /** Notes what is about to be written. @param {R} request @param {number} replies @param {number} nowMs @param {number} [lead] replies that come before its own */
+    push(request, replies, nowMs, lead = 0) {
+      if (flight.isEmpty()) socket.owesFrom(nowMs)
+      flight.push(request, replies, lead)
+    },
+    /** Whether the system took all bytes, so that the buffer may be reused. @param {Buffer} bytes @param {() => void} [release] */
+    write(bytes, release) {
+      socket.write(bytes, release)
+      return socket.waitingBytes() === 0
+    },
+    /** Removes and returns the requests in flight, the oldest first: their replies will not come. */
+    drain() {
+      givenUp = null
+      const all = flight.all()
+      flight.clear()
+      return all
+    },
+    isRenewing: socket.isRenewing,
+    renew: socket.renew,
+    /** Ends the connection; what it has not answered comes back by way of onDown. */
+    cut: socket.cut,
+    /** Cuts it since its replies are too late. @param {string} cause */
+    giveUp(cause) {
+      givenUp = cause
+      socket.cut()
+    },
+    givenUp: () => givenUp,
+    close: socket.close,
+  }
+  return lane
+}
+
+const writeBytes = 65_536
+
+/**
+ * Bytes of small requests on their way to lanes: one write for each lane and turn, in one shared buffer.
+ * @template R
+ * @param {number} most bytes that one request takes
+ * @param {(request: R, out: Buffer, at: number) => number} put its bytes; returns where they end
+ */
+export const outboxOf = (most, put) => {
+  const size = Math.max(writeBytes, 2 * most)
+  let bytes = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let from = 0
+  /** @type {Lane<R> | null} */
+  let to = null
+
+  const flush = () => {
+    if (to && at > from && !to.write(bytes.subarray(from, at))) {
+      // The socket keeps these bytes.
+      bytes = Buffer.allocUnsafeSlow(size)
+      at = 0
+    }
+    from = at
+    to = null
+  }
+  return {
+    /** @param {Lane<R>} lane @param {R} request */
+    put(lane, request) {
+      if (to !== lane || at + most > size) {
+        flush()
+        if (at + most > size) at = from = 0
+        to = lane
+      }
+      at = put(request, bytes, at)
+    },
+    /** Bytes of their own. @param {Lane<R>} lane @param {Buffer} text */
+    plain(lane, text) {
+      flush()
+      lane.write(text)
+    },
+    end() {
+      flush()
+      at = from = 0
+    },
+  }
+}
