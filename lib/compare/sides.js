@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { stateWords } from '../measures/warnings.js'
+import { unfinishedWords } from '../result/files.js'
 import { METRICS } from '../result/measures.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
 
@@ -142,7 +143,10 @@ export const sideOf = async (patterns) => {
     throw new OptionError(`${patterns.join(' ')}: an experiment must be the only folder of its side`)
   if (experiments.length === 1) return { name, series: rowsOf(experiments[0]) }
   const runs = (await Promise.all(folders.map((folder) => runsIn(folder)))).flat()
-  if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: contains no run and no experiment`)
+  if (runs.length === 0) {
+    const words = patterns.length === 1 ? await unfinishedWords(folderOf(patterns[0])) : null
+    throw new OptionError(`${patterns.join(' ')}: ${words ?? 'contains no run and no experiment'}`)
+  }
   return { name, series: [seriesOf(runs)] }
 }
 

@@ -65,7 +65,9 @@ export const itemWords = ({ items }) => {
   const lost = notAcked.filter((outcome) => items[outcome] !== 0)
   return facts([
     `${count(offered)} offered`,
-    lost.length === 0 && acked === offered ? 'all acknowledged' : `${count(acked)} acknowledged`,
+    lost.length === 0 && acked === offered && offered > 0
+      ? 'all acknowledged'
+      : `${count(acked)} acknowledged`,
     ...lost.map((outcome) => `${count(items[outcome])} ${outcome}`),
     causes.length > 0 && `by cause: ${causes.join(', ')}`,
   ])

@@ -149,11 +149,12 @@ const besides = (shape, given) =>
  * @param {any} run run.json without its judgement
  * @param {readonly Warning[]} [given] what was noticed on the way: an uneven placement, a lost lease
  */
-export const validityOf = (run, given = []) =>
-  ruling(
-    given,
-    loadOf(run).reasons.flatMap((reason) => reason(run)),
-  )
+export const validityOf = (run, given = []) => {
+  const killed = given.some(({ code }) => code === 'killed')
+  // Of a run without a second nothing else is known.
+  const reasons = killed && run.duration_s === 0 ? [] : loadOf(run).reasons.flatMap((reason) => reason(run))
+  return ruling(given, killed ? reasons.filter(({ code }) => code !== 'interrupted') : reasons)
+}
 
 /**
  * The document of run.json, judged; only plain text and finite numbers are in it.

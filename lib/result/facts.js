@@ -5,6 +5,7 @@ import { loadOf } from '../loads/index.js'
 import { folded } from '../measures/fold.js'
 import { applying, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
+import { killedWords } from './killed.js'
 import { withThresholds } from './thresholds.js'
 import { windowOf } from './window.js'
 
@@ -68,25 +69,23 @@ const storedIn = (parts, lines) => {
   return loads[loadOf(parts).document]
 }
 
-const cutOff = (/** @type {number} */ lastMs) => ({
-  code: 'killed',
-  message: `the run was ended by a kill, or its disk was full: this is the result of its first ${(lastMs / 1000).toFixed(1)} s`,
-  invalidates: true,
-})
-
 /** For a run that was killed. @param {Record<string, any>} parts @param {Lines} lines */
 const partsOfLines = (parts, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
   const [first] = lines
   const own = { producer: writtenIn, workers: workedIn, consumer: readIn }[loadOf(parts).document]
+  const { stored } = storedIn(parts, lines)
+  const message = killedWords(parts, first ? lastMs : null, stored)
   return {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
     interrupted: true,
     ...own(parts, lines),
-    warnings: [...parts.warnings, cutOff(lastMs)],
+    warnings: [...parts.warnings, { code: 'killed', message, invalidates: true }],
   }
 }
+
+const noItems = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
 
 /** @param {Record<string, any>} parts @param {Lines} lines */
 const writtenIn = ({ plan }, lines) => {
@@ -118,7 +117,12 @@ const writtenIn = ({ plan }, lines) => {
     commands: { errors_by: {}, repeated_by: {} },
     ...{ measuredS, warmUpS, rate, writers },
     server: { share: 1 },
-    items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - withOutcome, failed_by: {} },
+    items: {
+      ...noItems,
+      ...counts,
+      unsettled: (counts.unsettled ?? 0) + offered - withOutcome,
+      failed_by: {},
+    },
   }
 }
 

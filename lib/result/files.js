@@ -22,6 +22,8 @@ const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
 // The files that a start without a run leaves; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, factsName, ...lineNames]
 const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
+// The lines that a box of a fleet has for the others.
+const sharedName = 'fleet.ndjson'
 
 /** @param {unknown} error */
 export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
@@ -66,8 +68,10 @@ export const madeWithParents = async (folder) => {
 /** Whether a run has left a result in the folder, or only its start. @param {string} folder */
 const holdsResults = async (folder) => {
   const names = await readdir(folder)
-  if (names.some((name) => !isOfStart(name))) return true
-  return lineNames.some((name) => names.includes(name) && statSync(join(folder, name)).size > 0)
+  if (names.some((name) => !isOfStart(name) && name !== sharedName)) return true
+  return [...lineNames, sharedName].some(
+    (name) => names.includes(name) && statSync(join(folder, name)).size > 0,
+  )
 }
 
 /**
@@ -262,6 +266,25 @@ export const writtenAgain = async (folder, documentOf) => {
     throw new ResultsError(path, error)
   }
   return true
+}
+
+/**
+ * What is known of a run whose folder has no result.
+ * @param {string} folder
+ * @returns {Promise<string | null>} null: it is not the folder of a run
+ */
+export const unfinishedWords = async (folder) => {
+  const names = await readdir(folder).catch(() => /** @type {string[]} */ ([]))
+  if (names.includes(factsName))
+    return 'the run was killed; `millrace report` with this folder makes its result'
+  if (!names.some(isOfStart)) return null
+  const lock = join(folder, lockName)
+  if (ownedContent(lock) !== null) return `${ownerWords(lock)} is writing this result; wait for its end`
+  const first = statSync(join(folder, names.includes(lineNames[0]) ? lineNames[0] : names[0]))
+  const began = new Date(first.birthtimeMs || first.mtimeMs).toISOString().slice(0, 19)
+  return (await holdsResults(folder))
+    ? `what began at ${began}Z was killed, and left its seconds but no facts.json: no result can be made of them`
+    : `the run that began at ${began}Z was killed in its set-up: it had stored nothing`
 }
 
 /** @param {string} folder that holds no result */

@@ -7,7 +7,7 @@ import { faultIn } from '../base/json-schema.js'
 import { plainText } from '../base/units.js'
 import { bucketsIn, isHistogram, mergedCurve } from '../measure/latency.js'
 import { documentOf } from './facts.js'
-import { writtenAgain } from './files.js'
+import { unfinishedWords, writtenAgain } from './files.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
@@ -213,7 +213,12 @@ export const readRecord = async (folder) => {
     return { kind: 'experiment', experiment: found, timeline: whole && { ...whole, phases }, pages }
   }
   const record = await runIn(folder)
-  if (!record) throw new OptionError(`${folder} contains neither run.json nor experiment.json`)
+  if (!record) {
+    const words = await unfinishedWords(folder)
+    throw new OptionError(
+      words ? `${folder}: ${words}` : `${folder} contains neither run.json nor experiment.json`,
+    )
+  }
   return record
 }
 

@@ -132,7 +132,7 @@ describe('a result made again', { concurrency: 4 }, () => {
     const path = join(folder, 'intervals.ndjson')
     truncateSync(path, readFileSync(path).length - 20)
     const report = await runCommand(t, ['report', folder], { out: false })
-    assert.equal(report.code, 0, report.stderr)
+    assert.equal(report.code, 4, report.stderr)
     const document = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
     const lines = linesOf(path)
     const acked = lines.reduce((sum, { items }) => sum + items.acked, 0)

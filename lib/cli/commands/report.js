@@ -14,7 +14,7 @@ import { readRecord, remadeIn } from '../../result/record.js'
 export const command = {
   about: {
     words: 'RESULTS',
-    does: 'Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the experiment in the folder RESULTS. run.json of a run is made again from its facts.json and intervals.ndjson, also of one that was killed.',
+    does: 'Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the experiment in the folder RESULTS. run.json of a run is made again from its facts.json and intervals.ndjson, also of one that was killed: then it exits 4.',
     examples: [['of the newest run', 'results/2026-11-22T11-08-08-sorted-set']],
   },
   options: ownOptions('Options', [
@@ -42,6 +42,7 @@ export const command = {
     process.stdout.write(
       `${several(Object.keys(files).length, 'file')} in ${target}; report.html ${bytes(size)}\n`,
     )
-    return ExitCode.done
+    const wasKilled = record.kind === 'run' && record.run.warnings.some(({ code }) => code === 'killed')
+    return wasKilled ? ExitCode.invalid : ExitCode.done
   },
 }
