@@ -20,7 +20,7 @@ import { longestWarmUpMs } from './warm-up.js'
  *
  * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
- * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel, library?: LibraryPlan | null }>} Plan
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is

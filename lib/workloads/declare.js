@@ -3,9 +3,12 @@
 // that a module must know of a strategy is read off its declaration.
 
 /**
+ * @import { SettingKey, Settings } from '../../settings.js'
  * @import { Hole, HoleName, Part } from '../wire/encode.js'
  * @import { FlowName } from '../loads/names.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Choice } from './needs.js'
+ * @import { FieldsBy } from './plan-fields.js'
  * @import { Progress, Question } from './reply-meanings.js'
  *
  * @typedef {'item' | 'tick' | 'command' | 'fetch' | 'reply' | 'worker'} Scope when a variable gets its value: for the item an
@@ -196,10 +199,14 @@
  *
  * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
  * @typedef {{ name: string, help: string, env?: string, implies?: string }} Flag a published name of the strategy
- * @typedef {(settings: any, named: (key: any) => string) => string | false | undefined} Rule a sentence where settings
- *   contradict the strategy
- *
- * @typedef {object} Declaration
+ * @typedef {(settings: Settings, named: (key: SettingKey) => string) => string | false | undefined} Rule a sentence where
+ *   settings contradict the strategy
+ * @typedef {FieldsBy[keyof FieldsBy]} Fields what the strategies of one of the workloads read of a plan
+ */
+
+/**
+ * @template T, K
+ * @typedef {object} Declared in the fields that its workload reads of a plan, and the keys that it has itself
  * @property {string} workload
  * @property {string} name
  * @property {string} title
@@ -208,21 +215,21 @@
  * @property {readonly string[]} options shared options that are about this kind of strategy, by their keys
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
- * @property {(t: any) => Keys} keys
- * @property {(t: any, k: any) => Record<string, Command[]>} operations
+ * @property {(t: T) => K} keys
+ * @property {(t: T, k: K) => Record<string, Command[]>} operations
  * @property {Readonly<Record<string, { flow: FlowName, play: readonly string[] }>>} roles
- * @property {((t: any, k: any) => Fetch) | null} fetch
- * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
+ * @property {((t: T, k: K) => Fetch) | null} fetch
+ * @property {(counts: Record<string, number>, plan: Plan, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
  *   why a run of it is not valid, by its replies and what is stored
- * @property {((t: any, k: any) => Workers) | null} workers of a queue: its items are jobs, each written once, and `items` of
+ * @property {((t: T, k: K) => Workers) | null} workers of a queue: its items are jobs, each written once, and `items` of
  *   them an interval are a rate
  * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
  * @property {Delivery | null} delivery null: clients send operation by operation
  * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
- * @property {((t: any) => Amounts) | null} amounts
- * @property {((t: any) => Answers) | null} answers
- * @property {((t: any) => Indexing) | null} indexing
- * @property {((t: any) => Updates) | null} updates of what was loaded: how many of them survive is read back after the run
+ * @property {((t: T) => Amounts) | null} amounts
+ * @property {((t: T) => Answers) | null} answers
+ * @property {((t: T) => Indexing) | null} indexing
+ * @property {((t: T) => Updates) | null} updates of what was loaded: how many of them survive is read back after the run
  * @property {string | null} beside the operation that other clients play meanwhile, where they are asked for
  * @property {readonly string[]} fatal refusals that are outcomes: the operation is not retried
  * @property {boolean} clientWorks the client's own time is a part of what is asked for
@@ -232,21 +239,23 @@
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly { play: string, count: number | null }[] | null} fills several, each for the numbers 1 to `count`; null: of all items
  * @property {Mix | null} mix what the file of a mix says of its commands, and of how they were sent
- * @property {((t: any) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
+ * @property {((t: T) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
  *   drawn by --ratio
- * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
+ * @property {{ play: string, count: (t: T) => number } | null} prepare an operation for each number up to a count, before
  *   the first pass
  * @property {readonly string[]} modes how it can be read
- * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
- * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
- * @property {(t: any) => string[]} unchecked what a check of acknowledged items does not look at, in words
- * @property {(t: any, k: any) => Counter[]} counters
+ * @property {(k: K) => Family | null} ids what an id is made of; null: the value is the item
+ * @property {((t: T, k: K) => Check[]) | null} check null: acknowledged items cannot be looked for by number
+ * @property {(t: T) => string[]} unchecked what a check of acknowledged items does not look at, in words
+ * @property {(t: T, k: K) => Counter[]} counters
  * @property {boolean} oneSlot a command's keys must be in one slot
  * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
  * @property {Repeat} repeat
  * @property {{ digest: string, source: Record<string, string> } | null} model of a user's own: which it is, and the option
  *   that gave it
  */
+
+/** @typedef {Declared<Fields, Keys>} Declaration of whatever workload */
 
 /** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */
 const variable = (name, scope, rest) => Object.freeze({ variable: name, scope, ...rest })
@@ -509,23 +518,35 @@ const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'oper
 /**
  * What a strategy has for its commands at a rate only: its passes begin with nothing, go as fast as the replies come, and
  * end by themselves.
- * @param {readonly string[]} keys
+ * @param {SettingKey[]} keys
  */
 export const atRate = (...keys) =>
   keys.map(
-    (key) => (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+    (key) => (/** @type {Settings} */ s, /** @type {(key: SettingKey) => string} */ named) =>
       ['command line', 'file'].includes(s.given[key]) &&
       typeof s.rate !== 'number' &&
       s.rates === undefined &&
       `${named(key)}: the passes of ${s.strategy} end by themselves; it goes with --rate, at which their commands are played`,
   )
 
-/** @param {Pick<Declaration, typeof needed[number]> & Partial<Declaration>} declaration @returns {Readonly<Declaration>} */
+/**
+ * @template {keyof FieldsBy} W
+ * @template {Keys} K
+ * @typedef {{ workload: W } & Pick<Declared<FieldsBy[W], K>, typeof needed[number]> & Partial<Declared<FieldsBy[W], K>>} Words of a
+ *   strategy of workload W
+ */
+
+/**
+ * @template {keyof FieldsBy} W
+ * @template {Keys} K
+ * @param {Words<W, K>} declaration
+ * @returns {Readonly<Declaration>}
+ */
 export const strategy = (declaration) => {
   for (const field of needed)
     if (declaration[field] === undefined)
       throw new TypeError(`strategy ${declaration.name ?? '(without a name)'}: ${field} is missing`)
-  return Object.freeze({
+  const whole = {
     choice: null,
     flags: [],
     options: [],
@@ -561,5 +582,7 @@ export const strategy = (declaration) => {
     keepsNewest: false,
     model: null,
     ...declaration,
-  })
+  }
+  // Its functions are only called with the fields of its own workload, and with its own keys.
+  return Object.freeze(/** @type {Declaration} */ (/** @type {unknown} */ (whole)))
 }

@@ -4,7 +4,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
 import { keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
-/** @import { Command, Declaration, Family, Keys, Script } from './declare.js' */
+/** @import { Command, Declaration, Family, Fields, Keys, Script } from './declare.js' */
 
 /** @param {Keys} keys @returns {Family[]} */
 export const familiesOf = (keys) => Object.values(keys).flat()
@@ -33,7 +33,7 @@ const bytesOf = (family) => keysOf(family) * family.bytes + family.holds * famil
 /**
  * Bytes of data on each master when the families are full.
  * @param {Declaration} declared
- * @param {{ prefix: string }} planFields
+ * @param {Fields} planFields
  * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
  * @param {number} slotTable bytes that a server takes for each slot that holds a key
  */
@@ -69,7 +69,7 @@ export const forecastOf = (declared, planFields, { masters, owners }, slotTable)
   return perMaster.map((bytes, i) => bytes + slotTable * slotsUsed(slots[i], anywhere))
 }
 
-/** Slots that the strategy's keys fall into, where they are not few, when it holds so many items. @param {Declaration} declared @param {{ prefix: string }} planFields @param {number} items */
+/** Slots that the strategy's keys fall into, where they are not few, when it holds so many items. @param {Declaration} declared @param {Fields} planFields @param {number} items */
 export const slotsOf = (declared, planFields, items) => {
   const families = familiesOf(declared.keys(planFields)).filter(
     (family) => !tagsIn(family, planFields.prefix),
@@ -128,7 +128,7 @@ export const removesItemKeys = (commands) =>
  * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
  * is known.
  * @param {Declaration} declared
- * @param {{ prefix: string, quantity: number }} planFields
+ * @param {Fields & { quantity?: number }} planFields counters have no number of items
  * @param {readonly Command[]} stored
  */
 export const holdersOf = (declared, planFields, stored) => {
@@ -141,7 +141,8 @@ export const holdersOf = (declared, planFields, stored) => {
   const keysAnItem = own.length
   const most = Math.max(...(keysAnItem > 0 ? own.map(({ keys }) => keys) : holders.map(({ holds }) => holds)))
   const isRemoving = keysAnItem > 1 && removesItemKeys(stored)
-  const isCertain = !isRemoving && !families.some((family) => isUncounted(family, planFields.quantity))
+  const isCertain =
+    !isRemoving && !families.some((family) => isUncounted(family, Number(planFields.quantity)))
   return {
     /** How items are counted: by their own keys, or by what gathers them; null: not at all. */
     countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
@@ -191,7 +192,7 @@ const canonical = /^(0|[1-9]\d{0,15})/
 /**
  * The type that a key of this name has in the strategy; null: it has no such key.
  * @param {Declaration} declared
- * @param {{ prefix: string }} planFields
+ * @param {Fields} planFields
  * @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers
  * @returns {(key: string) => string | null}
  */
@@ -277,7 +278,7 @@ export const itemNumberOf = (family, prefix) => {
 const scriptIn = ({ args }) =>
   /** @type {Script | undefined} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg)) ?? null
 
-/** @param {Declaration} declared @param {any} planFields @param {string} operation */
+/** @param {Declaration} declared @param {Fields} planFields @param {string} operation */
 export const commandsOf = (declared, planFields, operation) =>
   declared.operations(planFields, declared.keys(planFields))[operation] ?? []
 

@@ -9,8 +9,17 @@ import { planFieldsOf as own } from './own/plan-fields.js'
 import { planFieldsOf as query } from './query/plan-fields.js'
 import { planFieldsOf as queue } from './queue/plan-fields.js'
 
-/** @type {Readonly<Record<string, (plan: any) => any>>} */
 const byWorkload = Object.freeze({ counters, documents, latest, lookup, membership, own, query, queue })
 
-/** @param {{ strategy: string } & Record<string, any>} plan */
-export const planFieldsOf = (plan) => byWorkload[strategyNamed(plan.strategy).workload](plan)
+/**
+ * @typedef {{ [W in keyof typeof byWorkload]: ReturnType<typeof byWorkload[W]> }} FieldsBy
+ * @typedef {FieldsBy[keyof FieldsBy]} Fields
+ */
+
+/** @template {{ strategy: string, prefix: string }} P @param {P} plan @returns {Fields} */
+export const planFieldsOf = (plan) => {
+  const fieldsOf = /** @type {(plan: object) => Fields} */ (
+    byWorkload[/** @type {keyof FieldsBy} */ (strategyNamed(plan.strategy).workload)]
+  )
+  return fieldsOf(plan)
+}

@@ -4,7 +4,7 @@ import { shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
 import { clientCommandOf, keyBytesOf } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
-import { commandsAt, readerOf } from './bind/reader.js'
+import { commandsAt, oldestIn, readerOf } from './bind/reader.js'
 import { boundWork } from './bind/worker.js'
 import { boundStepsOf, checksOf } from './bind/writer.js'
 import {
@@ -30,7 +30,7 @@ import { meaningsOf } from './reply-meanings.js'
 
 /**
  * @import { ChunkCommands } from './bind/chunk.js'
- * @import { Command, Declaration, Family, Repeat, Work, Workers } from './declare.js'
+ * @import { Command, Declaration, Family, Fields, Repeat, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/plan-fields.js'
  *
  * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
@@ -47,7 +47,7 @@ const clientOperation = (command, repeat, prefix) => ({
 /**
  * An operation as clients play it: of one command, or a multi-step operation.
  * @param {Declaration} declared
- * @param {any} planFields
+ * @param {Fields} planFields
  * @param {string} name of the operation
  * @param {string} prefix
  */
@@ -135,7 +135,7 @@ const choicesOf = (options) =>
 /**
  * What consumers send, and by which of it they are known, whatever they and not the writers were asked for.
  * @param {Declaration} declared
- * @param {any} planFields
+ * @param {Fields} planFields
  * @param {ReadonlySet<string>} written
  */
 const consumerNames = (declared, planFields, written) => {
@@ -166,7 +166,7 @@ const consumerNames = (declared, planFields, written) => {
 /** For a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
-/** What clients send. @param {Declaration} declared @param {any} planFields @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */
+/** What clients send. @param {Declaration} declared @param {Fields} planFields @param {{ prefix: string, items?: number }} plan @param {readonly string[]} played */
 const operationsOf = (declared, planFields, { prefix, items }, played) => {
   const operation = (/** @type {string} */ name) => operationOf(declared, planFields, name, prefix)
   return {
@@ -211,7 +211,7 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
   }
 }
 
-/** What workers send for a queue's jobs. @param {Declaration} declared @param {any} planFields @param {string} prefix @param {readonly Command[]} stored */
+/** What workers send for a queue's jobs. @param {Declaration} declared @param {Fields} planFields @param {string} prefix @param {readonly Command[]} stored */
 const workOf = (declared, planFields, prefix, stored) => {
   const keys = /** @type {any} */ (declared.keys(planFields))
   const workers = () => declared.workers?.(planFields, keys) ?? null
@@ -340,6 +340,7 @@ const isEarlier = (argument) =>
  */
 export const structuresOf = (plan) => {
   const planFields = planFieldsOf(plan)
+  const oldestMs = oldestIn(planFields)
   const binding = { prefix: plan.prefix, scriptText: shaOrInline }
   /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
   const found = new Map()
@@ -358,7 +359,7 @@ export const structuresOf = (plan) => {
           strategies: [declared.name],
           minuteBefore: args.some(isEarlier),
           commands: (nowMs) =>
-            commandsAt({ name, args }, { nowMs, oldestMs: planFields.oldestMs(nowMs) }, binding).map(
+            commandsAt({ name, args }, { nowMs, oldestMs: oldestMs(nowMs) }, binding).map(
               (command) => command.args,
             ),
         })

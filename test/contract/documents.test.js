@@ -2,7 +2,6 @@
 // server itself find; writers that must not overwrite each other, and do so on purpose, are caught.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { strategy } from '../../lib/workloads/declare.js'
 import { register, strategyNamed } from '../../lib/workloads/index.js'
 import { codesIn, until } from '../helpers/programs.js'
 import { compareUpdates, queryServer, witnessed } from '../helpers/queries.js'
@@ -30,7 +29,7 @@ test('without WATCH the transactions lose updates, which makes the run not valid
     const { update, ...others } = right.operations(...of)
     return { ...others, update: update.filter((command) => command.name !== 'WATCH') }
   }
-  register(strategy({ ...right, name: 'unwatched', operations }))
+  register({ ...right, name: 'unwatched', operations })
   const asked = '--strategy update-watch --items 3 --connections 10 --requests 500 --prefix unwatched:'
   const { documents, valid, ...rest } = await place.judged(asked, 'unwatched')
   const { updates } = await witnessed(place.server, 'unwatched:', [])

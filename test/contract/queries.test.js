@@ -2,7 +2,6 @@
 // and a way that is broken on purpose is caught.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { strategy } from '../../lib/workloads/declare.js'
 import { register, strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { codesIn } from '../helpers/programs.js'
 import { compareWithWitness, queryServer } from '../helpers/queries.js'
@@ -38,7 +37,7 @@ describe('a way that is broken on purpose is caught', () => {
         query: query.map((command) => ({ ...command, args: command.args.with(at, argument) })),
       }
     }
-    register(strategy({ ...right, name, title: 'broken', operations }))
+    register({ ...right, name, title: 'broken', operations })
     const asked = '--strategy query-scan --items 1000 --selectivity 0.1 --requests 20'
     const document = await place.judged(`${asked} --prefix ${name}:`, name)
     await place.clear()

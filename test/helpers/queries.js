@@ -18,6 +18,9 @@ import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './
 /** @import { Target } from '../../lib/servers/open.js' */
 /** @import { Scope } from './servers.js' */
 
+/**
+ * @import { FieldsBy } from '../../lib/workloads/plan-fields.js'
+ */
 /** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
 
 /**
@@ -28,7 +31,7 @@ import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './
  */
 const askedOnce = async (plan, target) => {
   const strategy = strategyOf(plan)
-  const { query, sortBy, pageOffset, pageSize } = strategy.planFields
+  const { query, sortBy, pageOffset, pageSize } = /** @type {FieldsBy['query']} */ (strategy.planFields)
   const answers = /** @type {Asked[]} */ ([])
   const stop = new AbortController().signal
   const clock = () => performance.now()

@@ -5,6 +5,7 @@ import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { anyPlan } from '../../lib/workloads/any-plan.js'
+import { each as eachOf, family, strategy } from '../../lib/workloads/declare.js'
 import { allStrategies, strategyNames } from '../../lib/workloads/index.js'
 import { setNames } from '../../lib/workloads/latest/parts.js'
 import { inlineScript, scriptBody, scriptSha } from '../../lib/workloads/lua.js'
@@ -150,4 +151,33 @@ test('what the scripts of strategies run is declared beside them, also for worke
       }
     }
   assert.ok(seen.has('queue-take-due') && seen.size > 10, [...seen].join(' '))
+})
+
+test('a mistyped field of a plan, or key, of a declaration is an error of tsc', () => {
+  const common = {
+    workload: /** @type {const} */ ('latest'),
+    name: 'mistyped',
+    title: '',
+    roles: {},
+    repeat: /** @type {const} */ ('safe'),
+  }
+  const declared = strategy({
+    ...common,
+    keys: (t) => ({ one: family('one', 'zset', { lifetimeS: t.ttlS }) }),
+    operations: (t, k) => ({
+      store: [
+        // @ts-expect-error: no such field
+        eachOf('ZREMRANGEBYRANK', [k.one, 0, t.kep]),
+        // @ts-expect-error: no such key
+        eachOf('ZCARD', [k.on]),
+        eachOf('ZREMRANGEBYRANK', [k.one, 0, t.kept]),
+      ],
+    }),
+  })
+  const fields = planFieldsOf({ ...anyPlan, strategy: 'list' })
+  const { store } = declared.operations(fields, declared.keys(fields))
+  assert.deepEqual(
+    store.map(({ args }) => args.some((one) => one === undefined)),
+    [true, true, false],
+  )
 })

@@ -4,7 +4,7 @@ import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from '.
 
 /**
  * @import { Binding } from './arguments.js'
- * @import { Ask, Declaration, Family, Fetch, Shape, Slot, Variable } from '../declare.js'
+ * @import { Ask, Declaration, Family, Fetch, Fields, Shape, Slot, Variable } from '../declare.js'
  *
  * @typedef {object} BoundAsk
  * @property {'ids' | 'number' | 'newest'} kind
@@ -69,17 +69,21 @@ const byFamily = (asks) => {
   return groups
 }
 
-/** @param {Declaration} declared @param {any} planFields @param {Binding} binding @returns {Reader} */
+/** When the oldest item alive was written, by the time: 0 where items do not expire. @param {Fields} planFields @returns {(nowMs: number) => number} */
+export const oldestIn = (planFields) => ('oldestMs' in planFields ? planFields.oldestMs : () => 0)
+
+/** @param {Declaration} declared @param {Fields} planFields @param {Binding} binding @returns {Reader} */
 export const readerOf = (declared, planFields, binding) => {
   if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
   const { asks, ...rest } = declared.fetch(planFields, declared.keys(planFields))
   const groups = byFamily(asks)
+  const oldestMs = oldestIn(planFields)
   const ids = asks.find(({ ask }) => ask === 'ids')
   return {
     ...rest,
     command: (rest.value?.name ?? ids?.name ?? '').toLowerCase(),
     asks({ nowMs }) {
-      const at = { nowMs, oldestMs: planFields.oldestMs(nowMs) }
+      const at = { nowMs, oldestMs: oldestMs(nowMs) }
       return groups.flatMap((group) => {
         const rows = group.map((ask) => commandsAt(ask, at, binding))
         return rows[0].flatMap((_, i) =>

@@ -14,7 +14,7 @@ import { gatheredBytes, putTemplate, templatesOf } from './template.js'
 
 /**
  * @import { Argument as Encoded } from '../../wire/encode.js'
- * @import { Argument, Atom, Command, Declaration, Repeat, Variable } from '../declare.js'
+ * @import { Argument, Atom, Command, Declaration, Fields, Repeat, Variable } from '../declare.js'
  * @import { EachBytes, GatherBytes, GatherStep, Key, Step } from '../step.js'
  * @import { Binding } from './arguments.js'
  *
@@ -134,7 +134,7 @@ const stepOf = (command, repeat, binding, where) => {
  * The commands of an operation.
  * @param {Declaration} declared
  * @param {string} operation
- * @param {any} planFields
+ * @param {Fields} planFields
  * @param {Binding} binding
  * @returns {Step[]}
  */
@@ -147,7 +147,7 @@ export const boundStepsOf = (declared, operation, planFields, binding) => {
 /**
  * How acknowledged items are checked; null where they cannot be.
  * @param {Declaration} declared
- * @param {any} planFields
+ * @param {Fields} planFields
  * @param {Binding} binding
  */
 export const checksOf = (declared, planFields, binding) => {

@@ -3,10 +3,11 @@ import { count as counted } from '../../base/units.js'
 import { atRate, count, each, family, gather, many, number, script } from '../declare.js'
 
 /**
- * @import { Command, Sum } from '../declare.js'
+ * @import { Command, Declaration, Family, Rule } from '../declare.js'
  * @import { Structure, planFieldsOf } from './plan-fields.js'
  */
-/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields
+ * @typedef {{ key: Family }} CounterKeys */
 
 /** @param {PlanFields} t */
 const counterOf = ({ counters }) =>
@@ -34,7 +35,7 @@ const familyOf = (t, structure) => {
 
 const structures = /** @type {const} */ (['zset', 'hash', 'string'])
 
-/** One increment. @param {PlanFields} t @param {any} k */
+/** One increment. @param {PlanFields} t @param {CounterKeys} k @returns {Command} */
 const increment = (t, { key }) => {
   if (t.structure === 'zset') return each('ZINCRBY', [key, '1', member(t)])
   return t.structure === 'hash' ? each('HINCRBY', [key, member(t), '1']) : each('INCR', [key])
@@ -49,7 +50,7 @@ const bodies = Object.freeze({
 /** A chunk in one call. @param {'EVALSHA' | 'FCALL'} name */
 const call =
   (name) =>
-  (/** @type {PlanFields} */ t, /** @type {any} */ { key }) => {
+  (/** @type {PlanFields} */ t, /** @type {CounterKeys} */ { key }) => {
     const { name: body, called, command } = bodies[t.structure]
     const calls = { calls: [command], counts: command }
     const atom = name === 'FCALL' ? script('counters', { ...calls, called }) : script(body, calls)
@@ -59,8 +60,8 @@ const call =
       : gather(name, [atom, 1, key, many(member(t))])
   }
 
-/** @param {(t: PlanFields, k: any) => Command} command */
-const operations = (command) => (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
+/** @param {(t: PlanFields, k: CounterKeys) => Command} command */
+const operations = (command) => (/** @type {PlanFields} */ t, /** @type {CounterKeys} */ k) => ({
   add: [command(t, k)],
   read: [
     t.structure === 'string'
@@ -73,7 +74,7 @@ export const countersByCommand = operations(increment)
 export const byScript = operations(call('EVALSHA'))
 export const byFunction = operations(call('FCALL'))
 
-/** Why the counters do not add up to what was acknowledged. @param {Sum | null} sum */
+/** Why the counters do not add up to what was acknowledged. @param {Parameters<Declaration['reasons']>[3]} sum */
 const reasonsOf = (sum) => {
   if (sum === null) return ['the counters could not be read after the run, so their sum is not known']
   const { before, after, acked, uncertain, different } = sum
@@ -93,10 +94,8 @@ const reasonsOf = (sum) => {
   ]
 }
 
-/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
-
 export const ofCounters = Object.freeze({
-  workload: 'counters',
+  workload: /** @type {const} */ ('counters'),
   keys: (/** @type {PlanFields} */ t) => ({
     key: familyOf(t, t.structure),
     // Counters of earlier runs are recognised by their names.
@@ -126,12 +125,9 @@ export const ofCounters = Object.freeze({
         `${named('driver')}: counters run over ioredis on one server only`,
     ]),
   ),
-  reasons: (
-    /** @type {any} */ _counts,
-    /** @type {any} */ { clients },
-    /** @type {any} */ passes,
-    /** @type {any} */ sum,
-  ) => (clients.passes && passes.length === 0 ? [] : reasonsOf(sum)),
+  /** @type {Declaration['reasons']} */
+  reasons: (_counts, { clients }, passes, sum) =>
+    clients?.passes && passes.length === 0 ? [] : reasonsOf(sum),
   // An increment that is retried may count twice.
   repeat: /** @type {const} */ ('never'),
 })

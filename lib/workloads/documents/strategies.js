@@ -4,8 +4,10 @@
 import { ask, family, listed, many, replied, strategy } from '../declare.js'
 import { document, fieldsOf, jsonModule } from '../query/parts.js'
 
-/** @import { PlanFields } from './plan-fields.js' */
-/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
+/**
+ * @import { Family, Rule } from '../declare.js'
+ * @import { PlanFields } from './plan-fields.js'
+ */
 
 const fieldOf = (/** @type {number} */ client) => `w${client + 1}`
 const field = replied('field', ({ client }) => fieldOf(client))
@@ -38,7 +40,7 @@ const keys = (type, bytes) => (/** @type {PlanFields} */ t) => ({
 })
 
 const common = Object.freeze({
-  workload: 'documents',
+  workload: /** @type {const} */ ('documents'),
   options: Object.freeze(['connections', 'order', 'arrivals', 'requests']),
   roles: Object.freeze({
     writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['update']) }),
@@ -62,7 +64,7 @@ const texts = Object.freeze({
   // What it writes is one more than what it read: a retry would count twice.
   repeat: /** @type {const} */ ('never'),
 })
-const textOperations = (/** @type {PlanFields} */ t, /** @type {any} */ { key }) => ({
+const textOperations = (/** @type {PlanFields} */ t, /** @type {{ key: Family }} */ { key }) => ({
   load: [ask('SET', [key, document(t)])],
   read: [ask('GET', [key], { reply: 'text' })],
 })

@@ -14,9 +14,11 @@ import {
   workload,
 } from './parts.js'
 
+/** @import { Settings } from '../../../settings.js' */
+
 const valueRankBytes = 105
 
-/** How many values differ in their first bytes, at 6 bits a character. @param {any} s */
+/** How many values differ in their first bytes, at 6 bits a character. @param {Settings} s */
 const distinctValues = (s) => 64 ** identityWidth(s.payload, sizeLimits(s).least)
 
 export const actualValue = strategy({
@@ -65,7 +67,7 @@ export const actualValue = strategy({
   }),
   check: (t, k) => [
     byCommand('present', 'ZMSCORE', [k.set, many(value(t))]),
-    ...k.extra.map((/** @type {any} */ set) => byCommand('members', 'ZMSCORE', [set, many(value(t))])),
+    ...k.extra.map((set) => byCommand('members', 'ZMSCORE', [set, many(value(t))])),
   ],
   counters: (_, k) => countersOfSets(k),
   repeat: 'safe',

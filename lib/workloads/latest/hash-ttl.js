@@ -14,12 +14,14 @@ import {
 } from '../declare.js'
 import { roles, value, workload } from './parts.js'
 
+/** @import { LatestFields as PlanFields } from './plan-fields.js' */
+
 const fieldBytes = 160
 // Separate HSET and HEXPIRE would leave fields for ever if a writer is killed between them.
 const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
 const field = label('item:{n}')
 
-/** Buckets that a fetch reads: whole ones, as many as its limit needs. @param {any} t */
+/** Buckets that a fetch reads: whole ones, as many as its limit needs. @param {PlanFields} t */
 const bucketsRead = ({ limit, buckets, quantity }) => {
   if (limit === 0) return buckets
   const perBucket = Math.max(1, Math.floor(quantity / buckets))

@@ -2,9 +2,15 @@
 import { byId, every, family, gather, get, ids, inList, many, strategy, sum } from '../declare.js'
 import { itemKeys, keep, roles, storeItem, workload } from './parts.js'
 
+/**
+ * @import { LatestFields as PlanFields } from './plan-fields.js'
+ *
+ * @typedef {ReturnType<typeof listKeys>} ListKeys
+ */
+
 const listEntryBytes = 14
 
-/** @param {any} t */
+/** @param {PlanFields} t */
 export const listKeys = (t) => ({
   item: itemKeys(t),
   list: family('latest-ids-list', 'list', {
@@ -14,7 +20,7 @@ export const listKeys = (t) => ({
   }),
 })
 
-/** @param {any} t @param {any} k */
+/** @param {PlanFields} t @param {ListKeys} k */
 export const storeInList = (t, k) => [
   keep(k.list, t.renewalMs, ['RPUSH', many(k.item)]),
   storeItem(t, k),
@@ -22,13 +28,13 @@ export const storeInList = (t, k) => [
   every(0, 'LTRIM', [k.list, -t.kept, -1]),
 ]
 
-/** The newest of it; two writers may have pushed an id twice before it was cut. @param {any} t @param {any} k */
+/** The newest of it; two writers may have pushed an id twice before it was cut. @param {PlanFields} t @param {ListKeys} k */
 export const asksOfList = (t, k) => [
   sum('cardinality', 'LLEN', [k.list]),
   ids('LRANGE', [k.list, t.limit > 0 ? -t.limit : 0, -1], 'members'),
 ]
 
-/** @param {any} k */
+/** @param {ListKeys} k */
 export const countersOfList = (k) => [
   { structure: 'LLEN', nature: 'length of the list, fresh', name: 'LLEN', args: [k.list] },
 ]
@@ -37,8 +43,8 @@ export const countersOfList = (k) => [
 export const asList = Object.freeze({
   workload,
   roles,
-  ids: (/** @type {any} */ k) => k.item,
-  check: (/** @type {any} */ t, /** @type {any} */ k) => [byId, inList(k.list, t.kept)],
+  ids: (/** @type {ListKeys} */ k) => k.item,
+  check: (/** @type {PlanFields} */ t, /** @type {ListKeys} */ k) => [byId, inList(k.list, t.kept)],
   keepsNewest: true,
   repeat: /** @type {const} */ ('safe'),
 })

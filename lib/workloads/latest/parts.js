@@ -44,7 +44,7 @@ const fetchItems = script('fetch-latest-items', {
 })
 const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
 
-export const workload = 'latest'
+export const workload = /** @type {const} */ ('latest')
 export const roles = Object.freeze({
   writer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['store'] }),
   consumer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['fetch'] }),

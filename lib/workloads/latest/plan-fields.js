@@ -34,6 +34,7 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
  * @property {string} [script]
  * @property {number} [limit] of a reader
  * @property {string} [mode]
+ * @property {string | null} [variant] of the strategy, by what the servers can do
  * @property {boolean} [verify]
  * @property {number} [startedMs] epoch
  *

@@ -2,11 +2,14 @@
 import { byCommand, byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
 import { itemKeys, keep, minuteKeys, roles, storeItem, workload } from './parts.js'
 
-/** @import { Family } from '../declare.js' */
+/**
+ * @import { Family } from '../declare.js'
+ * @import { LatestFields as PlanFields } from './plan-fields.js'
+ */
 
 const setMemberBytes = 68
 
-/** A set has no order, so with a limit any members will do. @param {any} t @param {Family} key */
+/** A set has no order, so with a limit any members will do. @param {PlanFields} t @param {Family} key */
 const members = (t, key) =>
   t.limit > 0 ? ids('SRANDMEMBER', [key, t.limit], 'members') : ids('SMEMBERS', [key], 'members')
 

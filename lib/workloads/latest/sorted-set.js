@@ -15,11 +15,13 @@ import {
 } from './parts.js'
 
 /**
- * @import { Family } from '../declare.js'
+ * @import { Family, Fetch } from '../declare.js'
  * @import { LatestFields as PlanFields } from './plan-fields.js'
+ *
+ * @typedef {{ item: Family, set: Family, extra?: readonly Family[] }} RankedKeys
  */
 
-/** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {PlanFields} t @param {any} k */
+/** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {PlanFields} t @param {RankedKeys} k @returns {Fetch} */
 const fetchOfSets = (t, k) =>
   t.mode === 'script'
     ? { asks: asksOfScript(t, k), value: null, again: get, dated: true, unique: false }
@@ -30,7 +32,7 @@ const fetchOfSets = (t, k) =>
         unique: false,
       }
 
-/** Each item by its id, and its id in its sorted set and in all extra ones. @param {any} k @param {Family} member */
+/** Each item by its id, and its id in its sorted set and in all extra ones. @param {Omit<RankedKeys, 'item'>} k @param {Family} member */
 export const checkRanked = (k, member) => [
   byId,
   ...[k.set, ...(k.extra ?? [])].map((set) => byCommand('members', 'ZMSCORE', [set, many(member)])),
@@ -41,11 +43,11 @@ export const ofRankedItems = /** @type {const} */ ({
   roles,
   modes: ['manual', 'script'],
   fetch: fetchOfSets,
-  /** @param {any} k */
+  /** @param {RankedKeys} k */
   ids: (k) => k.item,
-  /** @param {PlanFields} _ @param {any} k */
+  /** @param {PlanFields} _ @param {RankedKeys} k */
   check: (_, k) => checkRanked(k, k.item),
-  /** @param {PlanFields} _ @param {any} k */
+  /** @param {PlanFields} _ @param {RankedKeys} k */
   counters: (_, k) => countersOfSets(k),
   repeat: 'safe',
 })

@@ -3,6 +3,13 @@ import { count } from '../../base/units.js'
 import { each, family, strategy } from '../declare.js'
 import { ttl, valueBody } from '../latest/parts.js'
 
+/**
+ * @import { Declaration, Family, Rule } from '../declare.js'
+ * @import { planFieldsOf } from './plan-fields.js'
+ *
+ * @typedef {ReturnType<typeof planFieldsOf>} PlanFields
+ */
+
 // With a key of 10 characters, on Redis 7.0.15 with jemalloc.
 const keyBytes = 72
 
@@ -10,8 +17,20 @@ const keyBytes = 72
 const roles = (...play) =>
   Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play }) })
 
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) =>
+    s.fill === 'populate' &&
+    s.cluster &&
+    `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
+  (s, named) =>
+    s.fill === 'populate' &&
+    s.given.ttlS !== 'default' &&
+    `${named('ttlS')} with ${named('fill')}: the keys that a server makes have no lifetime; --fill alone writes them`,
+]
+
 const common = {
-  workload: 'lookup',
+  workload: /** @type {const} */ ('lookup'),
   options: Object.freeze([
     'keys',
     'fill',
@@ -25,33 +44,30 @@ const common = {
     'reconnectHz',
     'ttlS',
   ]),
-  keys: (/** @type {any} */ t) => ({
+  keys: (/** @type {PlanFields} */ t) => ({
     key: family('key:{n}', 'string', {
       lifetimeS: t.expires ? t.ttlS : null,
       keys: t.quantity,
       bytes: keyBytes + t.valueBytesStored,
     }),
   }),
-  operations: (/** @type {any} */ t, /** @type {any} */ k) => ({
+  operations: (/** @type {PlanFields} */ t, /** @type {{ key: Family }} */ k) => ({
     get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
     set: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
     del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
   fill: 'set',
-  rules: Object.freeze([
-    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      s.fill === 'populate' &&
-      s.cluster &&
-      `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
-    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      s.fill === 'populate' &&
-      s.given.ttlS !== 'default' &&
-      `${named('ttlS')} with ${named('fill')}: the keys that a server makes have no lifetime; --fill alone writes them`,
-  ]),
+  rules,
   anyServer: true,
   keepsKeys: true,
-  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
-    clients.fill !== 'none' && !clients.expires && churn === null && !clients.ratio[2] && miss > 0
+  /** @type {Declaration['reasons']} */
+  reasons: ({ miss = 0 }, { clients, churn }) =>
+    clients !== null &&
+    clients.fill !== 'none' &&
+    !clients.expires &&
+    churn === null &&
+    !clients.ratio[2] &&
+    miss > 0
       ? [`${count(miss)} lookups missed although every key was filled: keys were removed or evicted`]
       : [],
   repeat: /** @type {const} */ ('safe'),

@@ -5,7 +5,10 @@ import { each, script, strategy } from '../declare.js'
 import { wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
-/** @import { PlanFields } from './parts.js' */
+/**
+ * @import { Declaration, Script } from '../declare.js'
+ * @import { PlanFields } from './parts.js'
+ */
 
 /** Bits of one filter. @param {PlanFields} t */
 export const filterBits = ({ falsePositives, quantity, partitions }) =>
@@ -25,13 +28,10 @@ export const filter = Object.freeze({
   options: [...exact.options, 'falsePositives'],
   roles: { writer: { flow: /** @type {const} */ ('clients'), play: ['add', 'test'] } },
   passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
-  reasons: (
-    /** @type {any} */ _counts,
-    /** @type {any} */ plan,
-    /** @type {any} */ [misses, hits, others],
-  ) => {
+  /** @type {Declaration['reasons']} */
+  reasons: (_counts, plan, [misses, hits, others]) => {
     if (!misses) return []
-    const { falsePositives } = plan.own
+    const falsePositives = Number(plan.own?.falsePositives)
     const rate = others ? others.counts.known / others.operations : 0
     return [
       ...(misses.counts.known > misses.operations * falsePositives
@@ -57,7 +57,14 @@ export const membershipBloom = strategy({
     key: structures(t, { name: 'blom', type: 'string', bytes: 100 + filterBits(t) / 8, bytesAnId: 0 }),
   }),
   operations: (t, k) => {
-    const args = (/** @type {any} */ name) => [name, '1', k.key, wholeId(t.ids), filterBits(t), hashesOf(t)]
+    const args = (/** @type {Script} */ name) => [
+      name,
+      '1',
+      k.key,
+      wholeId(t.ids),
+      filterBits(t),
+      hashesOf(t),
+    ]
     return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
   },
 })

@@ -4,7 +4,7 @@ import { atRate, family } from '../declare.js'
 import { partition } from './ids.js'
 
 /**
- * @import { PassResult } from '../declare.js'
+ * @import { Declaration, PassResult, Rule } from '../declare.js'
  * @import { planFieldsOf } from './plan-fields.js'
  */
 /** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
@@ -41,9 +41,16 @@ const unexpected = (passes) =>
     ]
   })
 
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) => !Number.isInteger(Math.log2(s.partitions)) && `${named('partitions')} must be a power of 2`,
+  (s, named) => s.fill === 'populate' && `${named('fill')} makes strings only; --fill alone adds the ids`,
+  ...atRate('fill', 'arrivals', 'durationMs'),
+]
+
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
-  workload: 'membership',
+  workload: /** @type {const} */ ('membership'),
   options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot', 'fill', 'arrivals']),
   fills: Object.freeze([Object.freeze({ play: 'add', count: null })]),
   passes: Object.freeze([
@@ -54,15 +61,9 @@ export const exact = Object.freeze({
     writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
   }),
   keepsKeys: true,
-  rules: Object.freeze([
-    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      !Number.isInteger(Math.log2(s.partitions)) && `${named('partitions')} must be a power of 2`,
-    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      s.fill === 'populate' && `${named('fill')} makes strings only; --fill alone adds the ids`,
-    ...atRate('fill', 'arrivals', 'durationMs'),
-  ]),
-  reasons: (/** @type {any} */ _counts, /** @type {any} */ _plan, /** @type {any} */ passes) =>
-    unexpected(passes),
+  rules,
+  /** @type {Declaration['reasons']} */
+  reasons: (_counts, _plan, passes) => unexpected(passes),
   // The id is there after a repeat too, but the reply to it is not that of the first.
   repeat: /** @type {const} */ ('never'),
 })

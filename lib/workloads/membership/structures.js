@@ -3,7 +3,10 @@ import { each, family, n, strategy } from '../declare.js'
 import { bareBytes, restOfId, wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
-/** @import { PlanFields } from './parts.js' */
+/**
+ * @import { Family } from '../declare.js'
+ * @import { PlanFields } from './parts.js'
+ */
 
 /** @param {PlanFields} t */
 const idBytes = (t) => bareBytes[/** @type {'hex'} */ (t.ids)]
@@ -23,7 +26,7 @@ const byPartition = (type, bytesAnId, title, command, before = [], after = []) =
   options: exact.options,
   key: (/** @type {PlanFields} */ t) =>
     structures(t, { name: type.padEnd(4, '_'), type, bytes: 100, bytesAnId: bytesAnId + idBytes(t) }),
-  add: (/** @type {PlanFields} */ t, /** @type {any} */ key) =>
+  add: (/** @type {PlanFields} */ t, /** @type {Family} */ key) =>
     each(command, [key, ...before, restOfId(t.ids, t.bits), ...after], added),
 })
 
@@ -39,7 +42,7 @@ const rows = [
         bytes: 63 + idBytes(t),
         shape: { head: 'bench:flat:', rest: /^xx:.+$/s },
       }),
-    add: (/** @type {PlanFields} */ _, /** @type {any} */ key) => each('SETNX', [key, '1'], added),
+    add: (/** @type {PlanFields} */ _, /** @type {Family} */ key) => each('SETNX', [key, '1'], added),
   },
   byPartition('hash', 70, 'HSETNX in hashes by partition', 'HSETNX', [], ['1']),
   byPartition('set', 70, 'SADD to sets by partition', 'SADD'),
@@ -51,7 +54,7 @@ const rows = [
     key: (/** @type {PlanFields} */ t) =>
       family('bench:bits', 'string', { keys: 1, bytes: t.quantity / 8 + 100 }),
     // The reply is the previous value of the bit.
-    add: (/** @type {PlanFields} */ _, /** @type {any} */ key) =>
+    add: (/** @type {PlanFields} */ _, /** @type {Family} */ key) =>
       each('SETBIT', [key, n, '1'], { counts: { zero: 'new', one: 'known' } }),
   },
 ]

@@ -9,7 +9,7 @@ import { modelDeclaration } from './model.js'
 import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 
 /**
- * @import { Variable } from '../declare.js'
+ * @import { Family, Variable } from '../declare.js'
  * @import { OwnFields as PlanFields } from './plan-fields.js'
  * @import { Placeholder } from './template.js'
  *
@@ -238,7 +238,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
   )
   const plays = commands.map((_, i) => `command ${i + 1}`)
 
-  /** @param {PlanFields} t @param {any} k @param {MixCommand} command */
+  /** @param {PlanFields} t @param {Record<string, Family>} k @param {MixCommand} command */
   const commandOf = (t, k, command) => {
     const { firstKey } = command
     const numbers = numbersOf(firstKey, scheduleFor(t.seed), t.seed)
@@ -255,13 +255,13 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     }
     const slots = command.args.map((parts, i) =>
       command.keyArgs.has(i)
-        ? Object.freeze({ ...k[mixPattern(parts)], parts: parts.map(atom) })
+        ? Object.freeze({ ...k[mixPattern(parts)], parts: parts.map(atom).map(asPart) })
         : joined(parts.map(atom)),
     )
     return each(command.name, slots, { repeat: command.repeat })
   }
 
-  /** @param {PlanFields} t @param {any} k @param {typeof fills[number]} fill */
+  /** @param {PlanFields} t @param {Record<string, Family>} k @param {typeof fills[number]} fill */
   const fillCommand = (t, k, { key, line, isElement = false }) => {
     const places = placesOf(key.elements)
     const variables = variablesOf(t, key, isElement ? places.key : (n) => n)
@@ -281,7 +281,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
         typeof part === 'string' ? part : variables[part.name](part.args),
       )
     return each(command, [
-      Object.freeze({ ...k[key.pattern], parts: atoms(pattern) }),
+      Object.freeze({ ...k[key.pattern], parts: atoms(pattern).map(asPart) }),
       ...rest.map((word) => joined(atoms(word))),
     ])
   }
@@ -292,13 +292,10 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     roles: Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: plays }) }),
     options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
     defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
-    rules: [
-      (/** @type {any} */ s) =>
-        s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
-    ],
+    rules: [(s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model'],
     keys: (/** @type {PlanFields} */ t) =>
       Object.fromEntries(all.map((key) => [key.pattern, familyIn(key, t.prefix)])),
-    operations: (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
+    operations: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
       ...Object.fromEntries(commands.map((command, i) => [plays[i], [commandOf(t, k, command)]])),
       ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
     }),
@@ -307,6 +304,9 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
     repeat: 'safe',
   })
 }
+
+/** Of a key. @param {string | number | Variable} atom */
+const asPart = (atom) => (typeof atom === 'number' ? String(atom) : atom)
 
 /** @param {(string | number | Variable)[]} atoms */
 const joined = (atoms) => (atoms.length === 1 ? atoms[0] : atoms)

@@ -8,11 +8,13 @@ import { announcedKey } from './patterns.js'
 import { planFieldsOf } from './plan-fields.js'
 
 /**
- * @import { Command, Declaration, Keys, Rule } from '../declare.js'
+ * @import { Command, Declaration, Declared, Fields, Keys, Rule } from '../declare.js'
  * @import { NeedName } from '../needs.js'
  * @import { AnnouncedKey } from './patterns.js'
+ * @import { OwnFields } from './plan-fields.js'
  *
- * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
+ * @typedef {Declared<OwnFields, any>} OwnDeclared
+ * @typedef {Pick<OwnDeclared, 'name' | 'title' | 'keys' | 'operations'> & Partial<OwnDeclared>} ModelFields
  *
  * @typedef {Record<string, string>} Source the option that names it, and its text
  *
@@ -56,11 +58,11 @@ export const scriptsRule = (unread) => (s) =>
 /** @param {ModelFields & { meets?: readonly NeedName[] }} fields */
 export const modelDeclaration = ({ meets, ...fields }) =>
   strategy({
-    workload: 'own',
     roles,
     repeat: 'never',
     ...(meets && { choice: { label: fields.name, meets, expiry: 'its own rules', use: fields.title } }),
     ...fields,
+    workload: /** @type {const} */ ('own'),
     keepsKeys: longestS(fields.keys(sampleFields())) === null,
     model: { digest: digestOf(fields), source: {} },
   })
@@ -72,7 +74,7 @@ const namesCounted = (commands) => [
   ),
 ]
 
-/** @param {Declaration} declared @param {any} planFields @returns {PlanModel | null} null: a built-in strategy */
+/** @param {Declaration} declared @param {Fields} planFields @returns {PlanModel | null} null: a built-in strategy */
 export const planModel = ({ model, title, keys, operations }, planFields) =>
   model && {
     title,

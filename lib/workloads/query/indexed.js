@@ -5,7 +5,7 @@ import { asked, document, fieldsOf, jsonModule, ofQueries, searchModule } from '
 import { fieldOf, isDescending } from './queries.js'
 
 /**
- * @import { Command, Indexing, Need } from '../declare.js'
+ * @import { Command, Family, Indexing, Need, Variable } from '../declare.js'
  * @import { PlanFields } from './plan-fields.js'
  */
 
@@ -27,8 +27,8 @@ const byStatus = (head, type, t) =>
 /**
  * Documents are stored with their index, or before it.
  * @param {PlanFields} t
- * @param {any} k
- * @param {(text: any) => Command} indexed
+ * @param {{ key: Family }} k
+ * @param {(text: string | Variable) => Command} indexed
  */
 const withIndex = (t, k, indexed) => ({
   load: t.indexWhen === 'before' ? [indexed(document(t))] : texts(t, k).load,
@@ -152,7 +152,7 @@ const schemaOf = ({ sortBy }, n, isJson) => {
  * @param {string} kind.title
  * @param {string} kind.type of its documents
  * @param {readonly Need[]} kind.needs
- * @param {(t: PlanFields, k: any) => { load: Command[], update: Command[] }} kind.writes
+ * @param {(t: PlanFields, k: { key: Family }) => { load: Command[], update: Command[] }} kind.writes
  */
 const bySearch = ({ name, title, type, needs, writes }) => {
   const isJson = type !== 'hash'

@@ -3,7 +3,11 @@ import { howToGetPeers } from '../../base/optional-packages.js'
 import { ask, family, made } from '../declare.js'
 import { fieldOf, isDescending } from './queries.js'
 
-/** @import { PlanFields } from './plan-fields.js' */
+/**
+ * @import { Family, Rule } from '../declare.js'
+ * @import { Document } from './documents.js'
+ * @import { PlanFields } from './plan-fields.js'
+ */
 
 // A document as JSON with its key, on Redis 7.0.15 with jemalloc.
 const bytesADocument = 420
@@ -37,10 +41,8 @@ export const filterArguments = (t) => {
   return [status, min, max, fieldOf(t.sortBy), isDescending(t.sortBy) ? 1 : 0]
 }
 
-/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
-
 export const ofQueries = Object.freeze({
-  workload: 'query',
+  workload: /** @type {const} */ ('query'),
   options: Object.freeze([
     'connections',
     'order',
@@ -58,7 +60,7 @@ export const ofQueries = Object.freeze({
   keys: (/** @type {PlanFields} */ t) => ({
     key: family('doc:{n}', 'string', { keys: t.quantity, bytes: bytesADocument }),
   }),
-  /** Documents as JSON text. @param {PlanFields} t @param {any} k */
+  /** Documents as JSON text. @param {PlanFields} t @param {{ key: Family }} k */
   texts: (t, k) => ({ load: [ask('SET', [k.key, document(t)])], update: [ask('SET', [k.key, document(t)])] }),
   roles: Object.freeze({
     writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['query']) }),

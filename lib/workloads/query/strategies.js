@@ -2,7 +2,10 @@
 import { ask, cursor, found, many, script, strategy } from '../declare.js'
 import { filterArguments, ofQueries } from './parts.js'
 
-/** @import { PlanFields } from './plan-fields.js' */
+/**
+ * @import { Family } from '../declare.js'
+ * @import { PlanFields } from './plan-fields.js'
+ */
 
 const { texts, ...shared } = ofQueries
 const inParts = Object.freeze([...shared.options, 'scanCount'])
@@ -23,7 +26,7 @@ export const queryClient = strategy({
 })
 
 /** All of it in one call of a script. @param {string} name */
-const inOneCall = (name) => (/** @type {PlanFields} */ t, /** @type {any} */ k) => ({
+const inOneCall = (name) => (/** @type {PlanFields} */ t, /** @type {{ key: Family }} */ k) => ({
   ...texts(t, k),
   query: [
     ask(

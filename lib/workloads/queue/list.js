@@ -15,25 +15,32 @@ import {
 } from '../declare.js'
 import { accountsOf, byWorker, holding, jobOf, ofBoth, ofQueues, placed, putJobs, queueOf } from './parts.js'
 
-/** @import { Workers } from '../declare.js' */
+/**
+ * @import { Family, Workers } from '../declare.js'
+ * @import { QueueKeys } from './parts.js'
+ * @import { PlanFields } from './plan-fields.js'
+ */
 
 const head = '{jobs}:list'
 // A list keeps short elements in nodes of 8 kB: on Redis 7.0.15 3 bytes beside a job of 128.
 const bytesBesideJob = 3
 
-const lengthOf = (/** @type {any} */ queue) => ({ ...work('LLEN', [queue]), sign: /** @type {const} */ (1) })
+const lengthOf = (/** @type {Family} */ queue) => ({
+  ...work('LLEN', [queue]),
+  sign: /** @type {const} */ (1),
+})
 
-/** @param {any} k */
+/** @param {QueueKeys} k */
 const contentsOf = (k) =>
   ofBoth(k, ({ key, taken, workers }, stage) => [
     placed(stage, 'queued', 'LRANGE', key),
     placed(stage, 'taken', 'LRANGE', taken, work('ZRANGE', [workers, '0', '-1'])),
   ])
 
-/** What a filter does before it lets go of its jobs. @param {any} t @param {any} k */
+/** What a filter does before it lets go of its jobs. @param {PlanFields} t @param {QueueKeys} k */
 const handOver = ({ stage }, { out }) => (stage === 'filter' ? [work('LPUSH', [out, many(jobText)])] : [])
 
-/** @param {any} t @param {any} k @returns {Workers} */
+/** @param {PlanFields} t @param {QueueKeys} k @returns {Workers} */
 const popping = (t, k) => {
   const { key: queue } = queueOf(t, k)
   return {
@@ -55,7 +62,7 @@ const popping = (t, k) => {
   }
 }
 
-/** @param {any} t @param {any} k @returns {Workers} */
+/** @param {PlanFields} t @param {QueueKeys} k @returns {Workers} */
 const moving = (t, k) => {
   const { key: queue, taken, workers } = queueOf(t, k)
   const alive = work('EVALSHA', [script('queue-alive', { calls: ['TIME', 'ZADD'] }), 1, workers, worker])

@@ -5,8 +5,17 @@ import { valueBody } from '../latest/parts.js'
 import { leastJobBytes, numberWidth } from './job.js'
 
 /**
- * @import { Contents, Family, Slot, Work } from '../declare.js'
+ * @import { Contents, Family, Rule, Slot, Work, Workers } from '../declare.js'
  * @import { PlanFields } from './plan-fields.js'
+ *
+ * @typedef {{ key: Family, taken: Family, workers: Family, out: Family, outTaken: Family, outWorkers: Family }} QueueKeys of two stages
+ */
+
+/**
+ * @template {Partial<QueueKeys>} K
+ * @template {keyof QueueKeys} Taken
+ * @template {keyof QueueKeys} Workers
+ * @typedef {{ key: Family, taken: K[Taken], workers: K[Workers] }} OneQueue with what the strategy has of it
  */
 
 const zero = 48
@@ -76,17 +85,29 @@ export const holding = (t, bytes) => ({ holds: t.most, bytesAnItem: t.jobBytes +
 
 /**
  * The two queues of two stages, of which most have one: that of `t.stage` is worked off.
- * @param {any} k keys; `out`, `outTaken` and `outWorkers` of the second queue
+ * @template {Partial<QueueKeys> & { key: Family, out: Family }} K
+ * @param {K} k keys; `out`, `outTaken` and `outWorkers` of the second queue
+ * @returns {{ filter: OneQueue<K, 'taken', 'workers'>, output: OneQueue<K, 'outTaken', 'outWorkers'> }}
  */
 const queuesOf = (k) => ({
   filter: { key: k.key, taken: k.taken, workers: k.workers },
   output: { key: k.out, taken: k.outTaken, workers: k.outWorkers },
 })
 
-/** The queue that the workers take from. @param {PlanFields} t @param {any} k */
+/**
+ * The queue that the workers take from.
+ * @template {Partial<QueueKeys> & { key: Family, out: Family }} K
+ * @param {PlanFields} t
+ * @param {K} k
+ */
 export const queueOf = (t, k) => queuesOf(k)[t.stage === 'output' ? 'output' : 'filter']
 
-/** What both queues hold. @param {any} k @param {(queue: any, stage: Contents['stage']) => Contents[]} pick */
+/**
+ * What both queues hold.
+ * @template {Partial<QueueKeys> & { key: Family, out: Family }} K
+ * @param {K} k
+ * @param {(queue: ReturnType<typeof queuesOf<K>>['filter' | 'output'], stage: Contents['stage']) => Contents[]} pick
+ */
 export const ofBoth = (k, pick) => {
   const { filter, output } = queuesOf(k)
   return [...pick(filter, 'filter'), ...pick(output, 'output')]
@@ -97,7 +118,7 @@ export const ofBoth = (k, pick) => {
  * @param {Contents['stage']} stage
  * @param {Contents['state']} state
  * @param {string} name of the command
- * @param {any} key
+ * @param {Family} key
  * @param {Work | null} each
  * @returns {Contents}
  */
@@ -110,10 +131,8 @@ export const placed = (stage, state, name, key, each = null) => ({
   bodies: true,
 })
 
-/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
-
 export const ofQueues = Object.freeze({
-  workload: 'queue',
+  workload: /** @type {const} */ ('queue'),
   options: Object.freeze([
     'connections',
     'pipeline',

@@ -2,8 +2,16 @@
 import { headBytes, makerName } from './job.js'
 
 /**
- * @param {Record<string, any> & { prefix: string, valueBytes: number }} plan of a producer or of workers, or an announcement
+ * @typedef {object} QueuePlan of a producer or of workers, or an announcement
+ * @property {string} prefix
+ * @property {number} valueBytes
+ * @property {'random' | 'sparse' | 'zero'} payload
+ * @property {number} seed
+ * @property {{ maker: string, most: number, limit?: number | null } | null} [queue]
+ * @property {{ confirm?: boolean | null, stage?: 'filter' | 'output' | null, take?: number } | null} [work]
  */
+
+/** @param {QueuePlan} plan */
 export const planFieldsOf = (plan) => {
   const { maker, most, limit = null } = plan.queue ?? { maker: makerName(0, 1), most: 0 }
   const confirm = plan.work?.confirm ?? null
@@ -26,4 +34,4 @@ export const planFieldsOf = (plan) => {
   }
 }
 
-/** @typedef {ReturnType<typeof planFieldsOf> & { payload: 'random' | 'sparse' | 'zero', seed: number }} PlanFields */
+/** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
