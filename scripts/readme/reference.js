@@ -10,6 +10,7 @@ import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
 import { mixPlaceholders, placeholders } from '../../lib/workloads/own/template.js'
 import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
+import { aclWords, rightsOf, rightsOfAll, userOf } from '../../lib/workloads/rights.js'
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
@@ -206,39 +207,31 @@ export const strategiesPart = () => {
   )
 }
 
-// What a user must be allowed to do: commands of the strategies and readers, and of set-up, sampling and cleanup.
-const rights = [
-  [
-    '+ping',
-    '+info',
-    '+select',
-    '+asking',
-    '+readonly',
-    '+time',
-    '+client|setname',
-    '+client|list',
-    '+multi',
-    '+exec',
-    '+command|info',
-  ],
-  ['+cluster|slots', '+cluster|nodes', '+cluster|info'],
-  ['+scan', '+dbsize', '+type', '+pttl', '+pexpire', '+expire', '+memory|usage'],
-  ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],
-  ['+eval', '+evalsha', '+script|load'],
-  ['+zadd', '+zcard', '+zcount', '+zmscore', '+zrangebyscore', '+zrevrange', '+zrevrangebyscore'],
-  ['+zremrangebyscore', '+zremrangebyrank', '+zrem'],
-  ['+rpush', '+ltrim', '+llen', '+lrange'],
-  ['+sadd', '+scard', '+smembers', '+srandmember'],
-  ['+pfadd', '+pfcount'],
-  ['+xadd', '+xlen', '+xrevrange'],
-  ['+@hash'],
-].flat()
-const patterns = ['~item:*', '~latest-*', '~key:*', '~millrace:*']
+/** @param {Declaration} declared */
+const isOfLine = ({ workload, variants }) => workload === 'latest' && variants === null
 
-/** The ACL line of a user for Millrace; a test runs every strategy as that user. */
-export const aclPart = () =>
-  [
+/** The ACL line of a user for the strategies of latest items, and what others need besides; a test plays them all as that user. */
+export const aclPart = () => {
+  const all = allStrategies()
+  const given = rightsOfAll(all.filter(isOfLine))
+  /** @type {Map<string, string[]>} */
+  const rows = new Map()
+  for (const declared of all.filter((one) => !isOfLine(one))) {
+    const { keys, commands } = rightsOf(declared)
+    const words = aclWords({
+      keys: keys.filter((key) => !given.keys.includes(key)),
+      commands: commands.filter((name) => !given.commands.includes(name)),
+    }).join(' ')
+    rows.set(words, [...(rows.get(words) ?? []), declared.name])
+  }
+  return [
     '```',
-    `ACL SETUSER millrace on >PASSWORD resetchannels resetkeys ${patterns.join(' ')} -@all ${rights.join(' ')}`,
+    `ACL SETUSER millrace on >PASSWORD ${userOf(all.filter(isOfLine)).join(' ')}`,
     '```',
+    '',
+    table(
+      ['strategies', 'besides'],
+      [...rows].map(([words, names]) => [names.map(code).join(', '), code(words)]),
+    ),
   ].join('\n')
+}

@@ -3,16 +3,37 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
+import { anyPlan } from '../../lib/workloads/any-plan.js'
+import { allStrategies } from '../../lib/workloads/index.js'
+import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
+import { userOf } from '../../lib/workloads/rights.js'
 import { runCommand } from '../helpers/command-here.js'
 import { readHere, writeHere } from '../helpers/here.js'
 import { assertDone, at } from '../helpers/programs.js'
 import { startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
+/** @import { TestContext } from 'node:test' */
+/** @import { Declaration } from '../../lib/workloads/declare.js' */
+
 const page = readFileSync(new URL('../../docs/safety.md', import.meta.url), 'utf8')
 const line = String(/^ACL SETUSER millrace .+$/m.exec(page)?.[0])
 const password = 'PASSWORD'
 
-const strategies = 'sorted-set actual-value script-batch script-item list list-hll set hash stream'.split(' ')
+/** How a strategy of the workload is played for a moment. @type {Record<string, string>} */
+const loads = {
+  latest: '-q 40 -p 100 --intervals 2 --ttl 60',
+  lookup: '--keys 100 --fill --duration 400ms --connections 2',
+  membership: '--items 200',
+  counters: '--items 200',
+  query: '--items 200 --requests 20 --connections 2',
+  documents: '--items 10 --requests 40 --connections 4',
+  queue: '-q 40 -p 100 --duration 400ms',
+}
+const ofTicks = allStrategies().filter(({ workload }) => workload === 'latest')
+const others = allStrategies().filter(({ workload }) => workload !== 'latest')
+/** Those that the server of PATH may not have; the docs list their rights apart. */
+const isPlain = (/** @type {Pick<Declaration, 'variants'>} */ { variants }) => variants === null
+const strategies = ofTicks.filter(isPlain).map(({ name }) => name)
 const forbidden =
   'FLUSHALL|FLUSHDB|KEYS *|CONFIG GET *|SHUTDOWN|SET cart:1 x|GET cart:1|ACL LIST|CLIENT KILL TYPE normal|CLUSTER RESET|SCRIPT FLUSH|SAVE|MONITOR|REPLICAOF NO ONE'.split(
     '|',
@@ -20,8 +41,7 @@ const forbidden =
 
 /** @param {string} strategy @param {boolean} cluster */
 const optionsOf = (strategy, cluster) =>
-  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60` +
-  `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
+  `--strategy ${strategy} ${loads.latest}` + `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
 
 /** Two at a time, each under a prefix of its own. @template T @param {T[]} all @param {(one: T, prefix: string) => Promise<void>} work */
 const pairwise = async (all, work) => {
@@ -71,35 +91,66 @@ for (const cluster of [false, true])
       assert.deepEqual(told(refusals.flat()), [])
     })
 
-    const reads = [
-      ['sorted-set', '--fetch mget --count'],
-      ...(cluster
-        ? []
-        : [
-            ['sorted-set', '--mode script'],
-            ['actual-value', ''],
-            ['list-hll', '--count'],
-            ['set', ''],
-            ['hash', ''],
-            ['stream', ''],
-          ]),
-    ]
-    for (const [strategy, more] of reads)
-      test(`a consumer of ${strategy} ${more}`, async (t) => {
-        // Sets of several strategies have one name.
-        for (const admin of admins) await admin.flushall().catch(() => {})
-        const written = await writeHere(t, optionsOf(strategy, cluster), { env })
-        assertDone(written)
-        for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
-        const options = `--duration 600ms -p 200 --verify ${more}`
-        const { stderr, document } = await readHere(t, options, { env })
-        assert.ok(document?.fetches.count > 0, stderr)
-        assert.deepEqual(document.fetches.failed_by, {})
-        const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))
-        assert.deepEqual(told(refusals.flat()), [])
+    /** No command was refused to a reader either. @param {TestContext} t @param {string} options */
+    const read = async (t, options) => {
+      for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
+      const { stderr, document } = await readHere(t, options, { env })
+      assert.ok(document, stderr)
+      assert.deepEqual(document.fetches?.failed_by ?? {}, {})
+      const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))
+      assert.deepEqual(told(refusals.flat()), [])
+      return document
+    }
+
+    // On a cluster the readers differ by the driver alone.
+    for (const { name, fetch, keys, modes } of ofTicks.filter(isPlain))
+      if (!cluster || name === 'sorted-set')
+        test(`consumers of ${name}`, async (t) => {
+          // Sets of several strategies have one name.
+          for (const admin of admins) await admin.flushall().catch(() => {})
+          assertDone(await writeHere(t, optionsOf(name, cluster), { env }))
+          const fields = planFieldsOf({ ...anyPlan, strategy: name })
+          const isMany = fetch?.(fields, keys(fields)).value?.many
+          for (const mode of modes.filter((one) => !cluster || one === 'manual')) {
+            const how = mode === 'manual' ? `--count${isMany ? ' --fetch mget' : ''}` : `--mode ${mode}`
+            const { fetches } = await read(t, `--duration 600ms -p 200 --verify ${how}`)
+            assert.ok(fetches.count > 0)
+          }
+        })
+
+    if (!cluster)
+      test('every other strategy, with rights of its own alone', async (t) => {
+        const [admin] = admins
+        const refused = /** @type {string[]} */ ([])
+        for (const declared of others.filter(isPlain)) {
+          const { name, workload, workers } = declared
+          const load = loads[workload]
+          assert.ok(
+            load,
+            `name in ${import.meta.filename} how a strategy of the workload ${workload} is played`,
+          )
+          await admin.flushall()
+          await admin.call('ACL', 'SETUSER', 'millrace', 'on', '>PASSWORD', ...userOf([declared]))
+          await admin.call('ACL', 'LOG', 'RESET')
+          const { code, stderr, document } = await writeHere(
+            t,
+            `--strategy ${name} ${load} --max-behind 60s`,
+            { env },
+          )
+          assertDone({ code, document, stderr: `${name}: ${stderr}` })
+          assert.deepEqual(document.commands?.errors_by ?? {}, {}, name)
+          const log = /** @type {any[]} */ (await admin.call('ACL', 'LOG'))
+          refused.push(...told(log).map((refusal) => `${name}: ${refusal}`))
+          if (workers) await read(t, '--duration 600ms')
+        }
+        await admin.flushall()
+        assert.deepEqual(refused, [])
+        const [user, name, ...args] = line.split(' ')
+        await admin.call(user, name, ...args)
       })
 
     test('cleanup', async (t) => {
+      assertDone(await writeHere(t, optionsOf('sorted-set', cluster), { env }))
       const { code, stdout, stderr } = await runCommand(t, 'cleanup --yes', { env, out: false })
       assert.equal(code, 0, stderr)
       assert.match(stdout, /keys removed/)
