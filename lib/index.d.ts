@@ -364,6 +364,7 @@ export interface Result {
   nodes: NodeResult[]
   events: { at_ms: number; kind: string; text: string }[]
   warnings: Warning[]
+  summary?: string[]
   measured_s?: number | null
   warm_up_s?: number | null
   valid: boolean

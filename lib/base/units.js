@@ -11,7 +11,7 @@ const whole = (n) => n.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ',')
 const isNumber = (n) => typeof n === 'number' && Number.isFinite(n)
 
 /** Three digits that matter: 0.123, 1.23, 12.3, 123. @param {number} n */
-const threeDigits = (n) => {
+export const threeDigits = (n) => {
   const size = Math.abs(n)
   return size >= 99.95 ? whole(n) : n.toFixed(size >= 9.995 ? 1 : size >= 0.9995 || n === 0 ? 2 : 3)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytes, period } from '../base/units.js'
 import { liveView } from '../report/live.js'
-import { runText } from '../report/text.js'
+import { runText, summaryOf } from '../report/text.js'
 import { logLine, logTo } from './log.js'
 
 /**
@@ -92,7 +92,8 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       view?.done()
       view = null
       // A result that is not stored is always printed.
-      if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+      if (json || (quiet && fault()))
+        stdout.write(`${JSON.stringify({ summary: summaryOf(document), ...document }, null, 2)}\n`)
       else if (!quiet) {
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
         const layout = {

@@ -34,6 +34,7 @@ import { workers } from './workers/index.js'
  * @property {(run: any) => string} good why a run counts
  * @property {(run: any) => Row[]} [early] rows of the answer of writers: first, and after what a snapshot took
  * @property {(run: any) => Row[]} [late]
+ * @property {(run: any) => Row[]} [brief] the first rows of the end of a run; one takes the place of another with its label
  * @property {(run: any) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
  * @property {(run: any) => Row[]} [facts] in the place of those of writers
  * @property {(run: any) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures

@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
 import { timesField } from './fields.js'
-import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
+import { histogram, percentileMetrics, percentiles, percentilesIn, timesLine, timesText } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
 
@@ -52,6 +52,10 @@ export const bystander = {
   times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
   warningCodes: [contendedCode],
   answers: {
+    brief: ({ bystander_us: found }) => ({
+      label: 'other clients',
+      text: timesLine(found, 1, ['p50', 'p99', 'max']),
+    }),
     beside({ bystander_us: found, warnings = [] }) {
       const text = timesText(found)
       if (!text) return []

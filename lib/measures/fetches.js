@@ -14,6 +14,7 @@ import {
   percentiles,
   percentilesIn,
   ranked,
+  timesLine,
   timesText,
 } from './measure.js'
 
@@ -264,6 +265,17 @@ export const fetches = {
     { name: 'age of the newest item', path: 'freshness_ms', unit: 'ms' },
   ],
   answers: {
+    brief: ({ fetches: found, freshness_ms: age, boxes }) =>
+      found
+        ? [
+            { label: 'fetches', text: briefWords(found) },
+            { label: boxes ? 'fetch time' : 'latency', text: timesLine(found.duration_ms, 1000) },
+            {
+              label: 'newest item',
+              text: age?.p50 == null ? '' : `${micros(age.p50 * 1000)} old at the median`,
+            },
+          ]
+        : [],
     rate: rateRow,
     found: (run) => ({
       label: 'fetches',
@@ -299,6 +311,19 @@ function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }
     `${bytes(valueBytes)}/s of values`,
   ])
   return { label: 'rate', text }
+}
+
+/** What was read, and what was wrong of it. @param {any} found of run.json */
+function briefWords(found) {
+  return [
+    `${count(found.count)} whole`,
+    ...(found.items_p50 === null ? [] : [`${count(found.items_p50)} items each`]),
+    ...[
+      ['failed', found.failed],
+      ['missed', found.overrun],
+      ['without a value', found.nils],
+    ].flatMap(([name, n]) => (n > 0 ? [`${count(n)} ${name}`] : [])),
+  ].join(', ')
 }
 
 /** @param {any} found of run.json */

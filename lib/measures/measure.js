@@ -1,9 +1,10 @@
 // What a measure declares. Everything that deals with all measures (the second's record, interval file, run.json, fleet,
 // page, Prometheus, thresholds, schemas, docs) goes through the list in index.js and names none of them.
 import { percentileOf } from '../base/samples.js'
-import { micros } from '../base/units.js'
+import { micros, threeDigits } from '../base/units.js'
 
 /**
+ * @import { Percentiles } from '../base/samples.js'
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Snapshot } from '../measure/seconds.js'
@@ -13,7 +14,7 @@ import { micros } from '../base/units.js'
  *
  * @typedef {{ label: string, text: string }} Row of the report
  *
- * @typedef {'beside' | 'rate' | 'found' | 'reads' | 'details' | 'queue'} Part of the report; those of consumers are in this order
+ * @typedef {'brief' | 'beside' | 'rate' | 'found' | 'reads' | 'details' | 'queue'} Part of the report; those of consumers are in this order
  *
  * @typedef {object} Source what takes a measure in one process
  * @property {() => unknown} [start] before the load
@@ -156,6 +157,22 @@ export const ranked = (times) => {
 /** @param {number | null | undefined} part @param {number | null | undefined} whole @param {number} [scale] */
 export const per = (part, whole, scale = 1) =>
   typeof part === 'number' && typeof whole === 'number' && whole > 0 ? (part * scale) / whole : null
+
+/**
+ * All in one unit: `p50 20.2  p99 40.5  max 43.9 ms`; without those that have too few samples.
+ * @param {Percentiles | null | undefined} found of run.json
+ * @param {number} [us] what one of its unit is
+ * @param {readonly ('p50' | 'p90' | 'p99' | 'p999' | 'max')[]} [wanted]
+ */
+export const timesLine = (found, us = 1, wanted = ['p50', 'p90', 'p99', 'max']) => {
+  const known = wanted.flatMap((name) => {
+    const value = percentileOf(found, name)
+    return value === null ? [] : [{ name, us: value * us }]
+  })
+  const isMs = known.some((one) => one.us >= 1000)
+  const shown = known.map((one) => `${titleOf(one.name)} ${threeDigits(isMs ? one.us / 1000 : one.us)}`)
+  return shown.length > 0 ? `${shown.join('  ')} ${isMs ? 'ms' : 'µs'}` : ''
+}
 
 /** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {any} found of run.json @param {number} [us] of its unit @param {string[]} [wanted] */
 export const timesText = (found, us = 1, wanted = ['p50', 'p99', 'max']) =>

@@ -11,6 +11,7 @@ import { stateWords } from '../measures/warnings.js'
 import { highlightsOf } from '../result/chief-metrics.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { answerRows } from './answer.js'
+import { briefOf } from './brief.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
 import { boxesTable, readerBoxesTable } from './fleet-words.js'
@@ -18,6 +19,7 @@ import { FOLDS } from './folds.js'
 import * as words from './words.js'
 
 /**
+ * @import { Judged } from '../result/thresholds.js'
  * @import { Measure } from '../measures/measure.js'
  * @import { ReadRun, RunDocument, WorkRun, WriteRun } from '../result/document.js'
  * @import { Sections, Table } from './sections.js'
@@ -263,15 +265,20 @@ const verdictOf = (run) => {
   }
 }
 
+/** What a threshold measured. @param {RunDocument} run @returns {(limit: Judged) => string} */
+const measuredWords =
+  (run) =>
+  ({ name, value }) =>
+    value === null
+      ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
+      : shownFigure(measureNamed(name), value)
+
 /** The outcome of the thresholds. @param {RunDocument} run */
 const limitsOf = (run) =>
-  (run.thresholds ?? []).map(({ threshold, name, value, passed }) => {
-    const found =
-      value === null
-        ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
-        : shownFigure(measureNamed(name), value)
-    return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
-  })
+  (run.thresholds ?? []).map((limit) => ({
+    passed: limit.passed,
+    text: `threshold ${limit.passed ? 'passed' : 'FAILED'}: ${limit.threshold}, measured ${measuredWords(run)(limit)}`,
+  }))
 
 /** Without the first reason, which is in the verdict. @param {RunDocument} run */
 const warningsOf = ({ warnings, valid }) => {
@@ -291,6 +298,7 @@ export const runSections = (document) => {
     title: `Millrace: ${own.does} ${run.plan.strategy} · ${run.run}`,
     question: words.sentenceOf(run),
     verdict: verdictOf(run),
+    brief: briefOf(run, measuredWords(run)),
     answer: answerRows(run),
     repeat: run.command_line,
     highlights: names.flatMap((name) => {

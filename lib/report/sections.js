@@ -3,6 +3,7 @@ import { experimentSections } from './experiment-sections.js'
 import { runSections } from './run-sections.js'
 
 /**
+ * @import { Brief } from './brief.js'
  * @import { ExperimentRecord, RunRecord } from '../result/record.js'
  *
  * @typedef {object} Cell
@@ -24,6 +25,7 @@ import { runSections } from './run-sections.js'
  * @property {string} title
  * @property {string} question what was asked
  * @property {{ good: boolean, neutral?: boolean, word: string, sentence: string }} verdict neutral: neither good news nor bad
+ * @property {Brief} [brief] of a run: its end in ten lines
  * @property {{ label: string, text: string }[]} [answer] of a run: what it cost, and why
  * @property {string} [repeat] the command line that repeats it
  * @property {{ label: string, text: string }[]} highlights

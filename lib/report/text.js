@@ -7,6 +7,7 @@ import { runSections } from './run-sections.js'
 
 /**
  * @import { RunDocument } from '../result/document.js'
+ * @import { Brief } from './brief.js'
  * @import { Cell, Sections, Table } from './sections.js'
  *
  * @typedef {ReturnType<typeof painter>} Paint
@@ -22,6 +23,8 @@ import { runSections } from './run-sections.js'
 
 const fewestColumns = 40
 const labelWidth = 16
+const summaryColumns = 80
+const mostLines = 12
 
 /** A label in front, its text broken at spaces and hanging. @param {Page} page @param {{ label: string, text: string }} row @param {string} [at] where it may break */
 const entry = ({ columns, paint }, { label, text }, at = ' ') =>
@@ -81,25 +84,90 @@ const verdictLines = ({ columns, paint }, { verdict, warnings, limits = [] }) =>
   ]
 }
 
+/** A text of at most two lines; what is more is in the details. @param {string} text @param {number} width */
+const atMostTwo = (text, width) => {
+  const [first, second, ...more] = wrapped(text, width)
+  return [
+    first,
+    ...(second === undefined ? [] : [more.length > 0 ? `${second.slice(0, width - 1)}…` : second]),
+  ]
+}
+
+/** The end of a run: at most twelve lines of eighty columns. @param {Page} page @param {Brief} brief @param {string[]} last */
+const briefLines = ({ columns, paint }, { head, run, rows, note }, last) => {
+  const mark = head.good ? '✓' : '✗'
+  const ink = (/** @type {string} */ text) => (head.good ? paint.green : paint.red)(paint.bold(text))
+  const title = `${mark} ${head.word}`
+  const [first, ...more] = atMostTwo(`${title}  ${head.text}`, columns - 2)
+  return [
+    first.replace(title, ink(title)),
+    ...more.map((line) => `  ${line}`),
+    ...(run === null ? [] : atMostTwo(run, columns - 2).map((line) => `  ${line}`)),
+    ...rows.flatMap(({ label, text }) => {
+      const [line, ...others] = atMostTwo(text, columns - labelWidth - 2)
+      return [
+        `  ${paint.dim(label.padEnd(labelWidth))}${line}`,
+        ...others.map((other) => ' '.repeat(labelWidth + 2) + other),
+      ]
+    }),
+    ...(note
+      ? atMostTwo(note, columns - 4).map((line, at) => `  ${at === 0 ? paint.yellow('!') : ' '} ${line}`)
+      : []),
+    ...last,
+  ]
+}
+
+// What leaves first where the end of a run would be longer.
+const leaving = ['limit', 'other clients', 'newest item', 'network']
+
+/** @param {Page} page @param {Brief} brief @param {string[]} last */
+const fittedLines = (page, brief, last) => {
+  let { rows } = brief
+  const lines = () => briefLines(page, { ...brief, rows }, last)
+  for (const label of leaving)
+    if (lines().length > mostLines) rows = rows.filter((row) => row.label !== label)
+  return lines()
+}
+
+/** Where the page is, and how the rest is shown. @param {Page} page @param {string} report */
+const placeLine = ({ columns, paint }, report) => {
+  const more = '  (-v: details)'
+  const fits = labelWidth + 2 + report.length + more.length <= columns
+  return `  ${paint.dim('report'.padEnd(labelWidth))}${report}${fits ? more : ''}`
+}
+
+/** The end of a run as lines of text. @param {RunDocument} document */
+export const summaryOf = (document) => {
+  const { brief } = runSections(document)
+  return brief
+    ? fittedLines({ columns: summaryColumns, paint: painter(false) }, brief, ['']).slice(0, -1)
+    : []
+}
+
 /** @param {Sections} sections @param {TextSize} layout */
 export const sectionsText = (
   sections,
   { columns = 80, color = false, verbose = false, report, notStored } = {},
 ) => {
   const page = { columns: Math.max(fewestColumns, columns), paint: painter(color) }
-  const { title, question, answer, facts, tables, repeat } = sections
+  const { title, question, brief, answer, facts, tables, repeat } = sections
   const lost = notStored ? wrapped(`NOT STORED: ${notStored}`, page.columns).map(page.paint.red) : []
-  const verdict = [...lost, ...verdictLines(page, sections)]
   const asked = wrapped(question, page.columns)
-  const shown = tables.filter((table) => (verbose || !answer ? !table.more : table.answer))
+  if (brief && !verbose) {
+    return blocksText([[...lost, ...fittedLines(page, brief, report ? [placeLine(page, report)] : [])]])
+  }
+  const verdict = verdictLines(page, sections)
+  const first = brief ? [...lost, ...briefLines(page, brief, [])] : [title, ...asked]
+  const shown = tables.filter(({ more }) => !more)
   const where = [
     ...(report ? [{ label: 'report', text: report }] : []),
     ...(repeat ? [{ label: 'run it again', text: repeat }] : []),
   ]
   return blocksText([
-    ...(answer ? [[...verdict, ...asked]] : [[title, ...asked], verdict]),
+    first,
+    ...(brief ? [[...verdict, ...asked]] : [[...lost, ...verdict]]),
     (answer ?? []).flatMap((row) => entry(page, row)),
-    verbose || !answer ? facts.flatMap((row) => entry(page, row, gap)) : [],
+    facts.flatMap((row) => entry(page, row, gap)),
     ...shown.map((table) => tableLines(page, table)),
     where.flatMap((row) => entry(page, row)),
   ])

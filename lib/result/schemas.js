@@ -97,6 +97,7 @@ const cloudwatch = object({
 })
 
 const optional = {
+  summary: list(text),
   measured_s: figure,
   warm_up_s: figure,
   valid: flag,

@@ -1,6 +1,7 @@
 // Counters: what is stored is what was declared, however the increments are sent and whatever becomes of replies.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { runText } from '../../lib/report/text.js'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn } from '../helpers/programs.js'
@@ -105,7 +106,10 @@ test('the proxy delays each round trip, and says how long', async (t) => {
   assert.ok(time.whole >= 60 * leastMs, `${time.whole} ms, ${JSON.stringify(delay)}`)
   // A process that is stopped between a send and its time takes the wait for sending: not in half of the round trips.
   assert.ok(time.waiting >= 30 * leastMs, `${time.waiting} of ${time.whole}`)
-  assert.match(run.stdout.replace(/\s+/g, ' '), /20 ms added to each round trip by a proxy/)
+  assert.match(
+    runText(run.document, { verbose: true }).replace(/\s+/g, ' '),
+    /20 ms added to each round trip by a proxy/,
+  )
 })
 
 test('an error inside a script leaves its chunk uncertain; one before it fails the chunk', async (t) => {

@@ -237,7 +237,7 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
       assert.match(stderr, /1 of 3 boxes lost since 0:\d\d/)
     }
     const document = await fleet.result('kill')
-    const shown = runText(document, { columns: 400 })
+    const shown = runText(document, { columns: 400, verbose: true })
     const written = (document.items.acked / document.items.offered) * 100
     const [, share] = /^rate .* · ([\d.]+) % of the items of all boxes written$/m.exec(shown) ?? []
     assert.ok(Math.abs(Number(share) - written) <= 0.1, shown)

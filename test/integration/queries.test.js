@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
+import { runText } from '../../lib/report/text.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, codesIn, outcomesOf, until } from '../helpers/programs.js'
@@ -156,7 +157,7 @@ test('the hand-made index stays right while documents change, and leaves no inde
   assert.equal(queries.right, 300)
   assert.ok(updates.acked > 0)
   assert.ok(load.index_bytes > 100_000 && load.index_seconds > 0, JSON.stringify(load))
-  assert.match(plain(run.stdout), /1 index built after it in/)
+  assert.match(plain(runText(run.document, { verbose: true })), /1 index built after it in/)
   assert.equal(await cli(server, 'KEYS', 'i:doc-*'), '')
   await runCommand(t, 'cleanup --prefix i: --yes', { env: at(server), out: false })
   assert.equal(await cli(server, 'KEYS', 'i:*'), '')

@@ -55,7 +55,7 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
         ['server.cpu_us_per_item', false],
       ],
     )
-    assert.match(stdout, /threshold FAILED: server\.cpu_us_per_item<1us, measured \d/)
+    assert.match(stdout, /^✗ FAILED {2}server\.cpu_us_per_item is \d/m)
     assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<h2>Thresholds<\/h2>/)
     assert.ok(readdirSync(join(folder, 'charts')).includes('cpu.svg'))
   })

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { runSections } from '../../lib/report/run-sections.js'
-import { runText } from '../../lib/report/text.js'
+import { runText, summaryOf } from '../../lib/report/text.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { withThresholds } from '../../lib/result/thresholds.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { rowsOf } from '../helpers/table.js'
 
-/** @import { RunParts } from '../../lib/result/document.js' */
+/** @import { RunDocument, RunParts } from '../../lib/result/document.js' */
 /** @import { TextSize } from '../../lib/report/text.js' */
 
 const { plan } = sampleParts()
-const text = (
-  /** @type {Partial<RunParts>} */ change = {},
-  /** @type {TextSize} */ look = { columns: 200 },
-) => runText(resultDocument(sampleParts(change)), look)
+/** All that -v shows below the first ten lines. @param {RunDocument} run @param {TextSize} [look] */
+const detailsOf = (run, look) => {
+  const all = runText(run, { columns: 200, ...look, verbose: true })
+  return all.slice(all.indexOf('\n\n') + 2)
+}
+const text = (/** @type {Partial<RunParts>} */ change = {}, /** @type {TextSize} */ look = {}) =>
+  detailsOf(resultDocument(sampleParts(change)), look)
+/** The end of a run. */
+const ending = (/** @type {Partial<RunParts>} */ change = {}, /** @type {TextSize} */ look = {}) =>
+  runText(resultDocument(sampleParts(change)), look)
 const entryOf = (/** @type {string} */ report, /** @type {string} */ label) =>
   report.match(new RegExp(`^${label} +(.*(?:\\n {16}.*)*)`, 'm'))?.[1].replace(/\n +/g, ' ') ?? ''
 
@@ -83,7 +90,7 @@ test('what was not measured is null in the document and a dash in the table', ()
   const { mean, ...times } = /** @type {Record<string, unknown>} */ (run.latency_us.service)
   assert.deepEqual([mean, times], [null, { p50: null, p90: null, p99: null, p999: null, max: null }])
   assert.equal(run.server.cpu_us_per_item, null)
-  const report = runText(run)
+  const report = detailsOf(run)
   shows(report, { rate: '– items/s', 'server CPU': '– per item' })
   assert.doesNotMatch(report, /NaN|undefined|null|bystander/)
 })
@@ -154,19 +161,19 @@ test('a percentile that is left out says why, and no threshold judges it', () =>
   const { thresholds } = withThresholds(few(310), ['latency.intended.p99<20ms', 'latency.intended.p50<20ms'])
   const found = thresholds?.map(({ value }) => value === null)
   assert.deepEqual(found, [true, false])
-  const shown = runText({ ...few(310), thresholds }, { columns: 400 })
+  const shown = detailsOf({ ...few(310), thresholds }, { columns: 400 })
   const why = 'left out: p99 needs 1,000 samples, 310 independent samples taken; run for longer'
   assert.ok(shown.includes(`threshold FAILED: latency.intended.p99<20ms, measured – (${why})`), shown)
   assert.match(shown, new RegExp(`^latency .*\\n +${why}$`, 'm'))
 })
 
-test('the answer: verdict, sentence, then a row for each question', () => {
+test('the details: verdict, sentence, then a row for each question', () => {
   const good = text()
   const [verdict, sentence] = good.split('\n')
   assert.equal(verdict, 'VALID: every item acknowledged, target rate sustained')
   assert.match(sentence, /on a local cluster of 2 masters and 2 replicas \(Redis 7\.0\.15\)$/)
   const rows = [...good.matchAll(/^([a-z][a-zA-Z ]{0,14}?) {2,}\S/gm)].map(([, label]) => label)
-  assert.deepEqual(rows, [
+  assert.deepEqual(rows.slice(0, 8), [
     ...['rate', 'server CPU', 'memory', 'network', 'busiest master', 'other clients', 'client', 'latency'],
   ])
   shows(good, {
@@ -195,7 +202,7 @@ test('the busiest master is explained by the keys that its shard has', () => {
 })
 
 test('percentiles with fewer than 10 samples beyond them are left out everywhere', () => {
-  const shown = (/** @type {number} */ count) => entryOf(runText(few(count), { columns: 200 }), 'latency')
+  const shown = (/** @type {number} */ count) => entryOf(detailsOf(few(count)), 'latency')
   assert.match(shown(1000), /^p50 8\.12 ms, p90 19\.0 ms, p99 31\.9 ms, max/)
   assert.match(shown(999), /^p50 8\.12 ms, p90 19\.0 ms, max/)
   assert.match(shown(19), /^p50 8\.12 ms, max 61\.2 ms/)
@@ -216,9 +223,9 @@ test('percentiles with fewer than 10 samples beyond them are left out everywhere
 
 test('a result that could not be stored says so before its verdict', () => {
   const notStored = 'results/x cannot be written (ENOSPC)'
-  const [first, second] = text({}, { columns: 200, notStored }).split('\n')
+  const [first, second] = ending({}, { columns: 200, notStored }).split('\n')
   assert.equal(first, 'NOT STORED: results/x cannot be written (ENOSPC)')
-  assert.match(second, /^VALID: /)
+  assert.match(second, /^✓ VALID {2}sorted-set/)
 })
 
 test('PINGs that were sent late are one line below their row, where the p99 is shown', () => {
@@ -245,7 +252,7 @@ test('limits, the page and the command line that repeats the run', () => {
     ...resultDocument(sampleParts({ commandLine: 'node producer.js -q 1000' })),
     thresholds: [{ threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false }],
   }
-  const shown = runText(run, { columns: 200, report: 'results/a/report.html' })
+  const shown = detailsOf(run, { report: 'results/a/report.html' })
   assert.match(shown, /^threshold FAILED: rate\.achieved>9k, measured 1,000$/m)
   shows(shown, { report: 'results/a/report.html', 'run it again': 'node producer.js -q 1000' })
 })
@@ -273,12 +280,15 @@ for (const columns of [40, 60, 80, 100, 140]) {
   test(`no line is wider than ${columns} columns, with and without colour, and nothing is lost`, () => {
     for (const change of [{}, badParts]) {
       for (const verbose of [false, true]) {
-        const plain = text(change, { columns, verbose })
+        const plain = ending(change, { columns, verbose })
         for (const line of plain.split('\n')) assert.ok(line.length <= columns, line)
         assert.doesNotMatch(plain, /\p{Cc}(?<!\n)/mu)
-        assert.equal(stripVTControlCharacters(text(change, { columns, verbose, color: true })), plain)
+        assert.equal(stripVTControlCharacters(ending(change, { columns, verbose, color: true })), plain)
       }
-      const words = (/** @type {number} */ width) => text(change, { columns: width }).replace(/\s+/g, '')
+      const words = (/** @type {number} */ width) =>
+        text(change, { columns: width })
+          .split(/\nrun {5}/)[0]
+          .replace(/\s+/g, '')
       assert.equal(words(columns), words(400))
     }
   })
@@ -303,7 +313,51 @@ test('a hostile server or file reaches the terminal as plain text only', () => {
 })
 
 test('colour is there when asked for, and marks the verdict', () => {
-  const coloured = (/** @type {Partial<RunParts>} */ change) => text(change, { columns: 100, color: true })
-  assert.ok(coloured({}).includes('\x1b[32m\x1b[1mVALID'))
-  assert.ok(coloured(badParts).includes('\x1b[31m\x1b[1mNOT VALID'))
+  const coloured = (/** @type {Partial<RunParts>} */ change) => ending(change, { columns: 100, color: true })
+  assert.ok(coloured({}).includes('\x1b[32m\x1b[1m✓ VALID'))
+  assert.ok(coloured(badParts).includes('\x1b[31m\x1b[1m✗ NOT VALID'))
+})
+
+test('the end of a run: the verdict and its costs, a fact a line', () => {
+  assert.equal(
+    ending({}, { report: 'results/a/report.html' }),
+    `✓ VALID  sorted-set, 1,000 items/s, 65 s, local cluster 2+2, Redis 7.0.15
+  server CPU      4.81 µs per item, idle included
+  memory          262 B per item
+  network         402 B per item
+  busiest master  51.2 % of a core, others 29.9 %
+  latency         p50 8.12  p90 19.0  p99 31.9  max 61.2 ms
+  other clients   p50 0.210  p99 4.31  max 9.12 ms
+  limit           none reached; client 7.1 % busy
+  ! latency is the queue of 1,000 items a burst; --rate spaces them evenly
+  report          results/a/report.html  (-v: details)
+`,
+  )
+})
+
+test('a run that failed a threshold, or is not valid, says so first, with the run below', () => {
+  const limits = [
+    { threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false },
+    { threshold: 'bystander.p99 < 1ms', name: 'bystander.p99', value: 4310, passed: false },
+  ]
+  const failed = runText({ ...resultDocument(sampleParts()), thresholds: limits }).split('\n')
+  assert.equal(failed[0], '✗ FAILED  rate.achieved is 1,000, the limit is >9k; 1 more threshold failed')
+  assert.match(failed[1], /^ {2}sorted-set, 1,000 items\/s, 65 s/)
+  const [first, ...others] = ending(badParts).split('\n')
+  assert.match(first, /^✗ NOT VALID {2}OOM \(90 items\): /)
+  assert.ok(
+    others.some((line) => line === '  lost            90 failed, 10 uncertain, 60 dropped, 40 unsettled'),
+  )
+  assert.match(others.join('\n'), /^ {2}sorted-set, 800 of 1,000 items\/s/m)
+})
+
+test('the end of every stored run, and of bad ones, has at most twelve lines', () => {
+  const runs = ['add-shard', 'queue-backlog', 'sample'].map((name) =>
+    JSON.parse(readFileSync(new URL(`../../docs/data/${name}.run.json`, import.meta.url), 'utf8')),
+  )
+  for (const run of [...runs, resultDocument(sampleParts(badParts)), { ...runs[0], events: [] }]) {
+    const lines = runText(run, { report: 'results/a/report.html' }).trimEnd().split('\n')
+    assert.ok(lines.length <= 12, lines.join('\n'))
+    assert.deepEqual(summaryOf(run), lines.slice(0, -1))
+  }
 })

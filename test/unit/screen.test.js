@@ -8,11 +8,11 @@ import { resultDocument } from '../../lib/result/document.js'
 import { ownFolder } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-/** A screen and what it has printed. @param {object} [terminal] what streams are beside @returns {any} */
-const shownOn = (terminal = {}) => {
+/** A screen and what it has printed. @param {object} [terminal] what streams are beside @param {boolean} [verbose] @returns {any} */
+const shownOn = (terminal = {}, verbose = false) => {
   const streams = [new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, terminal))
   const [stdout, stderr] = /** @type {any[]} */ (streams)
-  const screen = screenOf({ logLevel: 'info', quiet: false, json: false }, { stdout, stderr })
+  const screen = screenOf({ logLevel: 'info', quiet: false, json: false, verbose }, { stdout, stderr })
   return { screen, printed: () => [stderr, stdout].map((stream) => String(stream.read() ?? '')) }
 }
 
@@ -38,7 +38,7 @@ test('without a terminal a warning is printed once: as it comes, or in the resul
     [false, [1, 0]],
     [true, [1, 1]],
   ])) {
-    const { screen, printed } = shownOn({ isTTY })
+    const { screen, printed } = shownOn({ isTTY }, true)
     screen.warn({ code: 'clock', message: 'noticed early', invalidates: false })
     screen.remark({ code: 'reconnects', message: 'noticed late', invalidates: false })
     const run = resultDocument({ ...sampleParts(), warnings: screen.warnings })

@@ -8,7 +8,7 @@ import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, repliesRow, unitOf, valueWords, writingWords } from '../words.js'
 
 /**
- * @import { AnyPlan as Plan } from '../../result/document.js'
+ * @import { AnyPlan as Plan, WriteRun } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
  */
 
@@ -61,6 +61,10 @@ export const words = {
   load,
   plan,
   good: goodOfWriters,
+  brief: (/** @type {WriteRun} */ run) => [
+    ...repliesRow(run),
+    ...rowsOf(ofQueries, run).filter(({ label }) => label === 'answers'),
+  ],
   early: repliesRow,
   late: (/** @type {Record<string, any>} */ run) => rowsOf(ofQueries, run),
 }

@@ -105,6 +105,7 @@ const queueRow = ({ queue }) =>
 const words = {
   ...ofClients,
   load: (/** @type {Loaded} */ { plan }) => connectionsWords(plan),
+  brief: queueRow,
   early: (/** @type {WriteRun} */ run) => [...queueRow(run), ...repliesRow(run)],
   late: undefined,
   good: (/** @type {WriteRun} */ run) =>

@@ -39,9 +39,21 @@ const passRows = ({ passes, encodings, plan }) => {
 }
 
 /** @param {WriteRun} run */
+const brief = ({ passes, plan }) =>
+  (passes ?? []).flatMap(({ name, rate, server_cpu_us: cpuUs, memory_bytes: grown }, at) => [
+    {
+      label: name,
+      text: `${count(Math.round(rate))} operations/s${cpuUs === null ? '' : `, server CPU ${micros(cpuUs)} each`}`,
+    },
+    ...(at === 0 && grown !== null
+      ? [{ label: 'memory', text: `${bytes(grown / plan.items)} per key, ${bytes(grown)} in all` }]
+      : []),
+  ])
+
+/** @param {WriteRun} run */
 const early = (run) => [...repliesRow(run), ...passRows(run)]
 
-const words = { ...ofClients, early, late: undefined }
+const words = { ...ofClients, brief, early, late: undefined }
 
 export const passes = Object.freeze({
   ...clients,

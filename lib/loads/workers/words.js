@@ -2,6 +2,7 @@
 import { count, micros, percent, rate, several } from '../../base/units.js'
 import { accounted } from '../../measures/account.js'
 import { answersIn } from '../../measures/index.js'
+import { timesLine } from '../../measures/measure.js'
 import { rowsOf } from '../../measures/section.js'
 import { stages, working } from '../../measures/workers.js'
 
@@ -59,6 +60,18 @@ const idleWords = ({
     .join(', ')
 
 /** @param {Run} run */
+const briefCost = ({ server }) =>
+  server?.cpu_us_per_job == null ? '' : `${micros(server.cpu_us_per_job)} per job, idle included`
+
+/** @param {Run} run */
+const briefAccount = ({ jobs: { account, done } }) => {
+  if (!account) return `${count(done)} done; the queue could not be read at the end`
+  const { queued, in_flight: inFlight, lost, unknown = 0 } = account
+  const others = Object.entries({ queued, 'in flight': inFlight, lost, unknown }).filter(([, n]) => n > 0)
+  return [`${count(done)} done`, ...others.map(([name, n]) => `${count(n)} ${name}`)].join(', ')
+}
+
+/** @param {Run} run */
 const rateWords = (run) => {
   const idle = idleWords(run)
   const produced = run.plan.producedHz ? `, ${rate(run.plan.producedHz)} jobs/s produced by the plan` : ''
@@ -105,6 +118,11 @@ export const words = {
   does: 'works off',
   load,
   plan: (/** @type {Plan} */ { prefix }) => (prefix ? `prefix ${prefix}` : ''),
+  brief: (/** @type {Run} */ run) => [
+    { label: 'jobs', text: briefAccount(run) },
+    { label: 'server CPU', text: briefCost(run) },
+    { label: 'time to done', text: timesLine(run.latency_us.intended) },
+  ],
   rows,
   facts,
   times: (/** @type {Run} */ run) => [

@@ -1,0 +1,257 @@
+// The end of a run in ten lines: whether it counts, what it cost, what was busiest, how long things took, and what to do.
+// A row is one fact of at most one line of 80 columns; all else is in the details (-v) and on the page.
+import { bytes, count, micros, percent, period, plainText, rate, several } from '../base/units.js'
+import { loadOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
+import { storedUnitOf, unitOf } from '../loads/words.js'
+import { clientLimit } from '../measures/client-limit.js'
+import { answersIn, timesByWarning } from '../measures/index.js'
+import { timesLine } from '../measures/measure.js'
+import { busiestNode } from '../measures/nodes.js'
+import { stateWords } from '../measures/warnings.js'
+import { cacheRows, hostCpu } from './cloudwatch-words.js'
+
+/**
+ * @import { Judged } from '../result/thresholds.js'
+ * @import { RunDocument as Run, WriteRun } from '../result/document.js'
+ *
+ * @typedef {{ label: string, text: string }} Row
+ *
+ * @typedef {object} Brief
+ * @property {{ word: string, good: boolean, text: string }} head
+ * @property {string | null} run what was measured, where the head does not say it
+ * @property {Row[]} rows
+ * @property {string | null} note what the user can do something about
+ */
+
+// A burst that takes longer than this is worth a note.
+const burstUs = 1000
+// Of every run.
+const usual = new Set(['warm-up'])
+// Said by a row already, or nothing that the user could change.
+const notNotes = new Set(['idle-cost', 'share', 'consumers', ...timesByWarning.keys()])
+
+/** 'local cluster 3+3, Redis 7.0.15' @param {Run} run */
+const serversWords = ({ target, nodes, versions }) => {
+  // A master that died in the run and its successor count as one, as a shard has one master.
+  const masters = new Set(nodes.flatMap(({ role, shard }) => (role === 'master' ? [shard] : []))).size
+  const kind = target?.kind === 'cluster' ? `cluster ${masters}+${nodes.length - masters}` : 'server'
+  const names = versions.servers.map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
+  return [`${target && target.origin !== 'address' ? 'local ' : ''}${kind}`, ...names].join(', ')
+}
+
+/** Whether more is due in some seconds than in others. @param {Run['plan']} plan */
+const isUneven = (plan) => 'arrivals' in plan && plan.arrivals !== undefined && plan.arrivals !== 'constant'
+
+/** The rate that was reached, and the target where that is another. @param {Run} run */
+const reachedWords = (run) => {
+  const { nominal, achieved } = run.rate
+  const isReader = loadOf(run).document === 'consumer'
+  // A pattern has another rate in each part.
+  const isEven = typeof nominal === 'number' && !isUneven(run.plan)
+  const reached = rate(isEven && run.valid ? nominal : achieved)
+  const target = isEven && !run.valid ? ` of ${rate(nominal)}` : ''
+  const unit = isReader ? 'fetches' : `${unitOf(run.plan)}s`
+  return `${reached}${target} ${unit}/s`
+}
+
+/** 'sorted-set, 50,000 items/s, 15 s, local cluster 3+3, Redis 7.0.15' @param {Run} run */
+const runWords = (run) =>
+  [
+    run.plan.strategy,
+    reachedWords(run),
+    period(run.duration_s * 1000),
+    ...('fleet' in run && run.fleet ? [`${run.fleet.boxes.length} boxes`] : []),
+    serversWords(run),
+  ].join(', ')
+
+/** @param {readonly Judged[]} failed @param {(limit: Judged) => string} shown */
+const failedWords = ([first, ...others], shown) => {
+  const limit = first.threshold.replace(/^[\w.]+\s*/, '')
+  const more = others.length > 0 ? `; ${several(others.length, 'more threshold')} failed` : ''
+  return `${first.name} is ${shown(first)}, the limit is ${limit}${more}`
+}
+
+/** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured */
+const headOf = (run, shown) => {
+  const failed = (run.thresholds ?? []).filter(({ passed }) => !passed)
+  if (!run.valid) {
+    const reason = run.warnings.find(({ invalidates }) => invalidates)
+    return {
+      word: stateWords(run).toUpperCase(),
+      good: false,
+      text: reason?.message ?? 'do not quote these numbers',
+    }
+  }
+  if (failed.length > 0) return { word: 'FAILED', good: false, text: failedWords(failed, shown) }
+  return { word: 'VALID', good: true, text: runWords(run) }
+}
+
+/** @param {WriteRun['server']} server @param {string} unit */
+const cpuWords = ({ cpu_us_per_item: gross, cpu_us_per_item_net: net, ...server }, unit) => {
+  if (typeof gross !== 'number') return ''
+  if (typeof net !== 'number') return `${micros(gross)} per ${unit}, idle included`
+  return `${withinWords(net, server.cpu_us_per_item_net_uncertainty)} per ${unit}, idle excluded`
+}
+
+/** '3.67 ± 0.12 µs': both in the unit of the first. @param {number} us @param {number | null | undefined} within */
+const withinWords = (us, within) => {
+  const [digits, unit] = micros(us).split(' ')
+  if (typeof within !== 'number') return `${digits} ${unit}`
+  const scale = { µs: 1, ms: 1e3, s: 1e6 }[unit] ?? 1
+  return `${digits} ± ${Number((within / scale).toPrecision(2))} ${unit}`
+}
+
+/** What the item cost. @param {WriteRun} run @returns {Row[]} */
+const costRows = ({ server, plan }) => {
+  const unit = unitOf(plan)
+  const { memory_bytes_per_item: memory, memory_note: note } = server
+  const network = server.net_bytes_per_item_net ?? server.net_bytes_per_item
+  return [
+    { label: 'server CPU', text: cpuWords(server, unit) },
+    {
+      label: 'memory',
+      text:
+        typeof memory === 'number'
+          ? `${bytes(memory)} per ${storedUnitOf(plan)}`
+          : note
+            ? `not measured: ${plainText(note)}`
+            : '',
+    },
+    { label: 'network', text: typeof network === 'number' ? `${bytes(network)} per ${unit}` : '' },
+  ]
+}
+
+/** @param {WriteRun} run @returns {Row[]} */
+const lostRows = ({ items }) => {
+  const lost = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled']).filter(
+    (name) => (items[name] ?? 0) > 0,
+  )
+  if (lost.length === 0) return []
+  const each = lost.map((name) => `${count(items[name])} ${name}`)
+  return [{ label: 'lost', text: each.join(', ') }]
+}
+
+/** The node that works hardest, and what only it has. @param {Run} run @returns {Row[]} */
+const busiestRows = (run) => {
+  const busiest = busiestNode(run)
+  if (!busiest || busiest.engine_cpu_pct === null) return []
+  const peers = run.nodes.filter(({ role, address }) => role === busiest.role && address !== busiest.address)
+  const mean = peers.reduce((sum, node) => sum + (node.engine_cpu_pct ?? 0) / peers.length, 0)
+  const all = run.target?.shared_keys ?? []
+  const shared = all.filter(({ shard }) => shard === busiest.shard)
+  const holds =
+    shared.length === 1
+      ? plainText(shared[0].key)
+      : `${shared.length} of ${several(all.length, 'shared key')}`
+  return [
+    {
+      label: `busiest ${busiest.role}`,
+      text: [
+        `${percent(busiest.engine_cpu_pct)} of a core`,
+        ...(peers.length > 0 ? [`others ${percent(mean)}`] : []),
+        ...(peers.length > 0 && shared.length > 0 ? [`it holds ${holds}`] : []),
+      ].join(', '),
+    },
+  ]
+}
+
+// Of a core: above it a server answers later with every further percent.
+const fullPct = 80
+
+/** What was used up. @param {Run} run @returns {Row[]} */
+const limitRows = (run) => {
+  const { busy_pct: busy } = run.client
+  if (typeof busy !== 'number') return []
+  const client = `client ${percent(busy)} busy`
+  if (clientLimit(run.client)) return [{ label: 'limit', text: `the client: ${percent(busy)} busy` }]
+  const node = busiestNode(run)
+  const isFull = node && (node.engine_cpu_pct ?? 0) >= fullPct
+  return [{ label: 'limit', text: `${isFull ? `the busiest ${node.role}` : 'none reached'}; ${client}` }]
+}
+
+/** @param {WriteRun} run @returns {Row[]} */
+const latencyRows = (run) => {
+  const { intended, service } = run.latency_us
+  const isScheduled = run.plan.rate !== 'max' && run.rate.nominal !== null
+  return [
+    { label: isScheduled ? 'latency' : 'service time', text: timesLine(isScheduled ? intended : service) },
+  ]
+}
+
+/** Items of a batch are due at the same moment, and wait for each other. @param {WriteRun} run */
+const burstNote = ({ plan, latency_us: latency }) => {
+  const { pacing, items, chunks, spacingMs } = plan
+  const p50 = latency?.intended?.p50 ?? 0
+  const waits = namesOfKind(plan).inBatches && pacing === 'open' && plan.rate !== 'max' && items / chunks > 1
+  return waits && spacingMs && p50 > burstUs && p50 < spacingMs * 1000
+    ? `latency is the queue of ${count(items / chunks)} items a burst; --rate spaces them evenly`
+    : null
+}
+
+/** The first that advises something. @param {Run} run */
+const noteOf = (run) => {
+  const advice = run.warnings.find(
+    ({ invalidates, code, message }) => !invalidates && !notNotes.has(code) && message.includes('; '),
+  )
+  return (
+    advice?.message ?? (loadOf(run).document === 'producer' ? burstNote(/** @type {WriteRun} */ (run)) : null)
+  )
+}
+
+/** The CPU of the nodes' hosts, by CloudWatch. @param {Run} run @returns {Row[]} */
+const hostRows = (run) => {
+  const each = run.nodes.flatMap(({ address }) => {
+    const pct = hostCpu(run, address)
+    return pct == null ? [] : [`${plainText(address)} ${percent(pct)}`]
+  })
+  return [{ label: 'CPUUtilization', text: each.join(', ') }]
+}
+
+/** @param {WriteRun} run @returns {Row[]} */
+const snapshotRows = ({ snapshot }) =>
+  snapshot
+    ? [
+        {
+          label: 'snapshot',
+          text: `${count(snapshot.keys)} keys, saved in ${micros(snapshot.save.total_ms * 1000)}, loaded in ${micros(snapshot.load.total_ms * 1000)}`,
+        },
+      ]
+    : []
+
+/** @param {Run} run @returns {Row[]} */
+const eventRows = ({ events }) => {
+  /** @type {Map<string, number>} */
+  const kinds = new Map()
+  for (const { kind } of events) if (!usual.has(kind)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  return [{ label: 'events', text: [...kinds].map(([kind, n]) => `${kind} ${count(n)}`).join(', ') }]
+}
+
+/** @param {WriteRun} run @returns {Row[]} */
+const writerRows = (run) => [...lostRows(run), ...costRows(run), ...busiestRows(run), ...latencyRows(run)]
+
+/** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured @returns {Brief} */
+export const briefOf = (run, shown) => {
+  const { words } = loadOf(run)
+  const own = words.brief?.(run) ?? []
+  const isWriter = loadOf(run).document === 'producer'
+  const head = headOf(run, shown)
+  const rows = [
+    ...own,
+    ...(isWriter ? writerRows(/** @type {WriteRun} */ (run)) : busiestRows(run)),
+    ...('readers' in run && run.readers ? answersIn('brief', run.readers, unitOf(run.plan)) : []),
+    ...answersIn('brief', run, unitOf(run.plan)),
+    ...hostRows(run),
+    ...cacheRows(run),
+    ...eventRows(run),
+    ...limitRows(run),
+  ]
+  const isFirst = (/** @type {Row} */ { label }, /** @type {number} */ at) =>
+    rows.findIndex((other) => other.label === label) === at
+  return {
+    head,
+    run: head.good ? null : runWords(run),
+    rows: rows.filter((row, at) => row.text && isFirst(row, at)),
+    note: noteOf(run),
+  }
+}
