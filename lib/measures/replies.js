@@ -92,22 +92,7 @@ export const replies = {
       ...{ by: 'reply', of },
     })),
   ],
-  answers: {
-    beside({ replies: found }) {
-      if (!found) return []
-      const all = Object.entries(found.counts)
-      const total = all.reduce((sum, [, n]) => sum + n, 0)
-      const shares = all.map(
-        ([name, n]) => `${name} ${count(n)}${all.length > 1 ? ` (${percent((n / total) * 100)})` : ''}`,
-      )
-      const numbers = Object.entries(found.numbers).map(
-        ([name, { mean, p50, p99, max }]) =>
-          `${name} p50 ${shown(p50)}, p99 ${shown(p99)}, max ${shown(max)}, mean ${shown(mean)}`,
-      )
-      const texts = [...(shares.length > 0 ? [shares.join(', ')] : []), ...numbers]
-      return texts.map((text, i) => ({ label: i === 0 ? 'replies' : '', text }))
-    },
-  },
+  answers: { brief: (run) => rowsOf(run).slice(0, 1), beside: rowsOf },
 }
 
 /** @param {number} n */
@@ -136,4 +121,20 @@ function numberOf({ sum, count: all, of: times }) {
   const at = ranked(times)
   const found = Object.entries(ranks).map(([name, rank]) => [name, at(rank)])
   return { count: all, mean: per(sum, all), ...Object.fromEntries(found) }
+}
+
+/** @param {Record<string, any>} run */
+function rowsOf({ replies: found }) {
+  if (!found) return []
+  const all = Object.entries(found.counts)
+  const total = all.reduce((sum, [, n]) => sum + n, 0)
+  const shares = all.map(
+    ([name, n]) => `${name} ${count(n)}${all.length > 1 ? ` (${percent((n / total) * 100)})` : ''}`,
+  )
+  const numbers = Object.entries(found.numbers).map(
+    ([name, { mean, p50, p99, max }]) =>
+      `${name} p50 ${shown(p50)}, p99 ${shown(p99)}, max ${shown(max)}, mean ${shown(mean)}`,
+  )
+  const texts = [...(shares.length > 0 ? [shares.join(', ')] : []), ...numbers]
+  return texts.map((text, i) => ({ label: i === 0 ? 'replies' : '', text }))
 }

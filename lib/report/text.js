@@ -118,7 +118,7 @@ const briefLines = ({ columns, paint }, { head, run, rows, note }, last) => {
 }
 
 // What leaves first where the end of a run would be longer.
-const leaving = ['limit', 'other clients', 'newest item', 'network']
+const leaving = ['limit', 'other clients', 'newest item', 'network', 'memory', 'events']
 
 /** @param {Page} page @param {Brief} brief @param {string[]} last */
 const fittedLines = (page, brief, last) => {

@@ -87,7 +87,7 @@ describe('replies that are lost by the proxy', () => {
       assert.equal(sum, chunks.sum.after)
       assert.ok(sum >= outcome.acked && sum <= 400, `${sum} of ${outcome.acked} to 400`)
       assert.match(
-        run.stdout.replace(/\s+/g, ' '),
+        runText(run.document, { verbose: true }).replace(/\s+/g, ' '),
         /increments acknowledged, [\d,]+ of [\d,]+ uncertain ones done/,
       )
       const codes = run.document.warnings.map((/** @type {any} */ { code }) => code)

@@ -188,7 +188,7 @@ describe('lookups', { concurrency: 4 }, () => {
         assert.ok(snapshot[step].total_ms >= snapshot[step].longest_ms)
       }
       assert.ok(measures.some((/** @type {any} */ { name }) => name === 'snapshot.load.total_ms'))
-      assert.match(run.stdout, /snapshot +3,0\d\d keys/)
+      assert.match(run.stdout, /snapshot +3,0\d\d keys, saved in/)
     }
 
     const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })

@@ -91,7 +91,10 @@ const late = ({ chunks }) => {
 /** @param {Plan} plan */
 const planWords = (plan) => writingWords(plan, { first: [filledWords(plan)] })
 
-const words = { ...passes.words, load, plan: planWords, late }
+/** Counters that do not hold what was acknowledged are an error, so the sum is in the details. @param {Run} run */
+const brief = (run) => late(run).filter(({ label }) => label === 'time')
+
+const words = { ...passes.words, brief, load, plan: planWords, late }
 
 export const chunks = Object.freeze({
   ...clients,
