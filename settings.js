@@ -125,6 +125,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {Readonly<{ host: string, port: number }> | null} [dashboard] where the live page is; port 0: any that is free
  * @property {string} [otlp] the collector that is sent the metrics
  * @property {number} metricsLingerMs how long a last scrape is waited for
+ * @property {'text' | 'json'} log
  * @property {string} logLevel
  * @property {boolean} dryRun
  * @property {string} [optionsFile]
@@ -650,9 +651,11 @@ const groups = {
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else',
       brief: 'print run.json on stdout, and nothing else' },
-    { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },
+    { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'print the result only, and warnings' },
     { name: 'verbose', aliases: ['v'], key: 'verbose', type: 'flag', for: both,
       help: 'print nodes, commands, times and the rest too, not only the answer' },
+    { name: 'log', key: 'log', type: 'choice', choices: ['text', 'json'], default: 'text', for: all,
+      help: 'lines of the log on stderr: text, or JSON for programs' },
     { name: 'log-level', key: 'logLevel', type: 'choice',
       choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: all,
       help: 'least severe level that the log on stderr shows' },

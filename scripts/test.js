@@ -28,7 +28,12 @@ export function testEnvironment(env) {
   const foreign = /^(REDIS|VALKEY|MILLRACE(?!_PEERS$))|^SORTED_SET_CONTAINS_ACTUAL_VALUE$|^NODE_TEST_CONTEXT$/
   const kept = Object.entries(env).filter(([name]) => !foreign.test(name))
   // It takes seconds, and a run that needs it says so.
-  return { ...Object.fromEntries(kept), MILLRACE_NO_DOTENV: '1', MILLRACE_IDLE_COST: 'never' }
+  return {
+    ...Object.fromEntries(kept),
+    MILLRACE_NO_DOTENV: '1',
+    MILLRACE_IDLE_COST: 'never',
+    MILLRACE_LOG: 'json',
+  }
 }
 
 /**

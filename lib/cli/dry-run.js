@@ -22,7 +22,7 @@ import { preflight } from '../servers/preflight.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
-import { logLine, logTo } from './log.js'
+import { hasColor, logLine, logTo } from './log.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -122,7 +122,12 @@ export const lookedAt = async (settings, { stop }) => {
   const lines = []
   /** @type {string[]} */
   const warnings = []
-  const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
+  const log = logTo({
+    level: settings.logLevel,
+    log: settings.log,
+    color: hasColor(process.stderr),
+    stream: process.stderr,
+  })
   const warn = (/** @type {Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
     const target = await unlessInterrupted(

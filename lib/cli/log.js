@@ -1,18 +1,29 @@
-// The log: stderr, pretty on a terminal, lines of JSON elsewhere. stdout is for results.
+// The log: stderr, plain lines, or with --log json lines of JSON for programs. stdout is for results.
 import { createRequire } from 'node:module'
-import { Writable } from 'node:stream'
-import { wrapped } from '../base/layout.js'
+import { painter, wrapped } from '../base/layout.js'
 import { plainText } from '../base/units.js'
 
 /** @import { DestinationStream } from 'pino' */
 
 const require = createRequire(import.meta.url)
 
-// '[12:34:56] INFO: '
-const indent = 17
+// '! '
+const indent = 2
+// Levels of pino.
+const [warnLevel, errorLevel] = [40, 50]
+
+/** By NO_COLOR and FORCE_COLOR, else on a terminal. @param {{ isTTY?: boolean }} stream @param {NodeJS.ProcessEnv} [env] */
+export const hasColor = ({ isTTY }, env = process.env) => {
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0'
+  return isTTY === true && env.TERM !== 'dumb'
+}
+
+/** Whether lines can be redrawn in place; a log of a CI keeps every line. @param {{ isTTY?: boolean }} stream @param {NodeJS.ProcessEnv} [env] */
+export const isLive = ({ isTTY }, env = process.env) => isTTY === true && env.TERM !== 'dumb' && !env.CI
 
 /**
- * A line of the log: on a terminal as narrow as it, behind its time and level.
+ * A line of the log: on a terminal as narrow as it.
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>} stream
  * @param {string} text
  */
@@ -25,30 +36,24 @@ export const logLine = ({ isTTY, columns }, text) =>
 export const terminalText = (text, { isTTY, columns }) =>
   isTTY ? wrapped(plainText(text), columns || 80).join('\n') : plainText(text)
 
+/** A line of JSON as a person reads it. @param {string} line @param {boolean} color */
+const plainLine = (line, color) => {
+  const { level, msg } = JSON.parse(line)
+  const paint = painter(color)
+  const mark = level >= errorLevel ? paint.red('✗') : level >= warnLevel ? paint.yellow('!') : paint.dim('·')
+  return `${mark} ${msg}\n`
+}
+
 /**
  * @param {object} options
  * @param {string} options.level
- * @param {boolean} options.isTTY
+ * @param {'text' | 'json'} [options.log]
+ * @param {boolean} [options.color]
  * @param {DestinationStream} options.stream
  */
-export const logTo = ({ level, isTTY, stream }) => {
+export const logTo = ({ level, log = 'text', color = false, stream }) => {
   // Commands without a log, such as help and reports, start 50 ms sooner.
   const { pino } = /** @type {typeof import('pino')} */ (require('pino'))
-  if (!isTTY) return pino({ level, base: undefined }, stream)
-  // Loaded only for a terminal: a run without one starts 10 ms sooner.
-  const { build } = /** @type {typeof import('pino-pretty')} */ (require('pino-pretty'))
-  const destination = new Writable({
-    write(chunk, _, done) {
-      stream.write(String(chunk))
-      done()
-    },
-  })
-  const pretty = build({
-    destination,
-    ignore: 'pid,hostname,code,kind',
-    translateTime: 'HH:MM:ss',
-    colorize: true,
-    sync: true,
-  })
-  return pino({ level, base: undefined }, pretty)
+  if (log === 'json') return pino({ level, base: undefined }, stream)
+  return pino({ level, base: undefined }, { write: (line) => stream.write(plainLine(line, color)) })
 }

@@ -24,6 +24,9 @@ import { screenOf } from './screen.js'
  * @import { Guidance } from './signals.js'
  */
 
+const stoppingWords =
+  'stopping: what is under way is finished and the result written; Ctrl-C again ends at once'
+
 /**
  * @param {'producer' | 'consumer'} program
  * @param {Settings} settings
@@ -42,6 +45,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       beginning = null
       screen.say(line)
     }
+    stop.addEventListener('abort', () => screen.say(stoppingWords), { once: true })
     if (settings.cloudwatch) needPackagesOf('--cloudwatch')
     const own = settings.control ? ownFolder(settings) : {}
     const results = await openResults({

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bytes, period } from '../base/units.js'
 import { liveView } from '../report/live.js'
 import { runText, summaryOf } from '../report/text.js'
-import { logLine, logTo } from './log.js'
+import { hasColor, isLive, logLine, logTo } from './log.js'
 
 /**
  * @import { Settings } from '../../settings.js'
@@ -28,16 +28,20 @@ const notStoredWords = (fault, folder) =>
     : undefined
 
 /**
- * @param {Pick<Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
+ * @param {Pick<Settings, 'logLevel' | 'quiet' | 'json'> & Partial<Pick<Settings, 'log' | 'verbose' | 'report'>> & { isRun?: boolean }} settings
  * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
  */
-export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { stdout, stderr } = process) => {
-  const isTTY = stderr.isTTY === true
+export const screenOf = (
+  { logLevel, log: form, quiet, json, verbose, report = true, isRun = true },
+  { stdout, stderr } = process,
+) => {
+  const isTTY = isLive(stderr)
+  const color = hasColor(stderr)
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null
   const log = logTo({
-    level: logLevel,
-    isTTY,
+    level: quiet && form !== 'json' && logLevel === 'info' ? 'warn' : logLevel,
+    ...{ log: form, color },
     // A log line is printed above the live line.
     stream: {
       write(text) {
@@ -46,14 +50,19 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       },
     },
   })
-  view = quiet
-    ? null
-    : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
+  view =
+    quiet || !isRun
+      ? null
+      : liveView({
+          stream: stderr,
+          log: (fields, line) => (form === 'json' ? log.info(fields, 'running') : log.info(line)),
+          ...{ isTTY, color },
+        })
   /** @type {Warning[]} */
   const warnings = []
   /** Messages that were printed above the result already. @type {Set<string>} */
   const printed = new Set()
-  const isText = !quiet && !json
+  const isText = !json
   const shown = (/** @type {string} */ text) => logLine(stderr, text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
@@ -91,14 +100,12 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     result(document, { folder, fault }) {
       view?.done()
       view = null
-      // A result that is not stored is always printed.
-      if (json || (quiet && fault()))
-        stdout.write(`${JSON.stringify({ summary: summaryOf(document), ...document }, null, 2)}\n`)
-      else if (!quiet) {
+      if (json) stdout.write(`${JSON.stringify({ summary: summaryOf(document), ...document }, null, 2)}\n`)
+      else {
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
         const layout = {
           columns: stdout.columns,
-          color: stdout.isTTY === true,
+          color: hasColor(stdout),
           verbose,
           report: stored,
           notStored: notStoredWords(fault(), folder),
@@ -110,7 +117,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
           : all.filter(({ invalidates, message }) => invalidates || !printed.has(message))
         stdout.write(runText({ ...document, warnings: left }, layout))
       }
-      if (!fault() && (json || quiet)) log.info(`results in ${folder}`)
+      if (!fault() && json) log.info(`results in ${folder}`)
     },
     done: () => {
       view?.done()

@@ -1,7 +1,7 @@
-// The live line: one line, redrawn in place on a terminal, and now and then a log line elsewhere.
+// A run as it goes: six lines that stay in place on a terminal, one where it is narrow, and elsewhere a line each ten seconds.
 
 import { painter } from '../base/layout.js'
-import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
+import { clockTime, count, dash, micros, percent, rate, several } from '../base/units.js'
 
 /**
  * @import { Snapshot } from '../measure/seconds.js'
@@ -11,6 +11,13 @@ import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
  */
 
 const logEveryMs = 10_000
+const redrawMs = 250
+// The block needs this much of a terminal.
+const fewestColumns = 60
+const fewestRows = 10
+const sparkSeconds = 30
+const logColumns = 160
+const bars = '▁▂▃▄▅▆▇█'
 
 /** Failures so far, in full and in short; empty if there are none. @param {Snapshot} snapshot */
 const troubleWords = ({ lost: { errors = 0, ...outcomes }, reading }) => {
@@ -99,6 +106,53 @@ export const liveLine = (snapshot, columns, color = false) => {
   return line(painter(color).red)
 }
 
+/** The last half minute, the highest as a full bar; a second without a value is a space. @param {readonly (number | null)[]} values */
+export const sparkline = (values) => {
+  const highest = Math.max(0, ...values.map((value) => value ?? 0))
+  return values
+    .map((value) =>
+      value === null ? ' ' : bars[highest > 0 ? Math.round((value / highest) * (bars.length - 1)) : 0],
+    )
+    .join('')
+}
+
+/**
+ * The lines that stay in place: a fact a line, its last half minute behind it.
+ * @param {Snapshot} snapshot
+ * @param {{ rates: (number | null)[], p99s: (number | null)[] }} course
+ * @param {number} columns
+ * @param {boolean} [color]
+ */
+export const liveBlock = (snapshot, { rates, p99s }, columns, color = false) => {
+  const { phase, nominalRate, achievedRate, masterCpuPct, replicaCpuPct, reading, p50Us, p99Us } = snapshot
+  const paint = painter(color)
+  const trouble = troubleWords(snapshot).long
+  const target = nominalRate === null ? '' : ` of ${rate(nominalRate)}`
+  const cpu = [
+    ...(masterCpuPct == null ? [] : [`busiest master ${percent(masterCpuPct)} of a core`]),
+    ...(replicaCpuPct === null ? [] : [`replica ${percent(replicaCpuPct)}`]),
+  ]
+  /** @type {[label: string, text: string, more?: string][]} */
+  const rows = [
+    ['rate', `${rate(achievedRate)}${target} items/s`, sparkline(rates)],
+    [reading ? 'fetch' : 'latency', `p50 ${micros(p50Us)}  p99 ${micros(p99Us)}`, sparkline(p99s)],
+    ...(reading
+      ? /** @type {[string, string][]} */ ([
+          [reading.unit, `${reading.done} in this second, newest item ${micros(reading.ageUs)} old`],
+        ])
+      : []),
+    ['CPU', cpu.join(', ') || dash],
+    ['lost', trouble || 'none'],
+    ['time', `${timeWords(snapshot)}${phase === 'measuring' ? '' : `, ${phase}`}`],
+  ]
+  return rows.map(([label, text, more = '']) => {
+    const line = `  ${label.padEnd(10)}${more ? text.padEnd(36) : text}`.slice(0, columns)
+    const room = columns - line.length - 1
+    const ink = label === 'lost' && trouble ? paint.red(line) : line
+    return more && room > 0 ? `${ink} ${paint.dim(more.slice(-room))}`.trimEnd() : ink
+  })
+}
+
 /** For a log that programs read. @param {Snapshot} snapshot */
 const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading, ...seen }) => ({
   elapsed_s: Math.round(elapsedMs / 1000),
@@ -122,7 +176,7 @@ const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading,
 
 /**
  * Without a terminal: a log line every 10 s, and log lines as they come.
- * @param {(fields: Record<string, unknown>) => void} log
+ * @param {(fields: Record<string, unknown>, line: string) => void} log
  * @returns {LiveView}
  */
 const loggedView = (log) => {
@@ -131,7 +185,7 @@ const loggedView = (log) => {
     update(snapshot) {
       if (snapshot.elapsedMs < dueMs) return
       dueMs = (Math.floor(snapshot.elapsedMs / logEveryMs) + 1) * logEveryMs
-      log(logFields(snapshot))
+      log(logFields(snapshot), liveLine(snapshot, logColumns))
     },
     above: (write) => write(),
     done() {},
@@ -142,39 +196,62 @@ const loggedView = (log) => {
 const terminalView = (stream, color) => {
   /** @type {Snapshot | null} */
   let latest = null
-  let drawnWidth = 0
+  /** @type {{ rates: (number | null)[], p99s: (number | null)[] }} */
+  const course = { rates: [], p99s: [] }
+  /** How wide the lines are that are on the screen. @type {number[]} */
+  let drawn = []
+  let drawnAtMs = Number.NEGATIVE_INFINITY
+  /** @type {NodeJS.Timeout | null} */
+  let later = null
 
-  // A line that filled the last column would leave the cursor between two rows.
-  const room = () => Math.max(1, (stream.columns || 80) - 1)
+  const columns = () => stream.columns || 80
+  const lines = (/** @type {Snapshot} */ snapshot, /** @type {boolean} */ inColor) => {
+    // A line that filled the last column would leave the cursor between two rows.
+    const room = Math.max(1, columns() - 1)
+    return columns() >= fewestColumns && (stream.rows || 24) >= fewestRows
+      ? liveBlock(snapshot, course, room, inColor)
+      : [liveLine(snapshot, room, inColor)]
+  }
   const clear = () => {
-    if (drawnWidth === 0) return
-    // A terminal that became narrower has broken the line into several rows.
-    const rowsUp = Math.ceil(drawnWidth / (stream.columns || 80)) - 1
+    if (drawn.length === 0) return
+    // A terminal that became narrower has broken lines into several rows.
+    const rowsUp = drawn.reduce((rows, width) => rows + Math.max(1, Math.ceil(width / columns())), 0) - 1
     stream.write(`${rowsUp > 0 ? `\x1b[${rowsUp}A` : ''}\r\x1b[J`)
-    drawnWidth = 0
+    drawn = []
   }
   const draw = () => {
+    if (later) clearTimeout(later)
+    later = null
     clear()
     if (!latest) return
-    stream.write(liveLine(latest, room(), color))
-    drawnWidth = liveLine(latest, room()).length
+    stream.write(lines(latest, color).join('\n'))
+    drawn = lines(latest, false).map(({ length }) => length)
+    drawnAtMs = performance.now()
+  }
+  /** At most four times a second, however many log lines come. */
+  const drawSoon = () => {
+    const waitMs = drawnAtMs + redrawMs - performance.now()
+    if (waitMs <= 0) draw()
+    else later ??= setTimeout(draw, waitMs).unref()
   }
   const above = (/** @type {() => void} */ write) => {
     clear()
     write()
-    draw()
+    drawSoon()
   }
   stream.on('resize', draw)
   return {
     update(snapshot) {
       latest = snapshot
-      draw()
+      course.rates = [...course.rates, snapshot.achievedRate].slice(-sparkSeconds)
+      course.p99s = [...course.p99s, snapshot.p99Us].slice(-sparkSeconds)
+      drawSoon()
     },
     above,
     done() {
       stream.off('resize', draw)
-      clear()
       latest = null
+      draw()
     },
   }
 }
@@ -183,7 +260,7 @@ const terminalView = (stream, color) => {
  * Shows a run as it goes. The cursor is never hidden, so nothing is left behind however the run ends.
  * @param {object} options
  * @param {NodeJS.WriteStream} options.stream
- * @param {(fields: Record<string, unknown>) => void} options.log used where the stream is no terminal
+ * @param {(fields: Record<string, unknown>, line: string) => void} options.log used where the stream is no terminal
  * @param {boolean} [options.isTTY]
  * @param {boolean} [options.color]
  * @returns {LiveView}

@@ -131,7 +131,7 @@ const fittedLines = (page, brief, last) => {
 
 /** Where the page is, and how the rest is shown. @param {Page} page @param {string} report */
 const placeLine = ({ columns, paint }, report) => {
-  const more = '  (-v: details)'
+  const more = '  (-v: more)'
   const fits = labelWidth + 2 + report.length + more.length <= columns
   return `  ${paint.dim('report'.padEnd(labelWidth))}${report}${fits ? more : ''}`
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { liveLine, liveView } from '../../lib/report/live.js'
+import { liveBlock, liveLine, liveView, sparkline } from '../../lib/report/live.js'
 import { rowsOf } from '../helpers/table.js'
 
 /** @import { Snapshot } from '../../lib/measure/seconds.js' */
@@ -58,41 +58,83 @@ const terminal = (columns) => {
 }
 const silent = () => assert.fail('a terminal needs no log line')
 
-test('on a terminal the line is redrawn in place and taken away at the end', () => {
+const course = { rates: [299_987.4], p99s: [31_890] }
+const blockOf = (/** @type {Snapshot} */ seen, /** @type {number} */ columns) =>
+  liveBlock(seen, course, columns).join('\n')
+
+test('on a terminal six lines at most stay in place, and are taken away at the end', () => {
   const { stream, written } = terminal(80)
   const view = liveView({ stream, log: silent })
   view.update(snapshot())
-  const line = liveLine(snapshot(), 79)
-  assert.equal(written(), line)
-  view.update(snapshot({ elapsedMs: 43_000 }))
-  assert.equal(written(), `\r\x1b[J${line.replace('0:42, 0:18', '0:43, 0:17')}`)
+  const drawn = written()
+  assert.equal(drawn, blockOf(snapshot(), 79))
+  assert.deepEqual(drawn.split('\n'), [
+    '  rate      299,987 of 300,000 items/s           █',
+    '  latency   p50 8.12 ms  p99 31.9 ms             █',
+    '  CPU       busiest master 51.2 % of a core, replica 33.1 %',
+    '  lost      none',
+    '  time      0:42, 0:18 left',
+  ])
   view.done()
-  assert.equal(written(), '\r\x1b[J')
+  assert.equal(written(), `\x1b[${drawn.split('\n').length - 1}A\r\x1b[J`)
   view.done()
   stream.emit('resize')
   assert.equal(written(), '')
   assert.equal(stream.listenerCount('resize'), 0)
 })
 
-test('a narrower terminal has broken the line: all its rows are cleared', () => {
+test('the lines are drawn at most four times a second', async () => {
+  const { stream, written } = terminal(80)
+  const view = liveView({ stream, log: silent })
+  for (let at = 0; at < 50; at++) view.update(snapshot({ elapsedMs: 42_000 + at * 1000 }))
+  assert.equal(written(), blockOf(snapshot(), 79))
+  while (!written().includes('1:31')) await new Promise((resolve) => setTimeout(resolve, 10))
+  view.done()
+})
+
+test('a narrower terminal has broken the lines: all their rows are cleared, and one line is left', () => {
   const { stream, written } = terminal(100)
   const view = liveView({ stream, log: silent })
   view.update(snapshot())
-  const rows = Math.ceil(written().length / 30)
+  const rows = written()
+    .split('\n')
+    .reduce((sum, line) => sum + Math.ceil(line.length / 30), 0)
   stream.columns = 30
   stream.emit('resize')
   assert.equal(written(), `\x1b[${rows - 1}A\r\x1b[J${liveLine(snapshot(), 29)}`)
 })
 
-test('what is written above the line leaves it below', () => {
+test('what is written above the lines leaves them below', async () => {
   const { stream, written } = terminal(80)
   const view = liveView({ stream, log: silent })
   view.above(() => stream.write('first\n'))
   assert.equal(written(), 'first\n')
   view.update(snapshot())
-  written()
+  const drawn = written()
   view.above(() => stream.write('by hand\n'))
-  assert.equal(written(), `\r\x1b[Jby hand\n${liveLine(snapshot(), 79)}`)
+  let all = ''
+  while (!all.endsWith(drawn)) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    all += written()
+  }
+  assert.equal(all, `\x1b[4A\r\x1b[Jby hand\n${drawn}`)
+  view.done()
+})
+
+test('what is lost is red, a bar a second is behind the rate, and no line is wider than asked', () => {
+  const rates = Array.from({ length: 30 }, (_, at) => (at === 3 ? null : at * 1000))
+  for (let columns = 20; columns < 120; columns += 7) {
+    for (const color of [false, true]) {
+      const lines = liveBlock(snapshot(losing), { rates, p99s: rates }, columns, color)
+      for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= columns, line)
+      assert.equal(
+        lines.some((line) => line.includes('\x1b[31m')),
+        color,
+      )
+    }
+  }
+  assert.equal(sparkline([0, 500, null, 1000]), '▁▅ █')
+  assert.equal(sparkline([null]), ' ')
 })
 
 test('the live line of a consumer', () => {
@@ -119,6 +161,10 @@ test('without a terminal there is a log line every ten seconds', () => {
     ...{ p99_us: 31_890 },
     ...{ master_cpu_pct: 51.2, replica_cpu_pct: 33.1, failed: 0, uncertain: 0, dropped: 0, errors: 0 },
   })
+  const lines = /** @type {string[]} */ ([])
+  const plain = liveView({ stream, log: (_, line) => lines.push(line) })
+  plain.update(snapshot({ elapsedMs: 12_000 }))
+  assert.deepEqual(lines, [liveLine(snapshot({ elapsedMs: 12_000 }), 160)])
   view.above(() => stream.write('as it comes\n'))
   view.done()
   assert.equal(String(stream.read()), 'as it comes\n')

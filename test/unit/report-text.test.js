@@ -330,7 +330,7 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
   other clients   p50 0.210  p99 4.31  max 9.12 ms
   limit           none reached; client 7.1 % busy
   ! latency is the queue of 1,000 items a burst; --rate spaces them evenly
-  report          results/a/report.html  (-v: details)
+  report          results/a/report.html  (-v: more)
 `,
   )
 })

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
+import { hasColor, isLive, logTo } from '../../lib/cli/log.js'
 import { screenOf } from '../../lib/cli/screen.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { ownFolder } from '../helpers/programs.js'
@@ -62,4 +63,44 @@ test('what could not be stored is the first line, with what makes run.json of th
   writeFileSync(join(folder, 'facts.json'), '{}')
   const again = `when there is room, 'millrace report ${folder}' makes run.json of what was stored`
   assert.equal(first(), `${said}; ${again}`)
+})
+
+test('colour is by NO_COLOR and FORCE_COLOR, else on a terminal; lines move on a terminal that is no CI', () => {
+  const [tty, file] = [{ isTTY: true }, { isTTY: false }]
+  for (const [stream, env, color, live] of /** @type {const} */ ([
+    [tty, {}, true, true],
+    [tty, { NO_COLOR: '1' }, false, true],
+    [tty, { NO_COLOR: '' }, true, true],
+    [tty, { TERM: 'dumb' }, false, false],
+    [tty, { CI: 'true' }, true, false],
+    [file, {}, false, false],
+    [file, { FORCE_COLOR: '1' }, true, false],
+    [tty, { FORCE_COLOR: '0' }, false, true],
+  ]))
+    assert.deepEqual([hasColor(stream, env), isLive(stream, env)], [color, live], JSON.stringify(env))
+})
+
+test('the log is plain lines, and JSON where that is asked for', () => {
+  const logged = (/** @type {'text' | 'json'} */ log) => {
+    /** @type {string[]} */
+    const lines = []
+    const logger = logTo({ level: 'info', log, stream: { write: (line) => void lines.push(line) } })
+    logger.info('began')
+    logger.warn({ code: 'clock' }, 'late')
+    return lines
+  }
+  assert.deepEqual(logged('text'), ['· began\n', '! late\n'])
+  const [first, second] = logged('json').map((line) => JSON.parse(line))
+  assert.deepEqual([first.msg, second.msg, second.code], ['began', 'late', 'clock'])
+})
+
+test('--quiet prints the result and warnings, and nothing else', () => {
+  const streams = [new PassThrough(), new PassThrough()]
+  const [stdout, stderr] = /** @type {any[]} */ (streams)
+  const screen = screenOf({ logLevel: 'info', quiet: true, json: false }, { stdout, stderr })
+  screen.say('a step')
+  screen.warn({ code: 'clock', message: 'late', invalidates: false })
+  screen.result(resultDocument(sampleParts()), { folder: 'results/a', fault: () => null })
+  assert.equal(String(stderr.read()), '! late\n')
+  assert.match(String(stdout.read()), /^✓ VALID {2}sorted-set/)
 })

@@ -76,7 +76,7 @@ test('defaults', () => {
     ...{ indexes: 1, updateWriters: 0, ratio: [1, 10], arrivals: 'constant', windowBytes: 512_000 },
     ...{ warmUpMs: 0, idleCost: 'auto', db: 0, pacing: 'open', driver: 'socket' },
     ...{ driverOptions: [], prefix: '', seed: 1, joinWithinMs: 120_000, outDir: 'results' },
-    ...{ report: true, thresholds: [], metricsLingerMs: 0, logLevel: 'info', serverConfig: [] },
+    ...{ report: true, thresholds: [], metricsLingerMs: 0, log: 'text', logLevel: 'info', serverConfig: [] },
     ...{ shards: 3, replicas: 1, allow: [] },
     ...{ guard: { evicted: 0, memoryPct: 90, lagBytes: 256_000_000 } },
   })
@@ -193,7 +193,7 @@ joinWithinMs: --host h --run r --control redis://c --join-within 90s -> 90000
 partial: --host h --run r --control redis://c --partial -> true
 stagger: --host h --run r --control redis://c --stagger -> true | stopAll: --host h --run r --control redis://c --all -> true
 metricsLingerMs: --metrics 9100 --metrics-linger 30s -> 30000 | otlp: --otlp http://127.0.0.1:4318 -> http://127.0.0.1:4318
-quiet: --quiet -> true | logLevel: --log-level silent -> silent | cluster: -q 300000 -t 8 --cluster -> true | --cm -> true | db: --host h --db 2 -> 2
+quiet: --quiet -> true | logLevel: --log-level silent -> silent | log: --log json -> json | cluster: -q 300000 -t 8 --cluster -> true | --cm -> true | db: --host h --db 2 -> 2
 keyFile: --host h --tls --cert c.pem --key k.pem -> k.pem | serverBin: --server-bin /opt/valkey-server -> /opt/valkey-server
 serverConfig: --server-config hz=50 --server-config loadmodule=/a/b.so -> [["hz","50"],["loadmodule","/a/b.so"]]
 shards: --cluster --shards 1 -> 1 | replicas: --cluster --replicas 0 -> 0

@@ -71,6 +71,7 @@ test('programs under test get no target and no option from outside', () => {
     CI: 'true',
     MILLRACE_NO_DOTENV: '1',
     MILLRACE_IDLE_COST: 'never',
+    MILLRACE_LOG: 'json',
   })
 })
 

@@ -34,7 +34,7 @@ const words = ({ master, ours, foreign }) => {
 const cleanUp = async (settings) => {
   const { stop } = interruptsOfRun()
   const { prefix, yes } = settings
-  const { say, warn } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  const { say, warn } = screenOf({ ...settings, quiet: false, json: false, isRun: false })
   accessWarnings(settings).forEach(warn)
   const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
   try {

@@ -8,8 +8,8 @@ import { ExitCode } from '../../base/errors.js'
 
 // Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000
-const quantity = Math.min(200_000, itemsPerCore * availableParallelism())
-const args = `--cluster -q ${quantity} -t 4 -c 4 --duration 15s --warm-up 2s`.split(' ')
+const rate = Math.min(200_000, itemsPerCore * availableParallelism())
+const args = `--cluster --rate ${rate} --duration 15s --warm-up 2s`.split(' ')
 
 const file = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 // npm and npx start it in a clone, where the shell does not find the command.
@@ -32,7 +32,7 @@ const demo = () =>
     child.on('close', (code) => {
       const as = inClone ? 'npx millrace' : 'millrace'
       if (code === ExitCode.done || code === ExitCode.invalid)
-        process.stderr.write(`\nNext: ${as} compare sorted-set list -q 50000, or ${as} write --help\n`)
+        process.stderr.write(`\nNext: ${as} compare sorted-set list --rate 50k\n`)
       resolve(code ?? ExitCode.fault)
     })
   })

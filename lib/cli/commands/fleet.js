@@ -19,6 +19,7 @@ import { openPage } from '../dashboard.js'
 import { exitCodeOf } from '../ending.js'
 import { mergedResults } from '../fleet-files.js'
 import { watchFleet } from '../fleet-watch.js'
+import { hasColor } from '../log.js'
 import { interruptsOfRun } from '../signals.js'
 
 /**
@@ -49,7 +50,7 @@ const statusOfRun = async ({ control, run, place: { address, access } }) => {
 /** @param {Asking} asking */
 const showStatus = async (asking) => {
   const status = await statusOfRun(asking)
-  const layout = { columns: process.stdout.columns ?? 80, color: process.stdout.isTTY === true }
+  const layout = { columns: process.stdout.columns ?? 80, color: hasColor(process.stdout) }
   printData(asking.settings.json, status, () => `${fleetScreen(status, layout).join('\n')}\n`)
   return ExitCode.done
 }
@@ -83,11 +84,14 @@ const conclude = async (asking, store) => {
   if (!shared) throw new TargetError(`the result of ${asking.run} is no longer on the control`)
   const { document } = shared
   const folder = store ? await stored(asking, shared) : undefined
-  const { columns, isTTY } = process.stdout
   process.stdout.write(
     settings.json
       ? `${JSON.stringify(document, null, store ? 2 : 0)}\n`
-      : runText(document, { columns, color: isTTY === true, report: folder && `${folder}/report.html` }),
+      : runText(document, {
+          columns: process.stdout.columns,
+          color: hasColor(process.stdout),
+          report: folder && `${folder}/report.html`,
+        }),
   )
   return exitCodeOf(document)
 }

@@ -68,7 +68,7 @@ const profiled = (settings, redact) =>
     if (settings.host === undefined)
       throw new OptionError('--host is missing: which server is to be looked at?')
     const { stop } = interruptsOfRun()
-    const { say, warn, done } = screenOf({ logLevel: settings.logLevel, quiet: false, json })
+    const { say, warn, done } = screenOf({ ...settings, quiet: false, json })
     undo(done)
     accessWarnings(settings).forEach(warn)
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))

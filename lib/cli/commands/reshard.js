@@ -142,7 +142,7 @@ const reshard = async (given, word) => {
   if (word === undefined || !changes.includes(word))
     throw new OptionError(`reshard takes one of ${changes.join(', ')}${word ? `, not '${word}'` : ''}`)
   const change = /** @type {Change} */ (word)
-  const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  const { say } = screenOf({ ...settings, quiet: false, json: false, isRun: false })
   const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
   let shownMs = performance.now()
   const cluster = resharding({
