@@ -8,6 +8,7 @@ import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
 import { repositoryScript } from '../lib/cli/script.js'
 import { consumerCases } from './bench/consumer.js'
+import { engineCases } from './bench/engine.js'
 import { findCases } from './bench/find.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
 import { hourCase } from './bench/hour.js'
@@ -20,9 +21,12 @@ import { members, strategyCosts, writerCases } from './bench/writer.js'
 
 const usage = `Usage: npm run bench -- [options] [part of a case's name...]
        npm run bench -- gate [--record] [--rounds N]
+       npm run bench -- engine [--against FOLDER] [--rounds N]
 
   gate         the ratios to other tools alone, held against those of docs/data/bench.json: prints those that fell by
                more than their noise, and ends with 99 then (quick rounds, 5 of them)
+  engine       the loads over sockets in memory: CPU an operation; with --against beside the checkout in FOLDER, and ends with
+               99 when one costs more than 3 % more
   --record     writes the ratios to docs/data/bench.json instead
   --rounds N   of each case; prints the medians (5; 1 with --quick)
   --quick      10 seconds instead of a minute
@@ -30,7 +34,7 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   -h, --help   this text`
 
 const cases = [...writerCases, ...lookupCases, ...consumerCases()]
-const all = [...cases, ...overloadCases, ...findCases, hourCase, members(), strategyCosts()]
+const others = [...overloadCases, ...findCases, hourCase, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {
@@ -40,20 +44,26 @@ const work = async (options, words) => {
   if (!Number.isInteger(rounds) || rounds < least)
     throw new OptionError(`--rounds ${options.rounds}: a whole number from ${least} on`)
   if (options.record && !isGate) throw new OptionError('--record belongs to gate')
+  if (options.against && words[0] !== 'engine') throw new OptionError('--against belongs to engine')
   if (isGate) return gate(rounds, options.record)
+  const engine = engineCases(options.against ?? null)
+  const all = [...cases, ...engine, ...others]
   const wanted =
     words.length > 0 ? all.filter(({ name }) => words.some((word) => name.includes(word))) : cases
   if (wanted.length === 0)
     throw new OptionError(`no case is called '${words.join("', '")}' (--list names them)`)
   if (options.list) process.stdout.write(`${all.map(({ name }) => name).join('\n')}\n`)
-  else await measure(wanted, rounds, options.quick)
+  else {
+    const rows = await measure(wanted, rounds, options.quick)
+    if (options.against && rows.some(({ met }) => met === false)) return ExitCode.threshold
+  }
   return ExitCode.done
 }
 
 /** @param {number} rounds @param {boolean} isRecorded */
 const gate = async (rounds, isRecorded) => {
   const measured = await figuresOf(
-    all.filter(({ ratios }) => ratios),
+    [...cases, ...others].filter(({ ratios }) => ratios),
     rounds,
     true,
   )
@@ -114,6 +124,7 @@ const measure = async (wanted, rounds, quick) => {
     Math.max(160, process.stdout.columns ?? 0),
   )
   process.stdout.write(`${table.join('\n')}\n`)
+  return rows
 }
 
 await repositoryScript({
@@ -123,6 +134,7 @@ await repositoryScript({
     quick: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
+    against: { type: 'string' },
   },
   work,
 })
