@@ -1,5 +1,5 @@
 // Plays seeds of the simulated cluster:
-// node scripts/simulate.js [--driver socket | clients | fleet | overload] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
+// node scripts/simulate.js [--driver socket | clients | chunks | fleet | overload] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
 // --first stops at the first that fails, which is not shrunk then.
 import { parseArgs } from 'node:util'
 import { failureOf, faultWords, playSeed, plays } from '../test/simulation/seeds.js'

@@ -31,8 +31,6 @@ export const adviceByCause = new Map(
       'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
   }),
 )
-// Redirects that were followed need no advice: the events name the slots that moved.
-export const namedByEvents = new Set(['MOVED', 'ASK'])
 const unknownCause = 'look the word up in the documentation and the log of the server'
 
 /** @param {string} cause */

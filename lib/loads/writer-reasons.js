@@ -3,7 +3,8 @@ import { asPercent, count, micros, percent, plainText, rate, several } from '../
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
-import { adviceOf, namedByEvents } from './advice.js'
+import { isRedirect } from '../transport/refusals.js'
+import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { namesOfKind } from './names.js'
 
@@ -151,7 +152,8 @@ const failovers = ({ events = [], items }) => {
 const repeats = ({ items, commands }) =>
   Object.entries(commands.repeated_by ?? {})
     .filter(
-      ([cause]) => !namedByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
+      // Redirects that were followed need no advice: the events name the slots that moved.
+      ([cause]) => !isRedirect(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
     .toSorted(([a], [b]) => Number(a === 'CLOSED') - Number(b === 'CLOSED'))
     .map(([cause, n]) => ({

@@ -13,9 +13,8 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { Fault, Library, Redirect } from './library.js'
  * @import { waitingTicksOf } from './waiting-ticks.js'
  * @import { policyOf } from './policy.js'
- * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
- * @import { topologyEventsOf } from './topology-events.js'
+ * @import { Net } from './net.js'
  *
  * @typedef {{ tick: Tick, encoded: EncodedBatch, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
  * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
@@ -27,22 +26,12 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @param {Library} needs.library
  * @param {DriverOptions} needs.options
  * @param {ReturnType<typeof policyOf>} needs.policy
- * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
- * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
+ * @param {Pick<Net, 'refresh' | 'events'>} needs.net
  * @param {ReturnType<typeof waitingTicksOf>} needs.waitingTicks
  * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
  * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
  */
-export const libraryCommandsOf = ({
-  library,
-  options,
-  policy,
-  refresher,
-  topologyEvents,
-  waitingTicks,
-  itemTimes,
-  onSettled,
-}) => {
+export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks, itemTimes, onSettled }) => {
   const { plan, ledger, clock, onBegun, onReply } = options
   let answeredMs = clock()
   let closed = false
@@ -56,8 +45,7 @@ export const libraryCommandsOf = ({
     library,
     options,
     policy,
-    refresher,
-    topologyEvents,
+    net,
     lose,
     onDue: onSettled,
   })

@@ -1,6 +1,5 @@
 // The read driver over a client library, as a Node application would use it. The library follows redirects.
 import { slotOf } from '../wire/slot.js'
-import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { askerOf, libraryAskingOf, messageOf, valuesReader } from './library-asking.js'
 import { ReadError } from './read-driver.js'
@@ -11,8 +10,8 @@ import { readTopologyOf } from './read-topology.js'
 
 /** @param {ReadDriverOptions} options @returns {Promise<ReadDriver>} */
 export const libraryReadDriver = async (options) => {
-  const { plan, target, clock, random, onEvent } = options
-  const topology = readTopologyOf(options)
+  const { plan, target, clock, random } = options
+  const topology = readTopologyOf(options, { connections: () => library.connections() })
   const { topologyEvents, servers, serverAt, masterOf, refresh } = topology
   const [server] = servers()
   let closed = false
@@ -20,7 +19,6 @@ export const libraryReadDriver = async (options) => {
   let commands = 0
   // Redirects are the library's own: one that it gave up is tried again later.
   const retries = readRetriesOf({ clock, random, follows: () => false, isClosed: () => closed })
-  const listen = halfOpenOf({ dial: target.dial, onEvent })
 
   // The library has its own map; this one names the nodes in the result.
   const changed = () => {
@@ -89,7 +87,7 @@ export const libraryReadDriver = async (options) => {
     // The library does not say which of its nodes a command went to.
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
-      listen(library.connections)
+      topology.listen()
       asking.watch()
       topology.watch()
     },

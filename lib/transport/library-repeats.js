@@ -6,9 +6,8 @@ import { isScheduled } from '../plan/pacer.js'
  * @import { One } from './library-commands.js'
  * @import { Fault, Library } from './library.js'
  * @import { policyOf } from './policy.js'
- * @import { refresherOf } from './refresher.js'
  * @import { DriverOptions } from './socket.js'
- * @import { topologyEventsOf } from './topology-events.js'
+ * @import { Net } from './net.js'
  */
 
 // Without a limit, a library that rejects a command again and again would be asked for ever.
@@ -19,12 +18,11 @@ const mostAtOnce = 3
  * @param {Library} needs.library
  * @param {DriverOptions} needs.options
  * @param {ReturnType<typeof policyOf>} needs.policy
- * @param {Pick<ReturnType<typeof refresherOf>, 'request'>} needs.refresher
- * @param {Pick<ReturnType<typeof topologyEventsOf>, 'refused'>} needs.topologyEvents
+ * @param {Pick<Net, 'refresh' | 'events'>} needs.net
  * @param {(one: One, outcome: Loss, cause: string) => void} needs.lose
  * @param {() => void} needs.onDue a command is to be sent again now
  */
-export const libraryRetriesOf = ({ library, options, policy, refresher, topologyEvents, lose, onDue }) => {
+export const libraryRetriesOf = ({ library, options, policy, net, lose, onDue }) => {
   const { plan, ledger, random, target } = options
   /** @type {One[]} */
   let atOnce = []
@@ -53,7 +51,7 @@ export const libraryRetriesOf = ({ library, options, policy, refresher, topology
 
   /** @param {One} one @param {boolean} mayHaveLeft */
   const unanswered = (one, mayHaveLeft) => {
-    refresher.request()
+    net.refresh()
     const { tick, encoded, left, attempts } = one
     const outcome = policy.unanswered(encoded.step, left, tick.dueMs, attempts, isScheduled(plan))
     if (outcome) return lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
@@ -66,9 +64,9 @@ export const libraryRetriesOf = ({ library, options, policy, refresher, topology
     const { from, tick, attempts } = one
     const { action, cause, address, waitMs, lost } = policy.refused(line, from, tick.dueMs, attempts)
     if (lost) return lose(one, lost, cause)
-    topologyEvents.refused(cause)
+    net.events.refused(cause)
     ledger.sentAgain(cause)
-    if (action !== 'asking') refresher.request()
+    if (action !== 'asking') net.refresh()
     if ((action === 'there' || action === 'asking') && address !== null)
       one.to = { address, asking: action === 'asking' }
     if (action === 'there') library.refreshSlots()

@@ -3,15 +3,12 @@ import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
-import { halfOpenOf } from './half-open.js'
 import { connectLibrary, libraryNamed } from './library.js'
 import { libraryCommandsOf } from './library-commands.js'
+import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
-import { refresherOf } from './refresher.js'
 import { causeOf } from './refusals.js'
-import { slotMapOf } from './slot-map.js'
 import { tickBatchesOf } from './tick-batches.js'
-import { topologyEventsOf } from './topology-events.js'
 import { waitingTicksOf } from './waiting-ticks.js'
 
 /**
@@ -37,13 +34,12 @@ const onceATurn = (work) => {
  * Opens the library, and follows the slots for events: the library has its own map.
  * @param {object} needs
  * @param {DriverOptions} needs.options
- * @param {ReturnType<typeof topologyEventsOf>} needs.topologyEvents
  * @param {ReturnType<typeof catchUpOf>} needs.catchUp
  * @param {() => boolean} needs.isRunning
  * @param {() => void} needs.wake commands that wait for a server go out
  */
-const openedLibrary = async ({ options, topologyEvents, catchUp, isRunning, wake }) => {
-  const { plan, target, ledger, clock } = options
+const openedLibrary = async ({ options, catchUp, isRunning, wake }) => {
+  const { plan, target, ledger, clock, onEvent } = options
   const openLibrary = await libraryNamed(plan.driver)
   const library = openLibrary({
     cluster: plan.cluster,
@@ -55,43 +51,40 @@ const openedLibrary = async ({ options, topologyEvents, catchUp, isRunning, wake
     clock,
     events: {
       up: (address) => {
-        topologyEvents.up(address)
+        net.events.up(address)
         if (!isRunning()) return
         catchUp.disturbed()
         // The address may be that of another server by now.
-        refresher.request()
+        net.refresh()
       },
       down: (address, reason) => {
         if (!isRunning()) return
         catchUp.disturbed()
-        topologyEvents.down(address, reason)
+        net.events.down(address, reason)
       },
       ready: wake,
       turnedAway: (line) => {
         if (isRunning()) ledger.sentAgain(causeOf(line))
       },
-      stray: () => refresher.request(),
+      stray: () => net.refresh(),
     },
   })
-  const map = slotMapOf(target.topology)
-  const refresher = refresherOf({
-    ask: target.refresh,
-    learn: (topology) => {
-      topologyEvents.topology(topology)
-      const left = map.replace(topology)
-      topologyEvents.left(left, map.ownerOf)
+  const net = netOf({
+    target,
+    connections: () => library.connections(),
+    onLearned(left) {
       if (left.size === 0) return
       catchUp.disturbed()
       library.refreshSlots()
     },
-    clock,
+    ...{ onEvent, clock },
   })
-  return { library, map, refresher }
+  return { library, net }
 }
 
 /** @param {DriverOptions} options */
 export const libraryDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, onEvent, onProgress } = options
+  const { plan, steps, target, ledger, latency, clock, onProgress } = options
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   // Batches are not kept: the library encodes commands itself.
@@ -103,13 +96,11 @@ export const libraryDriver = async (options) => {
   let started = false
   let closed = false
 
-  const listen = halfOpenOf({ dial: target.dial, onEvent })
-  const topologyEvents = topologyEventsOf({ onEvent, clock })
   const catchUp = catchUpOf({ plan, clock })
   const isRunning = () => started && !closed
   const wake = () => commands.wake()
-  const opened = await openedLibrary({ options, topologyEvents, catchUp, isRunning, wake })
-  const { library, map, refresher } = opened
+  const { library, net } = await openedLibrary({ options, catchUp, isRunning, wake })
+  const { map } = net
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
 
   const progressSoon = onceATurn(() => {
@@ -118,7 +109,7 @@ export const libraryDriver = async (options) => {
     if (started) onProgress()
   })
   const commands = libraryCommandsOf({
-    ...{ library, options, policy, refresher, topologyEvents, waitingTicks: waitingTicks, itemTimes },
+    ...{ library, options, policy, net, waitingTicks: waitingTicks, itemTimes },
     onSettled: progressSoon,
   })
 
@@ -150,11 +141,10 @@ export const libraryDriver = async (options) => {
   const close = () => {
     closed = true
     commands.close()
-    refresher.close()
+    net.close()
     library.close()
   }
 
-  topologyEvents.topology(target.topology)
   await connectLibrary(library, target.topology.masters[0], target.access)
   started = true
 
@@ -166,14 +156,14 @@ export const libraryDriver = async (options) => {
     offer,
     watch: () => {
       if (closed) return
-      const isUp = !map.addresses().some(topologyEvents.isDown)
+      const isUp = !map.addresses().some(net.events.isDown)
       const deadline = policy.deadline(isScheduled(plan))
       waitingTicks.lose((waiting) => isOverdue(waiting, deadline, isUp), 'dropped')
-      listen(library.connections)
+      net.listen()
       commands.watch()
       // A library does not report that it has switched to a new master.
-      if (refresher.isStale() || !isUp) refresher.request()
-      topologyEvents.tell()
+      if (!isUp) net.refresh()
+      net.watch()
     },
     /** The run has ended: gives up commands without an outcome. */
     abandon: () => {

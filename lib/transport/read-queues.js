@@ -1,6 +1,4 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
-
-import { halfOpenOf } from './half-open.js'
 import { ReadError } from './read-driver.js'
 import { readQueueOf } from './read-queue.js'
 import { readTopologyOf } from './read-topology.js'
@@ -16,12 +14,12 @@ const frozenLimitMs = 10_000
 
 /** @param {ReadDriverOptions} options */
 export const readQueuesOf = (options) => {
-  const { plan, target, clock, random, onEvent } = options
-  // A fetch waits for the map.
-  const topology = readTopologyOf(options, { spacingMs: 0 })
-  const { topologyEvents, servers } = topology
+  const { plan, target, clock, random } = options
   /** @type {Map<string, ReadQueue>} */
   const queues = new Map()
+  // A fetch waits for the map.
+  const topology = readTopologyOf(options, { spacingMs: 0, connections: () => queues.values() })
+  const { topologyEvents, servers } = topology
   /** @type {Map<string, Error>} of the start */
   const faults = new Map()
   let started = false
@@ -51,7 +49,6 @@ export const readQueuesOf = (options) => {
     return queue
   }
 
-  const listen = halfOpenOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
     topology.close()
@@ -85,7 +82,7 @@ export const readQueuesOf = (options) => {
     },
     /** Retries what a half-open connection or a frozen server owes. */
     watch() {
-      listen(() => queues.values())
+      topology.listen()
       for (const queue of queues.values()) if (queue.silentMs() > frozenLimitMs) queue.cut()
       topology.watch()
     },

@@ -1,44 +1,38 @@
-// What a reader knows of its target: the owner of each slot, the servers that answer its reads, and events of changes.
-import { refresherOf } from './refresher.js'
-import { readServersOf, slotMapOf } from './slot-map.js'
-import { topologyEventsOf } from './topology-events.js'
+// What a reader knows of its target besides the net: the servers that answer its reads.
+import { netOf } from './net.js'
+import { readServersOf } from './slot-map.js'
 
-/** @import { ReadDriverOptions } from './read-driver.js' */
+/**
+ * @import { NetNeeds } from './net.js'
+ * @import { ReadDriverOptions } from './read-driver.js'
+ */
 
-/** @param {ReadDriverOptions} options @param {{ spacingMs?: number }} [asking] between an answer and the next question */
-export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } = {}) => {
-  const map = slotMapOf(target.topology)
-  const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
-  let servers = serversNow()
-  const topologyEvents = topologyEventsOf({ onEvent, clock })
-  const refresher = refresherOf({
-    ask: target.refresh,
-    learn: (topology) => {
+/** @param {ReadDriverOptions} options @param {Pick<NetNeeds, 'spacingMs' | 'connections'>} asking */
+export const readTopologyOf = ({ plan, target, clock, onEvent }, asking) => {
+  const net = netOf({
+    target,
+    ...asking,
+    onLearned() {
       const before = servers.all
-      topologyEvents.topology(topology)
-      topologyEvents.left(map.replace(topology), map.ownerOf)
       servers = serversNow()
       if (String(before) !== String(servers.all))
         onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
     },
-    clock,
-    spacingMs,
+    ...{ onEvent, clock },
   })
-  topologyEvents.topology(target.topology)
+  const serversNow = () => readServersOf(net.map, target.nodes(), plan.reads)
+  let servers = serversNow()
   return {
-    topologyEvents,
-    refresh: refresher.request,
-    masterOf: map.ownerOf,
+    topologyEvents: net.events,
+    refresh: net.refresh,
+    masterOf: net.map.ownerOf,
     /** @param {number} slot @param {number} consumer */
     serverAt: (slot, consumer) => servers.serverOf(slot, consumer),
     servers: () => servers.all,
     bare: () => servers.bare,
     isServing: (/** @type {string} */ address) => servers.isServing(address),
-    /** Once a second. */
-    watch() {
-      if (refresher.isStale()) refresher.request()
-      topologyEvents.tell()
-    },
-    close: refresher.close,
+    listen: net.listen,
+    watch: net.watch,
+    close: net.close,
   }
 }

@@ -12,6 +12,14 @@ import { addressOf, endpointOf } from '../servers/address.js'
  */
 
 /** @type {ReadonlyMap<string, Action>} */
+const redirects = new Map([
+  ['MOVED', 'there'],
+  ['ASK', 'asking'],
+])
+/** Whether a refusal names another server. @param {string} cause */
+export const isRedirect = (cause) => redirects.has(cause)
+
+/** @type {ReadonlyMap<string, Action>} */
 const actions = new Map([
   ['TRYAGAIN', 'later'],
   ['CLUSTERDOWN', 'later'],
@@ -41,9 +49,10 @@ const redirectAddress = (text, from) => {
  */
 export const ruleOf = (line, from) => {
   const [cause, slot, address] = line.split(' ', 3)
-  if ((cause === 'MOVED' || cause === 'ASK') && address !== undefined) {
+  const redirect = redirects.get(cause)
+  if (redirect !== undefined && address !== undefined) {
     return {
-      action: cause === 'MOVED' ? 'there' : 'asking',
+      action: redirect,
       cause,
       slot: Number(slot),
       address: redirectAddress(address, from),

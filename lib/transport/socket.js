@@ -5,16 +5,14 @@ import { isScheduled } from '../plan/pacer.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { writeBytes } from './encoded-batch.js'
-import { halfOpenOf } from './half-open.js'
+import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
 import { renewalsOf } from './reconnecting-socket.js'
-import { refresherOf } from './refresher.js'
 import { causeOf, refusalIn } from './refusals.js'
-import { slotMapOf } from './slot-map.js'
 import { slotRoutingOf } from './slot-routing.js'
 import { tickBatchesOf } from './tick-batches.js'
-import { closed as closedReason, topologyEventsOf } from './topology-events.js'
+import { closed as closedReason } from './topology-events.js'
 import { writeRetriesOf } from './write-retries.js'
 
 /**
@@ -77,9 +75,7 @@ const sparePool = () => {
 export const socketDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, timers } = options
   const { onEvent, onBegun, onProgress, onRenewed = () => {}, onReply = null } = options
-  const map = slotMapOf(target.topology)
   const spare = sparePool()
-  const topologyEvents = topologyEventsOf({ onEvent, clock })
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   const batches = await tickBatchesOf(plan, steps, {
@@ -102,6 +98,21 @@ export const socketDriver = async (options) => {
   function* queues() {
     for (const pool of pools.values()) yield* pool.queues
   }
+  const net = netOf({
+    target,
+    connections: queues,
+    onLearned(left) {
+      if (left.size === 0) return
+      catchUp.disturbed()
+      for (const [address, slots] of left) {
+        retries.slotQueues.drain(slots)
+        releaseWhenDrained(address, slots)
+      }
+      routing.again()
+    },
+    ...{ onEvent, clock, timers },
+  })
+  const { map, events: topologyEvents } = net
   const poolAt = (/** @type {string} */ address) => {
     const known = pools.get(address)
     if (known) return known
@@ -128,17 +139,15 @@ export const socketDriver = async (options) => {
 
   /** A server named the new owner of a slot. @param {number} slot @param {string} address */
   const moved = (slot, address) => {
-    const was = map.ownerOf(slot)
-    if (was === address) return
-    map.move(slot, address)
+    const was = net.moved(slot, address)
+    if (was === null) return
     catchUp.disturbed()
-    topologyEvents.moved(was, address, 1)
     // Held at once; until when is decided when the read is settled.
     retries.slotQueues.drain([slot])
     const slots = leaving.get(was)
     if (slots) slots.push(slot)
     else leaving.set(was, [slot])
-    refresher.request()
+    net.refresh()
   }
 
   /** Commands of slots that have left a server wait until it has answered the older ones. @param {string} address @param {number[]} slots */
@@ -152,28 +161,13 @@ export const socketDriver = async (options) => {
     else release()
   }
 
-  const learn = (/** @type {Topology} */ topology) => {
-    topologyEvents.topology(topology)
-    const left = map.replace(topology)
-    if (left.size === 0) return
-    catchUp.disturbed()
-    topologyEvents.left(left, map.ownerOf)
-    for (const [address, slots] of left) {
-      retries.slotQueues.drain(slots)
-      releaseWhenDrained(address, slots)
-    }
-    routing.again()
-  }
-  const refresher = refresherOf({ ask: target.refresh, learn, clock, timers })
-
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
-  const listen = halfOpenOf({ dial: target.dial, onEvent, timers })
   const retries = writeRetriesOf({
     policy,
     ledger,
     poolFor: routing.poolFor,
     onMoved: moved,
-    onStale: refresher.request,
+    onStale: net.refresh,
     loadScripts: target.loadScripts,
     topologyEvents,
     random,
@@ -213,7 +207,7 @@ export const socketDriver = async (options) => {
       entry.lead = 0
       routing.poolFor(entry).sendFirst(entry)
     }
-    refresher.request()
+    net.refresh()
   }
 
   /** @type {SendQueueEvents} */
@@ -274,8 +268,6 @@ export const socketDriver = async (options) => {
     for (const pool of [...routing.offer(tick, passes)]) pool.pump()
   }
 
-  const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
-
   /** Once a second: drops what has waited too long, checks silent servers, and reports events. */
   const watch = () => {
     if (closed) return
@@ -284,23 +276,22 @@ export const socketDriver = async (options) => {
       const isLost = (/** @type {TickJobs} */ tickJobs) => isOverdue(tickJobs, deadline, queue.isUp())
       for (const tickJobs of queue.take(isLost)) loseJobs(tickJobs, 'dropped')
       if (queue.silentMs() > lostLimitMs) {
-        refresher.request()
+        net.refresh()
         // It has lost its slots and does not answer: its commands are retried elsewhere.
-        if (!isOwner(queue)) queue.cut()
+        if (!net.isOwner(queue.address)) queue.cut()
       }
     }
     for (const pool of pools.values()) {
       // Commands may have waited for those that were dropped.
       pool.pump()
-      if (!pool.isUnused() || isOwner(pool)) continue
+      if (!pool.isUnused() || net.isOwner(pool.address)) continue
       pool.close()
       pools.delete(pool.address)
       topologyEvents.forget(pool.address)
     }
-    listen(queues)
+    net.listen()
     for (const entry of retries.slotQueues.expired(deadline)) retries.lose(entry, 'dropped', '')
-    if (refresher.isStale()) refresher.request()
-    topologyEvents.tell()
+    net.watch()
   }
 
   const connectAll = async () => {
@@ -329,11 +320,10 @@ export const socketDriver = async (options) => {
   const close = () => {
     closed = true
     retries.close()
-    refresher.close()
+    net.close()
     for (const pool of pools.values()) pool.close()
   }
 
-  topologyEvents.topology(target.topology)
   await connectAll()
   return {
     encodeMs,

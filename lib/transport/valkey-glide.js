@@ -2,6 +2,7 @@
 // of a connection. What it reports is typed, so faults are put back into the words of the servers.
 import { createRequire } from 'node:module'
 import { endpointOf } from '../servers/address.js'
+import { causeOf, isRedirect } from './refusals.js'
 
 /**
  * @import { Fault, Library, LibraryNeeds } from './library.js'
@@ -24,7 +25,6 @@ const kinds = /** @type {Record<string, string>} */ ({
 })
 const ofServer = /^An error was signalled by the server: - (\w+): (.*)$/s
 const asServer = /^([A-Z][A-Z_]*): (.*)$/s
-const redirect = /^(MOVED|ASK) /
 const neverSent = /^Reached maximum inflight requests|FatalSendError/
 
 /** The line with which a server refused; null: another fault. @param {string} message */
@@ -40,7 +40,7 @@ const faultOf = (error) => {
   const { message, name } = /** @type {Error} */ (error)
   const line = name === 'RequestError' ? lineOf(message) : null
   // It follows redirects itself; a command that it gave up in a batch is retried later.
-  if (line !== null && redirect.test(line)) return { line: null, left: false, atOnce: false }
+  if (line !== null && isRedirect(causeOf(line))) return { line: null, left: false, atOnce: false }
   return { line, left: !neverSent.test(message), atOnce: false }
 }
 

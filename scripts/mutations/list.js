@@ -29,7 +29,7 @@ const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
 const operation = { ...clients, file: 'lib/loads/clients/operation.js' }
-const router = { ...clients, file: 'lib/transport/router.js' }
+const requestRetries = { ...clients, file: 'lib/transport/request-retries.js' }
 const lane = { ...clients, file: 'lib/transport/lane.js', unit: ['lane'] }
 
 const alone = { simulated: /** @type {const} */ ('none') }
@@ -447,7 +447,7 @@ export const mutations = [
     breaks: 'operations of the warm-up are measured',
   },
   {
-    ...router,
+    ...requestRetries,
     line: 'else if (!one.repeatable) lose',
     becomes: 'else if (one.repeatable) lose',
     breaks: 'what must not be repeated is repeated',

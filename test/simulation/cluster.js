@@ -21,7 +21,8 @@ import { networkOf } from './network.js'
 
 const host = '127.0.0.1'
 const firstPort = 7001
-const scripts = storeScripts.map(scriptSha)
+const countScript = scriptSha('count-keys')
+const scripts = [...storeScripts.map(scriptSha), countScript]
 
 const nodeAt = (/** @type {number} */ index) => ({
   ...{ address: `${host}:${firstPort + index}`, port: firstPort + index, index },
@@ -39,6 +40,10 @@ const nodeAt = (/** @type {number} */ index) => ({
   /** Connections with input. */
   waiting: /** @type {Set<Connection>} */ (new Set()),
 })
+
+const keyOf = (/** @type {string[]} */ args) =>
+  args[0] === 'EVALSHA' || args[0] === 'EVAL' ? args[3] : args[1]
+const countedKeys = (/** @type {string[]} */ args) => args.slice(3, 3 + Number(args[2]))
 
 const itemIn = /^(?:item|latest-hash):(\d+)/
 const stampIn = /^1[67]\d{11}/
@@ -136,6 +141,30 @@ export const simulatedCluster = ({
     executed.push({ name: args[0], key, slot, items: items.length > 1 ? [...new Set(items)] : items, stamps })
   }
 
+  /** @param {string[]} args @returns {string} */
+  const executedReply = (args) => {
+    const [name, sha] = args
+    const key = keyOf(args)
+    if (isOdd?.(key)) return '-WRONGTYPE Operation against a key holding the wrong kind of value\r\n'
+    if (sha !== countScript) note(args, key)
+    else for (const each of countedKeys(args)) note([name, each], each)
+    return sha === countScript ? `:${countedKeys(args).length}\r\n` : (replies[name]?.(args) ?? ':1\r\n')
+  }
+
+  /** The commands of a transaction are executed together, or none is. @param {Node} node @param {Connection} connection @param {boolean} asking */
+  const executeQueue = (node, connection, asking) => {
+    const { queue } = connection
+    connection.queue = null
+    if (queue === null) return '-ERR EXEC without MULTI\r\n'
+    const commands = queue.filter((args) => args !== null)
+    if (commands.length < queue.length)
+      return '-EXECABORT Transaction discarded because of previous errors.\r\n'
+    const elsewhere = commands
+      .map((args) => redirect(node, keyOf(args), asking))
+      .find((line) => line !== null)
+    return elsewhere ?? `*${commands.length}\r\n${commands.map(executedReply).join('')}`
+  }
+
   /** @param {Node} node @param {Connection} connection @param {string[]} args @returns {string} */
   const answer = (node, connection, args) => {
     const [name] = args
@@ -143,25 +172,33 @@ export const simulatedCluster = ({
       connection.greeted = true
       return random.chance(0.1) ? '-ERR unknown subcommand SETNAME\r\n' : '+OK\r\n'
     }
-    const { asking } = connection
+    const { asking, queue } = connection
     connection.asking = false
     const now = clock.now()
     if (node.refusals.length > 0) node.refusals = node.refusals.filter(({ untilMs }) => untilMs > now)
     if (node.misdirections.length > 0)
       node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
     const refusal = node.refusals.find(({ share }) => random.chance(share))
-    if (refusal) return `-${refusal.line}\r\n`
+    if (refusal) {
+      if (name === 'EXEC') connection.queue = null
+      else queue?.push(null)
+      return `-${refusal.line}\r\n`
+    }
     if (name === 'ASKING') {
       connection.asking = true
       return '+OK\r\n'
     }
-    const key = name === 'EVALSHA' || name === 'EVAL' ? args[3] : args[1]
-    const elsewhere = redirect(node, key, asking)
+    if (name === 'EXEC') return executeQueue(node, connection, asking)
+    if (name === 'MULTI') connection.queue = []
+    // A transaction is asked for as a whole.
+    connection.asking = asking && connection.queue !== null
+    if (name === 'MULTI') return '+OK\r\n'
+    const elsewhere = redirect(node, keyOf(args), asking)
+    queue?.push(elsewhere === null ? args : null)
     if (elsewhere !== null) return elsewhere
+    if (queue) return '+QUEUED\r\n'
     if (name === 'EVALSHA' && !node.scripts.has(args[1])) return '-NOSCRIPT No matching script.\r\n'
-    if (isOdd?.(key)) return '-WRONGTYPE Operation against a key holding the wrong kind of value\r\n'
-    note(args, key)
-    return replies[name]?.(args) ?? ':1\r\n'
+    return executedReply(args)
   }
 
   /** @param {Node} node @param {Connection} connection @param {number} most */

@@ -13,7 +13,11 @@ import { recordedLatencies, stageOf } from './stage.js'
 /** @import { Random } from '../helpers/random.js' */
 /** @import { Which } from './stage.js' */
 
-/** @typedef {Awaited<ReturnType<typeof playClients>>} PlayedClients */
+/**
+ * @typedef {Awaited<ReturnType<typeof playClients>>} PlayedClients
+ * @typedef {Omit<PlayedClients, 'scene' | 'reconnects'> & { scene: Pick<PlayedClients['scene'], 'clients' | 'pipeline' | 'repeatable' | 'maxBehindMs' | 'isCutShort'> }}
+ *   PlayedOperations of clients, or of one that sends in chunks
+ */
 
 const reconnectsForMs = 2500
 const silenceMs = 7500 // of a half-open connection, until it is given up

@@ -8,7 +8,7 @@ import { slotCount } from '../../lib/wire/slot.js'
 import { areLossy, mayEnd } from './faults.js'
 
 /** @import { Played } from './play.js' */
-/** @import { PlayedClients } from './play-clients.js' */
+/** @import { PlayedOperations } from './play-clients.js' */
 /** @import { Counts } from '../../lib/measure/ledger.js' */
 
 const longestRepeatMs = 4000
@@ -170,13 +170,13 @@ const recovery = (played) => {
   return [...late, ...wordsOf([harmless && acked + (repeatable ? 0 : uncertain) !== offered, words])]
 }
 
-/** Nothing goes to a server that was not confirmed, and a run does not end for another reason. @param {Played | PlayedClients} played */
+/** Nothing goes to a server that was not confirmed, and a run does not end for another reason. @param {Played | PlayedOperations} played */
 const confirmed = ({ unconfirmed, ended, faults }) => [
   ...unconfirmed.map((address) => `${address} was connected to, and nobody has confirmed it`),
   ...(mayEnd(faults) ? [] : ended).map((reason) => `the run was ended for no reason: ${reason}`),
 ]
 
-/** Every operation is counted exactly once. @param {PlayedClients} played */
+/** Every operation is counted exactly once. @param {PlayedOperations} played */
 const operations = ({ ledger, drawn, recorded, whole: settled }) => {
   const { whole, measured } = ledger
   const { offered, ...outcomes } = measured
@@ -194,7 +194,7 @@ const operations = ({ ledger, drawn, recorded, whole: settled }) => {
   ]
 }
 
-/** Nothing counts as done that was not executed. @param {PlayedClients} played */
+/** Nothing counts as done that was not executed. @param {PlayedOperations} played */
 const execution = ({ ledger, executed, drawn, odd, scene, tally }) => {
   const { acked, uncertain, unsettled } = ledger.whole
   const done = new Set(executed)
@@ -215,7 +215,7 @@ const execution = ({ ledger, executed, drawn, odd, scene, tally }) => {
   ]
 }
 
-/** @param {PlayedClients} played */
+/** @param {PlayedOperations} played */
 const boundsOfClients = ({ scene, most, leftOpen, ...played }) => {
   const { mostOpenOperations, mostWaiting, mostOpen, mostUnanswered } = played
   const { clients, pipeline } = scene
@@ -230,7 +230,7 @@ const boundsOfClients = ({ scene, most, leftOpen, ...played }) => {
   )
 }
 
-/** As `recovery`. @param {PlayedClients} played */
+/** As `recovery`. @param {PlayedOperations} played */
 const recoveryOfClients = ({ scene, ledger, whole, lostAfter, faults, odd }) => {
   if (scene.isCutShort) return []
   if (!whole) return ['it did not settle']

@@ -2,6 +2,7 @@
 import { describeFault } from './faults.js'
 import { playOverload } from './overload.js'
 import { play } from './play.js'
+import { playChunks } from './play-chunks.js'
 import { playClients } from './play-clients.js'
 import { describeFleetFault, playFleet } from './play-fleet.js'
 import { brokenIn, brokenInClients } from './properties.js'
@@ -12,13 +13,13 @@ import { brokenIn, brokenInClients } from './properties.js'
  * @import { FleetFault } from './play-fleet.js'
  * @import { Counts } from '../../lib/measure/ledger.js'
  * @import { Played } from './play.js'
- * @import { PlayedClients } from './play-clients.js'
+ * @import { PlayedOperations } from './play-clients.js'
  *
  * @typedef {keyof typeof plays} Simulated
  * @typedef {{ broken: string[], faults: (Fault | FleetFault)[] | null, items: Counts | null }} Seen
  */
 
-/** @template {Played | PlayedClients} P @param {(played: P) => string[]} brokenOf */
+/** @template {Played | PlayedOperations} P @param {(played: P) => string[]} brokenOf */
 const seen = (brokenOf) => (/** @type {P} */ played) => ({
   ...{ broken: brokenOf(played), faults: played.faults, items: played.ledger.whole },
 })
@@ -27,6 +28,7 @@ const seen = (brokenOf) => (/** @type {P} */ played) => ({
 export const plays = {
   socket: (/** @type {Which} */ which) => play(which).then(seen(brokenIn)),
   clients: (/** @type {Which} */ which) => playClients(which).then(seen(brokenInClients)),
+  chunks: (/** @type {Which} */ which) => playChunks(which).then(seen(brokenInClients)),
   fleet: playFleet,
   overload: playOverload,
 }

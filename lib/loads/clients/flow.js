@@ -137,7 +137,7 @@ export const clientsFlow = async (asked) => {
       return done
     },
     stop: offering.stop,
-    /** Call once a second: retries, silent connections, the age of the map, and events. */
+    /** Call once a second: retries, silent connections, and events. */
     watch() {
       if (closed) return
       router.watch()

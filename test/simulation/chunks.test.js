@@ -1,0 +1,3 @@
+import { seedTests } from '../helpers/seed-tests.js'
+
+seedTests('chunks', 1, 30)

@@ -1,0 +1,133 @@
+// Plays a client that sends in chunks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
+// beside what the servers executed. Each operation is about a counter of its own, so that an execution names its operation.
+import { chunksFlow } from '../../lib/loads/chunks/flow.js'
+import { socketCarrier } from '../../lib/loads/chunks/socket.js'
+import { operationsOf } from '../../lib/measure/operations.js'
+import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { noTally } from '../../lib/wire/decode.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { seeded } from '../helpers/random.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+import { recordedLatencies, stageOf } from './stage.js'
+
+/**
+ * @import { Random } from '../helpers/random.js'
+ * @import { Delivery } from '../../lib/workloads/declare.js'
+ * @import { PlayedOperations } from './play-clients.js'
+ * @import { Which } from './stage.js'
+ */
+
+const counters = 1e6
+const reconnectsForMs = 2500
+const silenceMs = 7500 // of a half-open connection, until it is given up
+const offersForMs = 1000 // when all is well again
+const longestMs = 90_000
+/** @type {readonly (readonly [string, Delivery])[]} */
+const strategies = [
+  ['counter-pipeline', 'pipeline'],
+  ['counter-transaction', 'transaction'],
+  ['counter-script', 'call'],
+]
+
+const drawScene = (/** @type {Random} */ random) => {
+  const cluster = random.chance(0.7)
+  const [strategy, delivery] = random.pick(strategies)
+  return {
+    ...{ cluster, strategy, delivery },
+    masters: cluster ? 1 + random.below(4) : 1,
+    spares: random.below(3),
+    serviceMs: random.pick([0.5, 5]),
+    chunkSize: random.pick([1, 2, 10, 100]),
+    maxBehindMs: random.pick([300, 1000, 3000]),
+    rateHz: random.chance(0.5) ? random.pick([30, 100]) : null,
+    warmUpMs: random.pick([0, 500]),
+    isCutShort: random.chance(0.15),
+  }
+}
+
+const numberOf = (/** @type {string} */ key) => Number(key.slice(key.lastIndexOf(':') + 1))
+
+/** @param {Which} which @returns {Promise<PlayedOperations>} */
+export const playChunks = async (which) => {
+  const { seed } = which
+  const scene = drawScene(seeded(seed))
+  const { chunkSize, maxBehindMs, rateHz, delivery, isCutShort, cluster: isCluster, masters } = scene
+  let stop = () => {}
+  const stage = stageOf(which, { ...scene, faultsToMs: 3000, longestTurnMs: 400 }, () => stop())
+  const { faults, random, clock, cluster, target, ended, lastFaultMs } = stage
+  const recoversMs = faults.some(({ kind }) => kind === 'half-open') ? silenceMs : reconnectsForMs
+  const wellMs = lastFaultMs + recoversMs + maxBehindMs
+  const keys = { structure: /** @type {const} */ ('string'), quantity: counters, counters }
+  const strategy = strategyOf(
+    samplePlan({ strategy: scene.strategy, ...keys }, { cluster: isCluster, masters }),
+  )
+  const chunk = strategy.chunk('add')
+  const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
+  const { recorded, record } = recordedLatencies()
+  let sent = 0
+  let mostOpenOperations = 0
+  let mostWaiting = 0
+  const outcomes = () => {
+    const { offered, ...counts } = ledger.whole
+    return Object.values(counts).reduce((sum, n) => sum + n, 0)
+  }
+  const lost = () => outcomes() - ledger.whole.acked
+
+  const run = async () => {
+    const flow = await chunksFlow({
+      plan: { chunkSize, items: counters, maxBehindMs },
+      schedule: rateHz === null ? null : scheduleOf({ rateHz, arrivals: 'constant', seed, durationMs: null }),
+      key: strategy.keyOf(1),
+      commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+      carrier: socketCarrier({ delivery, chunk, clock: clock.now }),
+      target,
+      scripts: strategy.scripts,
+      ledger,
+      latency: { record },
+      onSent(behindMs) {
+        sent++
+        if (behindMs < 0 || behindMs > maxBehindMs)
+          recorded.problems.push(`sent ${behindMs} ms after it was due`)
+      },
+      ...{ clock: clock.now, random: random.next, timers: clock.timers, onEvent: () => {} },
+    })
+    stage.begin()
+    const look = () => {
+      mostOpenOperations = Math.max(mostOpenOperations, ledger.whole.offered - outcomes())
+      mostWaiting = Math.max(mostWaiting, flow.waitingBytes())
+    }
+    stage.every(20, look, true)
+    stage.every(1000, flow.watch)
+    let lostBefore = 0
+    clock.after(wellMs, () => {
+      lostBefore = lost()
+    })
+    stop = flow.stop
+    flow.start()
+    clock.after(isCutShort ? lastFaultMs / 2 : wellMs + offersForMs, flow.stop)
+    await flow.offered
+    const whole = await stage.settled(flow, isCutShort)
+    const lostAfter = lost() - lostBefore
+    if (!whole) flow.abandon()
+    flow.close()
+    // Those that were being opened end too.
+    await clock.wait(10_000)
+    return { whole, lostAfter }
+  }
+  const ran = await clock.runUntil(run(), longestMs)
+  const most = chunk.size([counters], 1) + 64
+  return {
+    ...{ ...ran, ...stage.seen(), faults, ledger, recorded, mostOpenOperations, mostWaiting, most },
+    ...{ ended, unconfirmed: stage.unconfirmed, tally: noTally(), odd: 0 },
+    drawn: rateHz === null ? ledger.whole.offered : sent,
+    scene: {
+      clients: 1,
+      pipeline: chunkSize,
+      repeatable: false,
+      maxBehindMs,
+      isCutShort: isCutShort || ended.length > 0,
+    },
+    executed: cluster.executed.map(({ key }) => numberOf(key)),
+    leftOpen: cluster.network.open(),
+  }
+}
