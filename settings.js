@@ -1,4 +1,4 @@
-// The one table of options. The parser, the environment, the checks, --help, docs/options.md and
+// The one table of options. The parser, the environment, the checks, --help, docs/reference/options.md and
 // .env.example all come from it.
 
 import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
@@ -224,7 +224,7 @@ const groups = {
       help: 'data model: how items are stored',
       briefFor: { producer: 'how items are stored; --model: your own' } },
     { name: 'model', for: both, key: 'strategy', type: 'model',
-      help: 'your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
+      help: 'your own data model, from a file feed.js or feed.yaml (docs/reference/own-model.md)' },
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
       help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
@@ -239,7 +239,7 @@ const groups = {
     { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'sizes', range: ['1B', '512MB'],
       default: '128B',
       help: 'size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE ' +
-        'with a size and a number of values in each line (docs/traffic.md)',
+        'with a size and a number of values in each line (docs/reference/traffic.md)',
       briefFor: { producer: 'size of a value; or lognormal:, histogram:' } },
     { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',

@@ -1,19 +1,19 @@
 // What `import 'millrace'` offers. npm run readme writes the options of RunOptions, from settings.js, and the files of a run,
 // from their schemas.
 
-/** Options by their names, in camel case: docs/options.md explains them. Durations and sizes may have units. */
+/** Options by their names, in camel case: docs/reference/options.md explains them. Durations and sizes may have units. */
 export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
   strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction' | 'query-client' | 'query-scan' | 'query-scan-json' | 'query-scan-chunked' | 'query-index' | 'query-index-json' | 'query-search' | 'query-search-json' | 'update-get-set' | 'update-watch' | 'update-json' | 'update-hash' | 'queue-list' | 'queue-stream' | 'queue-zset'
-  /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
+  /** your own data model, from a file feed.js or feed.yaml (docs/reference/own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on; for queries and update-* that of documents, doc:1 and on */
   items?: number | string
   /** lifetime of an item; a range such as 60s-600s gives each item its own */
   ttl?: string
-  /** size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE with a size and a number of values in each line (docs/traffic.md) */
+  /** size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE with a size and a number of values in each line (docs/reference/traffic.md) */
   valueSize?: string
   /** random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero */
   payload?: 'random' | 'sparse' | 'zero'
@@ -257,7 +257,7 @@ export interface Warning {
   cause?: string
 }
 
-/** A measure by its name: docs/reports.md lists them. */
+/** A measure by its name: docs/reference/metrics.md lists them. */
 export interface Measure {
   name: string
   value: number

@@ -1,5 +1,5 @@
 // The programmatic entry: `run(options) -> result` and servers to run it on. Types are in index.d.ts, options in
-// docs/options.md.
+// docs/reference/options.md.
 
 export { MillraceError, OptionError } from './base/errors.js'
 export { run, startLocalServers } from './cli/run-here.js'

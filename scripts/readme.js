@@ -23,7 +23,7 @@ import {
 } from './readme/counters.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed, turnsNamed } from './readme/data.js'
 import { gatePart } from './readme/gate.js'
-import { between } from './readme/marks.js'
+import { between, linkedFrom } from './readme/marks.js'
 import { measuredFiles, measuredPart } from './readme/measured.js'
 import { membershipFit, membershipPictures, membershipSweep } from './readme/membership.js'
 import { answersPart, modelsPart, needsPart } from './readme/models.js'
@@ -77,8 +77,8 @@ const partsOf = (experiments) => {
   const membership = experiments.get('membership')
   const counters = experiments.get('counters')
   const versions = experiments.get('versions')
-  const results = 'docs/results.md'
-  const ownModel = 'docs/your-own-model.md'
+  const results = 'docs/reference/results.md'
+  const ownModel = 'docs/reference/own-model.md'
   return [
     ...(models
       ? /** @type {[string, string, string][]} */ ([
@@ -92,7 +92,7 @@ const partsOf = (experiments) => {
           ],
           ['README.md', 'answers', answersPart(experiments)],
           ['README.md', 'models', modelsPart(models)],
-          ['docs/data-models.md', 'models', modelsPart(models)],
+          ['docs/reference/data-models.md', 'models', modelsPart(models)],
         ])
       : []),
     ...(shardAdded
@@ -103,69 +103,69 @@ const partsOf = (experiments) => {
             pictureMarkup('charts/measured/add-shard', shardAddedChart(shardAdded).title),
           ],
           [
-            'docs/clusters-and-failures.md',
+            'docs/reference/clusters-and-failures.md',
             'add-shard',
-            pictureMarkup('../charts/measured/add-shard', shardAddedChart(shardAdded).title),
+            pictureMarkup('charts/measured/add-shard', shardAddedChart(shardAdded).title),
           ],
         ])
       : []),
     ...(membership
       ? /** @type {[string, string, string][]} */ ([
           ...Object.entries(membershipPictures(membership)).map(([name, { title }]) => [
-            'docs/membership.md',
+            'docs/studies/membership.md',
             name,
-            pictureMarkup(`../charts/measured/${name}`, title),
+            pictureMarkup(`charts/measured/${name}`, title),
           ]),
-          ['docs/membership.md', 'sweep', membershipSweep(membership)],
-          ['docs/membership.md', 'fit', membershipFit(membership)],
+          ['docs/studies/membership.md', 'sweep', membershipSweep(membership)],
+          ['docs/studies/membership.md', 'fit', membershipFit(membership)],
         ])
       : []),
     ...(counters
       ? /** @type {[string, string, string][]} */ ([
           ...Object.entries(countersPictures(counters)).map(([name, { title }]) => [
-            'docs/counters.md',
+            'docs/studies/counters.md',
             name,
-            pictureMarkup(`../charts/measured/${name}`, title),
+            pictureMarkup(`charts/measured/${name}`, title),
           ]),
-          ['docs/counters.md', 'delays', countersByDelay(counters)],
-          ['docs/counters.md', 'parts', countersParts(counters)],
-          ['docs/counters.md', 'sizes', countersBySize(counters)],
-          ['docs/counters.md', 'balance', countersBalance(counters)],
+          ['docs/studies/counters.md', 'delays', countersByDelay(counters)],
+          ['docs/studies/counters.md', 'parts', countersParts(counters)],
+          ['docs/studies/counters.md', 'sizes', countersBySize(counters)],
+          ['docs/studies/counters.md', 'balance', countersBalance(counters)],
         ])
       : []),
     ...(versions
       ? /** @type {[string, string, string][]} */ ([
-          ['docs/versions.md', 'tables', versionsTables(versions, turnsNamed('versions'))],
-          ['docs/versions.md', 'turnovers', versionsTurnovers(versions, turnsNamed('versions'))],
+          ['docs/studies/versions.md', 'tables', versionsTables(versions, turnsNamed('versions'))],
+          ['docs/studies/versions.md', 'turnovers', versionsTurnovers(versions, turnsNamed('versions'))],
         ])
       : []),
     ...clientsParts(experiments.get('clients')),
-    ['docs/clients.md', 'rates', clientRatesPart()],
-    ['docs/clients.md', 'batches', clientsBatchesPart()],
-    ['docs/clients.md', 'million', clientsMemoryPart()],
+    ['docs/studies/clients.md', 'rates', clientRatesPart()],
+    ['docs/studies/clients.md', 'batches', clientsBatchesPart()],
+    ['docs/studies/clients.md', 'million', clientsMemoryPart()],
     ...queriesParts(experiments, pictureMarkup),
     ...queuesParts(experiments, pictureMarkup),
     ...pageTables(experiments),
     ['README.md', 'questions', questionsPart(experiments)],
     ['README.md', 'sample', samplePart()],
-    ['docs/data-models.md', 'strategies', strategiesPart()],
-    ['docs/data-models.md', 'needs', needsPart()],
-    ['docs/choosing.md', 'needs', needsPart()],
-    ['docs/choosing.md', 'choices', choicesPart()],
-    ['docs/data-models.md', 'keys', keysPart()],
-    ['docs/options.md', 'options', optionsPart()],
-    ['docs/experiments.md', 'experiments', experimentsPart()],
+    ['docs/reference/data-models.md', 'strategies', strategiesPart()],
+    ['docs/reference/data-models.md', 'needs', needsPart()],
+    ['docs/choose.md', 'needs', needsPart()],
+    ['docs/choose.md', 'choices', choicesPart()],
+    ['docs/reference/data-models.md', 'keys', keysPart()],
+    ['docs/reference/options.md', 'options', optionsPart()],
+    ['docs/reference/experiments.md', 'experiments', experimentsPart()],
     [ownModel, 'placeholders', placeholdersPart()],
     [ownModel, 'mix-placeholders', mixPlaceholdersPart()],
     [ownModel, 'session-store', examplePart('session-store.yaml')],
     [ownModel, 'shop', examplePart('shop.yaml')],
     [ownModel, 'visitors', examplePart('visitors.yaml')],
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
-    ['docs/reports.md', 'metrics', metricsPart()],
-    ['docs/reports.md', 'prometheus', prometheusPart()],
-    ['docs/profiling.md', 'bars', profileBarsPart()],
-    ['docs/safety.md', 'acl', aclPart()],
-    ['docs/self-benchmark.md', 'gate', gatePart()],
+    ['docs/reference/metrics.md', 'metrics', metricsPart()],
+    ['docs/reference/metrics.md', 'prometheus', prometheusPart()],
+    ['docs/profile.md', 'bars', profileBarsPart()],
+    ['docs/reference/safety.md', 'acl', aclPart()],
+    ['docs/validation/self-benchmark.md', 'gate', gatePart()],
     [results, 'measured', measuredPart(experiments)],
   ]
 }
@@ -194,7 +194,8 @@ export const made = () => {
 export const generatedFiles = (read = readProjectFile, { parts, files } = made()) => {
   /** @type {Record<string, string>} */
   const pages = {}
-  for (const [file, mark, part] of parts) pages[file] = between(pages[file] ?? read(file), mark, part, file)
+  for (const [file, mark, part] of parts)
+    pages[file] = between(pages[file] ?? read(file), mark, linkedFrom(file, part), file)
   return { ...pages, ...files, 'lib/index.d.ts': typesFile(read('lib/index.d.ts')) }
 }
 

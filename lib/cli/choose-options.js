@@ -68,7 +68,7 @@ export const chooseOptions = [
   ...ownOptions('Candidates', [
     { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', repeatable: ',', otherwise: 'all that meet the needs; across servers, sorted-set',
       brief: 'data models, or files of your own: list,./feed.yaml',
-      help: 'data models, or files of your own (docs/your-own-model.md): list,./feed.yaml' },
+      help: 'data models, or files of your own (docs/reference/own-model.md): list,./feed.yaml' },
     { name: 'across', type: 'choice', choices: ['models', 'servers'], default: 'models',
       brief: 'servers: the same models on several server versions', help: 'servers: each model on every server of --servers' },
     { name: 'servers', type: 'text', place: 'NAMES', repeatable: ',', otherwise: 'that of PATH and all that npm run setup:peers has fetched',
@@ -108,7 +108,7 @@ export const chooseAbout = {
     ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
     ['one model on several servers', '--across servers --strategy list --rate 50k'],
   ],
-  more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choosing.md says how it decides, and how sure that is.`,
+  more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
 }
 
 /** @param {string | undefined} text */

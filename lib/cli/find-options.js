@@ -48,7 +48,7 @@ const group = 'What is searched for'
 export const findOptions = ownOptions(group, [
   { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
-    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reports.md; what a second alone does not have (memory, costs) is judged on the confirmation" },
+    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reference/metrics.md; what a second alone does not have (memory, costs) is judged on the confirmation" },
   { name: 'within', type: 'text', place: 'MIN..MAX', otherwise: 'from what the target achieves at the limit',
     brief: 'lowest and highest rate, as in 10k..500k',
     help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more' },
@@ -77,7 +77,7 @@ export const findAbout = {
     ['your own model, between two rates', "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST"],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],
-  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/finding.md says how it searches, and how sure that is.`,
+  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/highest-rate.md says how it searches, and how sure that is.`,
 }
 
 /** @param {string} text @returns {[number, number]} */

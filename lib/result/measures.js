@@ -261,7 +261,7 @@ export const measureNamed = (name) => {
   if (figure) return figure
   const names = METRICS.map((known) => known.name)
   // For p99 this is the first name that ends so, which usually is the latency from the due time.
-  const hint = didYouMean(name, names) || ' (docs/reports.md lists them)'
+  const hint = didYouMean(name, names) || ' (docs/reference/metrics.md lists them)'
   throw new OptionError(`no metric is called '${name.slice(0, 60)}'${hint}`)
 }
 

@@ -1,4 +1,4 @@
-// docs/clients.md: the highest rate of one process of each client, from docs/data/clients-find-*.json, which npm run readme
+// docs/studies/clients.md: the highest rate of one process of each client, from docs/data/clients-find-*.json, which npm run readme
 // takes from folders of `millrace find sorted-set --driver NAME`.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,6 +74,6 @@ export const clientRatesPart = (folder = dataFolder) => {
   const [{ versions, hardware: machine }] = searches
   return [
     table(['client', 'highest rate, items/s', 'sustained', 'CPU of the sending thread', 'the limit'], rows),
-    `\nNode ${versions.node}, server ${versions.servers.join(', ')}; ${machine}. Data: ${searches.map(({ driver }) => `[${driver}](data/${fileOf(driver)})`).join(', ')}.`,
+    `\nNode ${versions.node}, server ${versions.servers.join(', ')}; ${machine}. Data: ${searches.map(({ driver }) => `[${driver}](docs/data/${fileOf(driver)})`).join(', ')}.`,
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-// docs/clients.md: what each client library costs, from docs/data/clients.ndjson.
+// docs/studies/clients.md: what each client library costs, from docs/data/clients.ndjson.
 
 import { join } from 'node:path'
 import { bytes, count, micros } from '../../lib/base/units.js'
@@ -67,7 +67,7 @@ export const clientsParts = (document) => {
       .map((client) => [client, ...columns.map((column) => cellOf(document, client, column))])
       .filter((row) => row.slice(1).some((text) => text !== '–'))
     return /** @type {[string, string, string]} */ ([
-      'docs/clients.md',
+      'docs/studies/clients.md',
       name,
       table(['client', ...columns.map(({ title }) => title)], rows),
     ])
@@ -76,7 +76,7 @@ export const clientsParts = (document) => {
     `Node ${document.versions.node}, servers ${document.versions.servers.join(', ')}; ${document.hardware ?? ''}.`,
     ...(marks.length > 0 ? [`‡: ${marks.join('; ')}.`] : []),
   ].join(' ')
-  return [...parts, ['docs/clients.md', 'versions', note]]
+  return [...parts, ['docs/studies/clients.md', 'versions', note]]
 }
 
 /** A mean with its interval over the rounds. @param {number[]} values @param {(value: number) => string} shown */

@@ -1,4 +1,4 @@
-// What docs/counters.md says of the experiment in docs/data: its tables and its pictures.
+// What docs/studies/counters.md says of the experiment in docs/data: its tables and its pictures.
 import { counterChunks, counterTimes, figureOf, increments, labelOf, timeOf } from '../../charts/counters.js'
 import { micros } from '../../lib/base/units.js'
 import { figureText } from './findings.js'

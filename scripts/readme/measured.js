@@ -1,4 +1,4 @@
-// docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
+// docs/reference/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
 import { times } from '../../lib/base/units.js'
 import { experimentIds } from '../../lib/experiments/catalogue.js'
 import { publishedRatioWords } from '../../lib/experiments/ratios.js'
@@ -79,11 +79,11 @@ const partOf = (document) => {
     ...marks.map((text) => `- † ${markdownText(text)}`),
     '',
     ...picturesOf(document).flatMap(({ picture, file }) => [
-      `![${markdownText(`${id}: ${picture.title}`)}](../charts/measured/${file})`,
+      `![${markdownText(`${id}: ${picture.title}`)}](charts/measured/${file})`,
       '',
     ]),
     `Measured ${started.slice(0, 10)} on ${hardware}, Node ${versions.node}, servers ${versions.servers.join(', ')}: ${markdownText(setup)}.`,
-    `Data: [data/${id}.ndjson](data/${id}.ndjson).`,
+    `Data: [data/${id}.ndjson](docs/data/${id}.ndjson).`,
     '',
     `    ${command}`,
   ].join('\n')
@@ -106,7 +106,7 @@ export const measuredPart = (experiments) => {
   return [summary, ...documents.map(partOf)].join('\n\n')
 }
 
-/** Pictures of docs/results.md, by path. @param {Map<string, ExperimentDocument>} experiments @returns {Record<string, string>} */
+/** Pictures of docs/reference/results.md, by path. @param {Map<string, ExperimentDocument>} experiments @returns {Record<string, string>} */
 export const measuredFiles = (experiments) =>
   Object.fromEntries(
     inOrder(experiments)

@@ -1,4 +1,4 @@
-// What docs/membership.md says of the sweep in docs/data: its table, bytes per element and per structure fitted from it, and
+// What docs/studies/membership.md says of the sweep in docs/data: its table, bytes per element and per structure fitted from it, and
 // its pair of pictures.
 import { linearRegression } from 'simple-statistics'
 import { membershipMemory, membershipRates, pointsOf, structures } from '../../charts/membership.js'

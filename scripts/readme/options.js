@@ -1,4 +1,4 @@
-// docs/options.md and .env.example, from the table of options in settings.js.
+// docs/reference/options.md and .env.example, from the table of options in settings.js.
 
 import { commandNamed } from '../../lib/cli/commands.js'
 import { findAbout, findOptions } from '../../lib/cli/find-options.js'

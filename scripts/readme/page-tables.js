@@ -11,38 +11,42 @@ const memory = 'passes.memory_bytes_per_item'
 /** @type {readonly { page: string, id: string, figures: readonly string[] }[]} */
 const tables = Object.freeze([
   {
-    page: 'docs/membership.md',
+    page: 'docs/studies/membership.md',
     id: 'membership-thresholds',
     figures: [memory, 'passes.misses.server_cpu_us', 'passes.hits.server_cpu_us'],
   },
   {
-    page: 'docs/membership.md',
+    page: 'docs/studies/membership.md',
     id: 'membership-restore',
     figures: [memory, 'snapshot.save.total_ms', 'snapshot.flush.total_ms', 'snapshot.load.total_ms'],
   },
   {
-    page: 'docs/membership.md',
+    page: 'docs/studies/membership.md',
     id: 'membership-large',
     figures: [memory, 'passes.misses.server_cpu_us', 'passes.hits.server_cpu_us', 'passes.false_positives'],
   },
-  { page: 'docs/traffic.md', id: 'traffic-cost', figures: ['client.cpu_us_per_item', 'rate.achieved'] },
+  {
+    page: 'docs/reference/traffic.md',
+    id: 'traffic-cost',
+    figures: ['client.cpu_us_per_item', 'rate.achieved'],
+  },
   ...['latest-popularity', 'latest-value-spread', 'latest-connections'].map((id) => ({
-    page: 'docs/traffic.md',
+    page: 'docs/reference/traffic.md',
     id,
     figures: ['server.cpu_us_per_item', 'server.memory_bytes_per_item', 'bystander.p99'],
   })),
   {
-    page: 'docs/queries.md',
+    page: 'docs/studies/queries.md',
     id: 'queries',
     figures: ['queries.min', 'queries.avg', 'queries.max', 'server.cpu_us_per_item', 'bystander.max'],
   },
   {
-    page: 'docs/queues.md',
+    page: 'docs/studies/queues.md',
     id: 'queues',
     figures: ['rate.achieved', 'workers.work_us_mean', 'workers.busy_share', 'server.cpu_us_per_job'],
   },
   {
-    page: 'docs/queues.md',
+    page: 'docs/studies/queues.md',
     id: 'queues-stages',
     figures: [
       'rate.achieved',
@@ -52,17 +56,17 @@ const tables = Object.freeze([
     ],
   },
   {
-    page: 'docs/queries.md',
+    page: 'docs/studies/queries.md',
     id: 'queries-index',
     figures: ['load.seconds', 'load.data_bytes', 'load.index_seconds', 'load.index_bytes'],
   },
   {
-    page: 'docs/queries.md',
+    page: 'docs/studies/queries.md',
     id: 'queries-busy',
     figures: ['queries.avg', 'queries.max', 'queries.busy_pct', 'bystander.max'],
   },
   {
-    page: 'docs/queries.md',
+    page: 'docs/studies/queries.md',
     id: 'documents',
     figures: [
       'rate.achieved',
@@ -73,9 +77,13 @@ const tables = Object.freeze([
       'server.memory_bytes_per_item',
     ],
   },
-  { page: 'docs/lookups.md', id: 'lookups', figures: ['rate.achieved', 'server.operations_per_core'] },
   {
-    page: 'docs/lookups.md',
+    page: 'docs/studies/lookups.md',
+    id: 'lookups',
+    figures: ['rate.achieved', 'server.operations_per_core'],
+  },
+  {
+    page: 'docs/studies/lookups.md',
     id: 'resilience',
     figures: ['save', 'flush', 'load'].flatMap((step) => [
       `snapshot.${step}.longest_ms`,
@@ -94,7 +102,7 @@ const tableOf = ({ rows, id }, names) => {
       ...figures.map((name) => figureText(name, row.figures[name] && centreOf(row.figures[name]))),
     ]),
   )
-  return rows.some(isInvalid) ? `${made}\n\n${invalidNote(`results.md#${id}`)}` : made
+  return rows.some(isInvalid) ? `${made}\n\n${invalidNote(`docs/reference/results.md#${id}`)}` : made
 }
 
 /** @param {Map<string, ExperimentDocument>} experiments @returns {[file: string, mark: string, part: string][]} */

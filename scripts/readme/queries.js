@@ -1,4 +1,4 @@
-// What docs/queries.md says of the experiments in docs/data: their pictures, and when the hand-made index beats the module.
+// What docs/studies/queries.md says of the experiments in docs/data: their pictures, and when the hand-made index beats the module.
 
 import { figureOf } from '../../charts/counters.js'
 import {
@@ -106,13 +106,13 @@ export const queriesPictures = (experiments) => {
  * @returns {[file: string, mark: string, part: string][]}
  */
 export const queriesParts = (experiments, markup) => {
-  const page = 'docs/queries.md'
+  const page = 'docs/studies/queries.md'
   const selectivity = experiments.get('queries-selectivity')
   const queries = experiments.get('queries')
   return [
     ...Object.entries(queriesPictures(experiments)).map(
       ([name, { title }]) =>
-        /** @type {[string, string, string]} */ ([page, name, markup(`../charts/measured/${name}`, title)]),
+        /** @type {[string, string, string]} */ ([page, name, markup(`charts/measured/${name}`, title)]),
     ),
     ...(queries
       ? [/** @type {[string, string, string]} */ ([page, 'queries-findings', findingsPart(queries)])]

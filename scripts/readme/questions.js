@@ -29,7 +29,7 @@ const questions = Object.freeze([
   {
     id: 'membership-large',
     question: 'Is this id known?',
-    page: 'docs/membership.md',
+    page: 'docs/studies/membership.md',
     finding: (document) => {
       const of = (/** @type {string} */ label) => {
         const row = `${label} (Redis 8.2)`
@@ -41,7 +41,7 @@ const questions = Object.freeze([
   {
     id: 'counters',
     question: 'One call per increment, or many in one?',
-    page: 'docs/counters.md',
+    page: 'docs/studies/counters.md',
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
         marked(document, label, micros((timeOf(document, label) ?? 0) * 1000))
@@ -51,7 +51,7 @@ const questions = Object.freeze([
   {
     id: 'queries',
     question: 'What does a filter query cost?',
-    page: 'docs/queries.md',
+    page: 'docs/studies/queries.md',
     finding: (document) => {
       const of = (/** @type {string} */ label) => {
         const row = `${label}, 3 clients`
@@ -63,7 +63,7 @@ const questions = Object.freeze([
   {
     id: 'lookups',
     question: 'How many GETs does one server answer?',
-    page: 'docs/lookups.md',
+    page: 'docs/studies/lookups.md',
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
         marked(document, label, count(Math.round(figure(document, label, 'rate.achieved') / 1000) * 1000))
@@ -73,7 +73,7 @@ const questions = Object.freeze([
   {
     id: 'queues',
     question: 'How many workers drain my queue?',
-    page: 'docs/queues.md',
+    page: 'docs/studies/queues.md',
     finding: (document) => {
       const of = (/** @type {number} */ jobs) => workersNeeded(document, 'take 10, sleep 2 ms', jobs).workers
       return `${of(5000)} workers whose jobs wait 2 ms do 5,000 a second, ${of(30_000)} on several boxes 30,000`
@@ -82,7 +82,7 @@ const questions = Object.freeze([
   {
     id: 'resilience',
     question: 'What do small shards change?',
-    page: 'docs/lookups.md#resilience',
+    page: 'docs/studies/lookups.md#resilience',
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
         marked(document, label, micros(figure(document, label, 'snapshot.load.longest_ms') * 1000))
@@ -95,13 +95,11 @@ const questions = Object.freeze([
 export const questionsPart = (experiments) => {
   const rows = questions.flatMap(({ id, question, page, finding }) => {
     const document = experiments.get(id)
-    return document
-      ? [[question, finding(document), `[${page.replace(/^docs\/|\.md.*$/g, '')}](${page})`]]
-      : []
+    return document ? [[question, finding(document), `[${page.replace(/^.*\/|\.md.*$/g, '')}](${page})`]] : []
   })
   const isMarked = rows.some(([, found]) => found.includes('†'))
   return [
     table(['other questions', 'what was measured', 'tables and pictures'], rows),
-    ...(isMarked ? ['', invalidNote('docs/results.md')] : []),
+    ...(isMarked ? ['', invalidNote('docs/reference/results.md')] : []),
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-// What docs/queues.md says of the measurements in docs/data: pictures of the experiment and of a run, and other tools.
+// What docs/studies/queues.md says of the measurements in docs/data: pictures of the experiment and of a run, and other tools.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { queueBacklog, queueRates, sweepsOf } from '../../charts/queues.js'
@@ -125,14 +125,14 @@ const queuePeersPart = () => {
  * @returns {[file: string, mark: string, part: string][]}
  */
 export const queuesParts = (experiments, markup) => {
-  const page = 'docs/queues.md'
+  const page = 'docs/studies/queues.md'
   const peers = queuePeersPart()
   const sweep = experiments.get('queues')
   return [
     ...(sweep ? [/** @type {[string, string, string]} */ ([page, 'queues-laws', lawsPart(sweep)])] : []),
     ...Object.entries(queuesPictures(experiments)).map(
       ([name, { title }]) =>
-        /** @type {[string, string, string]} */ ([page, name, markup(`../charts/measured/${name}`, title)]),
+        /** @type {[string, string, string]} */ ([page, name, markup(`charts/measured/${name}`, title)]),
     ),
     ...(peers === null ? [] : /** @type {[string, string, string][]} */ ([[page, 'queue-peers', peers]])),
   ]

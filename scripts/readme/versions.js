@@ -1,4 +1,4 @@
-// docs/versions.md: what each data model costs on each server version against the first, and what turns over between versions.
+// docs/studies/versions.md: what each data model costs on each server version against the first, and what turns over between versions.
 import { median } from 'simple-statistics'
 import { bytes, micros, times } from '../../lib/base/units.js'
 import { netCost } from '../../lib/result/measures.js'

@@ -1,4 +1,4 @@
-// The rights that docs/safety.md names are enough, for every strategy, and no more than these.
+// The rights that docs/reference/safety.md names are enough, for every strategy, and no more than these.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
@@ -15,7 +15,7 @@ import { startCluster, startServer, suiteScope } from '../helpers/servers.js'
 /** @import { TestContext } from 'node:test' */
 /** @import { Declaration } from '../../lib/workloads/declare.js' */
 
-const page = readFileSync(new URL('../../docs/safety.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/reference/safety.md', import.meta.url), 'utf8')
 const line = String(/^ACL SETUSER millrace .+$/m.exec(page)?.[0])
 const password = 'PASSWORD'
 

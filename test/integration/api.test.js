@@ -128,8 +128,8 @@ test('a run that fails before its load leaves no connection and no timer', async
   await until('all are closed', () => left() <= before)
 })
 
-test('the example of docs/api.md prints its line and nothing else, and leaves no results', async () => {
-  const page = readFileSync(`${root}/docs/api.md`, 'utf8')
+test('the example of docs/reference/api.md prints its line and nothing else, and leaves no results', async () => {
+  const page = readFileSync(`${root}/docs/reference/api.md`, 'utf8')
   const [, example] = /```js\n([\s\S]*?)```/.exec(page) ?? []
   const had = existsSync(`${root}/results`)
   const args = ['--input-type=module', '-e', example]

@@ -284,7 +284,10 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
   test('the recipe of the documentation', async (t) => {
     const python = peer(t, 'moto')
     if (!python) return
-    const page = readFileSync(fileURLToPath(new URL('../../docs/elasticache.md', import.meta.url)), 'utf8')
+    const page = readFileSync(
+      fileURLToPath(new URL('../../docs/reference/elasticache.md', import.meta.url)),
+      'utf8',
+    )
     const [, recipe] = /<!-- shell: moto -->\n```sh\n([\s\S]*?)```/.exec(page) ?? []
     assert.ok(recipe)
     const run = storedRun(t, ['127.0.0.1:6379'], Math.floor(Date.now() / minute) * minute - 10 * minute)

@@ -1,4 +1,4 @@
-// The worked examples of docs/your-own-model.md on a real server: what is stored, read, verified and cleaned up.
+// The worked examples of docs/reference/own-model.md on a real server: what is stored, read, verified and cleaned up.
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const example = (/** @type {string} */ name) => join(root, 'docs/examples', name)
-const page = readFileSync(join(root, 'docs/your-own-model.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/reference/own-model.md'), 'utf8')
 const sessions = ['--model', example('session-store.yaml')]
 
 /** The options of a line that make the model. @param {string[]} words */

@@ -1,4 +1,4 @@
-// A profile of a cluster with TLS, by the user of docs/profiling.md, whose keyspace is hostile: 100,000 names, some of bytes
+// A profile of a cluster with TLS, by the user of docs/profile.md, whose keyspace is hostile: 100,000 names, some of bytes
 // that are no text, a value of 512 MB, and keys that go while they are looked at.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
 /** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
 
-const page = readFileSync(new URL('../../docs/profiling.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/profile.md', import.meta.url), 'utf8')
 const userLines = [...page.matchAll(/^ACL (SETUSER .*)$/gm)].map(([, line]) => line.split(' '))
 const password = 'a-profile-password'
 const names = 100_000

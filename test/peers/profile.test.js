@@ -1,4 +1,4 @@
-// What each version of the servers tells a profile, to the user of docs/profiling.md.
+// What each version of the servers tells a profile, to the user of docs/profile.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { peer } from '../helpers/peers.js'
 import { until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
-const page = readFileSync(new URL('../../docs/profiling.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/profile.md', import.meta.url), 'utf8')
 const userLines = [...page.matchAll(/^ACL (SETUSER .*)$/gm)].map(([, line]) =>
   line.replace('PASSWORD', 'pass').split(' '),
 )

@@ -1,4 +1,4 @@
-// The table of docs/clients-faults.md is what the script makes of its data.
+// The table of docs/studies/clients-faults.md is what the script makes of its data.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -11,10 +11,10 @@ const [script, data] = ['scripts/client-faults.js', 'docs/data/clients-faults.nd
 const played = (/** @type {string[]} */ ...args) =>
   spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
 
-test('docs/clients-faults.md has the table of docs/data/clients-faults.ndjson', () => {
+test('docs/studies/clients-faults.md has the table of docs/data/clients-faults.ndjson', () => {
   const { stdout, stderr, status } = played('--table', '--file', data)
   assert.equal(status, 0, stderr)
-  assert.ok(readFileSync(pathOf('docs/clients-faults.md'), 'utf8').includes(stdout))
+  assert.ok(readFileSync(pathOf('docs/studies/clients-faults.md'), 'utf8').includes(stdout))
 })
 
 test('words that no fault has are one line with the names of all, and exit 2', () => {

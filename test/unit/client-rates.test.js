@@ -1,4 +1,4 @@
-// What docs/clients.md says of the highest rate of each client, from find.json.
+// What docs/studies/clients.md says of the highest rate of each client, from find.json.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -121,7 +121,7 @@ const peer = (/** @type {string} */ name) => peers.find((/** @type {any} */ row)
 
 /** What a page says, from the data. @type {Record<string, string[]>} */
 const said = {
-  'lookups.md': [
+  'studies/lookups.md': [
     `within ${Math.round(100 * engines.toSorted((a, b) => b - a)[1])} % of redis-1 except for one cell`,
     `another client's PING takes up to ${Math.round(longestWaitMs)} ms at p99`,
     `two shards answer ${Math.round(hz('threads-or-shards', '2 shards, pipeline 1') / hz('threads-or-shards', '1 server, 2 threads, pipeline 1'))} times as many operations`,
@@ -129,12 +129,12 @@ const said = {
     `the rate is ${lower('50 x 10, each as likely')} % lower with equally likely keys than with keys in order, and ${lower('50 x 10, zipf 0.99')} % lower with zipf`,
     `for ${snapshotS('8 shards', 'load.longest').toFixed(2)} s instead of ${Math.round(snapshotS('1 server', 'load.longest'))} s. All eight, one after the other, take ${snapshotS('8 shards', 'save.total').toFixed(1)} s to save; one server takes ${snapshotS('1 server', 'save.total').toFixed(1)} s. Another client waits ${Math.min(...waitsMs)} to ${Math.max(...waitsMs)} ms at most`,
   ],
-  'counters.md': [
+  'studies/counters.md': [
     `the loop takes ${Math.round(loopS)} s at 5 ms and a script ${(chunksMs('script of 10,000, 5 ms') / 1000).toFixed(2)} s`,
     `within ${Math.round(100 * (slowestMs / quickestMs - 1))} % of each other at 5 ms (${Math.round(quickestMs)} to ${Math.round(slowestMs)} ms)`,
     `a pipeline is the fastest (${(chunksMs('1M, pipeline of 10,000, 5 ms') / 1000).toFixed(1)} s, a script ${(chunksMs('1M, script of 10,000, 5 ms') / 1000).toFixed(1)} s)`,
   ],
-  'membership.md': [
+  'studies/membership.md': [
     `A hash takes ${beside('hash 2^0')} bytes in addition to the id and a set ${beside('set 2^0')} (published: 70 each), a sorted set ${beside('zset 2^0')} (`,
     `**Flat keys** take ${beside('flat')} bytes in addition to the id`,
     `those take ${less('hash 2^0')} to ${less('set 2^0')} % less`,
@@ -159,7 +159,7 @@ const said = {
     `A Bloom filter of one in a million takes ${large(oneInAMillion).toFixed(1)} bytes, since SETBIT doubles its string, and had ${Math.round(1e7 * large(oneInAMillion, 'false_positives'))} false positives among 10 million ids`,
     `2^20 sets take ${(restored('set 2^20', 'load') / restored('flat', 'load')).toFixed(1)} times as long to load as flat keys`,
   ],
-  'queues.md': [
+  'studies/queues.md': [
     `32 of them do ${Math.min(...ofOne)} to ${Math.max(...ofOne)} times the work of one`,
     `which is ${more('1 worker')} % more for one worker and ${more('32 workers')} % for 32`,
     `a second filter on the same core brings nothing (${secondFilter.ratio.toFixed(2)}, ${Number(secondFilter.low).toFixed(2)} to ${Number(secondFilter.high).toFixed(2)})`,
@@ -167,7 +167,7 @@ const said = {
     `An output that waits 1 ms does about ${hundreds(stagedHz('1 filter, 1 output'))} jobs a second, asking and confirming included, and a core about ${hundreds(stagedHz('8 filters, 4 outputs')).toLocaleString('en')} of 500 µs`,
     `BullMQ's ${Math.round(peer('BullMQ').done_commands)} commands a job cost it ${(peer('BullMQ').done_cpu_us / peer('queue-stream').done_cpu_us).toFixed(1)} times what \`queue-stream\` costs`,
   ],
-  'traffic.md': [
+  'reference/traffic.md': [
     `${range(saved('latest-popularity', cpu))} less by popularity, ${range(saved('latest-value-spread', cpu))} by sizes, ${range(saved('latest-connections', cpu))} by connections`,
     `${sparing('in order')} % when items are written in order, ${sparing('each as likely')} % when all are equally likely, ${sparing('zipf')} % with zipf and ${sparing('hot')} % with a hot tenth`,
     `the list saves about ${hundreds(bytesSaved('latest-popularity', 'in order'))} B of ${hundreds(median('latest-popularity', 'sorted set, in order', memory))}, or of ${hundreds(median('latest-value-spread', 'sorted set, all 455 B', memory))}`,
@@ -175,7 +175,9 @@ const said = {
   ],
 }
 
-for (const name of readdirSync(docs).filter((one) => one.endsWith('.md')))
+for (const name of readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((one) =>
+  one.endsWith('.md'),
+))
   test(`numbers by hand in docs/${name}`, () => {
     const text = readFileSync(new URL(name, docs), 'utf8')
     const claims = said[name] ?? []

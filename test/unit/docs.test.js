@@ -14,8 +14,10 @@ import { anchorsOf, commandsOf, linksOf } from '../helpers/markdown.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const textOf = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8')
-const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs]
 const scripts = /** @type {Record<string, string>} */ (JSON.parse(textOf('package.json')).scripts)
 
 test('links of README.md and docs/ lead to files and headings that exist', () => {
@@ -36,7 +38,7 @@ test('links of README.md and docs/ lead to files and headings that exist', () =>
 test('README.md leads to every page of docs/, and is short', () => {
   const readme = textOf('README.md')
   const linked = linksOf(readme).map((link) => link.split('#')[0])
-  const missing = docs.filter((name) => !linked.includes(`docs/${name}`))
+  const missing = docs.filter((name) => !linked.includes(name))
   assert.deepEqual(missing, [])
   const { length } = readme.split('\n')
   assert.ok(length <= 250, `README.md has ${length} lines`)

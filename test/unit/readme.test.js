@@ -23,7 +23,7 @@ test('generated parts of README.md and docs/, .env.example and pictures are curr
 })
 
 test('a part that differs is written anew, and nothing else', () => {
-  const options = 'docs/options.md'
+  const options = 'docs/reference/options.md'
   const old = `before\n${fileText(options).replace('items per interval', 'things')}after`
   const read = (/** @type {string} */ file) => (file === options ? old : fileText(file))
   assert.equal(generatedFiles(read, fromData)[options], `before\n${fileText(options)}after`)

@@ -51,7 +51,7 @@ test('the package has what its programs read, and nothing of the repository besi
   for (const name of [
     ...[bin.millrace, ...Object.values(exports['.']).map((path) => path.slice('./'.length))],
     ...['producer.js', 'consumer.js', 'settings.js', 'charts/index.js', 'lua/release-lease.lua'],
-    ...['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/options.md', 'docs/schemas/run.schema.json'],
+    ...['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/reference/options.md', 'docs/schemas/run.schema.json'],
     ...['docs/examples/session-store.yaml', 'lib/report/page/browser/script.js'],
   ])
     assert.ok(packed.has(name), name)

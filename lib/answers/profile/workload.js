@@ -1,4 +1,4 @@
-// A workload file of a profile: a mix (docs/your-own-model.md) with as many keys, of the same types and sizes, and the same
+// A workload file of a profile: a mix (docs/reference/own-model.md) with as many keys, of the same types and sizes, and the same
 // commands at their shares. Comments of the file name what is assumed, as no counter reports it. Pure.
 import { commandForms, creators, elementBytes, removers } from './command-forms.js'
 import { expectedOf, halfOf } from './expected.js'

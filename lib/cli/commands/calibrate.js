@@ -20,7 +20,7 @@ import { interruptsOfSeries } from '../signals.js'
 // biome-ignore format: a table, an option a row
 export const calibrationOptions = ownOptions('Calibration', [
   { name: 'model', key: 'ownModel', type: 'model', place: 'FILE', otherwise: 'none',
-    help: 'your own data model as well, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
+    help: 'your own data model as well, from a file feed.js or feed.yaml (docs/reference/own-model.md)' },
   { name: 'url', type: 'text', place: 'URL', otherwise: 'local servers',
     help: 'calibrate on this server, best of the node type you consider; keys get the prefix millrace-calibrate: and are removed' },
   { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },

@@ -106,7 +106,7 @@ export const command = {
       ['ten minutes of a cluster', '--host cache.example.net --tls --cluster --duration 10m'],
       ['without words of its keys', '--host cache.example.net --tls --anonymous'],
     ],
-    more: 'It reads no value and changes nothing. docs/profiling.md says what it asks, which ACL user it needs, and what it cannot know.',
+    more: 'It reads no value and changes nothing. docs/profile.md says what it asks, which ACL user it needs, and what it cannot know.',
   },
   options: [...own, ...ofTarget],
   work: async ({ settings, redact }) => profiled(await withPassword(settings, redact), redact),

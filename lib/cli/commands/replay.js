@@ -115,7 +115,7 @@ export const command = {
       ['on a test server, as it was', 'profile/NAME/workload.yaml --host test.example.net'],
       ['what if traffic grows?', 'profile/NAME/workload.yaml --host test.example.net --rate 250%'],
     ],
-    more: 'Other options are those of millrace write. docs/profiling.md says what a workload file assumes.',
+    more: 'Other options are those of millrace write. docs/profile.md says what a workload file assumes.',
   },
   options: own,
   passed: taken,
