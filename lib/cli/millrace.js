@@ -23,8 +23,13 @@ const [word, argv] =
   first === 'help' && rest.length > 0 ? [rest[0], ['--help', ...rest.slice(1)]] : [first, rest]
 const isVersion = ['-v', '--version'].includes(word)
 
+const isData = first === 'help' && rest.includes('--json')
+
 // For these nothing of a command is loaded.
-if (isVersion || ['-h', '--help', 'help'].includes(word)) {
+if (isData) {
+  const { helpJson } = await import('./help-json.js')
+  process.exitCode = await helpJson(rest, process)
+} else if (isVersion || ['-h', '--help', 'help'].includes(word)) {
   process.stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code }) => {
     process.exitCode = code === 'EPIPE' ? ExitCode.done : ExitCode.fault
   })

@@ -1,0 +1,71 @@
+// `millrace help --json`: what programs read of commands and options is what the parser takes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { commandNamed, commands } from '../../lib/cli/commands.js'
+import { helpData } from '../../lib/cli/help-json.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { VALUE_TYPES } from '../../lib/options/values.js'
+import { startProgram } from '../helpers/programs.js'
+
+const { commands: all } = await helpData([])
+
+test('every command is there, with every option that its parser takes and the help shows', async () => {
+  assert.deepEqual(
+    all.map(({ name }) => name),
+    Object.keys(commands),
+  )
+  for (const { name, options } of all) {
+    const command = await commandNamed(name)
+    const shown = command.options.filter(({ hidden }) => !hidden)
+    assert.deepEqual(
+      options.map((option) => option.name),
+      shown.map((option) => option.name),
+      name,
+    )
+  }
+})
+
+test('the parser takes each option by each of its names, and as a flag only what is one', async () => {
+  for (const { name, options } of all) {
+    const { options: parsed } = await commandNamed(name)
+    for (const option of options)
+      for (const alias of [option.name, ...option.aliases]) {
+        const dashes = alias.length === 1 ? `-${alias}` : `--${alias}`
+        const isFlag = option.type === 'flag'
+        const typed = typedLine([isFlag ? dashes : `${dashes}=value`].flat(), parsed)
+        assert.equal(typed.options.get(option.name), isFlag ? 'true' : 'value', `${name} ${dashes}`)
+      }
+  }
+})
+
+test('a default and each choice are values that the option takes', async () => {
+  for (const { name, options } of all) {
+    const { options: parsed } = await commandNamed(name)
+    for (const { name: option, type, default: value, choices, otherwise } of options) {
+      const row = parsed.find((one) => one.name === option) ?? assert.fail(option)
+      if (type === 'flag') {
+        assert.equal(typeof value, 'boolean', option)
+        continue
+      }
+      assert.ok(value === null || otherwise === null || typeof value === 'string', option)
+      // A path or a pattern of names is looked up when it is read.
+      const values = type === 'model' ? [] : [value, ...choices].filter((one) => typeof one === 'string')
+      for (const text of values)
+        assert.notEqual(VALUE_TYPES[row.type].read(text, row), undefined, `${name} --${option} ${text}`)
+    }
+  }
+})
+
+test('millrace help --json prints it, of all commands or of some; an unknown one is an error', async (t) => {
+  const [whole, some, none] = await Promise.all(
+    ['help --json', 'help write --json', 'help wrte --json'].map(
+      (line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended,
+    ),
+  )
+  assert.equal(whole.code, 0)
+  assert.deepEqual(JSON.parse(whole.stdout).commands, JSON.parse(JSON.stringify(all)))
+  const { commands: one, exit_codes: codes } = JSON.parse(some.stdout)
+  assert.deepEqual([one.length, one[0].name, codes.threshold], [1, 'write', 99])
+  assert.deepEqual([none.code, none.stdout], [2, ''])
+  assert.match(none.stderr, /^millrace has no command 'wrte'; did you mean write\?\n$/)
+})
