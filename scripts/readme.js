@@ -9,7 +9,6 @@ import { profileSchema } from '../lib/answers/profile/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { compareFind } from '../lib/cli/compare-find-report.js'
 import { repositoryScript } from '../lib/cli/script.js'
-import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { choicesPart } from './readme/choices.js'
 import { clientRatesPart, searchData } from './readme/client-rates.js'
@@ -21,7 +20,7 @@ import {
   countersParts,
   countersPictures,
 } from './readme/counters.js'
-import { dataFolder, dataOf, documents, runDocumentNamed, runNamed, turnsNamed } from './readme/data.js'
+import { dataFolder, dataOf, documents, runNamed, turnsNamed } from './readme/data.js'
 import { gatePart } from './readme/gate.js'
 import { between, linkedFrom } from './readme/marks.js'
 import { measuredFiles, measuredPart } from './readme/measured.js'
@@ -44,6 +43,7 @@ import {
   prometheusPart,
   strategiesPart,
 } from './readme/reference.js'
+import { sampleText, terminalColumns, terminalFiles, terminalMarkup } from './readme/terminal.js'
 import { typesFile } from './readme/types.js'
 import { versionsTables, versionsTurnovers } from './readme/versions.js'
 
@@ -52,15 +52,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Each is measured on several servers, which are in parentheses. @param {{ rows: { label: string }[] }} experiment */
 const modelsIn = ({ rows }) => new Set(rows.map(({ label }) => label.replace(/ \(.*$/, ''))).size
 
-/** Wide enough that no line of the table breaks. */
-const sampleColumns = 100
-
 /** What a program prints, as it was measured. */
-const samplePart = () => {
-  const run = runDocumentNamed('sample')
-  if (!run) throw new Error('docs/data/sample.run.json is missing')
-  return `\`\`\`\n${runText(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
-}
+const samplePart = () => `\`\`\`\n${sampleText(terminalColumns)}\n\`\`\``
 
 /** A file of docs/examples as a block. @param {string} name */
 const examplePart = (name) =>
@@ -90,18 +83,12 @@ const partsOf = (experiments) => {
               `${modelsFinding(models)}: server CPU and memory per item of ${modelsIn(models)} data models`,
             ),
           ],
-          ['README.md', 'answers', answersPart(experiments)],
-          ['README.md', 'models', modelsPart(models)],
-          ['docs/reference/data-models.md', 'models', modelsPart(models)],
+          ['docs/models.md', 'answers', answersPart(experiments)],
+          ['docs/models.md', 'models', modelsPart(models)],
         ])
       : []),
     ...(shardAdded
       ? /** @type {[string, string, string][]} */ ([
-          [
-            'README.md',
-            'add-shard',
-            pictureMarkup('charts/measured/add-shard', shardAddedChart(shardAdded).title),
-          ],
           [
             'docs/reference/clusters-and-failures.md',
             'add-shard',
@@ -147,11 +134,11 @@ const partsOf = (experiments) => {
     ...queuesParts(experiments, pictureMarkup),
     ...pageTables(experiments),
     ['README.md', 'questions', questionsPart(experiments)],
-    ['README.md', 'sample', samplePart()],
+    ['README.md', 'terminal', terminalMarkup()],
+    ['docs/measure.md', 'sample', samplePart()],
     ['docs/reference/data-models.md', 'strategies', strategiesPart()],
-    ['docs/reference/data-models.md', 'needs', needsPart()],
-    ['docs/choose.md', 'needs', needsPart()],
-    ['docs/choose.md', 'choices', choicesPart()],
+    ['docs/models.md', 'needs', needsPart()],
+    ['docs/validation/choosing.md', 'choices', choicesPart()],
     ['docs/reference/data-models.md', 'keys', keysPart()],
     ['docs/reference/options.md', 'options', optionsPart()],
     ['docs/reference/experiments.md', 'experiments', experimentsPart()],
@@ -163,7 +150,7 @@ const partsOf = (experiments) => {
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reference/metrics.md', 'metrics', metricsPart()],
     ['docs/reference/metrics.md', 'prometheus', prometheusPart()],
-    ['docs/profile.md', 'bars', profileBarsPart()],
+    ['docs/validation/profiling.md', 'bars', profileBarsPart()],
     ['docs/reference/safety.md', 'acl', aclPart()],
     ['docs/validation/self-benchmark.md', 'gate', gatePart()],
     [results, 'measured', measuredPart(experiments)],
@@ -180,6 +167,7 @@ export const made = () => {
       ...schemaFiles(),
       ...pictureFiles(experiments, runNamed('add-shard')),
       ...measuredFiles(experiments),
+      ...terminalFiles(),
       ...clientsPicture(experiments.get('clients')),
     },
   }

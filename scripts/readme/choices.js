@@ -1,4 +1,4 @@
-// What docs/choose.md says of the choices in docs/data/choose.json, which npm run bench:choose measured.
+// What docs/validation/choosing.md says of the choices in docs/data/choose.json, which npm run bench:choose measured.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alikeLine, barsOf, regretOf } from '../bench/choose-workloads.js'

@@ -108,7 +108,7 @@ const shardBullet = (experiments) => {
   const [ten] = experiments.get('ten-sorted-sets')?.ratios ?? []
   if (!hot || !ten || !isClear(hot) || !isClear(ten)) return []
   return [
-    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the gross CPU of the least busy. With ten sorted sets the busiest uses ${ratioText(ten)} times as much ([data](docs/reference/results.md#shards)).`,
+    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the gross CPU of the least busy. With ten sorted sets the busiest uses ${changeWords(ten, 'gross CPU')} than with one ([data](docs/reference/results.md#shards)).`,
   ]
 }
 

@@ -26,12 +26,12 @@ const tables = Object.freeze([
     figures: [memory, 'passes.misses.server_cpu_us', 'passes.hits.server_cpu_us', 'passes.false_positives'],
   },
   {
-    page: 'docs/reference/traffic.md',
+    page: 'docs/studies/traffic.md',
     id: 'traffic-cost',
     figures: ['client.cpu_us_per_item', 'rate.achieved'],
   },
   ...['latest-popularity', 'latest-value-spread', 'latest-connections'].map((id) => ({
-    page: 'docs/reference/traffic.md',
+    page: 'docs/studies/traffic.md',
     id,
     figures: ['server.cpu_us_per_item', 'server.memory_bytes_per_item', 'bystander.p99'],
   })),

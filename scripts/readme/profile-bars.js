@@ -1,4 +1,4 @@
-// What docs/profile.md says of replays, by docs/data/profile.json, which npm run bench:profile measured.
+// What docs/validation/profiling.md says of replays, by docs/data/profile.json, which npm run bench:profile measured.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { barNames, countsOf, medianApart, ownDistance } from '../bench/profile-bars.js'

@@ -76,7 +76,7 @@ const questions = Object.freeze([
     page: 'docs/studies/queues.md',
     finding: (document) => {
       const of = (/** @type {number} */ jobs) => workersNeeded(document, 'take 10, sleep 2 ms', jobs).workers
-      return `${of(5000)} workers whose jobs wait 2 ms do 5,000 a second, ${of(30_000)} on several boxes 30,000`
+      return `with 2 ms of waiting in each job, 5,000 jobs a second need ${of(5000)} workers, and 30,000 need ${of(30_000)} on several boxes`
     },
   },
   {
@@ -86,7 +86,7 @@ const questions = Object.freeze([
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
         marked(document, label, micros(figure(document, label, 'snapshot.load.longest_ms') * 1000))
-      return `one server reloads 500 MB in ${of('1 server')}, one of eight shards its eighth in ${of('8 shards')}`
+      return `one server reloads 500 MB in ${of('1 server')}; each of eight shards reloads its eighth in ${of('8 shards')}`
     },
   },
 ])
@@ -99,7 +99,7 @@ export const questionsPart = (experiments) => {
   })
   const isMarked = rows.some(([, found]) => found.includes('†'))
   return [
-    table(['other questions', 'what was measured', 'tables and pictures'], rows),
+    table(['question', 'measured', 'study'], rows),
     ...(isMarked ? ['', invalidNote('docs/reference/results.md')] : []),
   ].join('\n')
 }

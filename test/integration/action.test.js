@@ -17,7 +17,7 @@ const remote = /OWNER\/millrace\/\.github\/actions\/compare@v\S+/
 
 /** The workflow that the documentation shows. */
 const shown = () => {
-  const page = readFileSync(join(root, 'docs/reference/comparing.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/reports.md'), 'utf8')
   const [, text] = /```yaml\n(name: cost\n[\s\S]*?)```/.exec(page) ?? []
   assert.ok(text)
   return text

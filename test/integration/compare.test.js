@@ -14,7 +14,7 @@ const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name
 
 /** The block of the page that is marked. @param {string} mark */
 const shellStep = (mark) => {
-  const page = readFileSync(file('docs/reference/comparing.md'), 'utf8')
+  const page = readFileSync(file('docs/reports.md'), 'utf8')
   const [, script] = new RegExp(`<!-- shell: ${mark} -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(page) ?? []
   assert.ok(script, mark)
   return script

@@ -167,7 +167,7 @@ const said = {
     `An output that waits 1 ms does about ${hundreds(stagedHz('1 filter, 1 output'))} jobs a second, asking and confirming included, and a core about ${hundreds(stagedHz('8 filters, 4 outputs')).toLocaleString('en')} of 500 µs`,
     `BullMQ's ${Math.round(peer('BullMQ').done_commands)} commands a job cost it ${(peer('BullMQ').done_cpu_us / peer('queue-stream').done_cpu_us).toFixed(1)} times what \`queue-stream\` costs`,
   ],
-  'reference/traffic.md': [
+  'studies/traffic.md': [
     `${range(saved('latest-popularity', cpu))} less by popularity, ${range(saved('latest-value-spread', cpu))} by sizes, ${range(saved('latest-connections', cpu))} by connections`,
     `${sparing('in order')} % when items are written in order, ${sparing('each as likely')} % when all are equally likely, ${sparing('zipf')} % with zipf and ${sparing('hot')} % with a hot tenth`,
     `the list saves about ${hundreds(bytesSaved('latest-popularity', 'in order'))} B of ${hundreds(median('latest-popularity', 'sorted set, in order', memory))}, or of ${hundreds(median('latest-value-spread', 'sorted set, all 455 B', memory))}`,

@@ -1,4 +1,4 @@
-// The table of docs/plan.md follows from the cells in docs/data/planning.json.
+// The table of docs/validation/planning.md follows from the cells in docs/data/planning.json.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cpuFeatures, predicted } from '../../lib/answers/plan/model.js'
@@ -8,7 +8,7 @@ import { sourceOf } from '../helpers/sources.js'
 const { models } = JSON.parse(sourceOf('docs/data/planning.json'))
 
 test('predicted against measured, by model and all together', () => {
-  const page = sourceOf('docs/plan.md')
+  const page = sourceOf('docs/validation/planning.md')
   const all = /** @type {[string, any[]][]} */ ([
     ...models.map((/** @type {any} */ { strategy, proof }) => [strategy, proof]),
     ['all', models.flatMap((/** @type {any} */ { proof }) => proof)],
@@ -18,7 +18,7 @@ test('predicted against measured, by model and all together', () => {
     assert.ok(cpu && memory && network)
     const pct = [cpu.median_pct, cpu.p90_pct, cpu.largest_pct].map((value) => value.toFixed(1)).join(' | ')
     const row = `| ${name} | ${cpu.count} | ${pct} | ${cpu.inside} of ${cpu.count} | ${memory.median_pct.toFixed(2)} | ${memory.largest_pct.toFixed(2)} | ${network.median_pct.toFixed(3)} | ${network.largest_pct.toFixed(2)} |`
-    assert.ok(page.includes(row), `docs/plan.md has no row ${row}`)
+    assert.ok(page.includes(row), `docs/validation/planning.md has no row ${row}`)
   }
 })
 
