@@ -111,7 +111,11 @@ export const remoteBench = async (where, own = prefix) => ({
   close: () =>
     onTarget(where, async (target) => {
       await clearLeftKeys({
-        ...{ target, prefix: own, remove: true, nowMs: Date.now(), onProgress: () => {} },
+        target,
+        prefix: own,
+        remove: true,
+        nowMs: Date.now(),
+        onProgress: () => {},
         signal: new AbortController().signal,
       }).catch((error) => {
         // A run that was refused has written nothing.
@@ -201,20 +205,23 @@ export const calibrate = async (asked, say, stop) => {
       models.length === strategies.length &&
       models.at(-1).proof.every((/** @type {any} */ one) => one.measured)
     document = {
-      ...{
-        schema: calibrationVersion,
-        kind: 'calibration',
-        complete,
-        started: new Date(startedMs).toISOString(),
-      },
-      ...{ millrace: millraceVersion(), server },
+      schema: calibrationVersion,
+      kind: 'calibration',
+      complete,
+      started: new Date(startedMs).toISOString(),
+      millrace: millraceVersion(),
+      server,
       machine: {
         cpu: cpus()[0]?.model.trim() ?? 'unknown',
         cores: availableParallelism(),
         node: process.versions.node,
         where: where === null ? 'local' : 'address',
       },
-      ...{ seed, ranges: within, idle, references, models },
+      seed,
+      ranges: within,
+      idle,
+      references,
+      models,
     }
     await written()
   }
@@ -224,20 +231,19 @@ export const calibrate = async (asked, say, stop) => {
     planOf: (strategy, cell, variant) =>
       plannedRun({ ...modelOption(strategy, files), ...optionsOfCell(cell) }, variant),
     optionsOf: (strategy) => modelOption(strategy, files),
-    ...{ mixOf: mixFactsOf, mixPrefix: where === null ? '' : prefix },
-    ...{
-      allocator: server.allocator,
-      isCluster: server.masters > 1,
-      seed,
-      cells,
-      proofs,
-      limitS,
-      windowS,
-      within,
-      say,
-      save,
-      stop,
-    },
+    mixOf: mixFactsOf,
+    mixPrefix: where === null ? '' : prefix,
+    allocator: server.allocator,
+    isCluster: server.masters > 1,
+    seed,
+    cells,
+    proofs,
+    limitS,
+    windowS,
+    within,
+    say,
+    save,
+    stop,
   }).catch((error) => {
     if (!stop.aborted) throw error
   })

@@ -192,7 +192,8 @@ export const chooseRequest = (values, env) => {
       name: server === null ? name : models.length > 1 ? `${name} on ${server.name}` : server.name,
       model: name,
       server: server?.name ?? null,
-      ...{ simplicity, gives_up },
+      simplicity,
+      gives_up,
       ...(server !== null ? { serverBin: server.file } : serverBin !== undefined && { serverBin }),
     })),
   )
@@ -211,7 +212,9 @@ export const chooseRequest = (values, env) => {
     excluded,
     candidates,
     asked: {
-      ...{ ...ran, load, files },
+      ...ran,
+      load,
+      files,
       reads: values.readsPerS === undefined ? null : { perS: values.readsPerS, limit: values.readLimit },
       weigh: weightsIn(values.weigh),
       budgetS: (values.budgetMs ?? 1000 * Math.max(usualS, Math.min(longestS, least))) / 1000,

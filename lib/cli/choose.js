@@ -67,7 +67,7 @@ const openFor = ({ where }, { serverBin }) =>
 export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
   const bench = await openFor(asked, candidate)
   try {
-    const load = { ...{ items: 2, rate: 2, ttl: '30s', valueSize: '16', duration: `${seconds}s` }, prefix }
+    const load = { items: 2, rate: 2, ttl: '30s', valueSize: '16', duration: `${seconds}s`, prefix }
     const run = await bench.run(
       { ...modelOption(candidate.model, asked.files), ...load, idleCost: 'never' },
       { signal: stop, onProgress: () => {} },
@@ -97,13 +97,11 @@ export const playOf = async (asked, candidate, stop) => {
   const read = () =>
     bench.run(
       {
-        ...{
-          command: 'read',
-          ...model,
-          prefix,
-          limit: reads?.limit,
-          period: `${Math.round(1000 / (reads?.perS ?? 1))}ms`,
-        },
+        command: 'read',
+        ...model,
+        prefix,
+        limit: reads?.limit,
+        period: `${Math.round(1000 / (reads?.perS ?? 1))}ms`,
         duration: `${Math.ceil(warmUpS + seconds)}s`,
       },
       { signal, onProgress: () => {} },
@@ -111,8 +109,14 @@ export const playOf = async (asked, candidate, stop) => {
   try {
     const run = await bench.run(
       {
-        ...{ ...model, ...load, prefix, items, rate, idleCost: 'never' },
-        ...{ warmUp: `${warmUpS}s`, duration: `${warmUpS + seconds}s` },
+        ...model,
+        ...load,
+        prefix,
+        items,
+        rate,
+        idleCost: 'never',
+        warmUp: `${warmUpS}s`,
+        duration: `${warmUpS + seconds}s`,
       },
       {
         signal: stop,

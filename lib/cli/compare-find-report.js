@@ -10,8 +10,10 @@ import { capital } from '../report/page/page.js'
 /** @import { FindRound, ratioAnswer } from '../compare/find-ratio.js' */
 
 const searched = S.object({
-  ...{ state: find.schema.properties.state, find: find.schema.properties.find },
-  ...{ sentence: S.text, folder: S.text },
+  state: find.schema.properties.state,
+  find: find.schema.properties.find,
+  sentence: S.text,
+  folder: S.text,
 })
 
 const schema = S.document('compare.json of millrace compare A B --find', {
@@ -37,7 +39,9 @@ const schema = S.document('compare.json of millrace compare A B --find', {
 const times = (/** @type {number | null} */ value) => value !== null && `${value.toFixed(3)} times`
 
 export const compareFind = answer({
-  ...{ kind: 'compare-find', file: 'compare', schema },
+  kind: 'compare-find',
+  file: 'compare',
+  schema,
   /** @param {ReturnType<typeof ratioAnswer> & { command: string, hardware: string }} one */
   verdict: ({ baseline, other, sentence, ratio }) => {
     const undecided = undecidedWords(ratio)
@@ -45,7 +49,9 @@ export const compareFind = answer({
     return {
       title: `The highest rates of ${names.join(' and ')}`,
       question: `How much more does ${names[1]} sustain than ${names[0]}?`,
-      ...{ good: undecided === null, neutral: undecided !== null, sentence },
+      good: undecided === null,
+      neutral: undecided !== null,
+      sentence,
       word: undecided ? capital(undecided) : 'Different',
       ...(undecided && { short: sentence.slice(`${undecided}: `.length) }),
     }

@@ -74,7 +74,9 @@ const lineOf = ({ name, options, server, config, home }, { load, where }, search
   const typed = typedLine(args, all)
   findRequest({
     settings: settingsOf(typed, findOptions, { env, takesWords: true }),
-    ...{ typed, env, dotenvText: undefined },
+    typed,
+    env,
+    dotenvText: undefined,
   })
   return args
 }

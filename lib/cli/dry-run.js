@@ -159,8 +159,14 @@ export const lookedAt = async (settings, { stop }) => {
     const leases = await unlessInterrupted(stop, leasesUnder(target, settings.prefix))
     const { kind, origin, address, versions } = target
     return {
-      ...{ lines, warnings, refusal: /** @type {string | null} */ (refusal), found, leases, facts },
-      ...{ nowMs: epochMs(), target: { kind, origin, address, versions } },
+      lines,
+      warnings,
+      refusal: /** @type {string | null} */ (refusal),
+      found,
+      leases,
+      facts,
+      nowMs: epochMs(),
+      target: { kind, origin, address, versions },
     }
   })
 }

@@ -211,8 +211,13 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const from = { env: withoutDecided(env), dotenvText }
   const fixed = { 'idle-cost': 'never', ...(typed.options.has('control') && { all: 'true' }) }
   const common = {
-    ...{ slos, objectives, within: range, share: shareOf(share), seconds: Math.round(time / 1000) },
-    ...{ thresholds, mayOverload: yes || range !== null },
+    slos,
+    objectives,
+    within: range,
+    share: shareOf(share),
+    seconds: Math.round(time / 1000),
+    thresholds,
+    mayOverload: yes || range !== null,
   }
   if (ofConsumers !== undefined) {
     refuseBesideFetches({ typed, objectives, hasReaders: read !== undefined })

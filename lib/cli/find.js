@@ -258,7 +258,12 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
         ...findAnswer({
           answer: found,
           readers: fetched,
-          ...{ seconds: conductor.seconds, objectives, slos, share, within, lines },
+          seconds: conductor.seconds,
+          objectives,
+          slos,
+          share,
+          within,
+          lines,
           confirmation: boxes
             ? ofAllBoxes(confirmation, boxes)
             : { ...confirmation, ...(isOfFetches && fetched) },

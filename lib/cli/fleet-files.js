@@ -34,7 +34,12 @@ export const ownFolder = ({ run, outDir }) => {
 export const mergedResults = async ({ run, outDir, strategy }, { all, redact, warn }) => {
   const folder = join(outDir, String(run))
   const merged = await openResults({
-    ...{ outDir, run, strategy, epochMs: Date.now(), onWarning: warn, redact },
+    outDir,
+    run,
+    strategy,
+    epochMs: Date.now(),
+    onWarning: warn,
+    redact,
   }).catch((error) => {
     if (!(error instanceof OptionError) || !existsSync(folder)) throw error
     return null

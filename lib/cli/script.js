@@ -16,7 +16,9 @@ import { concluded } from './start.js'
 export const repositoryScript = ({ usage, options, work }) =>
   concluded(async (surroundings) => {
     const rows = Object.entries(options).map(([name, { type, short }]) => ({
-      ...{ name, help: '', aliases: short === undefined ? [] : [short] },
+      name,
+      help: '',
+      aliases: short === undefined ? [] : [short],
       type: type === 'boolean' ? /** @type {const} */ ('flag') : /** @type {const} */ ('text'),
     }))
     const typed = typedLine(process.argv.slice(2), ownOptions('', rows))

@@ -44,7 +44,11 @@ const samplesOf = (found) => found && { samples: found.samples ?? found.count }
 
 /** The fields of a node that charts read. @param {NodeRow} row */
 const nodeOf = ({ address, shard, role, gap, over_ms, engine_cpu_pct, memory_bytes }) => ({
-  ...{ address, shard, role, gap, over_ms },
+  address,
+  shard,
+  role,
+  gap,
+  over_ms,
   engine_cpu_pct: engine_cpu_pct === null ? null : engine_cpu_pct && +engine_cpu_pct.toFixed(2),
   memory_bytes,
 })
@@ -73,7 +77,11 @@ const mergedTimes = (a, b) => {
   const max = Math.max(a.max, b.max)
   const at = (/** @type {number} */ beyond) => exceededBy(buckets, beyond, max)
   return {
-    ...{ p50: at(2), p90: at(10), p99: at(100), p999: at(1000), max },
+    p50: at(2),
+    p90: at(10),
+    p99: at(100),
+    p999: at(1000),
+    max,
     samples: a.samples + b.samples,
     buckets,
   }
@@ -81,12 +89,18 @@ const mergedTimes = (a, b) => {
 
 /** @type {Field} */
 const bucketed = {
-  ...{ kind: 'times', unit: 'us', inAnyOrder: true },
-  ...{ overTime: mergedTimes, acrossSources: mergedTimes, inASecond: mergedTimes },
+  kind: 'times',
+  unit: 'us',
+  inAnyOrder: true,
+  overTime: mergedTimes,
+  acrossSources: mergedTimes,
+  inASecond: mergedTimes,
 }
 const fields = {
   over_ms: amount('ms'),
-  ...{ items: counts(), achieved: counts(), items_per_s: counts() },
+  items: counts(),
+  achieved: counts(),
+  items_per_s: counts(),
   'latency_us.intended': bucketed,
   'latency_us.service': counts(),
   ...Object.fromEntries(times.map((name) => [name, bucketed])),
@@ -98,8 +112,10 @@ const amountsIn = (point, ms = point.over_ms) => {
   const amountOf = (/** @type {number | null | undefined} */ perS) =>
     typeof perS === 'number' ? { n: perS * point.over_ms, ms } : null
   return {
-    ...{ ...point, over_ms: ms },
-    ...{ achieved: amountOf(point.achieved), items_per_s: amountOf(point.items_per_s) },
+    ...point,
+    over_ms: ms,
+    achieved: amountOf(point.achieved),
+    items_per_s: amountOf(point.items_per_s),
     nodes: point.nodes.map(({ engine_cpu_pct: pct, over_ms: overMs = 0, gap, ...row }) =>
       gap
         ? { address: row.address, shard: row.shard, role: row.role, gap }

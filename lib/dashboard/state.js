@@ -127,7 +127,8 @@ export const stateOf = (size) => {
   const now = () => ({
     latest,
     boxes,
-    ...{ sums, beside },
+    sums,
+    beside,
     distribution: { intended: intended.curve(), service: service.curve() },
     whole: { ...intended.times(), rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null },
   })
@@ -135,7 +136,11 @@ export const stateOf = (size) => {
     /** The state that a new page needs. */
     all: () => ({
       kind: /** @type {const} */ ('whole'),
-      ...{ about, events, earlierEvents, warnings, verdict },
+      about,
+      events,
+      earlierEvents,
+      warnings,
+      verdict,
       points: history.points.map(shownPoint),
       ...now(),
     }),

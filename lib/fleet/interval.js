@@ -59,8 +59,12 @@ export const decodeInterval = (text) => {
 // What a second has besides its measures.
 /** @type {Fields} */
 const common = {
-  ...{ at_ms: worst('ms'), epoch_ms: worst('ms'), items: counts() },
-  ...{ achieved: amount('count'), writers: amount('count'), boxes: amount('count') },
+  at_ms: worst('ms'),
+  epoch_ms: worst('ms'),
+  items: counts(),
+  achieved: amount('count'),
+  writers: amount('count'),
+  boxes: amount('count'),
   phase: {
     ...latest(),
     inASecond: (/** @type {string} */ sum, /** @type {string} */ phase) =>
@@ -72,8 +76,14 @@ const record = { ...common, ...recordOf() }
 const recordOfReads = { ...common, ...recordOf(ofReading) }
 const isTimes = new Set(TIMES)
 const nothing = () => ({
-  ...{ at_ms: 0, epoch_ms: 0, phase: '', items: noCounts(), achieved: null },
-  ...{ writers: 0, boxes: 0, nodes: [] },
+  at_ms: 0,
+  epoch_ms: 0,
+  phase: '',
+  items: noCounts(),
+  achieved: null,
+  writers: 0,
+  boxes: 0,
+  nodes: [],
 })
 
 /** Histograms from their stored form. @param {Readonly<Record<string, any>>} stored */

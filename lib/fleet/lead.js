@@ -51,7 +51,11 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
     const n = committed.n + 1
     const name = `${n} ${box} ${randomUUID()}`
     const isTaken = await control.commit({
-      ...{ data: data(), box, before: committed.name, name, last: checkpoint.last },
+      data: data(),
+      box,
+      before: committed.name,
+      name,
+      last: checkpoint.last,
       checkpoint: JSON.stringify({ ...checkpoint, commit: { name, n } }),
       seconds: seconds.map((line) => JSON.stringify(line)),
     })

@@ -37,15 +37,22 @@ export const boxRow = (
   client,
   { box, fromMs, toMs, counted, uses, more, ...shares },
 ) => ({
-  ...{ box, host: description.host, pid: description.pid, ...shares },
+  box,
+  host: description.host,
+  pid: description.pid,
+  ...shares,
   state: end === null ? 'lost' : end.interrupted ? 'interrupted' : 'done',
-  ...{ version: description.version, cores: description.cores },
+  version: description.version,
+  cores: description.cores,
   clock: { offset_ms: description.offset_ms, uncertainty_ms: description.uncertainty_ms },
-  ...{ from_s: fromMs / 1000, to_s: toMs / 1000, ...counted },
+  from_s: fromMs / 1000,
+  to_s: toMs / 1000,
+  ...counted,
   ...Object.fromEntries(uses.map((name) => [name, client[name] ?? null])),
   stopped_ms: client.stopped_ms ?? 0,
   ...more,
-  ...{ intervals: folded?.seq ?? 0, intervals_lost: folded?.skipped ?? 0 },
+  intervals: folded?.seq ?? 0,
+  intervals_lost: folded?.skipped ?? 0,
 })
 
 /** The boxes' own sums, added up. @param {readonly Box[]} boxes */

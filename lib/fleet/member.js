@@ -81,8 +81,15 @@ const descriptionOf = ({ kind, version }, id, clock) => {
     agents: () => agents,
     text: () =>
       JSON.stringify({
-        ...{ id, kind, agents, host: hostname(), pid: process.pid, version },
-        ...{ cores: availableParallelism(), ...shown, ready },
+        id,
+        kind,
+        agents,
+        host: hostname(),
+        pid: process.pid,
+        version,
+        cores: availableParallelism(),
+        ...shown,
+        ready,
       }),
   }
 }
@@ -137,8 +144,18 @@ const boxFor = async (needs, client) => {
   const measureClock = () => clock.again().then(description.measured)
   const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
   return {
-    ...{ control, clock, id, description, facts, shared, writers },
-    ...{ box, leading, staggerMs, stopping, heartbeat },
+    control,
+    clock,
+    id,
+    description,
+    facts,
+    shared,
+    writers,
+    box,
+    leading,
+    staggerMs,
+    stopping,
+    heartbeat,
   }
 }
 
@@ -174,7 +191,13 @@ const begun = async (needs, { control, heartbeat, writers, clock, facts, descrip
   const live = async () => (await liveNow(control, writers)).live
   description.ready()
   const startMs = await startOfRun(needs, {
-    ...{ control, heartbeat, signal, writers, begunMs, nowMs: clock.now, live },
+    control,
+    heartbeat,
+    signal,
+    writers,
+    begunMs,
+    nowMs: clock.now,
+    live,
     onLead: async () => {
       facts.add(await measured())
       await facts.tell()

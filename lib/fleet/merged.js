@@ -80,9 +80,14 @@ const rowOf = (box, at, runMs) => {
   const [fromMs, toMs] = [folded?.from_ms ?? 0, isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)]
   const { intended } = end?.latency_us ?? {}
   return boxRow(box, withMeasured(box, ofWriters).client, {
-    ...{ box: at + 1, writers: description.agents, fromMs, toMs },
+    box: at + 1,
+    writers: description.agents,
+    fromMs,
+    toMs,
     counted: {
-      ...{ offered, acked, achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null },
+      offered,
+      acked,
+      achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null,
       latency_us: { p50: intended?.p50 ?? null, p99: intended?.p99 ?? null },
     },
     uses: ['busy_pct', 'cpu_pct', 'rss_mb_max', 'loop_delay_ms_p99'],
@@ -182,7 +187,11 @@ export const partsOfFleet = (known) => {
   const steady = writers.steady && absent.absent === 0
   const own = sumOfSeconds(boxes)
   const { stored, server, costed, achieved } = storedAtCost({
-    ...{ plan, strategy, acked, measuredS, idle },
+    plan,
+    strategy,
+    acked,
+    measuredS,
+    idle,
     ledger: { measured, commands: { repeated: 0, ...all.commands } },
     storedData: {
       before: known.before ?? noHeld,
@@ -191,7 +200,8 @@ export const partsOfFleet = (known) => {
       slotTable: known.slotTable,
       writersBefore: 0,
     },
-    ...{ totals: nodeTotals(own.window, own.whole), writers: { ...writers, steady } },
+    totals: nodeTotals(own.window, own.whole),
+    writers: { ...writers, steady },
   })
   return {
     startedEpochMs: startMs,

@@ -35,7 +35,10 @@ const rowOf = (box, at) => {
   const sections = withMeasured(box, ofReaders)
   const { fromMs, toMs } = spanOf(box)
   return boxRow(box, sections.client, {
-    ...{ box: at + 1, readers: box.description.agents, fromMs, toMs },
+    box: at + 1,
+    readers: box.description.agents,
+    fromMs,
+    toMs,
     counted: reading.box(sections, box.end?.reads, (toMs - fromMs) / 1000),
     uses: ['busy_pct', 'thread_cpu_pct', 'cpu_pct'],
   })

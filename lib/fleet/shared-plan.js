@@ -61,7 +61,15 @@ export const sharedByWriters = (settings, plan, announced) => {
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
   const ours = {
     ...announced,
-    ...{ durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters },
+    durationMs,
+    ticks,
+    warmUpMs,
+    pacing,
+    rate,
+    arrivals,
+    driver,
+    maxBehindMs,
+    masters,
     nominalHz: rate === null ? (plan.quantity * 1000) / plan.periodMs : null,
     stagger: settings.stagger,
     limits: settings.thresholds.join(', '),

@@ -42,7 +42,8 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
     heard: (n, withinMs) =>
       waitedFor({
         read: async () => JSON.parse((await client.lindex(steps, n)) ?? 'null'),
-        ...{ withinMs, isOver },
+        withinMs,
+        isOver,
       }),
     /** What this box saw. @param {number} n @param {object} played */
     report: (n, played) => store(playedIn(n), (all) => all.hset(playedIn(n), box, JSON.stringify(played))),
@@ -59,7 +60,8 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
           const found = Object.values(await client.hgetall(playedIn(n)))
           return found.length >= boxes ? found.map((text) => JSON.parse(text)) : null
         },
-        ...{ withinMs, isOver },
+        withinMs,
+        isOver,
       })
       if (all === null && !isOver())
         throw new TargetError(
@@ -75,7 +77,8 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
     answer: (withinMs) =>
       waitedFor({
         read: async () => JSON.parse((await client.get(answer)) ?? 'null'),
-        ...{ withinMs, isOver: () => false },
+        withinMs,
+        isOver: () => false,
       }),
   }
 }

@@ -28,7 +28,10 @@ export const STATE = {
         type: 'object',
         required: ['host', 'port', 'pid', 'role', 'shard'],
         properties: {
-          ...{ host: text, port, pid: { type: 'integer' }, shard: { type: 'integer' } },
+          host: text,
+          port,
+          pid: { type: 'integer' },
+          shard: { type: 'integer' },
           role: { enum: ['master', 'replica'] },
         },
       },

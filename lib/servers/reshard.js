@@ -100,7 +100,11 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
       return maps.every((map) => map === maps[0])
     })
   return {
-    ...{ ask, seenFrom, view, until, oneMap },
+    ask,
+    seenFrom,
+    view,
+    until,
+    oneMap,
     /** The cluster as all of its nodes see it: just after a failover some still name the old master. */
     async agreedView() {
       await oneMap(await view())

@@ -90,7 +90,9 @@ export const calibrationRequest = (
       url === undefined
         ? null
         : { url, cluster, ...(allow.length > 0 && { allow }), ...(password && { password }) },
-    ...{ serverBin, seed, out },
+    serverBin,
+    seed,
+    out,
   }
 }
 

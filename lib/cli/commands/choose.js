@@ -39,7 +39,11 @@ const usualMembers = 1000
 const turnoversIn = (calibration, { rate, load, files }, ttlS, candidates) => {
   const [first, ...others] = candidates
   return turnoversOf({
-    ...{ chosen: first.model, others: others.map(({ model }) => model), rate, ttlS, calibration },
+    chosen: first.model,
+    others: others.map(({ model }) => model),
+    rate,
+    ttlS,
+    calibration,
     planned: (strategy, at) => {
       const model = calibration.models.find((/** @type {any} */ one) => one.strategy === strategy)
       if (!model) return null
@@ -105,7 +109,10 @@ export const command = {
     await madeWithParents(folder)
     screenSay(promise)
     const played = await playChoice({
-      ...{ asked, candidates, say: screenSay, stop: interruptsOfSeries() },
+      asked,
+      candidates,
+      say: screenSay,
+      stop: interruptsOfSeries(),
       clock: () => performance.now(),
     })
     const { decision, runs, rate, versions, tookS } = played
@@ -119,11 +126,14 @@ export const command = {
         versions: { millrace: millraceVersion(), node: process.versions.node, servers: versions },
         hardware: hardware(),
         asked: {
-          ...{ needs, rate, items: Math.round((asked.items * rate) / asked.rate) },
+          needs,
+          rate,
+          items: Math.round((asked.items * rate) / asked.rate),
           ttl: String(asked.load.ttl),
           value_size: String(asked.load.valueSize),
           reads: asked.reads && { per_s: asked.reads.perS, limit: asked.reads.limit },
-          ...{ weigh: asked.weigh, across: values.across },
+          weigh: asked.weigh,
+          across: values.across,
         },
         excluded,
         turnovers:

@@ -156,8 +156,18 @@ const seriesOf = ({ settings: values, typed, env }, words) => {
   const progress = seriesProgress({ plan, fixed, onTarget: target !== null, startMs: clock(), say })
   const { out: outDir = 'results/experiments', resume } = values
   return {
-    ...{ plan, words, fixed, target: target?.shown ?? [], fleet, serverPool, progress, outDir, resume },
-    ...{ env: programsEnv(env), signal, clock },
+    plan,
+    words,
+    fixed,
+    target: target?.shown ?? [],
+    fleet,
+    serverPool,
+    progress,
+    outDir,
+    resume,
+    env: programsEnv(env),
+    signal,
+    clock,
   }
 }
 
@@ -212,7 +222,12 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
       ...fixed,
       published: published().experiments[experiment.published ?? ''] ?? null,
     },
-    ...{ store, serverPool, env, signal, command, clock },
+    store,
+    serverPool,
+    env,
+    signal,
+    command,
+    clock,
     millrace: millraceVersion(),
     onTurn: progress.turn,
   }).catch((error) => {

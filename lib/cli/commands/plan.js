@@ -144,7 +144,13 @@ const askedOf = (values, mix) => {
       `--survive ${survive} needs --replicas 1: without one the items of the shard are lost`,
     )
   return {
-    ...{ rate, part: share, items, ttlS: mix ? null : ttlMs / 1000, replicas, survive, speed },
+    rate,
+    part: share,
+    items,
+    ttlS: mix ? null : ttlMs / 1000,
+    replicas,
+    survive,
+    speed,
     members: Math.max(1, Math.min(members, Math.ceil((rate * tickMs) / 1000))),
     headroom: percentIn(
       headroom,
@@ -170,7 +176,10 @@ export const plannedLoad = (
   const periodMs = Math.max(tickMs, Math.round((items * 1000) / rate))
   const load = {
     ...modelOption(strategy, files),
-    ...{ quantity: 1, valueSize, maxMembers: members, ttl: `${Math.ceil(periodMs / 1000) + 60}s` },
+    quantity: 1,
+    valueSize,
+    maxMembers: members,
+    ttl: `${Math.ceil(periodMs / 1000) + 60}s`,
     ...(sortedSets > 1 && { sets: sortedSets, placement: 'spread' }),
   }
   const chunks = Math.max(1, Math.min(items, Math.round(periodMs / tickMs)))

@@ -78,7 +78,10 @@ const profiled = (settings, redact) =>
     const masters = target.topology.masters.map((address) => ({ address, client: target.control(address) }))
     const seen = await collected({ masters, durationMs, budget, stop, say })
     const profile = profileOf(seen, {
-      ...{ startedMs, isAnonymous, versions: target.versions, isInterrupted: stop.aborted },
+      startedMs,
+      isAnonymous,
+      versions: target.versions,
+      isInterrupted: stop.aborted,
       replicas: target
         .nodes()
         .filter(({ role }) => role === 'replica')

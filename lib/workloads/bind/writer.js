@@ -87,7 +87,9 @@ const stepOf = (command, repeat, binding, where) => {
   const { name, at, family, slots } = argsOf(command, binding, `${where}: ${command.name}`)
   const { counts, number } = command
   const options = {
-    ...{ name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' },
+    name,
+    keyAt: at + 1,
+    repeatable: (command.repeat ?? repeat) !== 'never',
     ...(counts && { counts }),
     ...(number && { number }),
   }

@@ -157,7 +157,10 @@ export const modelOfYaml = (path, text, name, onlyReads = false) => {
       text: command,
       place: place(isLine ? ['write', i] : ['write', i, 'command']),
       everyMs: every === undefined ? undefined : everyMsOf(every),
-      ...{ per, retry, counts, number },
+      per,
+      retry,
+      counts,
+      number,
     }
   })
   const model = {

@@ -115,8 +115,14 @@ const keysIn = (data, nameAt) =>
       return [
         pattern,
         {
-          ...{ pattern, type: said.type, keys: said.keys, element, value: said.value ?? 'text', lifetime },
-          ...{ bytes, use },
+          pattern,
+          type: said.type,
+          keys: said.keys,
+          element,
+          value: said.value ?? 'text',
+          lifetime,
+          bytes,
+          use,
           elements: asList(said.elements, [1]),
           left: asList(said.left, lifetime === null ? [] : [lifetime]),
         },
@@ -190,7 +196,10 @@ export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
     mix: {
       run: data.run ?? {},
       commands: commands.map(({ name: command, share, firstKey: { pattern } }) => ({
-        ...{ name: command, share, pattern, reads: isRead(command) },
+        name: command,
+        share,
+        pattern,
+        reads: isRead(command),
       })),
     },
   }
