@@ -134,16 +134,11 @@ export const stateOf = (size) => {
   })
   return {
     /** The state that a new page needs. */
-    all: () => ({
-      kind: /** @type {const} */ ('whole'),
-      about,
-      events,
-      earlierEvents,
-      warnings,
-      verdict,
-      points: history.points.map(shownPoint),
-      ...now(),
-    }),
+    all: () => {
+      const points = history.points.map(shownPoint)
+      const kind = /** @type {const} */ ('whole')
+      return { kind, about, events, earlierEvents, warnings, verdict, points, ...now() }
+    },
     /** @param {About} given */
     about(given) {
       about = given

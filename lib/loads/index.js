@@ -52,8 +52,12 @@ import { workers } from './workers/index.js'
  * @property {(atMs: number, late: boolean) => void} [beginAt] of a fleet
  * @property {() => number} [nextTick] the first that was not offered
  *
- * @typedef {(typeof ticks | typeof clients | typeof chunks)['open']} Open
- * @typedef {Awaited<ReturnType<Open>> & { writing: Writing }} Opened
+ * @typedef {Awaited<ReturnType<typeof ticks.open>>} OpenTicks
+ * @typedef {Awaited<ReturnType<typeof clients.open>>} OpenClients
+ * @typedef {Awaited<ReturnType<typeof chunks.open>>} OpenChunks
+ * @typedef {{ driver: (OpenTicks | OpenClients | OpenChunks)['driver'], writing: Writing } & PartsOfOpened} Opened a load with writers
+ * @typedef {Partial<Pick<OpenClients, 'counts' | 'passes' | 'unplayed' | 'reconnects' | 'answers' | 'queue'>>
+ *   & { finish?: () => Promise<Awaited<ReturnType<OpenChunks['finish']>> | null> }} PartsOfOpened a kind leaves out what it does not have
  *
  * @typedef {object} WritingKind what opens a kind with writers
  * @property {(plan: Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger

@@ -103,7 +103,8 @@ const secondsOf = ({ step, fromMs, before, marks, atEnd, isBehind }, slots) => {
       client: usesOf(client),
       backlog_grows: slower || (isLast && isBehind),
       waited_ms: waitedMs,
-      ...{ latency_us: { intended: null, service: null }, bystander_us: null },
+      latency_us: { intended: null, service: null },
+      bystander_us: null,
     }
     for (const { path, times } of latencies) put(second, path, times)
     return { second, client, hdr: Object.fromEntries(latencies.map(({ path, hdr }) => [path, hdr])) }

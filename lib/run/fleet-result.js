@@ -88,7 +88,12 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     ? new Set([...strategy.runCommands, ...strategy.consumerCommands.all])
     : strategy.runCommands
   const { sections, sums, ...parts } = partsOfFleet({
-    ...{ plan, slotTable, after, checkpoint, control: address, startMs: Number(fields.start) },
+    plan,
+    slotTable,
+    after,
+    checkpoint,
+    control: address,
+    startMs: Number(fields.start),
     strategy: { ...strategy, runCommands },
     descriptions: descriptionsIn(descriptions),
     ends: /** @type {any} */ (parsed(ends)),
@@ -97,7 +102,9 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not report it' },
   })
   const reading = readersOfFleet({
-    ...{ descriptions: descriptionsIn(descriptions), ends: parsed(ends), checkpoint },
+    descriptions: descriptionsIn(descriptions),
+    ends: parsed(ends),
+    checkpoint,
     plan: readingPlan,
   })
   const known = { ...about, ...withReaders(parts, reading), kind: 'producer', run }
@@ -143,7 +150,9 @@ const endOf = (parts, warnings) => {
     sums: own.sums,
     end_ms: durationS * 1000,
     behind_ms: own.behindMs,
-    ...{ latency_us: sections.latency_us, clocks, written },
+    latency_us: sections.latency_us,
+    clocks,
+    written,
   }
 }
 
@@ -168,7 +177,10 @@ const leaderOfEnd = (fleet, { own }, say) => {
   let isSaid = false
   const make = () =>
     makeResult({
-      ...{ control: fleet.control, address: fleet.place.address, run: fleet.run, box: fleet.id },
+      control: fleet.control,
+      address: fleet.place.address,
+      run: fleet.run,
+      box: fleet.id,
       after: own.after,
     }).catch((error) => {
       if (fleet.silentMs() === 0 && error.code === undefined) throw error

@@ -86,6 +86,21 @@ export const journalOf = ({ elapsed, write, tell }) => {
 }
 
 /**
+ * Each second also looks for jumps of the servers' clocks.
+ * @param {Seconds & { time: Pick<RunClock, 'check'> }} of
+ * @param {(kind: string, text: string) => void} note
+ */
+const clockedSeconds = ({ time, ask, ...of }, note) =>
+  everySecond({
+    ...of,
+    async ask(atMs) {
+      const [answers, jumps] = await Promise.all([ask?.(atMs), time.check(atMs)])
+      for (const text of jumps) note('clock', text)
+      return answers
+    },
+  })
+
+/**
  * @param {FrameNeeds} needs
  * @param {Undo} undo
  * @param {object} [kind] what the load does to keys
@@ -137,7 +152,11 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
   }
 
   return {
-    ...{ clock, elapsed, journal, sampler, end },
+    clock,
+    elapsed,
+    journal,
+    sampler,
+    end,
     hasEnded: () => hasEnded,
     /** @param {Playing} opened */
     hang(opened) {
@@ -157,18 +176,11 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
      * @param {() => void} start
      * @returns epoch milliseconds of the start
      */
-    begin({ time, ask, ...of }, start) {
+    begin(of, start) {
       const instruments = /** @type {NonNullable<typeof running>} */ (running)
       instruments.startRun()
       const startedEpochMs = Date.now()
-      seconds = everySecond({
-        ...{ ...of, instruments, elapsed, show: needs.show },
-        async ask(atMs) {
-          const [answers, jumps] = await Promise.all([ask?.(atMs), time.check(atMs)])
-          for (const text of jumps) journal.note('clock', text)
-          return answers
-        },
-      })
+      seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show }, journal.note)
       undo(seconds.cancel)
       seconds.start()
       start()

@@ -47,7 +47,7 @@ import { writeRun } from './write-run.js'
  * @import { Conductor } from './conductor.js'
  * @import { FrameNeeds } from './frame.js'
  * @import { Shared } from './fleet-result.js'
- * @import { WriteNeeds } from './write-setup.js'
+ * @import { WriteNeeds } from './write-run.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  *
@@ -92,7 +92,10 @@ import { writeRun } from './write-run.js'
 const factsOfRun = (settings, { program, target, run, commandLine, observer }, found) => ({
   schema: /** @type {const} */ (1),
   parts: {
-    ...{ kind: program, run, commandLine, versions: versionsOf(target) },
+    kind: program,
+    run,
+    commandLine,
+    versions: versionsOf(target),
     target: { kind: target.kind, origin: target.origin, ...found },
     warnings: [...observer.warnings],
   },
@@ -176,11 +179,8 @@ const written = async (settings, needs, undo) => {
   const parts = await writeRun({
     plan,
     target,
-    announce: () => agents.announce(announced),
     time,
-    otherWriters: agents.otherWriters,
-    onBegin: agents.begin,
-    earliest: agents.earliest,
+    office: { ...agents, announce: () => agents.announce(announced) },
     idleCost: settings.idleCost,
     say,
     results: begun(settings, needs, plan, ofTarget),

@@ -97,7 +97,9 @@ export const everySecond = (needs) => {
     if (isRest(overS)) return
     needs.show({
       ...shownOf(atMs, line),
-      ...{ totalMs, phase: now.phase, nominalRate: null },
+      totalMs,
+      phase: now.phase,
+      nominalRate: null,
       .../** @type {Pick<Snapshot, 'achievedRate' | 'lost'>} */ (needs.shown(now, line)),
     })
   }

@@ -12,7 +12,7 @@ import { lengthMs } from './second.js'
 /**
  * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Target } from '../servers/open.js'
- * @import { WriteRun } from './write-setup.js'
+ * @import { WriteRun } from './write-run.js'
  */
 
 const answerLimitMs = 2000
@@ -25,6 +25,9 @@ const mostScanned = 200_000
 const calmShare = 0.99
 const calmSamples = 3
 const mostSamples = 15
+
+/** @type {StoredData} */
+export const noStoredData = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
 
 /** Null where a server does not answer in time. @template T @param {Promise<T>} asked */
 const orNull = async (asked) =>
@@ -107,15 +110,12 @@ const calmed = async (target) => {
 
 /**
  * Waits until items of an earlier run have expired, no longer than their lifetime and than the run itself will take.
- * @param {object} needs
- * @param {Target} needs.target
- * @param {WriteRun} needs.run
- * @param {() => Promise<number>} needs.otherWriters how many writers of other processes write
- * @param {(line: string) => void} needs.say
- * @param {AbortSignal} needs.stop
+ * @param {WriteRun} run
+ * @param {() => Promise<number>} otherWriters how many writers of other processes write
  */
-export const outliveEarlier = async ({ target, run, otherWriters, say, stop }) => {
-  const { plan, strategy, clearOld } = run
+export const outliveEarlier = async (run, otherWriters) => {
+  const { plan, strategy, target } = run
+  const { say, stop } = run.needs
   const limitMs = plan.ttlS * 1000 + 1000
   const mostMs = Math.min(longestWaitMs, lengthMs(plan) ?? longestWaitMs)
   const { countedBy, keysAnItem } = strategy.holders()
@@ -134,7 +134,7 @@ export const outliveEarlier = async ({ target, run, otherWriters, say, stop }) =
       )
     hasWaited = true
     await sleep(checkEveryMs)
-    await clearOld()
+    await run.clearLeftovers()
   }
   const isEmptier = await collectExpired(target, plan.agents.length + 1).catch(() => false)
   if (isEmptier || hasWaited) await calmed(target).catch(() => {})

@@ -8,21 +8,15 @@ import { trafficOf } from './traffic.js'
 
 /**
  * @import { StoredData } from '../measure/memory-cost.js'
- * @import { Course } from '../plan/course.js'
  * @import { RunParts } from '../result/document.js'
- * @import { WriteRun } from './write-setup.js'
- *
- * @typedef {object} Beginning what the target held before the first write
- * @property {number} startedEpochMs
- * @property {StoredData} before
- * @property {boolean} isOfRun whether `before` is what was there before another box of the run began to write
- * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was loaded before the run; null: nothing
+ * @import { WriteRun } from './write-run.js'
+ * @import { Opened } from '../loads/index.js'
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
  * @property {StoredData} after
- * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
+ * @property {Awaited<ReturnType<NonNullable<Opened['finish']>>> | null} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
@@ -49,46 +43,60 @@ const trafficIn = ({ plan, strategy, records }, endMs) => {
   return trafficOf(plan, { offered, endMs })
 }
 
-/** The target rate of the window. @param {WriteRun['plan']} plan @param {Course | null} course @param {number} fromMs @param {number} endMs */
-const nominalOf = (plan, course, fromMs, endMs) =>
+/** The target rate of the window. @param {WriteRun} run @param {number} fromMs @param {number} endMs */
+const nominalOf = ({ plan, course }, fromMs, endMs) =>
   plan.rates
     ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
     : (course?.last()?.rateHz ?? plan.nominalHz)
 
-/** @param {WriteRun} run @param {Beginning} beginning @param {Ending} ending @param {Course | null} [course] of a run whose rate changed */
-export const writeResultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
-  const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
-  const { endMs, interrupted, after, slotTable, chunks } = ending
-  const totals = nodeTotals(run.instruments.window(), run.instruments.sofar)
+/** @param {WriteRun} run @param {Ending} ending */
+export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunks }) => {
+  const { plan, strategy, records, writing, window, instruments, load } = run
+  const totals = nodeTotals(instruments.window(), instruments.sofar)
   const { ledger } = records
   const acked = window.acked()
-  const writers = presence.summary()
+  const writers = run.presence.summary()
   const measuredS = window.lengthS(endMs)
+  const queue = load.queue?.() ?? null
   const { stored, server, costed, achieved } = storedAtCost({
-    ...{ plan, strategy, ledger, acked, measuredS, totals, counted: totals.counted, writers, idle },
-    storedData: { before, after, elapsedMs: endMs, slotTable, writersBefore: isOfRun ? 0 : writers.before },
+    plan,
+    strategy,
+    ledger,
+    acked,
+    measuredS,
+    totals,
+    counted: totals.counted,
+    writers,
+    idle: run.idle,
+    storedData: {
+      before: run.before,
+      after,
+      elapsedMs: endMs,
+      slotTable,
+      writersBefore: run.isOfRun ? 0 : writers.before,
+    },
   })
   return {
-    startedEpochMs,
+    startedEpochMs: run.startedEpochMs,
     durationS: endMs / 1000,
     measuredS,
     warmUpS: window.fromMs() / 1000,
     interrupted,
     plan,
     writers,
-    clocks: time.figures(),
+    clocks: run.time.figures(),
     ...accountOf(run),
-    rate: { nominal: nominalOf(plan, course, window.fromMs(), endMs), achieved },
+    rate: { nominal: nominalOf(run, window.fromMs(), endMs), achieved },
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server,
-    counts: run.counts(),
-    ...(load && run.strategy.loads && { load }),
-    ...run.answers(),
+    counts: load.counts?.() ?? null,
+    ...(run.loaded && strategy.loads && { load: run.loaded }),
+    ...load.answers?.(),
     traffic: trafficIn(run, endMs),
-    ...run.passes(),
+    ...load.passes?.(),
     ...(chunks && { chunks }),
-    ...(queue() && { queue: queue() }),
-    events: journal.events,
-    ...run.instruments.result({ stored, costed }),
+    ...(queue && { queue }),
+    events: run.journal.events,
+    ...instruments.result({ stored, costed }),
   }
 }

@@ -1,184 +1,383 @@
-// One run of the writer: set up, started, drained, and summed up.
+// One run of the writer: what all of it sees, made once, and its phases in their order.
 import { InterruptedError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
-import { sumsOf } from '../loads/write-records.js'
+import { ledSource } from '../fleet/leader-sampling.js'
+import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
+import { writingOf } from '../loads/index.js'
+import { recordsOf, sumsOf } from '../loads/write-records.js'
+import { serversAheadMs } from '../measure/clocks.js'
+import { presenceWatch } from '../measure/presence.js'
+import { client } from '../measures/client.js'
+import { ofWriters } from '../measures/index.js'
+import { courseOf } from '../plan/course.js'
 import { isScheduled } from '../plan/pacer.js'
+import { removeExpiredIds } from '../servers/expired-ids.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
-import { played } from './frame.js'
-import { outliveEarlier, storedDataIn } from './stored-data.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { frameOf, played } from './frame.js'
+import { idleOf } from './idle.js'
+import { noStoredData, outliveEarlier, storedDataIn } from './stored-data.js'
+import { measuringWindow } from './window.js'
 import { writeResultOf } from './write-result.js'
-import { setUpWriting } from './write-setup.js'
+import { secondsOf } from './write-seconds.js'
 
 /**
+ * @import { Source } from '../measures/measure.js'
+ * @import { instrumentsOf } from '../measures/index.js'
  * @import { Member } from '../fleet/member.js'
+ * @import { Opened } from '../loads/index.js'
+ * @import { Plan } from '../loads/plan.js'
+ * @import { Idle, Unknown } from '../measure/idle-cost.js'
  * @import { StoredData } from '../measure/memory-cost.js'
+ * @import { RunClock } from '../measure/run-clock.js'
  * @import { Warning } from '../measures/warnings.js'
- * @import { Undo } from './frame.js'
- * @import { Beginning, Ending } from './write-result.js'
- * @import { WriteNeeds, WriteRun } from './write-setup.js'
+ * @import { Conductor } from './conductor.js'
+ * @import { FrameNeeds, Undo } from './frame.js'
+ * @import { Ending } from './write-result.js'
+ *
+ * @typedef {FrameNeeds & OfWriters} WriteNeeds
+ * @typedef {object} OfWriters
+ * @property {Plan} plan
+ * @property {Pick<RunClock, 'now' | 'check' | 'figures'>} time by the servers' clocks
+ * @property {WritersOffice} office
+ * @property {'auto' | 'always' | 'never'} idleCost
+ * @property {Member | null} [fleet] of which this box is a part
+ * @property {Conductor} [conductor] plays a search: decides the rates of writes
+ * @property {(share: number) => void} onEncoding
+ * @property {(ready: { encodeMs: number, encodedBytes: number }) => void} onReady
+ * @property {(warning: Warning) => void} [remark] at the end
+ *
+ * @typedef {object} WritersOffice what the writers of a run know of each other
+ * @property {() => Promise<number>} otherWriters number of writers at work in other processes
+ * @property {() => Promise<unknown>} announce stores the plan in the target
+ * @property {(before: StoredData) => Promise<void>} begin the writers of this process begin
+ * @property {() => Promise<StoredData | null>} earliest what was there before the first writer of the run began; null: none has
  */
 
 const sampleAheadMs = 300
 // Of items with a shorter lifetime that are written once, many expire while the run takes its last second. The
 // commands that count them are in that second's traffic, so they are sent only for these items.
 const briefS = 10
-
-/**
- * Whether keys that gather items may also have held others than those there at the end: of an earlier run, of items that
- * expired but are not collected yet, or of a box that ended before.
- * @param {WriteRun['plan']} plan
- * @param {StoredData} before
- */
-const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
-  once ||
-  totalAgents > agents.length ||
-  Number(keys) > agents.length + 1 ||
-  Boolean(gathered?.some((n) => n > 0))
-
-/** @type {StoredData} */
-const noStoredData = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
-
 // A box of a fleet sets the timer of its first tick this long before it is due.
 const aheadMs = 5
 
-/**
- * The moment from which time is counted: now, or in a fleet the common start.
- * @param {WriteRun} run
- * @param {Member | null} fleet
- * @param {StoredData} before
- * @param {AbortSignal} stop
- */
-const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
-  if (!fleet) return Date.now()
-  const known = async () => ({ idle: JSON.stringify(idle), before: JSON.stringify(before) })
-  const { startMs, atMs, isLate } = await unlessInterrupted(stop, fleet.ready(known))
-  const soonMs = atMs - sampleAheadMs - performance.now()
-  if (soonMs > 0) await unlessInterrupted(stop, sleep(soonMs))
-  writing.beginAt?.(atMs, isLate)
-  // Counts while the boxes waited for each other are not part of the first second.
-  if (fleet.leads()) await sampler.sample()
-  return startMs
+/** @template T @param {T | null} one @returns {T} */
+const known = (one) => {
+  if (one === null) throw new TypeError('a phase of the run came before what it needs')
+  return one
 }
 
-/**
- * The first tick begins.
- * @param {WriteRun} run
- * @param {WriteNeeds & { announce: () => Promise<unknown> }} needs
- * @param {Member | null} fleet
- * @returns {Promise<Beginning>}
- */
-const begin = async (run, needs, fleet) => {
-  const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
-  const { frame, sampler, window, writing, presence, clearOld } = run
-  const isSampling = !fleet || fleet.leads()
-  // From here on there is a result. The plan is stored in the target before its first key, and kept until the keys
-  // are removed.
-  await unlessInterrupted(stop, announce())
-  await unlessInterrupted(stop, clearOld())
-  const otherWriters = fleet ? async () => 0 : needs.otherWriters
-  if (isSampling && needs.idleCost !== 'never')
-    await unlessInterrupted(stop, outliveEarlier({ ...needs, otherWriters, run }))
-  await unlessInterrupted(stop, Promise.all([isSampling && sampler.sample(), presence.sample(0)]))
-  const found = isSampling ? await unlessInterrupted(stop, storedDataIn(target, run, true)) : noStoredData
-  // What is there since another box of the run began is this run's own; that box knows what was there before.
-  const asked = earliest().catch(() => null)
-  const ofRun = await unlessInterrupted(stop, asked)
-  const before = ofRun ?? found
-  const load = await unlessInterrupted(stop, run.fill())
-  const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
-  await unlessInterrupted(stop, onBegin(before))
-  const startedEpochMs = await starting(run, fleet, before, stop)
-  await window.prepare()
-  if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
-  frame.begin(run.seconds, () => {
-    window.start()
-    writing.start(unpreparedBytes)
-  })
-  return { startedEpochMs, before, isOfRun: ofRun !== null, load }
-}
-
-/**
- * The last interval of a schedule counts with its whole length, however late the timer at its end fires.
- * @param {WriteRun} run
- * @param {number} offeredMs
- * @param {boolean} interrupted
- */
-const endOf = ({ plan, writing, frame }, offeredMs, interrupted) => {
-  const isWhole = isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !interrupted && !frame.hasEnded()
-  const overMs = isWhole ? Number(plan.endMs) : offeredMs
-  return Math.max(overMs, writing.lastSettledMs())
-}
-
-/** @typedef {WriteNeeds & { announce: () => Promise<unknown> }} Needs */
-
-/** @param {Needs} needs @param {Undo} undo */
-const opened = async (needs, undo) => {
-  const { stop, stopNow, fleet = null, warn = () => {} } = needs
-  const onEncoding = (/** @type {number} */ share) => {
-    if (stop.aborted) throw new InterruptedError()
-    needs.onEncoding(share)
-  }
-  const run = await setUpWriting({ ...needs, onEncoding }, undo)
-  const { frame, instruments, window, writing, records, plan } = run
-  let [offeredMs, endMs] = [0, 0]
-  /** @type {Beginning['before'] | null} */
-  let before = null
+export class WriteRun {
+  /** @type {Awaited<ReturnType<typeof instrumentsOf>> | null} */
+  #instruments = null
+  /** @type {Opened | null} */
+  #load = null
   /** @type {StoredData | null} */
-  let early = null
-  const asked = async () =>
-    fleet?.leads() === false
-      ? noStoredData
-      : storedDataIn(needs.target, run, isOfOthersToo(plan, /** @type {StoredData} */ (before)))
-  const storedAfter = () => untilStopped(stopNow, asked(), noStoredData)
-  return {
-    frame,
-    conducted: run,
-    async begin() {
-      const beginning = await begin(run, needs, fleet)
-      before = beginning.before
-      return beginning
-    },
-    over() {
-      window.close()
-      offeredMs = writing.elapsed()
-    },
-    drained() {
-      endMs = endOf(run, offeredMs, stop.aborted)
-    },
-    async lastSecond() {
-      if (plan.once && shortestS(plan) < briefS) early = await storedAfter()
-    },
-    /** @param {Beginning} beginning @param {{ interrupted: boolean }} ending */
-    async result(beginning, { interrupted }) {
-      instruments.warnings().forEach(needs.remark ?? warn)
-      const after = early ?? (await storedAfter())
-      const chunks = await untilStopped(stopNow, run.finish(), null)
-      await untilStopped(stopNow, run.dropIndexes(), undefined)
-      const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-      const ending = { endMs, interrupted, after, slotTable, chunks }
-      const result = writeResultOf(run, beginning, ending, needs.conductor?.course)
-      warnOfReplies(run, chunks, warn)
-      const own = fleet && {
-        sums: sumsOf(records, window, writing),
-        behindMs: records.firstBehindMs(),
-        measured: instruments.own(),
-      }
-      return { ...result, ...(own && { own: { ...own, after } }) }
-    },
+  #before = null
+  /** @type {StoredData | null} of items that do not live until the end of the last second */
+  #early = null
+  #offeredMs = 0
+  #endMs = 0
+
+  /** @type {Idle | Unknown} what the servers use without this run */
+  idle = { why: 'it was not measured' }
+  /** How far the servers' clocks are ahead; --verify needs it to know which items of --once have expired. @type {number | null} */
+  aheadMs = null
+  /** Epoch milliseconds. */
+  startedEpochMs = 0
+  /** Whether what was there before is what was there before another box of the run began to write. */
+  isOfRun = false
+  /** What was loaded before the run. @type {Awaited<ReturnType<typeof fillKeys>>} */
+  loaded = null
+
+  /** @param {WriteNeeds} needs @param {Undo} undo */
+  constructor(needs, undo) {
+    const { plan, target, time, office, fleet = null, conductor } = needs
+    this.needs = needs
+    this.undo = undo
+    this.plan = plan
+    this.target = target
+    this.time = time
+    this.fleet = fleet
+    this.course = conductor?.course ?? (plan.rates ? courseOf(plan.rates, true) : null)
+    this.strategy = strategyOf(plan)
+    this.frame = frameOf(needs, undo, {
+      removesKeys: this.strategy.removesItemKeys,
+      created: () => (plan.once ? this.records.ledger.whole.acked * this.strategy.holders().keysAnItem : 0),
+      carried: () => this.records.ledger.whole.acked,
+    })
+    this.journal = this.frame.journal
+    this.sampler = this.frame.sampler
+    const { elapsed } = this.frame
+    this.records = recordsOf(plan, () => elapsed() >= this.window.fromMs(), conductor?.tap)
+    undo(this.records.close)
+    this.window = measuringWindow({
+      plan,
+      ledger: this.records.ledger,
+      elapsed,
+      onOpen: () => this.instruments.startWindow(),
+      onBacklog: (text) => this.journal.event('warm-up', text),
+    })
+    this.presence = presenceWatch({
+      writers: { total: plan.totalAgents, own: plan.agents.length },
+      otherWriters: office.otherWriters,
+      isMeasured: this.window.covers,
+    })
+  }
+
+  get instruments() {
+    return known(this.#instruments)
+  }
+
+  /** What offers the items, with what it counts. */
+  get load() {
+    return known(this.#load)
+  }
+
+  get writing() {
+    return this.load.writing
+  }
+
+  /** What the target held before the first write. */
+  get before() {
+    return known(this.#before)
+  }
+
+  /** Whether this box measures the servers for all. */
+  leads() {
+    return this.fleet === null || this.fleet.leads()
+  }
+
+  /** Whatever measures, and then the load, beside the servers' idle cost. */
+  async open() {
+    const { plan, strategy, target, needs } = this
+    const { scripts } = strategy
+    if (scripts.length > 0)
+      await Promise.all(target.topology.masters.map((address) => target.loadScripts(address, scripts)))
+    await this.#openInstruments()
+    const [, idle] = await Promise.all([this.#openLoad(), this.#measureIdle()])
+    this.idle = idle
+    needs.onReady(this.load.driver)
+    if (plan.once)
+      this.aheadMs = await serversAheadMs({
+        servers: target.topology.masters,
+        time: target.time,
+        epochMs: Date.now,
+      })
+  }
+
+  async #openInstruments() {
+    const { plan, target, fleet, frame, records, window } = this
+    this.#instruments = await frame.measure(ofWriters, {
+      plan,
+      load: () => this.#load,
+      records,
+      masters: () => target.nodes().filter(({ role }) => role === 'master'),
+      access: target.access,
+      covers: window.covers,
+      note: this.journal.note,
+      shared: fleet && ((/** @type {Source} */ source) => ledSource(source, fleet)),
+      tap: this.needs.conductor?.tap,
+    })
+    // PINGs of the other client run beside the idle servers as well.
+    await this.#instruments.start()
+  }
+
+  /** @returns {Promise<Idle | Unknown>} */
+  async #measureIdle() {
+    if (!this.leads()) return { why: 'another box of the fleet measured it' }
+    const { plan, strategy, target, needs } = this
+    return idleOf({
+      plan,
+      strategy,
+      target,
+      asked: needs.idleCost,
+      otherWriters: needs.office.otherWriters,
+      say: needs.say,
+      onSample: () => this.instruments.source(client)?.sampleIdle(this.#load !== null),
+    })
+  }
+
+  async #openLoad() {
+    const { plan, strategy, target, records, frame, time, fleet, needs } = this
+    const load = await writingOf(plan).open({
+      plan,
+      strategy,
+      target,
+      records,
+      instruments: this.instruments,
+      clock: frame.clock,
+      time,
+      course: this.course,
+      measuredFromMs: this.window.fromMs,
+      ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
+      onEvent: this.journal.event,
+      onEncoding(share) {
+        if (needs.stop.aborted) throw new InterruptedError()
+        needs.onEncoding(share)
+      },
+      onProgress: () => this.#load?.writing.progress?.(),
+    })
+    this.undo(load.driver.close)
+    this.#load = load
+    frame.hang({
+      ...load.writing,
+      over: load.writing.offered,
+      async settle(limitMs, atOnce) {
+        const whole = await load.writing.settle(limitMs, atOnce)
+        if (!whole) load.driver.abandon()
+        return whole
+      },
+    })
+  }
+
+  /** Until the first tick is due: from here on there is a result. */
+  async begin() {
+    const { needs, frame, window, writing } = this
+    const { stop, office } = needs
+    // The plan is stored in the target before its first key, and kept until the keys are removed.
+    await unlessInterrupted(stop, office.announce())
+    await unlessInterrupted(stop, this.clearLeftovers())
+    await this.#findStored()
+    const filling = this.#filling()
+    this.loaded = await unlessInterrupted(stop, fillKeys(filling))
+    const unpreparedBytes = await unlessInterrupted(stop, prepareKeys(filling))
+    await unlessInterrupted(stop, office.begin(this.before))
+    this.startedEpochMs = await this.#startsAt()
+    await window.prepare()
+    if (this.fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
+    frame.begin(secondsOf(this), () => {
+      window.start()
+      writing.start(unpreparedBytes)
+    })
+  }
+
+  /** Removes ids of expired items, while no other plan is being written there: its ids may be younger than they seem. */
+  async clearLeftovers() {
+    const oldestMs = this.time.now() - this.plan.ttlS * 1000
+    const removed = await removeExpiredIds(this.target, this.strategy.purgedKeys, oldestMs)
+    if (removed > 0) this.journal.event('leftovers', `${removed} ids that an earlier run left were taken out`)
+  }
+
+  async #findStored() {
+    const { needs, sampler, presence, target, fleet } = this
+    const { stop, office } = needs
+    const leads = this.leads()
+    if (leads && needs.idleCost !== 'never') {
+      const otherWriters = fleet ? async () => 0 : office.otherWriters
+      await unlessInterrupted(stop, outliveEarlier(this, otherWriters))
+    }
+    await unlessInterrupted(stop, Promise.all([leads && sampler.sample(), presence.sample(0)]))
+    const found = leads ? await unlessInterrupted(stop, storedDataIn(target, this, true)) : noStoredData
+    // What is there since another box of the run began is this run's own; that box knows what was there before.
+    const asked = office.earliest().catch(() => null)
+    const ofRun = await unlessInterrupted(stop, asked)
+    this.isOfRun = ofRun !== null
+    this.#before = ofRun ?? found
+  }
+
+  #filling() {
+    const { plan, strategy, target, frame, journal, needs } = this
+    const { say, stop } = needs
+    return { plan, strategy, target, clock: frame.clock, say, onEvent: journal.event, stop }
+  }
+
+  /** The moment from which time is counted: now, or in a fleet the common start. */
+  async #startsAt() {
+    const { fleet, idle, before, needs } = this
+    if (!fleet) return Date.now()
+    const facts = async () => ({ idle: JSON.stringify(idle), before: JSON.stringify(before) })
+    const { startMs, atMs, isLate } = await unlessInterrupted(needs.stop, fleet.ready(facts))
+    const soonMs = atMs - sampleAheadMs - performance.now()
+    if (soonMs > 0) await unlessInterrupted(needs.stop, sleep(soonMs))
+    this.writing.beginAt?.(atMs, isLate)
+    // Counts while the boxes waited for each other are not part of the first second.
+    if (fleet.leads()) await this.sampler.sample()
+    return startMs
+  }
+
+  /** Nothing new is offered. */
+  over() {
+    this.window.close()
+    this.#offeredMs = this.writing.elapsed()
+  }
+
+  /** What was under way has settled. The last interval of a schedule counts with its whole length, however late the timer at its end fires. */
+  drained() {
+    const { plan, frame, needs } = this
+    const isWhole =
+      isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !needs.stop.aborted && !frame.hasEnded()
+    const overMs = isWhole ? Number(plan.endMs) : this.#offeredMs
+    this.#endMs = Math.max(overMs, this.writing.lastSettledMs())
+  }
+
+  async lastSecond() {
+    if (this.plan.once && shortestS(this.plan) < briefS) this.#early = await this.#storedAfter()
+  }
+
+  #storedAfter() {
+    const asked = async () =>
+      this.leads() ? storedDataIn(this.target, this, this.#isOfOthersToo()) : noStoredData
+    return untilStopped(this.needs.stopNow, asked(), noStoredData)
+  }
+
+  /**
+   * Whether keys that gather items may also have held others than those there at the end: of an earlier run, of items that
+   * expired but are not collected yet, or of a box that ended before.
+   */
+  #isOfOthersToo() {
+    const { once, agents, totalAgents } = this.plan
+    const { keys, gathered } = this.before
+    return (
+      once ||
+      totalAgents > agents.length ||
+      Number(keys) > agents.length + 1 ||
+      Boolean(gathered?.some((n) => n > 0))
+    )
+  }
+
+  /** @param {boolean} interrupted */
+  async result(interrupted) {
+    const { needs, target, instruments, load, records } = this
+    const { stopNow, warn = () => {} } = needs
+    instruments.warnings().forEach(needs.remark ?? warn)
+    const after = this.#early ?? (await this.#storedAfter())
+    const chunks = (await untilStopped(stopNow, load.finish?.() ?? Promise.resolve(null), null)) ?? null
+    await untilStopped(stopNow, dropIndexes(this.#filling()), undefined)
+    const slotTable = Math.max(...target.versions.map(slotTableBytes))
+    const result = writeResultOf(this, { endMs: this.#endMs, interrupted, after, slotTable, chunks })
+    this.#warnOfReplies(chunks)
+    if (!this.fleet) return result
+    const sums = sumsOf(records, this.window, this.writing)
+    return { ...result, own: { sums, behindMs: records.firstBehindMs(), measured: instruments.own(), after } }
+  }
+
+  /** @param {Ending['chunks']} chunks */
+  #warnOfReplies(chunks) {
+    const { load, plan, strategy } = this
+    const { warn = () => {} } = this.needs
+    for (const name of load.unplayed?.() ?? [])
+      warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
+    const passes = load.passes?.()?.passes ?? []
+    for (const message of strategy.declared.reasons(load.counts?.() ?? {}, plan, passes, chunks?.sum ?? null))
+      warn({ code: 'replies', message, invalidates: true })
   }
 }
 
-/** @param {WriteRun} run @param {Ending['chunks']} chunks @param {(warning: Warning) => void} warn */
-const warnOfReplies = (run, chunks, warn) => {
-  const passes = run.passes()?.passes ?? []
-  for (const name of run.unplayed())
-    warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
-  const { declared } = run.strategy
-  for (const message of declared.reasons(run.counts() ?? {}, run.plan, passes, chunks?.sum ?? null))
-    warn({ code: 'replies', message, invalidates: true })
-}
-
-/** @param {Needs} needs */
-export const writeRun = (needs) => played(needs, (undo) => opened(needs, undo))
+/** @param {WriteNeeds} needs */
+export const writeRun = (needs) =>
+  played(needs, async (undo) => {
+    const run = new WriteRun(needs, undo)
+    await run.open()
+    return {
+      frame: run.frame,
+      conducted: run,
+      begin: () => run.begin(),
+      over: () => run.over(),
+      drained: () => run.drained(),
+      lastSecond: () => run.lastSecond(),
+      result: (_, { interrupted }) => run.result(interrupted),
+    }
+  })

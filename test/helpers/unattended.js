@@ -10,7 +10,7 @@ import { settingsOf as linedSettings, sampleSettings } from './sample-plan.js'
 /** @import { Settings } from '../../settings.js' */
 /** @import { Target } from '../../lib/servers/open.js' */
 /** @import { Plan } from '../../lib/loads/plan.js' */
-/** @import { WriteNeeds } from '../../lib/run/write-setup.js' */
+/** @import { WriteNeeds } from '../../lib/run/write-run.js' */
 
 /** Of a line of options. @param {string} line @param {boolean} [cluster] @param {'producer' | 'consumer'} [program] */
 export const settingsOf = (line, cluster = false, program = 'producer') => {
@@ -29,16 +29,25 @@ export const openedTarget = async (scope, { host, port, password }, cluster = fa
 export const planOn = async (settings, target, agents = [1]) =>
   planOf(settings, await targetFactsOf(settings, target, agents))
 
-/** @param {Plan} plan @param {Target} target @param {Partial<WriteNeeds> & { announce?: () => Promise<unknown> }} [more] */
+/** @param {Plan} plan @param {Target} target @param {Partial<WriteNeeds> & Partial<WriteNeeds['office']>} [more] */
 export const writeUnattended = (plan, target, more = {}) => {
   const never = new AbortController().signal
+  const { announce = async () => {}, otherWriters = async () => 0, begin = async () => {} } = more
   return writeRun({
-    ...{ plan, target, announce: async () => {}, otherWriters: async () => 0, idleCost: 'never' },
+    plan,
+    target,
+    office: { announce, otherWriters, begin, earliest: async () => null },
+    idleCost: 'never',
     say: () => {},
     time: { now: Date.now, check: async () => [], figures: () => [] },
     results: { interval: () => {}, event: () => {} },
-    ...{ show: () => {}, onEncoding: () => {}, onReady: () => {}, onEvent: () => {} },
-    ...{ stop: never, stopNow: never, ...more },
+    show: () => {},
+    onEncoding: () => {},
+    onReady: () => {},
+    onEvent: () => {},
+    stop: never,
+    stopNow: never,
+    ...more,
   })
 }
 

@@ -77,9 +77,9 @@ const boxOf = async (settings, ready = async () => {}) => {
   return {
     ...{ leased, announce, seconds },
     write: () => {
-      const onBegin = () => leased.begin().then(ready)
+      const begin = () => leased.begin().then(ready)
       const results = { interval: (/** @type {any} */ line) => void seconds.push(line), event: () => {} }
-      return writeUnattended(plan, target, { announce, otherWriters: leased.otherWriters, onBegin, results })
+      return writeUnattended(plan, target, { announce, otherWriters: leased.otherWriters, begin, results })
     },
   }
 }
