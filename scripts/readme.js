@@ -136,6 +136,8 @@ const partsOf = (experiments) => {
     ['README.md', 'questions', questionsPart(experiments)],
     ['README.md', 'terminal', terminalMarkup()],
     ['docs/measure.md', 'sample', samplePart()],
+    ['docs/start.md', 'load', examplePart('load.yaml')],
+    ['docs/reports.md', 'workflow', examplePart('ci/cost.yaml')],
     ['docs/reference/data-models.md', 'strategies', strategiesPart()],
     ['docs/models.md', 'needs', needsPart()],
     ['docs/validation/choosing.md', 'choices', choicesPart()],

@@ -6,10 +6,12 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { parse } from 'yaml'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { experimentNamed } from '../../lib/experiments/catalogue.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { readSettings, settingsOf } from '../../lib/options/read-settings.js'
+import { VALUE_TYPES } from '../../lib/options/values.js'
 import { anchorsOf, commandsOf, linksOf } from '../helpers/markdown.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -95,8 +97,9 @@ describe('command lines parse', () => {
       const { options, passed = [], takesWords } = await commandNamed(name)
       const typed = typedLine(argv, [...options, ...passed])
       if (typed.help) continue
-      // Files that a reader writes.
-      const given = new Map([...typed.options].filter(([option]) => option !== 'file'))
+      // Files that a reader writes are not there; those of docs/examples are.
+      const isThere = (/** @type {string} */ file) => existsSync(join(root, file))
+      const given = new Map([...typed.options].filter(([option, file]) => option !== 'file' || isThere(file)))
       const line = `${page}: ${words.join(' ')}`
       const whole = { ...typed, options: given }
       assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
@@ -161,6 +164,24 @@ test('examples are valid experiments', () => {
     const { id, ratios = [] } = experimentNamed(join(root, 'docs/examples', name))
     assert.equal(`${id}.json`, name)
     assert.ok(ratios.length > 0, name)
+  }
+})
+
+test('files of options to copy have options of their command, with values that these take', async () => {
+  for (const [command, file] of [
+    ['write', 'load.yaml'],
+    ['write', 'traffic.yaml'],
+    ['choose', 'choose.yaml'],
+    ['plan', 'plan.yaml'],
+  ]) {
+    const { options } = await commandNamed(command)
+    const given = Object.entries(parse(textOf(`docs/examples/${file}`)))
+    assert.ok(given.length >= 5, file)
+    for (const [name, values] of given) {
+      const option = options.find((one) => one.name === name) ?? assert.fail(`${file}: ${name}`)
+      for (const value of [values].flat())
+        assert.notEqual(VALUE_TYPES[option.type].read(String(value), option), undefined, `${file}: ${name}`)
+    }
   }
 })
 
