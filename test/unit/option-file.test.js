@@ -114,7 +114,7 @@ test('a folder of results stands for its run.json; another kind of run is refuse
   const run = JSON.parse(readFileSync(new URL('../../docs/data/sample.run.json', import.meta.url), 'utf8'))
   writeFileSync(join(folder, 'run.json'), JSON.stringify(run))
   assertPartOf(settingsOf(`-f ${folder}`), {
-    ...{ quantity: 50_000, totalAgents: 4, chunks: 4, durationMs: 15_000, warmUpMs: 2000 },
+    ...{ quantity: 50_000, pacing: 'smooth', durationMs: 15_000, warmUpMs: 2000 },
     ...{ cluster: true, shards: 3, replicas: 1 },
   })
   assert.throws(
