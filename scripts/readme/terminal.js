@@ -39,7 +39,7 @@ const partsOf = (line, at) => {
 
 /** The lines of a terminal, a character in each cell whatever the font. @param {readonly string[]} lines @param {string} title */
 export const terminalPicture = (lines, title) => {
-  const [w, h] = [left * 2 + terminalColumns * width, top + lines.length * height + 16].map(Math.ceil)
+  const [w, h] = [left * 2 + terminalColumns * width, top + lines.length * height].map(Math.ceil)
   const texts = lines.flatMap((line, at) => {
     let column = 0
     return partsOf(line, at).map(({ text, colour }) => {
