@@ -2,7 +2,7 @@
 import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { agentRange } from '../base/ranges.js'
-import { duesOf } from '../traffic/arrivals.js'
+import { duesOf, isEven } from '../traffic/arrivals.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/plan-fields.js'
@@ -48,7 +48,7 @@ const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed 
   if (intervals !== undefined) return intervals * chunks
   if (rates !== undefined) return null
   if (durationMs === undefined || rate === 'max' || pacing === 'closed') return null
-  if (arrivals === 'constant') return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
+  if (isEven({ arrivals })) return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
   const due = duesOf({ arrivals, spacingMs, seed })
   let ticks = 1
   while (due(ticks) < durationMs) ticks++
@@ -63,7 +63,7 @@ const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed 
  */
 const warmUpOf = ({ rate, pacing, arrivals, ...settings }, spacingMs, ticks) => {
   const warmUpMs = longestWarmUpMs(settings)
-  if (rate === 'max' || pacing === 'closed' || arrivals !== 'constant') return warmUpMs
+  if (rate === 'max' || pacing === 'closed' || !isEven({ arrivals })) return warmUpMs
   const whole = Math.max(0, Math.ceil(warmUpMs / spacingMs - 1e-9))
   return (ticks === null || whole < ticks ? whole : ticks - 1) * spacingMs
 }
@@ -130,7 +130,7 @@ const buildPlan = (settings, facts) => {
     endMs:
       ticks === null
         ? (settings.rates && Number(settings.durationMs)) || null
-        : settings.arrivals === 'constant'
+        : isEven(settings)
           ? ticks * spacingMs
           : Number(settings.durationMs),
     driver: settings.driver,

@@ -1,6 +1,6 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
-import { arrivalsWords } from '../traffic/arrivals.js'
+import { arrivalsWords, isEven } from '../traffic/arrivals.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { namesOfKind } from './names.js'
 
@@ -28,7 +28,7 @@ import { namesOfKind } from './names.js'
 
 /** @param {string | undefined} arrivals */
 const timesWords = (arrivals = 'constant') => {
-  if (arrivals === 'constant') return ' at an even rate (--rate)'
+  if (isEven({ arrivals })) return ' at an even rate (--rate)'
   return arrivals === 'poisson'
     ? ', at random moments (Poisson arrivals)'
     : ` on average, ${arrivalsWords(arrivals)}`
@@ -54,7 +54,7 @@ export const rhythmWords = ({
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
-  if (arrivals !== 'constant') return `${items}${timesWords(arrivals)}`
+  if (!isEven({ arrivals })) return `${items}${timesWords(arrivals)}`
   if (pacing === 'smooth') return `${items} at an even rate (--rate)`
   return `${items} in bursts of ${count(quantity / chunks)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
 }

@@ -1,8 +1,10 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
+
 import { asPercent, count, micros, percent, plainText, rate, several } from '../base/units.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
+import { isEven } from '../traffic/arrivals.js'
 import { isRedirect } from '../transport/refusals.js'
 import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
@@ -175,7 +177,7 @@ const rateSustained = (behind) => (run) => {
       },
     ]
   // Arrivals that are not even come more or less often in any part of the run: all that arrived was served.
-  if ((run.plan.arrivals ?? 'constant') !== 'constant' && run.items.acked === run.items.offered) return []
+  if (!isEven(run.plan) && run.items.acked === run.items.offered) return []
   // Items of absent boxes have their own reason.
   const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
   if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []

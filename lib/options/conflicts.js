@@ -3,6 +3,7 @@
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
+import { isEven } from '../traffic/arrivals.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'
@@ -87,7 +88,7 @@ const changesAlone = (s, named) => {
   if (s.once) return `${named('rates')} does not go with ${named('once')}`
   if (s.control !== undefined) return `${named('rates')} does not go with ${named('control')}`
   if (s.intervals !== undefined) return `${named('rates')} does not go with ${named('intervals')}`
-  return s.arrivals !== 'constant' && `${named('rates')} does not go with ${named('arrivals')}`
+  return !isEven(s) && `${named('rates')} does not go with ${named('arrivals')}`
 }
 
 /** @type {Rule} */

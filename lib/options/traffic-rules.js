@@ -1,6 +1,7 @@
 // Which options of traffic have no meaning together, or for a strategy.
 
 import { namesOfWriters } from '../loads/names-of-strategy.js'
+import { isEven } from '../traffic/arrivals.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -15,7 +16,7 @@ export const trafficRules = [
     `${named('order')} split is of clients: writers have ranges of their own already`,
 
   (s, named) => {
-    if (s.arrivals === 'constant') return
+    if (isEven(s)) return
     // Jobs of a queue have a rate without --rate.
     if (strategyNamed(s.strategy).workers && s.rate === undefined) return
     if (!namesOfWriters(s.strategy).inBatches)

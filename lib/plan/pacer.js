@@ -1,6 +1,6 @@
 // When ticks are due: pure functions of elapsed time, with no clock in them.
 
-import { duesOf } from '../traffic/arrivals.js'
+import { duesOf, isEven } from '../traffic/arrivals.js'
 
 // How many past ticks are remembered: more than are ever due at once, except after a pause of minutes.
 const remembered = 2 ** 16
@@ -35,8 +35,9 @@ const unevenly = (schedule, last) => {
 export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed = 0 }) => {
   const spacingMs = periodMs / chunks
   const last = ticks ?? Number.POSITIVE_INFINITY
-  const { dueMs, ticksDue } =
-    arrivals === 'constant' ? evenly(spacingMs, last) : unevenly({ arrivals, spacingMs, seed }, last)
+  const { dueMs, ticksDue } = isEven({ arrivals })
+    ? evenly(spacingMs, last)
+    : unevenly({ arrivals, spacingMs, seed }, last)
   return {
     spacingMs,
     /** Milliseconds after the start at which tick i is due. @param {number} i */

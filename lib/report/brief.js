@@ -1,5 +1,6 @@
 // The end of a run in ten lines: whether it counts, what it cost, what was busiest, how long things took, and what to do.
 // A row is one fact of at most one line of 80 columns; all else is in the details (-v) and on the page.
+
 import { bytes, count, micros, percent, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
@@ -9,6 +10,7 @@ import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { stateWords } from '../measures/warnings.js'
+import { isEven } from '../traffic/arrivals.js'
 import { cacheRows, hostCpu } from './cloudwatch-words.js'
 
 /**
@@ -40,17 +42,14 @@ const serversWords = ({ target, nodes, versions }) => {
   return [`${target && target.origin !== 'address' ? 'local ' : ''}${kind}`, ...names].join(', ')
 }
 
-/** Whether more is due in some seconds than in others. @param {Run['plan']} plan */
-const isUneven = (plan) => 'arrivals' in plan && plan.arrivals !== undefined && plan.arrivals !== 'constant'
-
 /** The rate that was reached, and the target where that is another. @param {Run} run */
 const reachedWords = (run) => {
   const { nominal, achieved } = run.rate
   const isReader = loadOf(run).document === 'consumer'
   // A pattern has another rate in each part.
-  const isEven = typeof nominal === 'number' && !isUneven(run.plan)
-  const reached = rate(isEven && run.valid ? nominal : achieved)
-  const target = isEven && !run.valid ? ` of ${rate(nominal)}` : ''
+  const isSteady = typeof nominal === 'number' && (!('arrivals' in run.plan) || isEven(run.plan))
+  const reached = rate(isSteady && run.valid ? nominal : achieved)
+  const target = isSteady && !run.valid ? ` of ${rate(nominal)}` : ''
   const unit = isReader ? 'fetches' : `${unitOf(run.plan)}s`
   return `${reached}${target} ${unit}/s`
 }

@@ -4,7 +4,7 @@ import { asPercent, count, facts, micros, period, plainText, rate, several } fro
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
-import { arrivalsWords } from '../traffic/arrivals.js'
+import { arrivalsWords, isEven } from '../traffic/arrivals.js'
 
 /**
  * @import { Loaded } from '../loads/index.js'
@@ -73,9 +73,6 @@ export const itemWords = ({ items }) => {
   ])
 }
 
-/** Whether more is due in some seconds than in others. @param {Plan} plan */
-const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
-
 /** A part of the pattern has another rate than the whole. @param {Plan} plan @param {WriteRun['items']} items @param {number} nominal */
 const dueWords = (plan, { acked, offered }, nominal) =>
   `${asPercent(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
@@ -84,7 +81,7 @@ const dueWords = (plan, { acked, offered }, nominal) =>
 export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fleet }) => {
   const reached =
     nominal && typeof achieved === 'number'
-      ? isUneven(plan)
+      ? !isEven(plan)
         ? dueWords(plan, items, nominal)
         : `${asPercent(achieved / nominal)} of the target rate`
       : null

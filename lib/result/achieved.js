@@ -1,6 +1,8 @@
 // The rate of every second of a run. Batches of a schedule count for the time until the next one is due, so a batch whose
 // answers arrive just after the end of a second makes neither a dip there nor a spike in the next.
+
 import { namesOfKind } from '../loads/names.js'
+import { isEven } from '../traffic/arrivals.js'
 
 /**
  * @import { WriteRun } from './document.js'
@@ -15,7 +17,7 @@ const isScheduled = ({ plan }) =>
   namesOfKind(plan).inBatches &&
   plan.rate !== 'max' &&
   plan.pacing === 'open' &&
-  (plan.arrivals ?? 'constant') === 'constant' &&
+  isEven(plan) &&
   plan.spacingMs > 0
 
 /** @param {number} value @param {number} low @param {number} high */

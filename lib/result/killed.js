@@ -3,7 +3,7 @@ import { count, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
-import { duesOf } from '../traffic/arrivals.js'
+import { duesOf, isEven } from '../traffic/arrivals.js'
 
 /** @import { Plan } from '../loads/plan.js' */
 
@@ -18,7 +18,7 @@ const mostDraws = 5_000_000
  * @param {number} toMs
  */
 const eventsDue = (schedule, toMs) => {
-  if (schedule.arrivals === 'constant') return Math.floor(toMs / schedule.spacingMs) + 1
+  if (isEven(schedule)) return Math.floor(toMs / schedule.spacingMs) + 1
   const due = duesOf(schedule)
   let n = 0
   while (n < mostDraws && due(n) <= toMs) n++

@@ -12,6 +12,7 @@ import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
 import { tlsOfFiles } from '../servers/access.js'
 import { refuseRival } from '../servers/plan-key.js'
+import { isEven } from '../traffic/arrivals.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { leased, leaseWarnings, wantedAgents } from './agents.js'
@@ -70,7 +71,7 @@ export const fleetOf = async (settings, { target, run, whole, announced, ...need
     asked: { withinMs, partial },
     writers: totalAgents,
     spacingMs: whole.spacingMs,
-    isEven: namesOfKind(whole).inBatches && isScheduled(whole) && whole.arrivals === 'constant',
+    isEven: namesOfKind(whole).inBatches && isScheduled(whole) && isEven(whole),
     stagger: settings.stagger,
     stopsAll: settings.stopAll,
     shared: sharedByWriters(settings, whole, announced),

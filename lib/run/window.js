@@ -1,6 +1,8 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
+
 import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
+import { isEven } from '../traffic/arrivals.js'
 import { isSteady, secondsThatAgree } from './steady.js'
 
 /**
@@ -69,10 +71,11 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     }
     warmUp = setTimeout(inTime, Math.max(0, fromMs - markEarlyMs - elapsed()))
   }
-  const isEven = isScheduled(plan) && plan.arrivals === 'constant'
   /** The length of a tick where ticks are even. @param {number} secondMs */
   const boundaryMs = (secondMs) =>
-    isEven ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
+    isScheduled(plan) && isEven(plan)
+      ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs
+      : secondMs
   return {
     /** When what is due is measured. */
     fromMs: () => fromMs,

@@ -119,15 +119,18 @@ export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
   const due = duesOf({ arrivals, spacingMs: 1000 / rateHz, seed })
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : Math.ceil((rateHz * durationMs) / 1000)
   const isOver =
-    durationMs === null || arrivals === 'constant'
+    durationMs === null || isEven({ arrivals })
       ? (/** @type {number} */ i) => i >= limit
       : (/** @type {number} */ i) => due(i) >= durationMs
   return { due, isOver }
 }
 
+/** Whether what is due comes at equal intervals. @param {{ arrivals?: string }} schedule of settings, a plan or an announcement of one */
+export const isEven = ({ arrivals = 'constant' }) => arrivals === 'constant'
+
 /** Arrivals in a few words. @param {string} arrivals */
 export const arrivalsWords = (arrivals) => {
-  if (arrivals === 'constant') return 'evenly spaced'
+  if (isEven({ arrivals })) return 'evenly spaced'
   if (arrivals === 'poisson') return 'Poisson arrivals'
   return arrivals.startsWith('poisson,') ? `Poisson arrivals by ${arrivals.slice(8)}` : `arrivals ${arrivals}`
 }

@@ -2,7 +2,7 @@
 import { asPercent, count, rate, several } from '../../base/units.js'
 import { ofQueries } from '../../measures/queries.js'
 import { rowsOf } from '../../measures/section.js'
-import { arrivalsWords } from '../../traffic/arrivals.js'
+import { arrivalsWords, isEven } from '../../traffic/arrivals.js'
 import { itemsWords } from '../../traffic/items.js'
 import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, repliesRow, unitOf, valueWords, writingWords } from '../words.js'
@@ -23,7 +23,7 @@ export const connectionsWords = (plan) => {
       ? 'closed loop'
       : plan.rates
         ? rhythmWords(plan)
-        : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
+        : `${rate(nominalHz)} ${unit}s/s${isEven({ arrivals }) ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}`
 }
 
