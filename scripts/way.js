@@ -69,7 +69,6 @@ const waysOfItems = async (at) => {
     item: filesWith(calls, (n) => n >= (seconds * ticks) / 2),
     number: filesWith(calls, (n) => n > 0 && n < (seconds * ticks) / 2),
     calls,
-    calls,
   }
 }
 
