@@ -1,91 +1,81 @@
 // docs/reference/options.md and .env.example, from the table of options in settings.js.
 
-import { commandNamed } from '../../lib/cli/commands.js'
-import { findAbout, findOptions } from '../../lib/cli/find-options.js'
+import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
-import { dashed, OPTIONS, optionsOf } from '../../settings.js'
+import { dashed, OPTIONS } from '../../settings.js'
 
-/** @import { Option, Program } from '../../settings.js' */
+/** @import { Option } from '../../settings.js' */
 
 const isShown = (/** @type {Option} */ { hidden }) => !hidden
 
 const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !== null
 
-/** @type {readonly (readonly [Program, string])[]} */
-const programs = [
-  ['producer', 'write'],
-  ['consumer', 'read'],
-  ['cleanup', 'cleanup'],
-  ['reshard', 'reshard'],
-]
-
 /** @param {string} text */
 const code = (text) => `\`${text}\``
 
-/** @param {Option} option */
-const rowOf = (option) => {
-  const names = [...option.aliases, option.name, ...option.also].map(dashed).map(code).join(' ')
-  const otherwise = option.otherwise ?? code(defaultText(option))
-  const values = VALUE_TYPES[option.type].shape(option)
+/** @typedef {{ command: string, option: Option }} Use an option as a command has it */
+
+const uses = (
+  await Promise.all(
+    Object.keys(commands).map(async (command) =>
+      (await commandNamed(command)).options.filter(isShown).map((option) => ({ command, option })),
+    ),
+  )
+).flat()
+
+/** What the commands have in common once; where they differ, the commands in front. @param {readonly Use[]} of @param {(option: Option) => string} said */
+const inAll = (of, said) => {
+  /** @type {Map<string, string[]>} */
+  const byText = new Map()
+  for (const { command, option } of of) {
+    const text = said(option)
+    byText.set(text, [...(byText.get(text) ?? []), command])
+  }
+  const texts = [...byText]
+  if (texts.length === 1) return texts[0][0]
+  return texts.map(([text, names], at) => (at === 0 ? text : `${names.join(', ')}: ${text}`)).join('; ')
+}
+
+/** @param {string} name @param {readonly Use[]} of */
+const rowOf = (name, of) => {
+  const namesIn = (/** @type {Use} */ { option }) => [...option.aliases, option.name, ...option.also]
+  // A name that only some of the commands know has these behind it.
+  const names = [...new Set(of.flatMap(namesIn))].map((one) => {
+    const knowing = of.filter((use) => namesIn(use).includes(one)).map(({ command }) => command)
+    return code(dashed(one)) + (knowing.length < of.length ? ` (${knowing.join(', ')})` : '')
+  })
+  const variables = new Set(of.flatMap(({ option }) => [option.env ?? [], option.alsoEnv].flat()))
   const cells = [
-    names,
-    option.help,
-    values,
-    otherwise,
-    [option.env ?? [], option.alsoEnv].flat().map(code).join(' '),
+    names.join(' '),
+    of.map(({ command }) => command).join(', '),
+    inAll(of, ({ help }) => help),
+    inAll(of, (option) => VALUE_TYPES[option.type].shape(option)),
+    inAll(of, (option) => option.otherwise ?? code(defaultText(option))),
+    [...variables].map(code).join(' '),
   ]
+  if (name !== of[0].option.name) throw new Error(`${name} is two options`)
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
+const head =
+  '| option | commands | meaning | values | default | environment |\n| --- | --- | --- | --- | --- | --- |'
+const several = 'Of several other commands'
 
-/** @param {readonly [Program, string]} program and its command */
-const commandPart = ([program, name]) => {
-  const options = optionsOf(program).filter(isShown)
-  const groups = [...new Set(options.map(({ group }) => group))]
-  const tables = groups.map((group) => {
-    const rows = options.filter((option) => option.group === group).map(rowOf)
-    return `### ${name}: ${group}\n\n${head}\n${rows.join('\n')}`
-  })
-  return [`## millrace ${name}`, ...tables].join('\n\n')
+/** Every option once, in the groups of `millrace write` and `millrace read`, then those that one command has. */
+export const optionsPart = () => {
+  /** @type {Map<string, Use[]>} */
+  const byName = new Map()
+  for (const use of uses) byName.set(use.option.name, [...(byName.get(use.option.name) ?? []), use])
+  /** @type {Map<string, string[]>} */
+  const groups = new Map()
+  for (const [name, of] of byName) {
+    const own = of.length > 1 ? several : `Of ${of[0].command} alone`
+    const title = OPTIONS.find((option) => option.name === name)?.group.replace(/ \(.*/, '') ?? own
+    groups.set(title, [...(groups.get(title) ?? []), rowOf(name, of)])
+  }
+  return [...groups].map(([title, rows]) => `## ${title}\n\n${head}\n${rows.join('\n')}`).join('\n\n')
 }
-
-/** Commands whose options are all their own. */
-const ownCommands = [
-  'compare',
-  'choose',
-  'diff',
-  'experiment',
-  'staff',
-  'calibrate',
-  'plan',
-  'report',
-  'cloudwatch',
-]
-
-const named = await Promise.all(
-  ownCommands.map(async (name) => ({ name, command: await commandNamed(name) })),
-)
-
-/** @param {{ name: string, command: { about: { does: string, words?: string }, options: readonly Option[] } }} command */
-const ownPart = ({ name, command: { about, options } }) => {
-  const rows = options.map((option) => rowOf(option).replace(/ \|[^|]*\|$/, ' |'))
-  return [
-    `## millrace ${name}`,
-    `${about.does} \`millrace ${name} ${about.words}\``,
-    ['| option | meaning | values | default |', '| --- | --- | --- | --- |', ...rows].join('\n'),
-  ].join('\n\n')
-}
-
-/** The options as Markdown, by command and group. */
-export const optionsPart = () =>
-  [
-    ...programs.map(commandPart),
-    ownPart({ name: 'find', command: { about: findAbout, options: findOptions } }),
-    ...named.map(ownPart),
-    '## Other commands\n\n`millrace demo` and `millrace completion` have no options. `millrace doctor` has those of `millrace write`, `millrace verify` those of the target of `millrace read`. In `find`, `compare` and `experiment` options of `millrace write` are taken too: see their `--help`.',
-  ].join('\n\n')
 
 /** @param {Option} option */
 const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')

@@ -1,5 +1,6 @@
 // `millrace help --json`: what programs read of commands and options is what the parser takes.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { helpData } from '../../lib/cli/help-json.js'
@@ -53,6 +54,25 @@ test('a default and each choice are values that the option takes', async () => {
       for (const text of values)
         assert.notEqual(VALUE_TYPES[row.type].read(text, row), undefined, `${name} --${option} ${text}`)
     }
+  }
+})
+
+test('docs/reference/options.md has each option once, with the commands that have it', () => {
+  const page = readFileSync(new URL('../../docs/reference/options.md', import.meta.url), 'utf8')
+  // A name that only some commands know has these behind it.
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| `-'))
+    .map((line) => line.replaceAll(/`[^`]+` \([\w, ]+\)/g, ''))
+  const expected = /** @type {Map<string, string[]>} */ (new Map())
+  for (const { name, options } of all)
+    for (const { name: option } of options) expected.set(option, [...(expected.get(option) ?? []), name])
+  assert.equal(rows.length, expected.size)
+  for (const [option, names] of expected) {
+    const [row, ...more] = rows.filter((line) => line.split('|')[1].split(' ').includes(`\`--${option}\``))
+    assert.ok(row, option)
+    assert.equal(more.length, 0, option)
+    assert.deepEqual(row.split('|')[2].trim().split(', '), names, option)
   }
 })
 
