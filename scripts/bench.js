@@ -44,7 +44,8 @@ const work = async (options, words) => {
   if (!Number.isInteger(rounds) || rounds < least)
     throw new OptionError(`--rounds ${options.rounds}: a whole number from ${least} on`)
   if (options.record && !isGate) throw new OptionError('--record belongs to gate')
-  if (options.against && words[0] !== 'engine') throw new OptionError('--against belongs to engine')
+  if (options.against && !words.every((word) => word.startsWith('engine')))
+    throw new OptionError('--against belongs to engine')
   if (isGate) return gate(rounds, options.record)
   const engine = engineCases(options.against ?? null)
   const all = [...cases, ...engine, ...others]

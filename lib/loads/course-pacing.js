@@ -1,6 +1,7 @@
 // Ticks of a course: begun when they are due and the servers have room; what is left when a stretch ends
 // and has no room is dropped.
-import { duesOfCourse } from '../plan/course.js'
+import { scheduleOfCourse } from '../plan/course.js'
+import { duesOf } from './dues.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
@@ -8,9 +9,6 @@ import { duesOfCourse } from '../plan/course.js'
  *
  * @typedef {{ next: () => boolean, giveUp: () => void }} Begun next: goes on with it, and whether it is whole
  */
-
-// How soon a stretch that is added later is seen.
-const lookMs = 4
 
 /**
  * @param {object} needs
@@ -35,7 +33,7 @@ export const coursePacing = ({
   onEnd = () => {},
   timers,
 }) => {
-  const dues = duesOfCourse(course, (rateHz) => (tickItems * 1000) / rateHz)
+  const dues = duesOf(scheduleOfCourse(course, tickItems), maxBehindMs, () => 0)
   let next = 0
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -54,15 +52,15 @@ export const coursePacing = ({
     goOn()
     while (!current && !stopped) {
       const nowMs = elapsed()
-      const event = dues.next(nowMs)
-      if (event === null || event.dueMs > nowMs) return
+      const dueMs = dues.nextMs(nowMs)
+      if (dueMs > nowMs) return
       const isRoom = hasRoom()
-      const isDropped = nowMs - event.dueMs > maxBehindMs || (event.isOver && !isRoom)
+      const isDropped = dues.isDropped(dueMs, nowMs, isRoom)
       if (!isDropped && !isRoom) return
-      dues.take()
-      if (isDropped) skip(next++, event.dueMs)
+      next = dues.take() + 1
+      if (isDropped) skip(next - 1, dueMs)
       else {
-        current = begin(next++, event.dueMs)
+        current = begin(next - 1, dueMs)
         portion()
         goOn()
       }
@@ -72,13 +70,12 @@ export const coursePacing = ({
     if (stopped) return
     more()
     const nowMs = elapsed()
-    if (course.isWhole && dues.next(nowMs) === null) {
+    if (dues.isOver()) {
       stopped = true
       onEnd()
       return
     }
-    const waitMs = (dues.next(nowMs)?.dueMs ?? nowMs + lookMs) - nowMs
-    timer = timers.setTimeout(wake, Math.max(1, Math.min(lookMs, waitMs)))
+    timer = timers.setTimeout(wake, dues.waitMs(nowMs))
   }
   return {
     start: wake,

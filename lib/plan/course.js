@@ -77,9 +77,9 @@ export const duesOfCourse = (course, spacingOf) => {
   return dues
 }
 
-/** Operations of a course, asked for in order. One that does not fit is asked for again. @param {Course} course */
-export const scheduleOfCourse = (course) => {
-  const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
+/** Operations of a course, asked for in order. One that does not fit is asked for again. @param {Course} course @param {number} [items] that are due together */
+export const scheduleOfCourse = (course, items = 1) => {
+  const dues = duesOfCourse(course, (rateHz) => (items * 1000) / rateHz)
   let taken = 0
   let askedMs = 0
   return {

@@ -1,8 +1,8 @@
 // A connection to one server: requests in flight in the order they were sent, settled by its replies in that order. What a
 // request is, how its bytes are made and what comes of it is the business of who sends it.
-import { MillraceError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyReader, valueReader } from '../wire/values.js'
+import { Flight } from './flight.js'
 import { reconnectingSocketOf } from './reconnecting-socket.js'
 
 /**
@@ -44,83 +44,56 @@ export const asValues = (encoding) => (taking) =>
 /** Each reply goes into the sink of its request. @type {Decoder} */
 export const intoSinks = ({ sink, taken }) => replyReader({ sink, replied: taken })
 
-const firstPlaces = 16
 const nothing = () => {}
 /** @type {ReplySink} */
 const nowhere = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
 
-/** Requests in the order they were sent, and the replies that each is owed, in a ring that grows. @template R */
-const flightOf = () => {
-  let mask = firstPlaces - 1
-  let requests = /** @type {(R | null)[]} */ (Array(firstPlaces).fill(null))
-  let owed = new Int32Array(firstPlaces)
-  let leads = new Uint8Array(firstPlaces)
-  let head = 0
-  let tail = 0
-  let replies = 0
-  let left = 0
-
-  const grow = () => {
-    const places = 2 * (mask + 1)
-    const old = { requests, owed, leads }
-    requests = Array(places).fill(null)
-    owed = new Int32Array(places)
-    leads = new Uint8Array(places)
-    for (let place = head; place < tail; place++) {
-      const [from, to] = [place & mask, place & (places - 1)]
-      requests[to] = old.requests[from]
-      owed[to] = old.owed[from]
-      leads[to] = old.leads[from]
-    }
-    mask = places - 1
-  }
+/**
+ * Hands each reply to its request.
+ * @template R
+ * @param {Flight<R>} flight
+ * @param {LaneEvents<R>} events
+ * @param {Lane<R>} lane
+ * @param {() => number} heardMs
+ * @returns {Taking}
+ */
+const takingOf = (flight, { onAnswered, onReplied, onReply, onTaken, onRefused }, lane, heardMs) => {
   return {
-    replies: () => replies,
-    isEmpty: () => head === tail,
-    /** @param {R} request @param {number} count @param {number} lead */
-    push(request, count, lead) {
-      if (tail - head > mask) grow()
-      const at = tail++ & mask
-      requests[at] = request
-      owed[at] = count
-      leads[at] = lead
-      replies += count + lead
-    },
-    /** Whose reply is next. */
-    head() {
-      if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-      return /** @type {R} */ (requests[head & mask])
-    },
-    isLed: () => leads[head & mask] > 0,
-    /** Takes the next reply if it precedes those of the request. */
-    skips() {
-      if (leads[head & mask] === 0) return false
-      leads[head & mask]--
-      replies--
-      return true
-    },
-    /** Takes so many replies of the first request, at most; returns how many. @param {number} most */
-    take(most) {
-      const at = head & mask
-      const n = Math.min(most, owed[at])
-      left = owed[at] -= n
-      replies -= n
-      if (left === 0) {
-        requests[at] = null
-        head++
+    done(count) {
+      const nowMs = heardMs()
+      for (let left = count; left > 0; ) {
+        const request = flight.head()
+        if (flight.skips()) {
+          left--
+          continue
+        }
+        const n = flight.take(left)
+        left -= n
+        onAnswered?.(request, n, nowMs, lane)
       }
-      return n
     },
-    /** Replies to come where the last one was taken. */
-    left: () => left,
-    all() {
-      const all = /** @type {R[]} */ ([])
-      for (let place = head; place < tail; place++) all.push(/** @type {R} */ (requests[place & mask]))
-      return all
+    failed(line) {
+      const request = flight.head()
+      // A refused ASKING is not reported: the reply to the command after it says why.
+      if (flight.skips()) return
+      flight.take(1)
+      onRefused?.(request, line, flight.left, heardMs(), lane)
     },
-    clear() {
-      requests.fill(null)
-      head = tail = replies = 0
+    value(value) {
+      const request = flight.head()
+      if (flight.skips()) return
+      flight.take(1)
+      onReplied?.(request, value, flight.left, heardMs(), lane)
+    },
+    sink() {
+      const request = flight.head()
+      return flight.isLed ? nowhere : (onReply?.(request) ?? nowhere)
+    },
+    taken() {
+      const request = flight.head()
+      if (flight.skips()) return
+      flight.take(1)
+      onTaken?.(request, flight.left, heardMs(), lane)
     },
   }
 }
@@ -138,54 +111,15 @@ const flightOf = () => {
  * @param {Timers} [needs.timers]
  */
 export const laneOf = ({ client = 0, address = '', decoder = counting(), events, ...linking }) => {
-  const flight = /** @type {ReturnType<typeof flightOf<R>>} */ (flightOf())
-  const { onAnswered, onReplied, onReply, onTaken, onRefused, onRead, onUp, onDown, onRenewed } = events
+  const flight = /** @type {Flight<R>} */ (new Flight())
+  const { onRead, onUp, onDown, onRenewed } = events
   /** @type {string | null} */
   let givenUp = null
 
-  /** @type {Taking} */
-  const taking = {
-    done(count) {
-      const nowMs = socket.heardMs()
-      for (let left = count; left > 0; ) {
-        const request = flight.head()
-        if (flight.skips()) {
-          left--
-          continue
-        }
-        const n = flight.take(left)
-        left -= n
-        onAnswered?.(request, n, nowMs, lane)
-      }
-    },
-    failed(line) {
-      const request = flight.head()
-      // A refused ASKING is not reported: the reply to the command after it says why.
-      if (flight.skips()) return
-      flight.take(1)
-      onRefused?.(request, line, flight.left(), socket.heardMs(), lane)
-    },
-    value(value) {
-      const request = flight.head()
-      if (flight.skips()) return
-      flight.take(1)
-      onReplied?.(request, value, flight.left(), socket.heardMs(), lane)
-    },
-    sink() {
-      const request = flight.head()
-      return flight.isLed() ? nowhere : (onReply?.(request) ?? nowhere)
-    },
-    taken() {
-      const request = flight.head()
-      if (flight.skips()) return
-      flight.take(1)
-      onTaken?.(request, flight.left(), socket.heardMs(), lane)
-    },
-  }
   const socket = reconnectingSocketOf({
     ...linking,
     decoder: () => decoder(taking),
-    hasUnanswered: () => !flight.isEmpty(),
+    hasUnanswered: () => !flight.isEmpty,
     onRead: (nowMs, silentMs) => onRead?.(lane, nowMs, silentMs),
     onUp: () => onUp(lane),
     onDown: (error) => onDown(lane, error),
@@ -199,18 +133,18 @@ export const laneOf = ({ client = 0, address = '', decoder = counting(), events,
     isUp: socket.isUp,
     isOpening: socket.isOpening,
     /** Replies to come. */
-    owed: flight.replies,
+    owed: () => flight.replies,
     /** Requests in flight, the oldest first. */
-    inFlight: flight.all,
+    inFlight: () => flight.all(),
     /** Time since the last bytes, while replies are expected. */
-    silentMs: () => socket.silentMs(!flight.isEmpty()),
+    silentMs: () => socket.silentMs(!flight.isEmpty),
     waitingBytes: socket.waitingBytes,
     cork: socket.cork,
     uncork: socket.uncork,
 
     /** Notes what is about to be written. @param {R} request @param {number} replies @param {number} nowMs @param {number} [lead] replies that come before its own */
     push(request, replies, nowMs, lead = 0) {
-      if (flight.isEmpty()) socket.owesFrom(nowMs)
+      if (flight.isEmpty) socket.owesFrom(nowMs)
       flight.push(request, replies, lead)
     },
     /** Whether the system took all bytes, so that the buffer may be reused. @param {Buffer} bytes @param {() => void} [release] */
@@ -237,6 +171,7 @@ export const laneOf = ({ client = 0, address = '', decoder = counting(), events,
     givenUp: () => givenUp,
     close: socket.close,
   }
+  const taking = takingOf(flight, events, lane, socket.heardMs)
   return lane
 }
 

@@ -1,6 +1,8 @@
 // The lanes of clients: one for each client and server, made when it is first asked for.
+import { TargetError } from '../base/errors.js'
 import { laneOf } from './lane.js'
 import { renewalsOf } from './reconnecting-socket.js'
+import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
@@ -17,18 +19,31 @@ const mostAtOnce = 100
  * @param {number} needs.clients
  * @param {DriverTarget['dial']} needs.dial
  * @param {Decoder} needs.decoder
- * @param {LaneEvents<R>} needs.events
+ * @param {Omit<LaneEvents<R>, 'onDown'> & { onDown: (lane: Lane<R>, error: Error) => void }} needs.events
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
  * @param {Timers} needs.timers
  */
-export const lanesOf = ({ clients, dial, decoder, events, clock, random, timers }) => {
+export const lanesOf = ({ clients, dial, decoder, clock, random, timers, ...needs }) => {
   /** @type {Map<string, Lane<R>>[]} by client, by address */
   const lanes = Array.from({ length: clients }, () => new Map())
   /** @type {(Lane<R> | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
   let opened = false
+  /** @type {Error | null} the last */
+  let fault = null
+  const events = {
+    ...needs.events,
+    onDown(/** @type {Lane<R>} */ lane, /** @type {Error | undefined} */ error) {
+      fault = error ?? new TargetError(`${lane.address}: ${closedReason}`, { code: 'CONNECT' })
+      needs.events.onDown(lane, fault)
+    },
+  }
   const all = () => lanes.flatMap((each) => [...each.values()])
+
+  const close = () => {
+    for (const lane of all()) lane.close()
+  }
 
   /** @param {number} client @param {string} address */
   const made = (client, address) => {
@@ -52,17 +67,18 @@ export const lanesOf = ({ clients, dial, decoder, events, clock, random, timers 
     all,
     at,
     isOpened: () => opened,
-    /** Connects every client to every server; false: one failed. @param {readonly string[]} addresses */
+    /** Connects every client to every server. @param {readonly string[]} addresses */
     async open(addresses) {
       for (const client of lanes.keys()) for (const address of addresses) at(client, address)
       const first = all()
       for (let i = 0; i < first.length; i += mostAtOnce) {
         const some = first.slice(i, i + mostAtOnce)
         await Promise.all(some.map((lane) => lane.connect()))
-        if (!some.every((lane) => lane.isUp())) return false
+        if (some.every((lane) => lane.isUp())) continue
+        close()
+        throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
       }
       opened = true
-      return true
     },
     /** @param {Lane<R>} lane */
     drop(lane) {
@@ -72,8 +88,6 @@ export const lanesOf = ({ clients, dial, decoder, events, clock, random, timers 
     },
     renew: renewalsOf(clients, (client) => [...lanes[client].values()]),
     waitingBytes: () => all().reduce((sum, lane) => sum + lane.waitingBytes(), 0),
-    close() {
-      for (const lane of all()) lane.close()
-    },
+    close,
   }
 }

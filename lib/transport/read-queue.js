@@ -4,6 +4,7 @@ import { encode, encodedSize, noValues } from '../wire/encode.js'
 import { intoSinks, laneOf } from './lane.js'
 
 /**
+ * @import { Lane } from './lane.js'
  * @import { ReplySink } from '../wire/values.js'
  *
  * @typedef {object} ReadJob commands for one server, encoded as they are sent
@@ -16,6 +17,9 @@ import { intoSinks, laneOf } from './lane.js'
  * @property {() => void} closed what has no reply will get none
  *
  * @typedef {{ job: ReadJob, bytes: number }} Segment a job whose replies come; bytes of each
+ *
+ * @typedef {{ waiting: ReadJob[], unanswered: number, commands: number }} Reads unanswered: bytes of commands and replies;
+ *   commands: that were sent
  *
  * @typedef {ReturnType<typeof readQueueOf>} ReadQueue
  */
@@ -42,22 +46,13 @@ export const commandJob = (args, then) => {
 export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
 
 /**
- * @param {object} options
- * @param {string} options.address
- * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
- * @param {number} options.maxUnansweredBytes
- * @param {Parameters<typeof laneOf>[0]['open']} options.open
- * @param {() => number} options.clock
- * @param {() => number} options.random
- * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
+ * Writes commands of the jobs that wait, a buffer of them at a time.
+ * @param {Reads} reads
+ * @param {Lane<Segment>} lane
+ * @param {number} maxUnansweredBytes
+ * @param {() => number} clock
  */
-export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock, random, onState }) => {
-  /** @type {ReadJob[]} */
-  let waiting = []
-  let closed = false
-  let unanswered = 0 // bytes of commands and replies
-  let commands = 0 // that were sent
-  let bytesIn = 0
+const writingOf = (reads, lane, maxUnansweredBytes, clock) => {
   const spare = /** @type {Buffer[]} */ ([])
 
   /** Encodes commands of a job, as many as the buffer and the limit have room for; returns where they end. @param {ReadJob} job @param {Buffer} buffer @param {number} from */
@@ -68,23 +63,23 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
     for (let size = job.nextBytes(); size > 0 && at + size <= buffer.length; size = job.nextBytes()) {
       at = job.encodeNext(buffer, at)
       count++
-      if (unanswered + (at - from) + count * expected >= maxUnansweredBytes) break
+      if (reads.unanswered + (at - from) + count * expected >= maxUnansweredBytes) break
     }
     if (count === 0) return at
     const replies = count * job.repliesEach
     const bytes = at - from + count * expected
     lane.push({ job, bytes: bytes / replies }, replies, clock())
-    unanswered += bytes
-    commands += count
+    reads.unanswered += bytes
+    reads.commands += count
     return at
   }
   const write = () => {
     const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(writeBytes)
     let at = 0
-    while (waiting.length > 0) {
-      const [job] = waiting
+    while (reads.waiting.length > 0) {
+      const [job] = reads.waiting
       at = fill(job, buffer, at)
-      if (job.nextBytes() === 0) waiting.shift()
+      if (job.nextBytes() === 0) reads.waiting.shift()
       else if (at === 0) {
         spare.push(buffer)
         return writeLarge(job)
@@ -99,22 +94,32 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
   const writeLarge = (job) => {
     const bytes = Buffer.allocUnsafeSlow(job.nextBytes())
     fill(job, bytes, 0)
-    if (job.nextBytes() === 0) waiting.shift()
+    if (job.nextBytes() === 0) reads.waiting.shift()
     lane.write(bytes)
   }
+  return write
+}
 
-  const pump = () => {
-    // Sends half of the limit at a time: a write for every few replies would cost more than its commands.
-    if (!lane.isUp() || waiting.length === 0 || unanswered > maxUnansweredBytes / 2) return
-    lane.cork()
-    while (waiting.length > 0 && unanswered < maxUnansweredBytes) write()
-    lane.uncork()
-  }
+/**
+ * @param {object} options
+ * @param {string} options.address
+ * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
+ * @param {number} options.maxUnansweredBytes
+ * @param {Parameters<typeof laneOf>[0]['open']} options.open
+ * @param {() => number} options.clock
+ * @param {() => number} options.random
+ * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
+ */
+export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock, random, onState }) => {
+  /** @type {Reads} */
+  const reads = { waiting: [], unanswered: 0, commands: 0 }
+  let closed = false
+  let bytesIn = 0
 
   const lost = () => {
-    const jobs = new Set([...lane.drain().map(({ job }) => job), ...waiting])
-    unanswered = 0
-    waiting = []
+    const jobs = new Set([...lane.drain().map(({ job }) => job), ...reads.waiting])
+    reads.unanswered = 0
+    reads.waiting = []
     for (const job of jobs) job.closed()
   }
   const lane = /** @type {typeof laneOf<Segment>} */ (laneOf)({
@@ -130,12 +135,13 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
     events: {
       onReply: ({ job }) => job.sink,
       onTaken({ job, bytes }) {
-        unanswered -= bytes
+        reads.unanswered -= bytes
         job.replied()
       },
-      onRead: pump,
+      onRead: () => pump(),
       onUp() {
-        if (readOnly) waiting.unshift(commandJob(['READONLY'], { sink: deaf, replied() {}, closed() {} }))
+        if (readOnly)
+          reads.waiting.unshift(commandJob(['READONLY'], { sink: deaf, replied() {}, closed() {} }))
         onState(address, 'up')
         pump()
       },
@@ -148,6 +154,15 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
     random,
   })
 
+  const write = writingOf(reads, lane, maxUnansweredBytes, clock)
+  const pump = () => {
+    // Sends half of the limit at a time: a write for every few replies would cost more than its commands.
+    if (!lane.isUp() || reads.waiting.length === 0 || reads.unanswered > maxUnansweredBytes / 2) return
+    lane.cork()
+    while (reads.waiting.length > 0 && reads.unanswered < maxUnansweredBytes) write()
+    lane.uncork()
+  }
+
   return {
     address,
     connect: lane.connect,
@@ -159,13 +174,13 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
         queueMicrotask(() => job.closed())
         return
       }
-      waiting.push(job)
+      reads.waiting.push(job)
       pump()
     },
     silentMs: lane.silentMs,
     /** Closes a silent connection; its commands are retried. */
     cut: lane.cut,
-    figures: () => ({ commands, bytes_in: bytesIn }),
+    figures: () => ({ commands: reads.commands, bytes_in: bytesIn }),
     close() {
       closed = true
       lane.close()

@@ -1,13 +1,11 @@
 // Takes requests to the servers that own their slots, over a lane for each client and server. What is refused or lost is tried
 // again by its rules, at the owner of its slot then, or gets its outcome; a lost lane is made again while its server owns slots.
-import { TargetError } from '../base/errors.js'
 import { systemTimers } from '../base/timers.js'
 import { askingBytes } from '../wire/encode.js'
 import { outboxOf } from './lane.js'
 import { lanesOf } from './lanes.js'
 import { netOf } from './net.js'
 import { requestRetriesOf } from './request-retries.js'
-import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
@@ -66,22 +64,24 @@ import { closed as closedReason } from './topology-events.js'
 
 /** @template {Routed} R @typedef {ReturnType<typeof routerOf<R>>} Router */
 
-/** @template {Routed} R @param {RouterNeeds<R>} needs */
-export const routerOf = (needs) => {
-  const { kind, target, dial = target.dial, slots, listens = true } = needs
-  const { onRoom, onRenewed, onEvent, clock, timers = systemTimers } = needs
-  const { slotOf, send, most = 0, put = (_, __, at) => at, settled } = kind
-  const outbox = outboxOf(most, put)
-  /** @type {Error | null} the last */
-  let fault = null
-  let closed = false
+/** @template {Routed} R @param {Kind<R>} kind */
+const repliesTo = (kind) => ({
+  onAnswered: kind.answered,
+  onReplied: kind.replied,
+  onReply: kind.reply,
+  onTaken: kind.taken,
+  onRefused: kind.refused,
+})
 
-  const net = netOf({ target, dial, connections: () => lanes.all(), onEvent, clock, timers })
-  const { ownerOf } = net.map
-  const addresses = slots ? () => [...new Set(slots.map(ownerOf))] : net.map.addresses
-
-  /** @param {R} request @param {number} nowMs */
-  const sent = (request, nowMs) => {
+/**
+ * Sends a request over the lane to its server; false: that is not up.
+ * @template {Routed} R
+ * @param {Kind<R>} kind
+ * @param {{ outbox: ReturnType<typeof outboxOf<R>>, laneAt: (client: number, address: string) => Lane<R>, ownerOf: (slot: number) => string }} way
+ */
+const sendingOf =
+  ({ slotOf, send }, { outbox, laneAt, ownerOf }) =>
+  (/** @type {R} */ request, /** @type {number} */ nowMs) => {
     const { client, goTo } = request
     const lane = laneAt(client, goTo ?? ownerOf(slotOf(request)))
     if (!lane.isUp()) return false
@@ -89,25 +89,22 @@ export const routerOf = (needs) => {
     send(request, lane, nowMs)
     return true
   }
-  /** What waits goes first. @param {number} client @param {number} nowMs */
-  const look = (client, nowMs) => {
-    if (closed) return
-    if (retries.hasWaiting(client)) retries.resend(client, nowMs)
-    onRoom(client, nowMs)
-    outbox.end()
-  }
-  const lookNow = (/** @type {number} */ client) => look(client, clock())
-  const lookLater = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
-    timers.setTimeout(lookNow, waitMs + 1, client)
-  const retries = requestRetriesOf(needs, { net, send: sent, lookLater })
 
-  /** @type {LaneEvents<R>} */
+/** @template {Routed} R @param {RouterNeeds<R>} needs */
+export const routerOf = (needs) => {
+  const { kind, target, dial = target.dial, slots, listens = true } = needs
+  const { onRoom, onRenewed, onEvent, clock, timers = systemTimers } = needs
+  const { most = 0, put = (_, __, at) => at, settled } = kind
+  const outbox = outboxOf(most, put)
+  let closed = false
+
+  const net = netOf({ target, dial, connections: () => lanes.all(), onEvent, clock, timers })
+  const { ownerOf } = net.map
+  const addresses = slots ? () => [...new Set(slots.map(ownerOf))] : net.map.addresses
+
+  /** @type {Parameters<typeof lanesOf<R>>[0]['events']} */
   const events = {
-    onAnswered: kind.answered,
-    onReplied: kind.replied,
-    onReply: kind.reply,
-    onTaken: kind.taken,
-    onRefused: kind.refused,
+    ...repliesTo(kind),
     onRead({ client }, nowMs) {
       settled?.()
       look(client, nowMs)
@@ -117,13 +114,12 @@ export const routerOf = (needs) => {
       net.events.up(address)
       lookNow(client)
     },
-    onDown(lane, error) {
+    onDown(lane, { message }) {
       const { address, client } = lane
       retries.laneLost(lane)
       settled?.()
-      fault = error ?? new TargetError(`${address}: ${closedReason}`, { code: 'CONNECT' })
       if (closed || !lanes.isOpened()) return
-      net.events.down(address, fault.message)
+      net.events.down(address, message)
       net.refresh()
       if (!addresses().includes(address)) lanes.drop(lane)
       timers.setImmediate(() => lookNow(client))
@@ -136,6 +132,19 @@ export const routerOf = (needs) => {
   }
   const lanes = lanesOf({ ...needs, dial, events, timers })
   const laneAt = lanes.at
+  const sent = sendingOf(kind, { outbox, laneAt, ownerOf })
+
+  /** What waits goes first. @param {number} client @param {number} nowMs */
+  const look = (client, nowMs) => {
+    if (closed) return
+    if (retries.hasWaiting(client)) retries.resend(client, nowMs)
+    onRoom(client, nowMs)
+    outbox.end()
+  }
+  const lookNow = (/** @type {number} */ client) => look(client, clock())
+  const lookLater = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
+    timers.setTimeout(lookNow, waitMs + 1, client)
+  const retries = requestRetriesOf(needs, { net, send: sent, lookLater })
 
   const close = () => {
     closed = true
@@ -149,7 +158,6 @@ export const routerOf = (needs) => {
     ruling: retries.ruling,
     follow: retries.follow,
     refused: retries.refused,
-    look,
     lookNow,
     lookLater,
     /** @param {number} client @param {number} slot */
@@ -160,9 +168,10 @@ export const routerOf = (needs) => {
     },
     /** Connects every client to every server. */
     async open() {
-      if (await lanes.open(addresses())) return
-      close()
-      throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
+      await lanes.open(addresses()).catch((error) => {
+        close()
+        throw error
+      })
     },
     renew: lanes.renew,
     /** Once a second: silent servers, what waits, and events. */

@@ -7,7 +7,7 @@
  * @property {string} becomes
  * @property {string} breaks
  * @property {string[]} unit the tests of test/unit that look for it, or of another folder that `npm test` runs
- * @property {'socket' | 'clients' | 'none'} [simulated] which seeds are played; those of the socket
+ * @property {'socket' | 'clients' | 'chunks' | 'none'} [simulated] which seeds are played; those of the socket
  * @property {string} [seeds] others than those of `npm test`, such as 1-1000
  */
 
@@ -27,10 +27,18 @@ const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
+const scheduled = { file: 'lib/loads/ticks/scheduled-pacing.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
 const operation = { ...clients, file: 'lib/loads/clients/operation.js' }
 const requestRetries = { ...clients, file: 'lib/transport/request-retries.js' }
 const lane = { ...clients, file: 'lib/transport/lane.js', unit: ['lane'] }
+const flying = { ...lane, file: 'lib/transport/flight.js' }
+const chunks = {
+  file: 'lib/loads/chunks/flow.js',
+  unit: [],
+  simulated: /** @type {const} */ ('chunks'),
+}
+const dues = { ...clients, file: 'lib/loads/dues.js' }
 
 const alone = { simulated: /** @type {const} */ ('none') }
 const ending = { ...alone, file: 'lib/cli/ending.js', unit: ['exit-codes'] }
@@ -369,15 +377,15 @@ export const mutations = [
     breaks: 'more commands are in flight than --pipeline allows',
   },
   {
-    ...writer,
-    line: 'skipAll(i, pacer.dueMs(i))\n        }\n        if',
-    becomes: '}\n        if',
+    ...scheduled,
+    line: 'skip(i, pacer.dueMs(i))\n      }\n      if',
+    becomes: '}\n      if',
     breaks: 'a tick that is too late has no outcome',
   },
   {
-    ...lane,
-    line: 'left = owed[at] -= n',
-    becomes: 'left = owed[at] -= 1',
+    ...flying,
+    line: 'const left = owed - n',
+    becomes: 'const left = owed - 1',
     breaks: 'the operation behind the refused one is retried',
   },
   {
@@ -387,16 +395,41 @@ export const mutations = [
     breaks: 'a refused ASKING counts as an operation',
   },
   {
-    ...lane,
-    line: 'for (let place = head; place < tail; place++) all.push',
-    becomes: 'for (let place = head; place < tail - 1; place++) all.push',
+    ...flying,
+    line: 'place < this.#tail; place++)\n      all.push',
+    becomes: 'place < this.#tail - 1; place++)\n      all.push',
     breaks: 'the last operation of a lost connection stays in it',
   },
   {
     ...lane,
-    line: 'if (flight.isEmpty()) socket.owesFrom(nowMs)',
+    line: 'if (flight.isEmpty) socket.owesFrom(nowMs)',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
+  },
+  {
+    ...chunks,
+    line: "ledger.lost('uncertain', 'CLOSED', isMeasured)",
+    becomes: '',
+    breaks: 'an item of a chunk whose reply was lost has no outcome',
+  },
+  {
+    ...chunks,
+    line: "if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)\n      else if",
+    becomes: 'if',
+    breaks: 'a chunk that a script has counted in part is counted again',
+    unit: ['chunks'],
+  },
+  {
+    ...chunks,
+    line: 'ns[left++] = ns[i]',
+    becomes: 'left++',
+    breaks: 'other items of a chunk are sent again than those that were refused',
+  },
+  {
+    ...dues,
+    line: 'nowMs - dueMs > maxBehindMs ||',
+    becomes: '',
+    breaks: 'what is due is begun, however late',
   },
   {
     ...reconnecting,

@@ -4,6 +4,7 @@
 import { deferred, settledWithin, systemTimers } from '../../base/timers.js'
 import { routerOf } from '../../transport/router.js'
 import { slotOf } from '../../wire/slot.js'
+import { duesOf } from '../dues.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
@@ -33,9 +34,6 @@ import { slotOf } from '../../wire/slot.js'
  * @property {(lateMs: number) => void} [onSent] how late after it was due an operation is sent
  */
 
-// How soon operations that a course adds later are seen.
-const lookMs = 4
-
 /** Redis 6 and 7 name the script in an error from inside it: its first increments are done. @param {string} line */
 export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
 
@@ -46,7 +44,8 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   const { outcome } = carrier
   const slot = slotOf(key)
   const ns = new Float64Array(plan.chunkSize)
-  const dues = new Float64Array(schedule ? plan.chunkSize : 0) // index into ns
+  const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
+  const times = new Float64Array(dues ? plan.chunkSize : 0) // when each of ns was due
   /** @type {Chunk} the one that is sent, again and again */
   const chunk = {
     client: 0,
@@ -58,7 +57,6 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     ns,
     count: 0,
   }
-  let scheduled = 0 // operations that were due
   let sentMs = 0 // first, of the chunk under way
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -79,37 +77,36 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
 
   /** What is due now. What was due in a stretch that is over and did not fit is dropped. @param {number} nowMs */
   const takeDue = (nowMs) => {
-    if (!schedule) return
-    const elapsedMs = nowMs - startMs
-    for (; chunk.count < plan.chunkSize && !schedule.isOver(scheduled); scheduled++) {
-      const at = startMs + schedule.due(scheduled, elapsedMs)
+    if (!dues) return
+    while (chunk.count < plan.chunkSize) {
+      const at = dues.nextMs(nowMs)
       if (at > nowMs) return
+      const isDropped = dues.isDropped(at, nowMs, !wasBusy)
+      dues.take()
       ledger.offered(1, isMeasured)
-      if (nowMs - at > plan.maxBehindMs || (wasBusy && schedule.isLeft?.(elapsedMs)))
-        ledger.lost('dropped', '', isMeasured)
+      if (isDropped) ledger.lost('dropped', '', isMeasured)
       else {
         onSent(nowMs - at)
-        dues[chunk.count] = at
+        times[chunk.count] = at
         ns[chunk.count++] = next++
       }
     }
   }
   const look = () => router.lookNow(0)
   const lookLater = () => {
-    if (!schedule) return
-    const waitMs = startMs + schedule.due(scheduled, clock() - startMs) - clock()
+    if (!dues) return
     timers.clearTimeout(timer)
-    timer = timers.setTimeout(look, Math.max(1, Math.min(lookMs, waitMs)))
+    timer = timers.setTimeout(look, dues.waitMs(clock()))
   }
 
   const begin = () => {
     if (closed || underWay) return
-    if (!running || (schedule ? schedule.isOver(scheduled) : next > plan.items)) return stop()
+    if (!running || (dues ? dues.isOver() : next > plan.items)) return stop()
     if (!router.isUp(0, slot)) return
     isMeasured = ledger.isMeasured()
     sentMs = clock()
     chunk.count = 0
-    if (schedule) takeDue(sentMs)
+    if (dues) takeDue(sentMs)
     else {
       while (chunk.count < plan.chunkSize && next <= plan.items) ns[chunk.count++] = next++
       ledger.offered(chunk.count, isMeasured)
@@ -117,7 +114,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     wasBusy = false
     if (chunk.count === 0) return lookLater()
     chunk.attempts = 0
-    chunk.dueMs = schedule ? dues[0] : sentMs
+    chunk.dueMs = dues ? times[0] : sentMs
     underWay = true
     router.begin(chunk, sentMs)
   }
@@ -128,10 +125,10 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     if (acked === 0) return
     ledger.acked(acked, isMeasured ? acked : 0)
     if (!isMeasured) return
-    if (!schedule) latency.record(chunk.dueMs, chunk.dueMs, nowMs, acked)
+    if (!dues) latency.record(chunk.dueMs, chunk.dueMs, nowMs, acked)
     else
       for (let i = 0; i < chunk.count; i++)
-        if (acked === chunk.count || outcome.lineOf(i) === null) latency.record(dues[i], sentMs, nowMs, 1)
+        if (acked === chunk.count || outcome.lineOf(i) === null) latency.record(times[i], sentMs, nowMs, 1)
   }
   /** All replies are there, or will not come: what was refused goes again. @param {number} nowMs @param {string} from */
   const ended = (nowMs, from) => {
@@ -156,7 +153,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       else {
         ledger.retried(cause)
         rulings.push(ruling)
-        dues[left] = dues[i]
+        times[left] = times[i]
         ns[left++] = ns[i]
       }
     }

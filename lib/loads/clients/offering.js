@@ -1,15 +1,13 @@
 // When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
 
-import { deferred, longestTimerMs } from '../../base/timers.js'
+import { deferred } from '../../base/timers.js'
+import { duesOf } from '../dues.js'
 
 /**
  * @import { Router } from '../../transport/router.js'
  * @import { Operation, Operations } from './operation.js'
  * @import { FlowNeeds } from './flow.js'
  */
-
-// How soon operations that a course adds later are seen.
-const lookMs = 4
 
 /** The next client with room, counted from `from`; -1: none. @param {FlowNeeds} needs @param {number} from @param {number} nowMs */
 const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
@@ -28,12 +26,11 @@ const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
  */
 export const offeringOf = (needs, first, router, renewing) => {
   const { plan, clients, schedule, ledger, onSent, clock, timers } = needs
-  const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
   let { draw, pick } = needs
   let startMs = 0
   let running = false
-  let next = 0 // index in the schedule
   let nextClient = 0 // the next client at an open rate
+  const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
   let all = deferred() // resolves when everything was offered
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -65,38 +62,38 @@ export const offeringOf = (needs, first, router, renewing) => {
     ledger.offered(count, measured)
   }
 
-  /** What is due at an open rate, each to a client that has room. @param {number} nowMs */
-  const due = (nowMs) => {
-    if (!schedule) return
-    for (; !schedule.isOver(next); next++) {
-      const dueMs = startMs + schedule.due(next, nowMs - startMs)
-      if (dueMs > nowMs) break
-      const measured = ledger.isMeasured()
-      const client = roomIn(needs, nextClient, nowMs)
-      if (nowMs - dueMs > plan.maxBehindMs || (client < 0 && schedule.isLeft?.(nowMs - startMs))) {
-        ledger.offered(1, measured)
-        ledger.lost('dropped', '', measured)
-        continue
-      }
-      if (client < 0) return
-      nextClient = (client + 1) % plan.clients
-      const n = draw(dueMs - startMs, client)
-      if (n < 0) return stop()
-      onSent(nowMs - dueMs)
-      clients[client].inFlight++
-      router.begin(first(client, pick(), n, dueMs, measured), nowMs)
-      ledger.offered(1, measured)
-    }
-    if (schedule.isOver(next)) stop()
+  /** At an open rate; false: there is nothing any more to draw. @param {number} client @param {number} dueMs @param {number} nowMs @param {boolean} measured */
+  const begin = (client, dueMs, nowMs, measured) => {
+    nextClient = (client + 1) % plan.clients
+    const n = draw(dueMs - startMs, client)
+    if (n < 0) return false
+    onSent(nowMs - dueMs)
+    clients[client].inFlight++
+    router.begin(first(client, pick(), n, dueMs, measured), nowMs)
+    return true
   }
 
+  /** What is due at an open rate, each to a client that has room. @param {number} nowMs */
+  const due = (nowMs) => {
+    if (!dues) return
+    for (let dueMs = dues.nextMs(nowMs); dueMs <= nowMs; dueMs = dues.nextMs(nowMs)) {
+      const measured = ledger.isMeasured()
+      const client = roomIn(needs, nextClient, nowMs)
+      const isDropped = dues.isDropped(dueMs, nowMs, client >= 0)
+      if (client < 0 && !isDropped) return
+      dues.take()
+      if (isDropped) ledger.lost('dropped', '', measured)
+      else if (!begin(client, dueMs, nowMs, measured)) return stop()
+      ledger.offered(1, measured)
+    }
+    if (dues.isOver()) stop()
+  }
   const tick = () => {
     if (!running) return
     const nowMs = clock()
     due(nowMs)
     router.outbox.end()
-    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next, nowMs - startMs) : nowMs
-    timer = timers.setTimeout(tick, Math.max(1, Math.min(longestMs, dueMs - clock())))
+    timer = timers.setTimeout(tick, dues?.waitMs(clock()) ?? 1)
   }
 
   return {

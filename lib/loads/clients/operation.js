@@ -60,12 +60,9 @@ const ackedOf = ({ ledger, latency }) => {
   return acked
 }
 
-/** @param {FlowNeeds} needs @param {() => Router<Operation>} routing */
-export const clientOperationsOf = (needs, routing) => {
-  const { plan, clients, operations, ledger, latency, clock, onAcked, onBegun, onDone, epochOf } = needs
-  const acked = ackedOf(needs)
+/** Records of operations, used again and again. @param {FlowNeeds['operations']} operations */
+const recordsOf = (operations) => {
   const free = /** @type {Operation[]} */ ([])
-  const own = { ...noValues }
   // Times have fractions from the start: a field that changes from integers to fractions is slow.
   /** @returns {Operation} */
   const made = () => ({
@@ -83,6 +80,32 @@ export const clientOperationsOf = (needs, routing) => {
     goTo: null,
     notBeforeMs: 0.5,
   })
+  return {
+    free,
+    /** One that was not sent yet. @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
+    first(client, kind, n, dueMs, measured) {
+      const one = free.pop() ?? made()
+      one.client = client
+      one.kind = kind
+      one.n = n
+      one.dueMs = dueMs
+      one.measured = measured
+      one.repeatable = operations[kind].repeatable
+      one.attempts = 0
+      one.firstMs = 0
+      one.goTo = null
+      one.notBeforeMs = 0
+      return one
+    },
+  }
+}
+
+/** @param {FlowNeeds} needs @param {() => Router<Operation>} routing */
+export const clientOperationsOf = (needs, routing) => {
+  const { plan, clients, operations, ledger, latency, clock, onAcked, onBegun, onDone, epochOf } = needs
+  const acked = ackedOf(needs)
+  const records = recordsOf(operations)
+  const own = { ...noValues }
 
   /** Sends the next commands of a multi-step operation; false: it is over. @param {Operation} operation @param {Parameters<Kind<Operation>['send']>[1]} lane @param {number} nowMs @param {number} lead */
   const say = (operation, lane, nowMs, lead) => {
@@ -136,7 +159,7 @@ export const clientOperationsOf = (needs, routing) => {
       if (onAcked) onAcked(operation.n)
       acked.add(operation, nowMs)
       clients[operation.client].inFlight--
-      free.push(operation)
+      records.free.push(operation)
     },
     replied(operation, value, left, nowMs, lane) {
       // Of commands that are sent with another, only whether they are errors is looked at.
@@ -169,21 +192,7 @@ export const clientOperationsOf = (needs, routing) => {
   return {
     kind,
     lastSettledMs: () => acked.lastMs,
-    /** One that was not sent yet. @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
-    first(client, kind, n, dueMs, measured) {
-      const one = free.pop() ?? made()
-      one.client = client
-      one.kind = kind
-      one.n = n
-      one.dueMs = dueMs
-      one.measured = measured
-      one.repeatable = operations[kind].repeatable
-      one.attempts = 0
-      one.firstMs = 0
-      one.goTo = null
-      one.notBeforeMs = 0
-      return one
-    },
+    first: records.first,
   }
 }
 
