@@ -7,7 +7,7 @@ import { writingOf } from './index.js'
 /**
  * @import { Sums } from '../fleet/interval.js'
  * @import { Plan } from './plan.js'
- * @import { Tick } from '../transport/connection.js'
+ * @import { Tick } from '../transport/tick-entry.js'
  */
 
 // A first byte later than this makes its tick late.

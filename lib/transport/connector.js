@@ -5,7 +5,7 @@ import { AbstractConnector, SentinelConnector } from 'ioredis'
 import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
-/** @import { DriverTarget } from './socket.js' */
+/** @import { DriverTarget } from './socket-writer.js' */
 /** @typedef {(host: string, port: number) => void} Gate throws for a server that is not confirmed */
 
 const deaf = { done() {}, failed() {} }

@@ -7,7 +7,7 @@ import { closed as closedReason } from './topology-events.js'
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
- * @import { DriverTarget } from './socket.js'
+ * @import { DriverTarget } from './socket-writer.js'
  */
 
 // Not more at once than the queue of new connections of a server takes.

@@ -6,7 +6,7 @@ import { isScheduled } from '../plan/pacer.js'
  * @import { One } from './library-commands.js'
  * @import { Fault, Library } from './library.js'
  * @import { policyOf } from './policy.js'
- * @import { DriverOptions } from './socket.js'
+ * @import { DriverOptions } from './socket-writer.js'
  * @import { Net } from './net.js'
  */
 

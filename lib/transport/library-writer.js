@@ -12,8 +12,8 @@ import { tickBatchesOf } from './tick-batches.js'
 import { waitingTicksOf } from './waiting-ticks.js'
 
 /**
- * @import { Tick } from './connection.js'
- * @import { DriverOptions } from './socket.js'
+ * @import { Tick } from './tick-entry.js'
+ * @import { DriverOptions } from './socket-writer.js'
  */
 
 /** Combines calls within one turn of the event loop. @param {() => void} work */

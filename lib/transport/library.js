@@ -10,7 +10,7 @@ import { reasonFor } from '../servers/reason.js'
  * @import { Access } from '../servers/dial.js'
  * @import { Listened } from './half-open.js'
  * @import { Classes } from './ioredis.js'
- * @import { DriverTarget } from './socket.js'
+ * @import { DriverTarget } from './socket-writer.js'
  *
  * @typedef {object} LibraryEvents
  * @property {(address: string) => void} up

@@ -10,7 +10,7 @@ import { requestRetriesOf } from './request-retries.js'
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { Loss } from '../measure/ledger.js'
- * @import { DriverTarget } from './socket.js'
+ * @import { DriverTarget } from './socket-writer.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
  *
  * @typedef {object} Routed what a request knows of its way; the rest is its kind's

@@ -1,17 +1,17 @@
 // What one connection sends and in what order, the ticks that wait as numbers, and the connection itself.
 import { askingBytes } from '../wire/encode.js'
-import { entryOf } from './connection.js'
 import { cutOf } from './encoded-batch.js'
 import { fifo } from './fifo.js'
 import { asValues, counting, laneOf } from './lane.js'
+import { entryOf } from './tick-entry.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Reply } from '../wire/values.js'
- * @import { Entry, OnReply, Tick } from './connection.js'
+ * @import { Entry, OnReply, Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
- * @import { underWayOf } from './pool.js'
+ * @import { underWayOf } from './server-queues.js'
  *
  * @typedef {{ encoded: EncodedBatch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of an encoded batch; `at` is the pair under way

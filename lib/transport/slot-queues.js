@@ -1,7 +1,7 @@
 // Slots with commands that wait for a retry: later ticks queue behind them, so that no retry overwrites a newer value.
 
 /**
- * @import { Entry } from './connection.js'
+ * @import { Entry } from './tick-entry.js'
  *
  * @typedef {object} Hold
  * @property {number} pending commands sent again, or about to be, without an outcome

@@ -2,9 +2,9 @@
 
 /**
  * @import { TickValues } from '../wire/encode.js'
- * @import { Entry, Tick } from './connection.js'
+ * @import { Entry, Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
- * @import { Pool } from './pool.js'
+ * @import { Pool } from './server-queues.js'
  * @import { Job, TickJobs } from './send-queue.js'
  * @import { slotMapOf } from './slot-map.js'
  *

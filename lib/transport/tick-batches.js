@@ -3,7 +3,7 @@
 import { chunkRange } from '../base/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
-import { batchOf, numberAt } from './batch.js'
+import { batchOf, numberAt } from './command-batch.js'
 import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
 
 /**
@@ -11,7 +11,7 @@ import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
- * @import { Tick } from './connection.js'
+ * @import { Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  *
  * @typedef {EncodedBatch & { part: TickPart }} TickBatch

@@ -3,7 +3,7 @@
 /**
  * @import { Loss, ledgerOf } from '../measure/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { Tick } from './connection.js'
+ * @import { Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  *
  * @typedef {{ encoded: EncodedBatch, values: TickValues }} Job

@@ -5,9 +5,9 @@ import { slotQueuesOf } from './slot-queues.js'
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { Loss, ledgerOf } from '../measure/ledger.js'
- * @import { Entry } from './connection.js'
+ * @import { Entry } from './tick-entry.js'
  * @import { policyOf } from './policy.js'
- * @import { Pool } from './pool.js'
+ * @import { Pool } from './server-queues.js'
  * @import { SendQueue } from './send-queue.js'
  * @import { TopologyEvents } from './topology-events.js'
  */

@@ -15,7 +15,7 @@ const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const flight = { file: 'lib/transport/lane.js', unit: ['lane'] }
 const queue = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
 const reconnecting = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
-const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
+const pool = { file: 'lib/transport/server-queues.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/half-open.js', unit: [] }
 const confirmed = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
@@ -25,7 +25,7 @@ const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
 const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
 const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
-const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
+const socket = { file: 'lib/transport/socket-writer.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
 const scheduled = { file: 'lib/loads/ticks/scheduled-pacing.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
@@ -424,6 +424,7 @@ export const mutations = [
     line: 'ns[left++] = ns[i]',
     becomes: 'left++',
     breaks: 'other items of a chunk are sent again than those that were refused',
+    seeds: '61-70',
   },
   {
     ...dues,
@@ -623,7 +624,7 @@ export const mutations = [
   },
   {
     ...packed,
-    line: '"docs/*.md"',
+    line: '"docs/**/*.md"',
     becomes: '"docs"',
     breaks: 'data of the documentation are packed',
   },

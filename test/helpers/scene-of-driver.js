@@ -3,7 +3,7 @@
 import { tickInPortions } from '../../lib/loads/ticks/portions.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { socketDriver } from '../../lib/transport/socket.js'
+import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from './sample-plan.js'

@@ -1,12 +1,12 @@
 // Queues and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
 import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { batchOf } from '../../lib/transport/batch.js'
-import { entryOf } from '../../lib/transport/connection.js'
+import { batchOf } from '../../lib/transport/command-batch.js'
 import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
+import { entryOf } from '../../lib/transport/tick-entry.js'
 import { eachStep } from '../../lib/workloads/step.js'
 
-/** @import { Tick } from '../../lib/transport/connection.js' */
+/** @import { Tick } from '../../lib/transport/tick-entry.js' */
 /** @import { Job } from '../../lib/transport/send-queue.js' */
 
 export const values = tickValues(1_790_000_000_000, 60)

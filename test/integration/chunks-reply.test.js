@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { ioredisCarrier } from '../../lib/loads/chunks/ioredis.js'
+import { ioredisCarrier } from '../../lib/loads/chunks/ioredis-carrier.js'
 import { laneOf } from '../../lib/transport/lane.js'
 
 /**

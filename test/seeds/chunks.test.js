@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('chunks', 31, 130)
+seedTests('chunks', 71, 170)

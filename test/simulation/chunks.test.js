@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('chunks', 1, 30)
+seedTests('chunks', 1, 70)

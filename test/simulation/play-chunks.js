@@ -1,7 +1,7 @@
 // Plays a client that sends in chunks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. Each operation is about a counter of its own, so that an execution names its operation.
 import { chunksFlow } from '../../lib/loads/chunks/flow.js'
-import { socketCarrier } from '../../lib/loads/chunks/socket.js'
+import { socketCarrier } from '../../lib/loads/chunks/socket-carrier.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { noTally } from '../../lib/wire/decode.js'

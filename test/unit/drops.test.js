@@ -1,10 +1,10 @@
 // What a driver drops when a server is slower than the rate: nothing that it has begun.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { underWayOf } from '../../lib/transport/pool.js'
+import { underWayOf } from '../../lib/transport/server-queues.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 
-/** @import { Tick } from '../../lib/transport/connection.js' */
+/** @import { Tick } from '../../lib/transport/tick-entry.js' */
 
 /** A driver whose servers take a few commands, and answer nothing. @param {{ masters: number, items: number }} size */
 const openDriver = (size) => sceneOfDriver({ ...size, settings: { pipeline: 3 } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/batch.js'
+import { batchOf } from '../../lib/transport/command-batch.js'
 import {
   cutOf,
   encodedBatchOf,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { poolOf } from '../../lib/transport/pool.js'
+import { poolOf } from '../../lib/transport/server-queues.js'
 import { jobOf, ok, repeatNamed, sceneOfQueues, tickOf, turnNamed } from '../helpers/scene-of-queues.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 

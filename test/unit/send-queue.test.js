@@ -1,5 +1,5 @@
-import { underWayOf } from '../../lib/transport/pool.js'
 import { sendQueueOf } from '../../lib/transport/send-queue.js'
+import { underWayOf } from '../../lib/transport/server-queues.js'
 import { ok, repeatNamed, sceneOfQueues, turnNamed } from '../helpers/scene-of-queues.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 

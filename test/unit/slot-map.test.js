@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/batch.js'
+import { batchOf } from '../../lib/transport/command-batch.js'
 import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
 import { slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'

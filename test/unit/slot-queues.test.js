@@ -4,7 +4,7 @@ import { slotQueuesOf } from '../../lib/transport/slot-queues.js'
 import { seeded } from '../helpers/random.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** @import { Entry } from '../../lib/transport/connection.js' */
+/** @import { Entry } from '../../lib/transport/tick-entry.js' */
 
 const slot = 7
 

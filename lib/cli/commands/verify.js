@@ -12,7 +12,7 @@ import { checkWritten, contradictionIn, serverTimes } from '../../run/check-writ
 import { addressOf, endpointOf } from '../../servers/address.js'
 import { findEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
-import { socketReadDriver } from '../../transport/read-socket.js'
+import { socketReadDriver } from '../../transport/socket-reader.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { printData } from '../answer.js'
 import { withPassword } from '../password.js'

@@ -9,8 +9,8 @@ import { duesOf } from '../dues.js'
 /**
  * @import { Timers } from '../../base/timers.js'
  * @import { Operations } from '../../measure/operations.js'
- * @import { DriverTarget } from '../../transport/socket.js'
- * @import { Carrier } from './socket.js'
+ * @import { DriverTarget } from '../../transport/socket-writer.js'
+ * @import { Carrier } from './socket-carrier.js'
  * @import { ClientsNeeds } from '../clients/flow.js'
  *
  * @import { Kind, Routed } from '../../transport/router.js'

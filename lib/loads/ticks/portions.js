@@ -3,7 +3,7 @@
 
 /**
  * @import { ledgerOf } from '../../measure/ledger.js'
- * @import { Tick } from '../../transport/connection.js'
+ * @import { Tick } from '../../transport/tick-entry.js'
  * @import { Driver } from './writer.js'
  *
  * @typedef {ReturnType<typeof tickInPortions>} TickInPortions

@@ -4,14 +4,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../../base/timers.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
-import { askingOf, LostReply, Refused, workerConnection } from './connection.js'
+import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.js'
 
 /**
  * @import { Socket } from 'node:net'
  * @import { BoundWork } from '../../workloads/bind/worker.js'
  * @import { Workers } from '../../workloads/declare.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
- * @import { WorkerConnection } from './connection.js'
+ * @import { WorkerConnection } from './worker-calls.js'
  *
  * @typedef {object} Bound of the strategy's declaration
  * @property {Workers['promise']} promise

@@ -3,7 +3,7 @@
 import { sendQueueOf } from './send-queue.js'
 
 /**
- * @import { Entry, Tick } from './connection.js'
+ * @import { Entry, Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
  *

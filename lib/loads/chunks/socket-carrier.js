@@ -3,7 +3,7 @@ import { intoSinks } from '../../transport/lane.js'
 import { chunkReplies } from './replies.js'
 
 /**
- * @import { DriverTarget } from '../../transport/socket.js'
+ * @import { DriverTarget } from '../../transport/socket-writer.js'
  * @import { Decoder, Lane } from '../../transport/lane.js'
  * @import { Kind } from '../../transport/router.js'
  * @import { ChunkCommands } from '../../workloads/bind/chunk.js'

@@ -13,7 +13,7 @@ import { refusalIn } from '../../transport/refusals.js'
  * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
  * @import { Delivery } from '../../workloads/declare.js'
  * @import { Decoder } from '../../transport/lane.js'
- * @import { Carrier } from './socket.js'
+ * @import { Carrier } from './socket-carrier.js'
  *
  * @typedef {[error: Error | null, result?: unknown][]} Results
  */
