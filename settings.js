@@ -123,8 +123,6 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
  * @property {Readonly<{ host: string, port: number }> | null} [dashboard] where the live page is; port 0: any that is free
- * @property {string} [otlp] the collector that is sent the metrics
- * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {'text' | 'json'} log
  * @property {string} logLevel
  * @property {boolean} dryRun
@@ -641,13 +639,6 @@ const groups = {
         'any free one; its address, with a random token, is in the log' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live metrics to Prometheus on this port of this machine only, or on address:port' },
-    { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
-      default: '0s',
-      help: 'keep serving them for this long after the run, until they are read once more' },
-    { name: 'otlp', key: 'otlp', type: 'text', pattern: /^https?:\/\/[^\s@]+$/,
-      expects: 'an http:// or https:// address without a password', for: both,
-      help: 'send live metrics to this collector of OpenTelemetry by OTLP/HTTP, each 10 s and at the end; headers ' +
-        'come from OTEL_EXPORTER_OTLP_HEADERS' },
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else',
       brief: 'print run.json on stdout, and nothing else' },

@@ -8,11 +8,6 @@ export const howToGetPeers = 'npm run setup:peers downloads it'
 
 const packages = {
   '--cloudwatch': ['@aws-sdk/client-cloudwatch'],
-  '--otlp': [
-    '@opentelemetry/exporter-metrics-otlp-http',
-    '@opentelemetry/resources',
-    '@opentelemetry/sdk-metrics',
-  ],
 }
 
 /** @param {string} name */

@@ -1,14 +1,7 @@
-// --metrics and --otlp: the live metrics, for Prometheus to ask for and for a collector of OpenTelemetry to be sent.
-// Nothing of either is loaded without its option.
-import { EventEmitter, once } from 'node:events'
+// --metrics: the live metrics, for Prometheus to ask for. Nothing of them is loaded without the option.
 import { createServer } from 'node:http'
 import { OptionError } from '../base/errors.js'
-import { needPackagesOf } from '../base/optional-packages.js'
-import { period, plainText } from '../base/units.js'
-import { millraceVersion } from '../base/version.js'
 import { listenReasons } from './listen-reasons.js'
-
-/** @import { Warning } from '../measures/warnings.js' */
 
 const lastAnswerMs = 500
 
@@ -45,77 +38,30 @@ const listening = async (listener, figures) => {
   return server
 }
 
-// As often as collectors are asked by default, and at the end.
-const sendEveryMs = 10_000
-
-/**
- * Sends the metrics now and then, and once more at the end. A collector that does not take them is reported once.
- * @param {typeof import('../report/otlp.js').otlpOf} otlpOf
- * @param {{ url: string, metrics: Metrics, run: string } & Pick<Needs, 'redact' | 'warn'>} about
- */
-const sending = (otlpOf, { url, metrics, run, redact, warn }) => {
-  const otlp = otlpOf({
-    url,
-    run,
-    version: millraceVersion(),
-    metrics: async () => JSON.parse(redact(JSON.stringify(await metrics.registry.getMetricsAsJSON()))),
-    epochMs: Date.now,
-  })
-  let hasFailed = false
-  const send = async () => {
-    const error = await otlp.send()
-    if (!error || hasFailed) return
-    hasFailed = true
-    const message = `--otlp ${url}: the metrics were not taken: ${plainText(error.message || String(error))}`
-    warn({ code: 'otlp', message, invalidates: false })
-  }
-  const timer = setInterval(send, sendEveryMs)
-  return async () => {
-    clearInterval(timer)
-    await send()
-    await otlp.close()
-  }
-}
-
 /**
  * @typedef {ReturnType<typeof import('../report/metrics.js').metricsOf>} Metrics
  * @typedef {Parameters<typeof import('../report/metrics.js').metricsOf>[0]} About
- *
- * @typedef {object} Needs
- * @property {(line: string) => void} say
- * @property {(warning: Warning) => void} warn
- * @property {(text: string) => string} redact
- * @property {AbortSignal} stop
  */
 
 /**
- * Prometheus asks for the metrics, or a collector is sent them, or both.
- * @param {{ metrics?: Listener, otlp?: string, metricsLingerMs: number }} settings metricsLingerMs: how long a last
- *   scrape is waited for
- * @param {Needs} needs
+ * Prometheus asks for the metrics, where there is a listener.
+ * @param {Listener | undefined} listener
+ * @param {{ say: (line: string) => void, redact: (text: string) => string }} needs
  */
-export const openMetrics = async (settings, { say, warn, redact, stop }) => {
-  const { metrics: listener, otlp: url, metricsLingerMs: lingerMs } = settings
-  if (listener === undefined && url === undefined)
+export const openMetrics = async (listener, { say, redact }) => {
+  if (listener === undefined)
     return {
       /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
       close: async () => {},
     }
   const { metricsOf } = await import('../report/metrics.js')
-  if (url !== undefined) needPackagesOf('--otlp')
-  const otlpOf = url === undefined ? null : (await import('../report/otlp.js')).otlpOf
   /** @type {Metrics | null} */
   let metrics = null
-  let endSending = async () => {}
-  const scraped = new EventEmitter()
-  const server =
-    listener &&
-    (await listening(listener, async () => {
-      const text = redact((await metrics?.registry.metrics()) ?? '')
-      scraped.emit('scrape')
-      return { type: metrics?.registry.contentType ?? 'text/plain', text }
-    }))
-  if (listener) say(`metrics on http://${shownAddress(listener)}/metrics`)
+  const server = await listening(listener, async () => ({
+    type: metrics?.registry.contentType ?? 'text/plain',
+    text: redact((await metrics?.registry.metrics()) ?? ''),
+  }))
+  say(`metrics on http://${shownAddress(listener)}/metrics`)
   return {
     /**
      * The results, with every line in the metrics as well.
@@ -127,7 +73,6 @@ export const openMetrics = async (settings, { say, warn, redact, stop }) => {
     watching(results, about) {
       const own = metricsOf(about)
       metrics = own
-      if (otlpOf && url) endSending = sending(otlpOf, { url, metrics: own, run: about.run, redact, warn })
       return {
         ...results,
         interval: (line) => {
@@ -136,21 +81,12 @@ export const openMetrics = async (settings, { say, warn, redact, stop }) => {
         },
       }
     },
-    /** After a last scrape, where one is waited for. @returns {Promise<void>} */
-    async close() {
-      await endSending()
-      if (!server) return
-      if (metrics && lingerMs > 0 && !stop.aborted) {
-        say(`metrics are served for ${period(lingerMs)} more, or until they are read once`)
-        const signal = AbortSignal.any([stop, AbortSignal.timeout(lingerMs)])
-        await once(scraped, 'scrape', { signal }).catch(() => {})
-      }
-      await new Promise((resolve) => {
+    /** An answer under way is not cut off. @returns {Promise<void>} */
+    close: () =>
+      new Promise((resolve) => {
         server.close(() => resolve(undefined))
-        // An answer under way is not cut off.
         server.closeIdleConnections()
         setTimeout(() => server.closeAllConnections(), lastAnswerMs).unref()
-      })
-    },
+      }),
   }
 }

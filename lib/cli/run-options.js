@@ -10,7 +10,7 @@ import { readSettings } from '../options/read-settings.js'
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze(
-  'out report json quiet verbose log log-level dashboard metrics metrics-linger otlp ask-password cloudwatch aws-region replication-group cache-clusters file command'.split(
+  'out report json quiet verbose log log-level dashboard metrics ask-password cloudwatch aws-region replication-group cache-clusters file command'.split(
     ' ',
   ),
 )

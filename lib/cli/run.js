@@ -58,7 +58,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings, { say, warn, redact: redact.text, stop })
+    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
     undo(metrics.close)
     const page = await openDashboard(settings, { say, redact: redact.data, warnings: screen.warnings })
     undo(page.close)

@@ -297,8 +297,6 @@ const targetRules = [
   (s, named) =>
     s.cluster && s.db > 0 && `${named('db')}: database ${s.db} with ${named('cluster')}, which has only 0`,
 
-  (s, named) => s.metricsLingerMs > 0 && !s.metrics && `${named('metricsLingerMs')} needs --metrics`,
-
   (s, named) => s.cloudwatch && !s.host && `${named('cloudwatch')} needs an address: --host or --url`,
 
   ...each(

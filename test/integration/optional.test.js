@@ -1,4 +1,4 @@
-// Without its optional packages everything runs but pictures, --otlp and --cloudwatch, which say so in a line.
+// Without its optional packages everything runs but pictures and --cloudwatch, which say so in a line.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -87,23 +87,16 @@ describe('without the optional packages', { concurrency: 3 }, () => {
     assert.match(stderr, /writes \(sockets\), round 1: \d/)
   })
 
-  test('--otlp and --cloudwatch name what to install, before anything is begun', async (t) => {
+  test('--cloudwatch names what to install, before anything is begun', async (t) => {
     const out = join(home, 'none')
-    for (const [option, value, words] of [
-      ['--otlp', 'http://127.0.0.1:9', '(@opentelemetry/\\S+@\\d+ ){3}'],
-      ['--cloudwatch', '', '@aws-sdk/client-cloudwatch@3 '],
-    ]) {
-      const line = `-q 50 --host 127.0.0.1 --port 9 --out ${out} ${option} ${value}`
-      const { code, stderr } = await ran(t, 'producer.js', line)
-      assert.equal(code, 2, stderr)
-      assert.match(
-        stderr,
-        new RegExp(
-          `^${option} needs optional packages: npm install ${words}\\(with -g if Millrace has it\\)\n$`,
-        ),
-      )
-      assert.ok(!existsSync(out) || readdirSync(out).length === 0)
-    }
+    const line = `-q 50 --host 127.0.0.1 --port 9 --out ${out} --cloudwatch`
+    const { code, stderr } = await ran(t, 'producer.js', line)
+    assert.equal(code, 2, stderr)
+    assert.match(
+      stderr,
+      /^--cloudwatch needs optional packages: npm install @aws-sdk\/client-cloudwatch@3 \(with -g if Millrace has it\)\n$/,
+    )
+    assert.ok(!existsSync(out) || readdirSync(out).length === 0)
     const added = await ran(t, 'scripts/cloudwatch.js', out)
     assert.equal(added.code, 2, added.stderr)
     assert.match(added.stderr, /needs optional packages: npm install @aws-sdk\/client-cloudwatch@3 /)

@@ -129,26 +129,6 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
     assert.equal(code, 130, stderr)
   })
 
-  test('a last scrape is waited for, and has the whole run', async (t) => {
-    const { port, free } = await takenPort()
-    await free()
-    const program = startProducer(
-      t,
-      `-q 100 --duration 1s --no-report --metrics ${port} --metrics-linger 60s`,
-    )
-    await program.says(/metrics are served for 60 s more, or until they are read once/)
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const { code, document, stderr } = await program.ended
-    assert.ok([0, 4].includes(Number(code)), stderr)
-    assert.equal(metric(text, /^millrace_items_total\{outcome="acked"/), document.items.acked)
-    // Of two commands each.
-    for (const from of ['intended', 'send'])
-      assert.equal(
-        metric(text, new RegExp(`^millrace_latency_seconds_count\\{from="${from}"`)),
-        document.items.acked,
-      )
-  })
-
   test('a taken port is one line and exit 2', async (t) => {
     const { port, free } = await takenPort()
     t.after(free)

@@ -57,7 +57,7 @@ test('defaults', () => {
     maxMembers maxBehindMs counters maxQueue delayMs loseEvery searchTimeoutMs requests queryTimeoutMs
     updateRateHz connections pipeline reconnectHz order shift churn url host port sentinel
     sentinelPassword username password passwordFile caFile certFile keyFile durationMs intervals rate
-    rates control run dashboard metrics otlp awsRegion replicationGroup cacheClusters serverBin
+    rates control run dashboard metrics awsRegion replicationGroup cacheClusters serverBin
     optionsFile
   `
   const off = `
@@ -192,7 +192,6 @@ control: --host h --run r --control rediss://me:p%40ss@c:6380/2 -> {"url":"redis
 joinWithinMs: --host h --run r --control redis://c --join-within 90s -> 90000
 partial: --host h --run r --control redis://c --partial -> true
 stagger: --host h --run r --control redis://c --stagger -> true | stopAll: --host h --run r --control redis://c --all -> true
-metricsLingerMs: --metrics 9100 --metrics-linger 30s -> 30000 | otlp: --otlp http://127.0.0.1:4318 -> http://127.0.0.1:4318
 quiet: --quiet -> true | logLevel: --log-level silent -> silent | log: --log json -> json | cluster: -q 300000 -t 8 --cluster -> true | --cm -> true | db: --host h --db 2 -> 2
 keyFile: --host h --tls --cert c.pem --key k.pem -> k.pem | serverBin: --server-bin /opt/valkey-server -> /opt/valkey-server
 serverConfig: --server-config hz=50 --server-config loadmodule=/a/b.so -> [["hz","50"],["loadmodule","/a/b.so"]]
@@ -273,7 +272,6 @@ hz=50 -> server-config
 inFlight=9 -> driver-option
 latency.intended.p99<20ms -> threshold
 9100 -> dashboard metrics
-http://h:4318 -> otlp
 max -> rate
 10k..20k/5m -> ramp
 1:2 -> ratio
@@ -296,7 +294,6 @@ const neededBy = byName(`
 --host h --tls --key k -> cert
 --host h --tls --cert c -> key
 --duration 60s -> warm-up
---metrics 9100 -> metrics-linger
 `)
 
 test('every option is read by its own name and by its variable', () => {
@@ -366,7 +363,6 @@ const bad = rowsOf(`
 --threshold server.cpu_us_per_item<+5% -> only millrace diff and compare have two sides
 --threshold items.failed -> must be a metric and its limit, as in 'latency.intended.p99<20ms'
 --threshold items.failed<1ms -> items.failed is not measured in ms; use k, M
---metrics-linger 30s -> --metrics-linger needs --metrics
 --dashboard=0 -> --dashboard must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, or nothing, not '0'
 --metrics 0 -> --metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'
 --ask-password | --cloudwatch | --username u | --password p | --db 1 | --tls | --ca f -> $1 needs an address: --host or --url
