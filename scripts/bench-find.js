@@ -14,11 +14,10 @@ import { limitedServer, limitsOf } from '../test/helpers/limited-server.js'
 import { startServer } from '../test/helpers/servers.js'
 import { scenarios } from '../test/simulation/capacity.js'
 import { playFind, sustainedIn } from '../test/simulation/play-find.js'
-import { comparisons, searches } from '../test/simulation/searches.js'
+import { searches } from '../test/simulation/searches.js'
 
 const usual = ['steep', 'shallow', 'drift 2/10', 'bad 1', 'bad 5']
 const usage = `Usage: npm run bench:find -- simulated [SEARCHES [TARGET]]
-       npm run bench:find -- compared [COMPARISONS [TARGET]]
        npm run bench:find -- virtual [SEARCHES [SECONDS [LIMIT_MS]]]
        npm run bench:find -- real [SEARCHES [TOGETHER [SECONDS [FIRST_SEED]]]]
 
@@ -26,7 +25,6 @@ const usage = `Usage: npm run bench:find -- simulated [SEARCHES [TARGET]]
               ${Object.keys(scenarios)
                 .filter((name) => !usual.includes(name))
                 .join(', ')}
-  compared    comparisons of a simulated target with one that sustains twice its rate, three rounds of 60 s (24): drift 30/30
   virtual     searches through the real engine in virtual time, over a server in memory (25 60 20)
   real        the same in real time, against a server of its own process (50 4 60 1)
   -h, --help  this text
@@ -194,24 +192,11 @@ const targetsIn = (words, otherwise) => {
   return name === '' ? otherwise : [name]
 }
 
-/** @param {number} n @param {string} name */
-const compared = (n, name) => {
-  const { told, covered, unsteady, searches: played, width } = comparisons(name, n)
-  process.stdout.write(
-    `${name}: ${insideWords(covered, told)} intervals contain the true ratio, ${n - told} cannot tell; the median is ${percent(width)} wide; ${unsteady} of ${played} searches were not steady\n`,
-  )
-  return codeOf([covered >= least * told])
-}
-
 /** @param {readonly string[]} words */
 export const benchFind = async ([kind, ...words]) => {
   if (kind === 'simulated') {
     const [n] = numbersIn(words.slice(0, 1), [number.searches(100)])
     return simulated(n, targetsIn(words.slice(1), usual))
-  }
-  if (kind === 'compared') {
-    const [n] = numbersIn(words.slice(0, 1), [number.searches(24)])
-    return compared(n, targetsIn(words.slice(1), ['drift 30/30'])[0])
   }
   if (kind === 'virtual') {
     const [n, seconds, limit] = numbersIn(words, [number.searches(25), number.seconds, number.limit])
@@ -224,7 +209,7 @@ export const benchFind = async ([kind, ...words]) => {
     return real(n, together, seconds, first)
   }
   throw new OptionError(
-    `${kind === undefined ? 'a kind is missing' : `'${kind}'`}: simulated, compared, virtual or real`,
+    `${kind === undefined ? 'a kind is missing' : `'${kind}'`}: simulated, virtual or real`,
   )
 }
 

@@ -2,14 +2,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shardAddedChart } from '../charts/shard-added.js'
 import { choose } from '../lib/answers/choose/report.js'
 import { find } from '../lib/answers/find/report.js'
 import { profileSchema } from '../lib/answers/profile/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
-import { compareFind } from '../lib/cli/compare-find-report.js'
 import { repositoryScript } from '../lib/cli/script.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
+import { shardAddedChart } from './pictures/shard-added.js'
 import { choicesPart } from './readme/choices.js'
 import { clientRatesPart, searchData } from './readme/client-rates.js'
 import { clientsBatchesPart, clientsMemoryPart, clientsParts, clientsPicture } from './readme/clients.js'
@@ -196,7 +195,6 @@ const schemaFiles = () =>
       ...publishedSchemas,
       'find.schema.json': find.schema,
       'choose.schema.json': choose.schema,
-      'compare-find.schema.json': compareFind.schema,
       'profile.schema.json': profileSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )

@@ -1,7 +1,7 @@
 // The figures of many simulated searches, each with the truth beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { comparisons, searches } from '../simulation/searches.js'
+import { searches } from '../simulation/searches.js'
 
 /** The least that is covered, the widest interval, and warnings that most or few have. */
 const bounds = /** @type {const} */ ([
@@ -62,12 +62,4 @@ test('intervals of targets that are nearly steady have the truth', () => {
 test('targets that always or never pass: 100 of 100', () => {
   assert.deepEqual(searches('never', 100).states, { 'at-least': 100 })
   assert.deepEqual(searches('always', 100).states, { none: 100 })
-})
-
-test('comparisons of targets that drift say by how much one is faster, though few of their searches are steady', (t) => {
-  const found = comparisons('drift 30/30', 8)
-  t.diagnostic(JSON.stringify(found))
-  assert.equal(found.told, 8)
-  assert.ok(found.unsteady > found.searches / 3, 'most were steady')
-  assert.ok(found.covered >= 7, `${found.covered} of 8 intervals contain 2`)
 })

@@ -1,7 +1,6 @@
 // Many searches of one simulated target, beside its truth.
 import { kneesAround } from '../../lib/answers/find/knees.js'
 import { search } from '../../lib/answers/find/search.js'
-import { ratioOfSearches } from '../../lib/compare/find-ratio.js'
 import { played, simulatedTarget } from './capacity.js'
 
 /** @import { Second } from '../../lib/answers/find/knees.js' */
@@ -45,43 +44,5 @@ export const searches = (name, n) => {
     staticBias: () =>
       median(fitted.map(({ measured, middle, truth }) => staticRate(measured, middle) / truth - 1)),
     lowFails: fitted.filter(({ lowPasses }) => lowPasses < share - 1e-3).length,
-  }
-}
-
-const rounds = 3
-const seconds = 60
-const times = 2
-
-/** A search of a minute, as a comparison has it, of a target that sustains so many times the rate. @param {string} name @param {number} seed @param {number} factor */
-const compared = (name, seed, factor) => {
-  const target = simulatedTarget(name, seed)
-  const second = (/** @type {number} */ rate) => {
-    const verdict = target.second(rate / factor)
-    return { ...verdict, achieved: verdict.achieved * factor }
-  }
-  const terms = { min: target.min * factor, max: target.max * factor, seed, seconds, warmUp: 5, confirm: 10 }
-  const { state, low, middle, high } = played(search(terms), { second })
-  const known = (/** @type {number | null} */ rate) => (Number.isFinite(rate) ? rate : null)
-  const find = { low: known(low), middle: known(middle), high: known(high) }
-  return { state, find, sentence: '', folder: '' }
-}
-
-/** Comparisons of a target with one that sustains twice its rate. @param {string} name of a scenario @param {number} n */
-export const comparisons = (name, n) => {
-  const roundOf = (/** @type {number} */ c, /** @type {number} */ r) => ({
-    ...{ round: r + 1, first: /** @type {const} */ ('a') },
-    a: compared(name, c * 100 + r * 2 + 1, 1),
-    b: compared(name, c * 100 + r * 2 + 2, times),
-  })
-  const all = Array.from({ length: n }, (_, c) =>
-    ratioOfSearches(Array.from({ length: rounds }, (_, r) => roundOf(c, r))),
-  )
-  const told = all.filter(({ low }) => low !== null)
-  return {
-    told: told.length,
-    covered: told.filter(({ low, high }) => Number(low) <= times && Number(high) >= times).length,
-    unsteady: all.reduce((sum, { unsteady }) => sum + unsteady, 0),
-    searches: all.reduce((sum, one) => sum + one.rounds * 2, 0),
-    width: median(told.map(({ low, high, ratio }) => (Number(high) - Number(low)) / Number(ratio))),
   }
 }

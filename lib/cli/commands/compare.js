@@ -35,7 +35,6 @@ import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
 import { printData } from '../answer.js'
-import { compareFindNames, compareFindOptions, compareFinds } from '../compare-find.js'
 import { gateOptions, readGate } from '../gate-options.js'
 import { screenSay as say } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
@@ -221,10 +220,6 @@ const compare = async ({ settings: values, typed, env }) => {
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
   const request = requestOf(typed)
   const { sides, common, given, cells } = request
-  if (values.find)
-    return compareFinds({ values, sides, common, given, env, say, interrupts: interruptsOfSeries })
-  const ofFind = compareFindNames.find((name) => typed.options.has(name))
-  if (ofFind) throw new OptionError(`--${ofFind} belongs to --find`)
   const plan = planOf(values, sides.length)
   const { target } = placeOfSide(common.where)
   const shown = target ? shownTarget(target, env) : null
@@ -339,7 +334,7 @@ Without an address servers are started here; between runs they are emptied, and 
 With more than two sides a round has its runs in random order (the next one in the reverse of it); all are compared with A, and the table names the side that is best. The intervals of a metric hold together for all sides.
 Exit code 4: fewer than two rounds of a side are valid.`,
   },
-  options: [...compareOptions, ...compareFindOptions, ...gateOptions],
+  options: [...compareOptions, ...gateOptions],
   passed,
   isPrivate: true,
   takesWords: true,
