@@ -1,6 +1,6 @@
 // What docs/studies/counters.md says of the experiment in docs/data: its tables and its pictures.
-import { counterChunks, counterTimes, figureOf, increments, labelOf, timeOf } from '../../charts/counters.js'
 import { micros } from '../../lib/base/units.js'
+import { counterChunks, counterTimes, figureOf, increments, labelOf, timeOf } from '../pictures/counters.js'
 import { figureText } from './findings.js'
 import { table } from './reference.js'
 

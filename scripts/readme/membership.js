@@ -1,12 +1,12 @@
 // What docs/studies/membership.md says of the sweep in docs/data: its table, bytes per element and per structure fitted from it, and
 // its pair of pictures.
 import { linearRegression } from 'simple-statistics'
-import { membershipMemory, membershipRates, pointsOf, structures } from '../../charts/membership.js'
+import { membershipMemory, membershipRates, pointsOf, structures } from '../pictures/membership.js'
 import { table } from './reference.js'
 
 /**
  * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
- * @import { Point } from '../../charts/membership.js'
+ * @import { Point } from '../pictures/membership.js'
  */
 
 const memory = 'passes.memory_bytes_per_item'

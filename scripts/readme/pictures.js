@@ -1,8 +1,9 @@
 // The two pictures of the README, light and dark, drawn from docs/data.
-import { modelsChart } from '../../charts/models.js'
-import { shardAddedChart } from '../../charts/shard-added.js'
+
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
+import { modelsChart } from '../pictures/models.js'
+import { shardAddedChart } from '../pictures/shard-added.js'
 import { countersPictures } from './counters.js'
 import { cpuFigureOf, cpuRatioNamed, cpuWords, differenceWords, isClear } from './findings.js'
 import { membershipPictures } from './membership.js'

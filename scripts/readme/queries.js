@@ -1,14 +1,14 @@
 // What docs/studies/queries.md says of the experiments in docs/data: their pictures, and when the hand-made index beats the module.
 
-import { figureOf } from '../../charts/counters.js'
+import { micros, rate } from '../../lib/base/units.js'
+import { figureOf } from '../pictures/counters.js'
 import {
   queriesByClients,
   queriesBySelectivity,
   selectivityLabel,
   selectivityTerms,
   timeOf,
-} from '../../charts/queries.js'
-import { micros, rate } from '../../lib/base/units.js'
+} from '../pictures/queries.js'
 import { table } from './reference.js'
 
 /** @import { ExperimentDocument } from '../../lib/result/experiment-document.js' */

@@ -1,6 +1,7 @@
 // The README's other answers: a question, what the data of docs/data say, and the page with the picture.
-import { figureOf, timeOf } from '../../charts/counters.js'
+
 import { bytes, count, micros } from '../../lib/base/units.js'
+import { figureOf, timeOf } from '../pictures/counters.js'
 import { invalidNote, isInvalid } from './findings.js'
 import { workersNeeded } from './queues.js'
 import { table } from './reference.js'

@@ -1,9 +1,9 @@
 // What docs/studies/queues.md says of the measurements in docs/data: pictures of the experiment and of a run, and other tools.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { queueBacklog, queueRates, sweepsOf } from '../../charts/queues.js'
 import { workersFor } from '../../lib/base/scalability.js'
 import { count, micros, rate } from '../../lib/base/units.js'
+import { queueBacklog, queueRates, sweepsOf } from '../pictures/queues.js'
 import { dataFolder, runNamed } from './data.js'
 import { table } from './reference.js'
 

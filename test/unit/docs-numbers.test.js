@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { timeOf } from '../../charts/counters.js'
+import { timeOf } from '../../scripts/pictures/counters.js'
 import { documents } from '../../scripts/readme/data.js'
 import { answersPart, modelsPart } from '../../scripts/readme/models.js'
 import { questionsPart } from '../../scripts/readme/questions.js'

@@ -1,4 +1,4 @@
-import { axisStyle, chart, legendOf, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, legendOf, lyingAxis, marksAlone, uprightAxis } from '../../lib/chart/parts.js'
 
 /**
  * @typedef {{ address: string, shard: number, role: string, engine_cpu_pct: number | null }} NodeSecond

@@ -1,9 +1,9 @@
 // Filter queries, from the experiments `queries-clients` and `queries-selectivity`: the time of a query by the number of
 // clients, without writers and with them, ours beside the published; and by documents and how many of them match.
-import { chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+import { chart, lyingAxis, uprightAxis } from '../../lib/chart/parts.js'
 import { figureOf, line } from './counters.js'
 
-/** @import { ExperimentDocument, ExperimentRow } from '../lib/result/experiment-document.js' */
+/** @import { ExperimentDocument, ExperimentRow } from '../../lib/result/experiment-document.js' */
 
 /** A line each, in the same colour in both pictures. */
 const ways = Object.freeze([

@@ -1,10 +1,10 @@
-import { fitOf } from '../lib/base/scalability.js'
-import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
-import { backlog, backlogSeries } from './backlog.js'
-import { scalingChart } from './scaling.js'
+import { backlog, backlogSeries } from '../../charts/backlog.js'
+import { scalingChart } from '../../charts/scaling.js'
+import { fitOf } from '../../lib/base/scalability.js'
+import { chart, legendOf, lyingAxis, uprightAxis } from '../../lib/chart/parts.js'
 
 /**
- * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
  *
  * @typedef {{ title: string, height: number, option: Record<string, any> }} Picture
  * @typedef {{ seconds: { at_ms: number, backlog?: number | null, between?: number | null }[] }} Run

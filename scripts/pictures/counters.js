@@ -1,7 +1,7 @@
-import { axisStyle, chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, lyingAxis, uprightAxis } from '../../lib/chart/parts.js'
 
 /**
- * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
  *
  * @typedef {{ name: string, color: string, symbol: string }} Way
  */

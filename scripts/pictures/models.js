@@ -1,9 +1,9 @@
-import { axisStyle, chart, lyingAxis } from '../lib/chart/parts.js'
-import { formatted } from '../lib/chart/theme.js'
-import { centreOf } from '../lib/result/statistics.js'
+import { axisStyle, chart, lyingAxis } from '../../lib/chart/parts.js'
+import { formatted } from '../../lib/chart/theme.js'
+import { centreOf } from '../../lib/result/statistics.js'
 
 /**
- * @import { FigureOfRow } from '../lib/result/experiment-document.js'
+ * @import { FigureOfRow } from '../../lib/result/experiment-document.js'
  *
  * @typedef {{ name: string, color: string, symbol: string, figures: (Record<string, FigureOfRow> | undefined)[] }} Series
  * @typedef {{ figure: string, axis: string, unit: string, left: number, width: number }} Panel

@@ -1,7 +1,7 @@
-import { axisStyle, chart, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
+import { axisStyle, chart, lyingAxis, marksAlone, uprightAxis } from '../../lib/chart/parts.js'
 
 /**
- * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ * @import { ExperimentDocument } from '../../lib/result/experiment-document.js'
  *
  * @typedef {{ name: string, color: string, rows: string, structures: string }} Structure rows: how its rows begin
  * @typedef {[log2: number, value: number]} Point
