@@ -2,7 +2,7 @@
 // histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
 import { counts } from '../measures/fields.js'
 import { foldOf as secondsOf } from '../measures/fold.js'
-import { ownOfBoxes, reading, TIMES, upgraded } from '../measures/index.js'
+import { ownOfBoxes, reading, TIMES } from '../measures/index.js'
 import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
 
 /**
@@ -50,9 +50,8 @@ const boxAfter = (interval, before) => {
   const [window, whole] = [before?.measured.window, before?.measured.whole].map((sum) =>
     secondsOf(ownOfBoxes, sum),
   )
-  const line = upgraded(interval, 1)
-  whole.add(line)
-  if (interval.phase !== 'warm-up') window.add(line)
+  whole.add(interval)
+  if (interval.phase !== 'warm-up') window.add(interval)
   return /** @type {BoxFold} */ ({
     seq,
     skipped: (before?.skipped ?? 0) + seq - 1 - (before?.seq ?? 0),

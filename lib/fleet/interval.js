@@ -4,7 +4,7 @@
 import { noCounts } from '../measure/ledger.js'
 import { amount, counts, latest, storedTimes, timesOf, worst } from '../measures/fields.js'
 import { secondOfSources } from '../measures/fold.js'
-import { lineOf, ofReading, recordOf, TIMES, upgraded } from '../measures/index.js'
+import { lineOf, ofReading, recordOf, TIMES } from '../measures/index.js'
 import { percentilesIn } from '../measures/measure.js'
 
 /**
@@ -117,7 +117,7 @@ export const mergedSecond = (state = null) => {
   return {
     /** @param {Record<string, any>} interval of a box, or a merged line */
     add(interval) {
-      add({ boxes: 1, ...upgraded(interval, 1) }, interval.kind === 'consumer' ? recordOfReads : record)
+      add({ boxes: 1, ...interval }, interval.kind === 'consumer' ? recordOfReads : record)
     },
     boxes: () => sum.boxes,
     /** Its histograms, added to those of the whole run. @param {Folded} whole */

@@ -91,14 +91,6 @@ export const lineOf = (record) => {
   return line
 }
 
-/** A line of an earlier version as one of this. @param {any} line @param {number} overS */
-export const upgraded = (line, overS) => {
-  const parts = MEASURES.flatMap(({ name, earlier }) =>
-    earlier && line[name] && line[name].over_s === undefined ? [[name, earlier(line[name], overS)]] : [],
-  )
-  return parts.length === 0 ? line : { ...line, ...Object.fromEntries(parts) }
-}
-
 /**
  * The sections of run.json that measures make, of a process, of a window or of a fleet.
  * @param {Summing} sums
@@ -172,7 +164,6 @@ const isFigure = new Set(['amount', 'length', 'level', 'worst'])
 
 /** The schemas' properties, for a line and for run.json. @param {{ times: object, number: object }} shapes */
 export const schemasOf = ({ times, number }) => ({
-  // Earlier versions wrote null for a section without measurements.
   second: nested(
     {
       ...Object.fromEntries(

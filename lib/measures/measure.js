@@ -54,7 +54,6 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {'each' | 'one'} by each process, or of a fleet one box for all
  * @property {(plan: any) => boolean} [applies]
  * @property {(needs: any) => Source | Promise<Source>} open
- * @property {(row: any, overS: number) => any} [earlier] a line's part as an earlier version wrote it, as amounts
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
  * @property {(second: Record<string, any>) => Record<string, any>} [show]
  * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json

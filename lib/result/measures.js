@@ -1,5 +1,4 @@
-// The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
-// this version or an earlier one.
+// The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json.
 
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'

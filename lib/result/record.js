@@ -93,7 +93,7 @@ const objectsIn = async (path) => {
 /**
  * run.json again, from what lies beside it.
  * @param {string} folder
- * @returns {Promise<boolean>} false: a folder of an earlier version, or not of a run
+ * @returns {Promise<boolean>} false: a folder without the facts of a run
  */
 export const remadeIn = (folder) =>
   writtenAgain(folder, async (facts) => {

@@ -5,7 +5,7 @@ import { storedOf } from '../measure/costs.js'
 import { presenceOf } from '../measure/presence.js'
 import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
-import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
+import { factsBeside, factsOf, ofWriters, recordOf, summaryOf } from '../measures/index.js'
 import { commandsOfRole, nodesIn } from '../measures/nodes.js'
 import { absentCode, ruling } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -108,11 +108,7 @@ const judgedAgain = (document) => {
 }
 
 /** @param {readonly Line[]} lines of one run */
-const foldedOver = (lines) =>
-  folded(
-    fields,
-    lines.map((line) => upgraded(line, line.over_ms / 1000)),
-  )
+const foldedOver = (lines) => folded(fields, lines)
 
 /**
  * What measures make of them. What is known once is that of the whole runs.

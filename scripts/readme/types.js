@@ -1,8 +1,8 @@
 // The generated parts of lib/index.d.ts: the options come from the table of settings.js, the files of a run from their schemas.
 import { programOptions } from '../../lib/cli/run-options.js'
 import { someTimes as percentiles } from '../../lib/measures/measure.js'
-import { measureSchema, publishedSchemas } from '../../lib/result/published-schemas.js'
 import { OPTIONS } from '../../settings.js'
+import { measureSchema, publishedSchemas } from './published-schemas.js'
 
 /** @import { Option } from '../../settings.js' */
 

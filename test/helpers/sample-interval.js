@@ -8,6 +8,12 @@ import { seeded } from './random.js'
 /** Of items that are all acknowledged. @param {number} n */
 const counts = (n) => ({ ...noCounts(), offered: n, acked: n })
 
+/** Of a second. @param {number} busyPct */
+const clientOf = (busyPct) => ({
+  ...{ over_s: 1, cpu_s: 0.1, thread: { over_s: 1, busy_s: busyPct / 100, cpu_s: null } },
+  ...{ cpu_pct: 10, busy_pct: busyPct, thread_cpu_pct: null, rss_mb: 60 },
+})
+
 /**
  * A box that gives one interval after the other.
  * @param {string} box
@@ -41,7 +47,7 @@ export const boxOfIntervals = (box, agent, seed, onRecord = () => {}, decades = 
         ...{ at_ms: second * 1000 - 30 + below(20), epoch_ms: 1_800_000_000_000 + second * 1000 },
         latency_us: { intended: intended.endSecond(), service: service.endSecond() },
         ...{ bystander_us: null, lateness_us: lateness.endSecond() },
-        client: { cpu_pct: 10, busy_pct: 20 + below(40), thread_cpu_pct: null, rss_mb: 60 },
+        client: clientOf(20 + below(40)),
         sums: {
           ...{ whole: counts(stored), measured: counts(stored), agents: [{ agent, ...counts(stored) }] },
           ...{ failed_by: {}, errors_by: {}, repeated_by: {}, ticks: { count: seq, late: 0, next: seq } },

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { MillraceError, OptionError, run, startLocalServers } from 'millrace'
 import { faultIn } from '../../lib/base/json-schema.js'
-import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { faultIn } from '../../lib/base/json-schema.js'
-import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import {

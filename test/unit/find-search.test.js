@@ -135,8 +135,8 @@ test('seconds are classified as in the table of RFC 9971, but for two cells that
 
 test('bench:find refuses a bad argument in one line, with exit code 2', async () => {
   for (const [line, message] of /** @type {const} */ ([
-    ['', 'a kind is missing: simulated, compared, virtual or real'],
-    ['7', "'7': simulated, compared, virtual or real"],
+    ['', 'a kind is missing: simulated, virtual or real'],
+    ['7', "'7': simulated, virtual or real"],
     ['simulated none', 'SEARCHES none: must be a whole number from 1 to 10000'],
     ['simulated 1 flat', /^no target is called 'flat': steep, [^\n]+$/],
     ['virtual 1 60 0', 'LIMIT_MS 0: must be a whole number from 2 to 1000'],

@@ -6,11 +6,11 @@ import { Ajv } from 'ajv'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/measures.js'
-import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, VERIFIABLE, WORKERS } from '../../lib/result/schemas.js'
 import { STATE } from '../../lib/servers/embedded-state.js'
 import { mixSchema } from '../../lib/workloads/own/mix-text.js'
 import { meetsSchema, schema } from '../../lib/workloads/own/schema.js'
+import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { typesFile } from '../../scripts/readme/types.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
@@ -66,7 +66,7 @@ test('a run is what its schema says; without measures, or with a measure of no u
 })
 
 test('readers of a fleet that do not know what their process takes idle say why', () => {
-  const { readers, ...run } = jsonOf('test/data/released/fleet/run.json')
+  const { readers, ...run } = jsonOf('test/data/fleet.run.json')
   const noted = { ...readers, client: { ...readers.client, idle_note: 'it was not idle' } }
   for (const known of [readers, noted]) assert.equal(faultIn({ ...run, readers: known }, PRODUCER), null)
 })

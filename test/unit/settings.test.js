@@ -76,7 +76,7 @@ test('defaults', () => {
     ...{ indexes: 1, updateWriters: 0, ratio: [1, 10], arrivals: 'constant', windowBytes: 512_000 },
     ...{ warmUpMs: 0, idleCost: 'auto', db: 0, pacing: 'open', driver: 'socket' },
     ...{ driverOptions: [], prefix: '', seed: 1, joinWithinMs: 120_000, outDir: 'results' },
-    ...{ report: true, thresholds: [], metricsLingerMs: 0, log: 'text', logLevel: 'info', serverConfig: [] },
+    ...{ report: true, thresholds: [], log: 'text', logLevel: 'info', serverConfig: [] },
     ...{ shards: 3, replicas: 1, allow: [] },
     ...{ guard: { evicted: 0, memoryPct: 90, lagBytes: 256_000_000 } },
   })

@@ -33,7 +33,7 @@ const reasonAgainst = ({ plan, written }) => {
     return `the model ${plan.strategy} does not say how it is read: add read: (YAML) or fetch and check (JavaScript)`
   if (unchecked)
     return `${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`
-  if (!written) return 'it does not say which items were acknowledged; an older Millrace wrote it'
+  if (!written) return 'it does not say which items were acknowledged'
   return null
 }
 

@@ -1,6 +1,6 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
-import { calibrationSchema, planSchema } from './plan-schemas.js'
-import { CONSUMER, PRODUCER, SECOND, WORKERS, warningSchema } from './schemas.js'
+import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
+import { CONSUMER, PRODUCER, SECOND, WORKERS, warningSchema } from '../../lib/result/schemas.js'
 
 const number = { type: 'number' }
 const text = { type: 'string' }
