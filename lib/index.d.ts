@@ -453,7 +453,7 @@ export interface WriteResult extends Result {
     rate: { nominal?: number | null; achieved?: number | null; items?: number | null; value_bytes?: number | null }
     freshness_ms?: Percentiles | null
     replication_ms?: Percentiles | null
-    verify?: { checked?: number; examples?: string[] } | null
+    verify?: { checked?: number; missing?: number; expired?: number; lagging?: number; stale?: number; corrupt?: number; unexpected?: number; unjudged?: number; examples?: string[] } | null
     client?: ClientResult
     boxes: {
       box: number
@@ -534,7 +534,7 @@ export interface ReadResult extends Result {
   freshness_ms: Percentiles
   replication_ms: Percentiles
   consumers?: number
-  verify?: { checked?: number; examples?: string[] } | null
+  verify?: { checked?: number; missing?: number; expired?: number; lagging?: number; stale?: number; corrupt?: number; unexpected?: number; unjudged?: number; examples?: string[] } | null
   uniqueness?: { structure: string; nature: string; samples: number; empty: number; last: number; truth: number | null; error_pct: number | null; error_pct_worst: number | null }[] | null
   reads?: Record<string, Record<string, unknown>>
   kind: 'consumer'
@@ -639,6 +639,7 @@ export interface Second {
   items?: Record<string, number>
   achieved?: number | null
   latency_us?: { intended?: Histogram | null; service?: Histogram | null } | null
+  lateness_us?: Histogram | null
   bystander_us?: Histogram | null
   client: {
     over_s?: number | null
@@ -675,7 +676,6 @@ export interface Second {
     unexpected?: number | null
     unjudged?: number | null
   } | null
-  lateness_us?: Histogram | null
   jobs?: { taken?: number | null; done?: number | null; duplicates?: number | null; foreign?: number | null; reclaimed?: number | null } | null
   waiting_us?: Histogram | null
   work_us?: Histogram | null

@@ -5,7 +5,8 @@ import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measu
 
 /**
  * @import { Folded } from '../measures/fold.js'
- * @import { Measure, Summing } from '../measures/measure.js'
+ * @import { Measure } from '../measures/contract.js'
+ * @import { Summing } from '../measures/measure.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'
  *

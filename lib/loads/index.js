@@ -15,7 +15,7 @@ import { workers } from './workers/index.js'
  * @import { RunClock } from '../measure/run-clock.js'
  * @import { Seconds } from '../measure/seconds.js'
  * @import { instrumentsOf } from '../measures/index.js'
- * @import { Measure } from '../measures/measure.js'
+ * @import { Measure, Measuring } from '../measures/contract.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { AnnouncedPlan } from '../plan/announced-plan.js'
  * @import { AnyPlan, RunDocument } from '../result/document.js'
@@ -75,7 +75,7 @@ import { workers } from './workers/index.js'
  * @property {{ events: { at_ms: number, kind: string, text: string }[], note: (kind: string, text: string) => void,
  *   event: (kind: string, text: string) => void }} journal
  * @property {(load: Playing) => void} hang
- * @property {(measures: readonly Measure[], more: Record<string, any>) => ReturnType<typeof instrumentsOf>} measure
+ * @property {Measuring} measure
  * @property {(seconds: Omit<Seconds, 'instruments' | 'elapsed' | 'show'> & { time: Pick<RunClock, 'check'> },
  *   start: () => void) => number} begin its seconds and the load; when, epoch
  *

@@ -1,9 +1,7 @@
 // Jobs that wait for workers, and with two stages between them; and the memory of the queue. Sampled once a second.
 import { bytes, count } from '../base/units.js'
 import { level } from './fields.js'
-import { figure, metric } from './measure.js'
-
-/** @import { Measure } from './measure.js' */
+import { figure, measure, metric } from './measure.js'
 
 /** @param {any} sum */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
@@ -18,13 +16,13 @@ const wordsOf = ({ first, last, max, queue_bytes_max: most = 0 }) =>
     ? ''
     : `${count(first)} jobs at first, ${count(last)} at the end, ${count(max)} at most${most > 0 ? ` (${bytes(most)})` : ''}`
 
-/** @type {Measure} */
-export const backlog = {
+export const backlog = measure({
   name: 'backlog',
+  of: ['workers'],
   record: { backlog: level('count'), between: level('count'), queue_bytes: level('bytes') },
   by: 'one',
 
-  /** @param {{ waiting: () => Promise<number[]>, queueBytes: () => Promise<number | null> }} needs waiting: by stage */
+  /** Jobs wait by stage. */
   open: ({ waiting, queueBytes }) => ({
     second: () => ({}),
     async sample() {
@@ -60,4 +58,4 @@ export const backlog = {
       { label: 'between', text: stages ? wordsOf(stages.output.backlog) : '' },
     ],
   },
-}
+})

@@ -3,17 +3,23 @@
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
 import { timesField } from './fields.js'
-import { histogram, percentileMetrics, percentiles, percentilesIn, timesLine, timesText } from './measure.js'
-
-/** @import { Measure } from './measure.js' */
+import {
+  histogram,
+  measure,
+  percentileMetrics,
+  percentiles,
+  percentilesIn,
+  timesLine,
+  timesText,
+} from './measure.js'
 
 // A p99 above this comes from this machine.
 const lateLimit = 0.01
 const contendedCode = 'bystander-contended'
 
-/** @type {Measure} */
-export const bystander = {
+export const bystander = measure({
   name: 'bystander',
+  of: ['writers'],
   record: { bystander_us: timesField() },
   by: 'one',
 
@@ -70,7 +76,7 @@ export const bystander = {
       ]
     },
   },
-}
+})
 
 /** @param {number} late part of the PINGs */
 const contended = (late) =>

@@ -1,13 +1,11 @@
 // How long the client's engine collected garbage, in seconds of the process that sends: a pause of it is part of every latency.
 import { micros, percent } from '../base/units.js'
 import { amount, worst } from './fields.js'
-import { counter, figure, metric, per } from './measure.js'
+import { counter, figure, measure, metric, per } from './measure.js'
 
-/** @import { Measure } from './measure.js' */
-
-/** @type {Measure} */
-export const collection = {
+export const collection = measure({
   name: 'collection',
+  of: ['writers', 'readers', 'workers', 'processes'],
   record: { 'client.gc_s': amount('s'), 'client.gc_ms_max': worst('ms') },
   by: 'each',
 
@@ -54,4 +52,4 @@ export const collection = {
         `garbage collection ${percent(client.gc_pct)} of the time${typeof client.gc_ms_max === 'number' ? `, ${micros(client.gc_ms_max * 1000)} at most` : ''}`,
     ],
   }),
-}
+})

@@ -1,11 +1,11 @@
 // What an item or a job cost the servers: derived from the nodes' amounts, the items and the idle cost, with no record of its
 // own. Where a net cost is null, its reason is in `idle`.
 import { netBytesBeside, netCostOf } from '../measure/idle-cost.js'
-import { derived, per } from './measure.js'
+import { derived, measure, per } from './measure.js'
 import { nodeTotals } from './nodes.js'
 
 /**
- * @import { Costed, Measure } from './measure.js'
+ * @import { Costed } from './measure.js'
  * @import { NodeTotals } from './nodes.js'
  */
 
@@ -29,22 +29,23 @@ export const costsOf = (
   }
 }
 
-/** @type {Measure} */
-export const costs = {
+export const costs = measure({
   ...derived,
   name: 'costs',
+  of: ['writers'],
   summary: ({ window, whole, costed }) =>
     costed ? { server: costsOf(nodeTotals(window, whole), costed) } : {},
-}
+})
 
-/** By all that used the servers in that time. @type {Measure} */
-export const jobCosts = {
+/** By all that used the servers in that time. */
+export const jobCosts = measure({
   ...derived,
   name: 'job costs',
+  of: ['workers'],
   summary({ window, whole, stored }) {
     const { cpu_s: cpuS, net_bytes: netBytes, evicted } = nodeTotals(window, whole)
     return {
       server: { cpu_us_per_job: per(cpuS, stored, 1e6), net_bytes_per_job: per(netBytes, stored), evicted },
     }
   },
-}
+})

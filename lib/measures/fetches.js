@@ -8,6 +8,7 @@ import {
   counter,
   figure,
   histogram,
+  measure,
   metric,
   per,
   percentileMetrics,
@@ -20,7 +21,7 @@ import {
 
 /**
  * @import { Fetched } from '../loads/fetches/fetch.js'
- * @import { Measure } from './measure.js'
+ * @import { Reading } from './measure.js'
  */
 
 // What a clock may be off without being worth a word; below it an age is 0.
@@ -32,9 +33,9 @@ const named = /** @type {const} */ (['duration', 'ids', 'values'])
 const titles = { duration: 'fetch', ids: 'ids of a fetch', values: 'values of a fetch' }
 const times4 = { ...percentiles, type: 'object' }
 
-/** @type {Measure} */
-export const fetches = {
+export const fetches = measure({
   name: 'fetches',
+  of: ['readers'],
   record: {
     ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, amount('count')])),
     ...Object.fromEntries(named.map((name) => [`${name}_us`, timesField()])),
@@ -193,43 +194,6 @@ export const fetches = {
     return { lost: { failed, missed: overrun }, reading: { done, unit: 'fetches', ageUs: age?.p50 ?? null } }
   },
   done: 'fetches.items',
-  reading: {
-    second: ['fetches', 'items_per_s', 'duration_us', 'freshness_us'],
-    screen({ fetches: all, second }, who) {
-      const { duration_us: time, items_per_s: read, freshness_us: age } = second ?? {}
-      const lost = ['failed', 'overrun'].flatMap((name) =>
-        all[name] > 0 ? [`${count(all[name])} ${name === 'overrun' ? 'missed' : name}`] : [],
-      )
-      return [
-        `reads     ${rate(read)} items/s by ${who}, newest item ${micros(age?.p50)} old`,
-        `fetches   ${[count(all.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
-      ]
-    },
-    last: ({ items_per_s: hz, duration_us: time }) => ({ achieved: hz, p99_us: time?.p99 ?? null }),
-    lost: ({ failed = 0, overrun = 0 }) => ({ 'fetches failed': failed, 'fetches missed': overrun }),
-    box({ fetches: { count: done, items } }, end, spanS) {
-      const { p50 = null, p99 = null } = end?.duration_ms ?? {}
-      return {
-        ...{ fetches: done, items, items_per_s: spanS > 0 ? items / spanS : null },
-        duration_ms: { p50, p99 },
-      }
-    },
-    columns: [
-      { title: 'fetches', cell: ({ fetches: done }) => [count(done), done] },
-      { title: 'items/s', cell: ({ items_per_s: hz }) => [hz == null ? '–' : count(Math.round(hz)), hz] },
-      ...['p50', 'p99'].map((title) => ({
-        title,
-        cell(/** @type {any} */ { duration_ms: time }) {
-          const ms = time?.[title] ?? null
-          return /** @type {[string, any]} */ ([micros(ms === null ? null : ms * 1000), ms])
-        },
-      })),
-    ],
-    note: 'The time is that of whole fetches.',
-    did: ({ fetches: { count: done } }) => several(done ?? 0, 'fetch').replace('fetchs', 'fetches'),
-    brief: ({ rate: { achieved }, fetches: { duration_ms: time, overrun, failed } }) =>
-      `${rate(achieved)} fetches/s, p50 ${micros(time.p50 * 1000)}, p99 ${micros(time.p99 * 1000)}; ${overrun} missed, ${failed} failed`,
-  },
   prometheus: [
     ...Object.entries({ whole: 'count', failed: 'failed', overrun: 'overrun' }).map(([outcome, name]) =>
       counter(
@@ -300,7 +264,7 @@ export const fetches = {
     },
     details: (run) => [{ label: 'fetches', text: wordsOf(run.fetches) }, rateRow(run)],
   },
-}
+})
 
 /** @param {any} run */
 function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }) {
@@ -360,4 +324,43 @@ function noSums() {
 /** @param {Record<string, number>} sums @param {string} name @param {number} n */
 function plus(sums, name, n) {
   sums[name] = (sums[name] ?? 0) + n
+}
+
+/** @type {Reading} */
+export const reading = {
+  second: ['fetches', 'items_per_s', 'duration_us', 'freshness_us'],
+  screen({ fetches: all, second }, who) {
+    const { duration_us: time, items_per_s: read, freshness_us: age } = second ?? {}
+    const lost = ['failed', 'overrun'].flatMap((name) =>
+      all[name] > 0 ? [`${count(all[name])} ${name === 'overrun' ? 'missed' : name}`] : [],
+    )
+    return [
+      `reads     ${rate(read)} items/s by ${who}, newest item ${micros(age?.p50)} old`,
+      `fetches   ${[count(all.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
+    ]
+  },
+  last: ({ items_per_s: hz, duration_us: time }) => ({ achieved: hz, p99_us: time?.p99 ?? null }),
+  lost: ({ failed = 0, overrun = 0 }) => ({ 'fetches failed': failed, 'fetches missed': overrun }),
+  box({ fetches: { count: done, items } }, end, spanS) {
+    const { p50 = null, p99 = null } = end?.duration_ms ?? {}
+    return {
+      ...{ fetches: done, items, items_per_s: spanS > 0 ? items / spanS : null },
+      duration_ms: { p50, p99 },
+    }
+  },
+  columns: [
+    { title: 'fetches', cell: ({ fetches: done }) => [count(done), done] },
+    { title: 'items/s', cell: ({ items_per_s: hz }) => [hz == null ? '–' : count(Math.round(hz)), hz] },
+    ...['p50', 'p99'].map((title) => ({
+      title,
+      cell(/** @type {any} */ { duration_ms: time }) {
+        const ms = time?.[title] ?? null
+        return /** @type {[string, any]} */ ([micros(ms === null ? null : ms * 1000), ms])
+      },
+    })),
+  ],
+  note: 'The time is that of whole fetches.',
+  did: ({ fetches: { count: done } }) => several(done ?? 0, 'fetch').replace('fetchs', 'fetches'),
+  brief: ({ rate: { achieved }, fetches: { duration_ms: time, overrun, failed } }) =>
+    `${rate(achieved)} fetches/s, p50 ${micros(time.p50 * 1000)}, p99 ${micros(time.p99 * 1000)}; ${overrun} missed, ${failed} failed`,
 }

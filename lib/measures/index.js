@@ -1,15 +1,18 @@
 // All measures, and what is derived from their list.
+import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
 import { bystander } from './bystander.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
 import { costs, jobCosts } from './costs.js'
-import { fetches } from './fetches.js'
+import { fetches, reading } from './fetches.js'
 import { at, foldOf, put, sumOfSources } from './fold.js'
 import { jobs } from './jobs.js'
 import { latency } from './latency.js'
 import { nodes } from './nodes.js'
+import { rate } from './rate.js'
 import { reconnects } from './reconnects.js'
+import { registered } from './registry.js'
 import { replication } from './replication.js'
 import { replies } from './replies.js'
 import { ticks } from './ticks.js'
@@ -17,22 +20,26 @@ import { verify } from './verify.js'
 
 /**
  * @import { Fields, Folded } from './fold.js'
- * @import { Measure, Metric, Part, Reading, Summing, Unit } from './measure.js'
+ * @import { Measure, NeedsOf, Taker } from './contract.js'
+ * @import { Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
  */
 
 export { waitingIn }
 
-/** @type {readonly Measure[]} */
-export const MEASURES = Object.freeze([
-  ...[latency, bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify, ticks, jobs, backlog, nodes, costs, jobCosts],
-])
+/** In the order of run.json, of the report and of the docs. @type {readonly Measure[]} */
+export const MEASURES = registered(
+  [
+    ...[latency, ticks, bystander, client, collection, reconnects, replies],
+    ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
+  ],
+  [accounted, rate],
+)
 
-/** The measures that a kind of load names as its own, for writers and consumers. */
-export const ofWriters = Object.freeze([
-  ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
-])
-export const ofWorkers = Object.freeze([latency, client, collection, jobs, backlog, nodes, jobCosts])
+/** @param {Taker} taker @returns {readonly Measure[]} */
+const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))
+export const ofWriters = takenBy('writers')
+export const ofReaders = takenBy('readers')
+export const ofWorkers = takenBy('workers')
 /** What a run of workers has under the names of a run of writers. */
 const namesOfWorkers = new Set(
   ofWorkers.filter((one) => one !== nodes).flatMap(({ metrics }) => Object.keys(metrics)),
@@ -41,13 +48,11 @@ const namesOfWorkers = new Set(
 export const isOfWorkers = (name) =>
   namesOfWorkers.has(name) ||
   /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
-/** For a process of workers, whose jobs the starting process counts. */
-export const ofProcesses = Object.freeze([client, collection])
 /** What consumers alone have. */
-export const ofReading = Object.freeze([fetches, replication, verify])
+export const ofReading = MEASURES.filter(({ of }) => of.every((taker) => taker === 'readers'))
 /** The measure that counts what consumers do. */
-export const { name: readsName, reading } = /** @type {Measure & { reading: Reading }} */ (ofReading[0])
-export const ofReaders = Object.freeze([client, collection, ...ofReading, nodes])
+export const readsName = fetches.name
+export { reading }
 
 /** The measures of a plan. @param {readonly Measure[]} measures @param {any} plan */
 export const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
@@ -213,16 +218,18 @@ const emptyOf = ({ type, properties = {} }) =>
 
 /**
  * What takes the measures in this process: asked once a second, and folded as it goes.
- * @param {readonly Measure[]} measures
- * @param {Record<string, any>} needs of all of them; `shared` wraps what one box of a fleet does for all
+ * @template {Taker} T
+ * @param {T} taker
+ * @param {NeedsOf[T]} needs
+ * @param {readonly Measure[]} [measures]
  */
-export const instrumentsOf = async (measures, needs) => {
-  const wanted = applying(measures, needs.plan)
+export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => {
+  const { plan, elapsed, shared } = { elapsed: () => 0, shared: null, ...needs }
+  const wanted = applying(measures, plan)
   const all = await Promise.all(
     wanted.map(async (measure) => {
       const source = await measure.open(needs)
-      const isShared = measure.by === 'one' && needs.shared
-      return { measure, source: isShared ? needs.shared(source) : source }
+      return { measure, source: measure.by === 'one' && shared ? shared(source) : source }
     }),
   )
   const record = recordOf(wanted)
@@ -244,7 +251,7 @@ export const instrumentsOf = async (measures, needs) => {
     startRun: () => each('startRun'),
     /** Called again, it discards what was measured before as warm-up. */
     startWindow: () => {
-      fromMs = needs.elapsed?.() ?? 0
+      fromMs = elapsed()
       window.close()
       window = foldOf(record)
       return each('startWindow')
@@ -254,8 +261,14 @@ export const instrumentsOf = async (measures, needs) => {
     count(event, what) {
       for (const { source } of all) /** @type {any} */ (source)[event]?.(what)
     },
-    /** Other functions of a measure's own source. @param {Measure} wantedOne @returns {any} */
-    source: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
+    /**
+     * The source of a measure, with what only that has.
+     * @template {Source} S
+     * @param {Measure<any, S>} wantedOne
+     * @returns {S | undefined}
+     */
+    source: (wantedOne) =>
+      /** @type {S | undefined} */ (all.find(({ measure }) => measure.name === wantedOne.name)?.source),
     /** The part of a line that measures have, all taken at one moment, or then asked for, and folded. @param {boolean} isMeasured */
     async second(isMeasured) {
       const sums = isMeasured ? [whole, window] : [whole]
@@ -287,7 +300,7 @@ export const instrumentsOf = async (measures, needs) => {
       sections: summaryOf(
         {
           ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside ?? [], record),
-          ...{ ...known, plan: needs.plan },
+          ...{ ...known, plan },
         },
         wanted,
       ),

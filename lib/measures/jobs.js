@@ -3,11 +3,17 @@
 // is ahead of the server's has no known wait, and is counted apart.
 import { amount, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
-import { counter, histogram, metric, percentileMetrics, percentilesIn, someTimes } from './measure.js'
+import {
+  counter,
+  histogram,
+  measure,
+  metric,
+  percentileMetrics,
+  percentilesIn,
+  someTimes,
+} from './measure.js'
 
 /**
- * @import { WorkRecords } from '../loads/workers/records.js'
- * @import { Measure } from './measure.js'
  */
 
 const counted = /** @type {const} */ (['taken', 'done', 'duplicates', 'foreign', 'reclaimed'])
@@ -19,9 +25,9 @@ const spans = {
 }
 const names = /** @type {(keyof typeof spans)[]} */ (Object.keys(spans))
 
-/** @type {Measure} */
-export const jobs = {
+export const jobs = measure({
   name: 'jobs',
+  of: ['workers'],
   record: {
     ...Object.fromEntries(counted.map((name) => [`jobs.${name}`, amount('count')])),
     ...Object.fromEntries(names.map((name) => [`${name}_us`, timesField()])),
@@ -30,7 +36,6 @@ export const jobs = {
   },
   by: 'each',
 
-  /** @param {{ stages: readonly { records: WorkRecords }[] }} needs */
   open({ stages }) {
     const [first, last] = [stages[0].records, stages[stages.length - 1].records]
     const now = () => ({
@@ -97,4 +102,4 @@ export const jobs = {
     path: `${name}_us`,
     unit: /** @type {const} */ ('us'),
   })),
-}
+})

@@ -2,13 +2,11 @@
 // that were due in the measured window; each counts once.
 import { histogramSum } from '../measure/latency.js'
 import { encoded, timesField } from './fields.js'
-import { figure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
+import { figure, measure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
-/** @import { Measure } from './measure.js' */
-
-/** @type {Measure} */
-export const latency = {
+export const latency = measure({
   name: 'latency',
+  of: ['writers', 'workers'],
   record: { 'latency_us.intended': timesField(), 'latency_us.service': timesField() },
   facts: { 'latency_us.commands': encoded() },
   by: 'each',
@@ -37,7 +35,7 @@ export const latency = {
     { name: 'from the due time', path: 'latency_us.intended', unit: 'us' },
     { name: 'service time', path: 'latency_us.service', unit: 'us' },
   ],
-}
+})
 
 /** By its mean, what is in flight says how many a second can be done. @param {any} sum */
 function withMean(sum) {

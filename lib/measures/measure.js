@@ -5,6 +5,7 @@ import { micros, threeDigits } from '../base/units.js'
 
 /**
  * @import { Percentiles } from '../base/samples.js'
+ * @import { Measure, Taker } from './contract.js'
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Snapshot } from '../measure/seconds.js'
@@ -47,13 +48,12 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {Unit} unit
  * @property {'less' | 'more' | 'neither'} better
  *
- * @typedef {object} Measure
+ * @typedef {object} Declared of a measure, besides who takes it and how
  * @property {string} name
  * @property {Fields} record of a second
  * @property {Fields} [facts] known once
  * @property {'each' | 'one'} by each process, or of a fleet one box for all
  * @property {(plan: any) => boolean} [applies]
- * @property {(needs: any) => Source | Promise<Source>} open
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
  * @property {(second: Record<string, any>) => Record<string, any>} [show]
  * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
@@ -66,7 +66,6 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {readonly string[]} [compared]
  * @property {(line: any, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
  * @property {string} [done] path in a line: how much of the load was done in it
- * @property {Reading} [reading] of the measure that counts what consumers do: its section has the measure's name
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
  * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
@@ -94,6 +93,13 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {string} [by] label with the name of each, where the path has several by their names
  * @property {string} [of] what of each
  */
+
+/**
+ * @template {Taker} const T
+ * @template {Source} S
+ * @param {Measure<T, S>} declared
+ */
+export const measure = (declared) => declared
 
 /** For measures without a record of their own. */
 export const derived = {

@@ -1,13 +1,12 @@
 // What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
 // one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
 import { amount, counts, eachField } from './fields.js'
-import { figure, per } from './measure.js'
+import { figure, measure, per } from './measure.js'
 
 /**
  * @import { NodeFigures } from '../result/document.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Folded } from './fold.js'
- * @import { Measure } from './measure.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too
@@ -54,9 +53,9 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
 
 const byAddress = eachField(({ address }) => address, fields)
 
-/** @type {Measure} */
-export const nodes = {
+export const nodes = measure({
   name: 'nodes',
+  of: ['writers', 'readers', 'workers'],
   // A node that changes its role continues as another one: what masters did is separate.
   record: { nodes: eachField(({ address, role }) => `${address} ${role}`, fields, amountsOf) },
   by: 'one',
@@ -109,7 +108,7 @@ export const nodes = {
     },
   },
   metrics: {},
-}
+})
 
 /** For a run that ended in its warm-up: the whole run. @param {Folded} window @param {Folded} whole */
 const measuredIn = (window, whole) =>

@@ -1,10 +1,9 @@
 // How far the replicas are behind their masters, as a consumer sees it once a second: a line has us, run.json ms.
 import { timesField } from './fields.js'
-import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
+import { histogram, measure, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
 /**
  * @import { TargetNode } from '../servers/topology.js'
- * @import { Measure } from './measure.js'
  */
 
 const everyMs = 1000
@@ -62,9 +61,9 @@ const replicationDelay = ({ nodes, replication, clock, record }) => {
   }
 }
 
-/** @type {Measure} */
-export const replication = {
+export const replication = measure({
   name: 'replication',
+  of: ['readers'],
   record: { replication_us: timesField() },
   by: 'one',
   async open({ target, clock }) {
@@ -101,4 +100,4 @@ export const replication = {
       return { label: 'replicas', text: text && `behind their masters by ${text}` }
     },
   },
-}
+})

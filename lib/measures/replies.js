@@ -2,17 +2,15 @@
 // them. A line has the numbers' sum, and how many were each, of three digits.
 import { count, percent } from '../base/units.js'
 import { counts } from './fields.js'
-import { counter, figure, metric, per, ranked } from './measure.js'
-
-/** @import { Measure } from './measure.js' */
+import { counter, figure, measure, metric, per, ranked } from './measure.js'
 
 const ranks = { p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999, max: 1 }
 
 /** @typedef {{ counts?: Readonly<Record<string, string>>, number?: string }} Counted of a command */
 
-/** @type {Measure} */
-export const replies = {
+export const replies = measure({
   name: 'replies',
+  of: ['writers'],
   record: { 'replies.counts': counts(), 'replies.numbers': counts() },
   by: 'each',
   applies: ({ model }) => model?.replies?.length > 0,
@@ -93,7 +91,7 @@ export const replies = {
     })),
   ],
   answers: { brief: (run) => rowsOf(run).slice(0, 1), beside: rowsOf },
-}
+})
 
 /** @param {number} n */
 function shown(n) {

@@ -3,18 +3,16 @@
 import { count, facts } from '../base/units.js'
 import { amount, some } from './fields.js'
 import { sectionOf } from './fold.js'
-import { metric } from './measure.js'
-
-/** @import { Measure } from './measure.js' */
+import { measure, metric } from './measure.js'
 
 const mostExamples = 10
 const names = /** @type {const} */ ([
   ...['checked', 'missing', 'expired', 'lagging', 'stale', 'corrupt', 'unexpected', 'unjudged'],
 ])
 
-/** @type {Measure} */
-export const verify = {
+export const verify = measure({
   name: 'verify',
+  of: ['readers'],
   record: Object.fromEntries(names.map((name) => [`verify.${name}`, amount('count')])),
   facts: { 'verify.examples': some(mostExamples) },
   by: 'each',
@@ -39,7 +37,7 @@ export const verify = {
     verify: {
       type: ['object', 'null'],
       properties: {
-        checked: { type: 'number' },
+        ...Object.fromEntries(names.map((name) => [name, { type: 'number' }])),
         examples: { type: 'array', items: { type: 'string' } },
       },
       required: [],
@@ -59,7 +57,7 @@ export const verify = {
       text: found ? wordsOf(found, plan.knowsBytes) : '',
     }),
   },
-}
+})
 
 /** @param {any} verified @param {boolean} knowsBytes */
 function wordsOf({ examples, checked, ...found }, knowsBytes) {

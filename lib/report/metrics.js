@@ -7,7 +7,7 @@ import { MEASURES, ofReaders, ofWorkers, ofWriters } from '../measures/index.js'
 /**
  * @import { Histogram } from 'prom-client'
  * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Measure } from '../measures/measure.js'
+ * @import { Measure } from '../measures/contract.js'
  * @import { Second } from '../result/record.js'
  */
 

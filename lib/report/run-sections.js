@@ -20,7 +20,7 @@ import * as words from './words.js'
 
 /**
  * @import { Judged } from '../result/thresholds.js'
- * @import { Measure } from '../measures/measure.js'
+ * @import { Measure } from '../measures/contract.js'
  * @import { ReadRun, RunDocument, WorkRun, WriteRun } from '../result/document.js'
  * @import { Sections, Table } from './sections.js'
  */

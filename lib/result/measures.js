@@ -86,7 +86,7 @@ const cloudWatch =
 const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
 
 /** What a document has under a name. @param {string} name @param {Document} document @returns {any} */
-const partOf = (name, document) =>
+export const partOf = (name, document) =>
   name
     .split('.')
     .reduce(

@@ -4,6 +4,7 @@ import { accounted } from '../measures/account.js'
 import { readsName, schemasOf } from '../measures/index.js'
 import { someTimes as percentiles } from '../measures/measure.js'
 import { ofQueries } from '../measures/queries.js'
+import { rate } from '../measures/rate.js'
 import { shapesOf } from '../measures/section.js'
 import { stages, working } from '../measures/workers.js'
 
@@ -76,7 +77,7 @@ const run = {
   plan,
   versions,
   commands: { type: 'object' },
-  rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
+  rate: rate.shape,
   client: measured.run.client,
   nodes: measured.run.nodes,
   events: list(object({ at_ms: number, kind: text, text })),
@@ -212,7 +213,7 @@ const readers = object(
     plan,
     consumers: whole,
     [readsName]: ofSome(measured.run[readsName]),
-    rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
+    rate: rate.shape,
     freshness_ms: nullable(percentiles),
     replication_ms: nullable(percentiles),
     verify: measured.run.verify,

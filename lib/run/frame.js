@@ -12,7 +12,7 @@ import { everySecond, samplerOf } from './second.js'
  * @import { Phases, Playing } from '../loads/index.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { Seconds, Snapshot } from '../measure/seconds.js'
- * @import { Measure } from '../measures/measure.js'
+ * @import { Measuring } from '../measures/contract.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Member } from '../fleet/member.js'
@@ -162,9 +162,9 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     hang(opened) {
       load = opened
     },
-    /** Starts the instruments. @param {readonly Measure[]} measures @param {Record<string, any>} more */
-    async measure(measures, more) {
-      const instruments = await instrumentsOf(measures, { clock, elapsed, sampler, ...more })
+    /** Starts the instruments. @type {Measuring} */
+    async measure(taker, more, measures) {
+      const instruments = await instrumentsOf(taker, { clock, elapsed, sampler, ...more }, measures)
       undo(instruments.close)
       undo(stopMeasuring)
       running = instruments

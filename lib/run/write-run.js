@@ -9,7 +9,6 @@ import { recordsOf, sumsOf } from '../loads/write-records.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { client } from '../measures/client.js'
-import { ofWriters } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { isScheduled } from '../plan/pacer.js'
 import { removeExpiredIds } from '../servers/expired-ids.js'
@@ -170,7 +169,7 @@ export class WriteRun {
 
   async #openInstruments() {
     const { plan, target, fleet, frame, records, window } = this
-    this.#instruments = await frame.measure(ofWriters, {
+    this.#instruments = await frame.measure('writers', {
       plan,
       load: () => this.#load,
       records,
@@ -178,7 +177,7 @@ export class WriteRun {
       access: target.access,
       covers: window.covers,
       note: this.journal.note,
-      shared: fleet && ((/** @type {Source} */ source) => ledSource(source, fleet)),
+      shared: fleet && ((source) => ledSource(source, fleet)),
       tap: this.needs.conductor?.tap,
     })
     // PINGs of the other client run beside the idle servers as well.

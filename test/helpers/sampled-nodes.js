@@ -4,7 +4,7 @@ import { nodes, nodesIn, nodeTotals } from '../../lib/measures/nodes.js'
 
 /** @param {ReturnType<typeof import('../../lib/measure/node-sampler.js').nodeSampler>} sampler */
 export const withSums = (sampler) => {
-  const source = /** @type {any} */ (nodes.open({ sampler }))
+  const source = /** @type {any} */ (nodes.open(/** @type {any} */ ({ sampler })))
   const whole = foldOf(nodes.record)
   let window = foldOf(nodes.record)
   return {

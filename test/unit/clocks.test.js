@@ -157,7 +157,9 @@ test('a worse measurement changes nothing, one that contradicts does', async () 
 })
 
 test('the age of an item from the future is unknown, not 0', async () => {
-  const source = /** @type {any} */ (await fetches.open({ clock: () => 0, plan: { values: true } }))
+  const source = /** @type {any} */ (
+    await fetches.open(/** @type {any} */ ({ clock: () => 0, plan: { values: true } }))
+  )
   const fold = foldOf(recordOf([fetches]))
   const summary = () => fetches.summary({ window: fold.sum, whole: fold.sum, facts: {}, stored: 0, plan: {} })
   const one = { ids: 1, values: 1, nils: 0, bytes: 9, duplicates: 0, durationMs: 2, idsMs: 1, valuesMs: 1 }

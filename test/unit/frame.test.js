@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frameOf } from '../../lib/run/frame.js'
 
+/** What a run of workers has besides. */
+const needs = /** @type {any} */ ({ plan: {} })
+
 const never = new AbortController().signal
 
 /** A run of nothing. @param {object} [more] */
@@ -17,7 +20,7 @@ const frameWith = (more = {}) => {
   const endWith = (/** @type {(reason: string) => void} */ then) => {
     seen.refuse = then
   }
-  const needs = /** @type {any} */ ({
+  const given = /** @type {any} */ ({
     target: {
       ...{ topology: { masters: ['a:1'], owners: null }, access: { db: 0 }, confirmed: { endWith } },
       ...{ nodes: () => [], info: async () => '# Server\r\nrun_id:1\r\n' },
@@ -29,7 +32,7 @@ const frameWith = (more = {}) => {
       seen.warnings.push(`${code} ${invalidates} ${message}`),
     ...more,
   })
-  const frame = frameOf(needs, (step) => seen.undone.push(step))
+  const frame = frameOf(given, (step) => seen.undone.push(step))
   const over = new Promise((resolve) => {
     seen.over = () => resolve(undefined)
   })
@@ -79,7 +82,7 @@ test('an interrupt ends the load, and what measures is stopped once and closed',
   const steps = /** @type {string[]} */ ([])
   const step = (/** @type {string} */ name) => () => void steps.push(name)
   const measure = { record: {}, open: () => ({ stop: step('stop'), close: step('close') }) }
-  await frame.measure([/** @type {any} */ (measure)], { plan: {} })
+  await frame.measure('workers', needs, [/** @type {any} */ (measure)])
   const settled = frame.untilSettled()
   interrupt.abort()
   assert.equal(await settled, true)
@@ -91,7 +94,7 @@ test('an interrupt ends the load, and what measures is stopped once and closed',
 
 test('seconds end with a run that fails, whatever failed', async (t) => {
   const { frame, seen, load } = frameWith()
-  await frame.measure([], {})
+  await frame.measure('workers', needs, [])
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let moments = 0
   const moment = () => ({ atMs: ++moments, epochMs: 0, overS: 0 })

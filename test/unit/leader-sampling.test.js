@@ -37,7 +37,7 @@ const rig = () => {
       info: async () =>
         `role:master\r\nuptime_in_seconds:${Math.floor(time.ms / 1000)}\r\nrun_id:one\r\ntotal_commands_processed:${time.ms}\r\ncmdstat_setex:calls=${time.ms},usec=1,usec_per_call=1\r\n`,
     })
-    const source = ledSource(/** @type {any} */ (nodes.open({ sampler })), {
+    const source = ledSource(/** @type {any} */ (nodes.open(/** @type {any} */ ({ sampler }))), {
       leads: () => state.leader === name,
       control,
     })

@@ -8,7 +8,6 @@ import { watchedClocks } from '../../measure/run-clock.js'
 import { momentsOf } from '../../measure/seconds.js'
 import { countersOf, uniquenessOf } from '../../measure/uniqueness.js'
 import { sectionOf } from '../../measures/fold.js'
-import { ofReaders } from '../../measures/index.js'
 import { commandsOfRole } from '../../measures/nodes.js'
 import { fetchScript } from '../../servers/scripts.js'
 import { socketReadDriver } from '../../transport/socket-reader.js'
@@ -178,7 +177,7 @@ export const openFetches = async (needs) => {
   const uniqueness = plan.count
     ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
     : null
-  const instruments = await frame.measure(ofReaders, {
+  const instruments = await frame.measure('readers', {
     ...{ plan, target, verifier },
     // In a fleet, a writer samples the nodes.
     ...(joined && { sampler: null, shared: sharedBy(joined) }),

@@ -7,7 +7,7 @@ import { untilStopped } from '../../base/interrupts.js'
 import { steadyClock } from '../../measure/clocks.js'
 import { watchedClocks } from '../../measure/run-clock.js'
 import { changesOf } from '../../measure/seconds.js'
-import { ofWorkers, waitingIn } from '../../measures/index.js'
+import { waitingIn } from '../../measures/index.js'
 import { accountsBeside, boxAccount, signs } from '../../servers/queue-accounts.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { queueOwner } from '../jobs/producer.js'
@@ -101,7 +101,7 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   const { stages } = workers
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
-  const instruments = await frame.measure(ofWorkers, {
+  const instruments = await frame.measure('workers', {
     ...{ plan, stages },
     waiting: () => workers.waiting(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),

@@ -3,7 +3,7 @@
 import { deserialize } from 'node:v8'
 import { fromParent } from '../../base/child.js'
 import { steadyClock } from '../../measure/clocks.js'
-import { instrumentsOf, ofProcesses } from '../../measures/index.js'
+import { instrumentsOf } from '../../measures/index.js'
 import { endpointOf } from '../../servers/address.js'
 import { dial } from '../../servers/dial.js'
 import { journalWriter } from './journal.js'
@@ -36,7 +36,7 @@ const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /
 )
 const steady = steadyClock()
 const writer = journalWriter(journal)
-const instruments = await instrumentsOf(ofProcesses, { plan, clock })
+const instruments = await instrumentsOf('processes', { plan, clock })
 const ofAll = (/** @type {number} */ worker) => worker + first
 const group = await workerGroupOf({
   plan,

@@ -1,0 +1,95 @@
+// What a measure may ask of the run that takes it, by the kind of run. One that asks for what its kinds of run do not have
+// fails in tsc, as does a run that does not hand over what its measures need.
+
+import type { RunPlan } from '../index.js'
+import type { WorkRecords } from '../loads/workers/records.js'
+import type { ofSecond } from '../measure/latency.js'
+import type { NodeRow } from '../measure/node-sampler.js'
+import type { Endpoint } from '../servers/address.js'
+import type { Access } from '../servers/dial.js'
+import type { Target } from '../servers/open.js'
+import type { instrumentsOf } from './index.js'
+import type { Declared, Source } from './measure.js'
+
+/** Who takes measures: a run of writers, of consumers or of workers, or a process that a run of workers starts. */
+export type Taker = 'writers' | 'readers' | 'workers' | 'processes'
+
+type Plan = Record<string, any>
+
+interface OfProcess {
+  plan: Plan
+  clock: () => number
+}
+
+interface OfRun extends OfProcess {
+  /** 0 until the start of the load. */
+  elapsed: () => number
+  /** null: another box samples the nodes. */
+  sampler: {
+    sample: () => Promise<NodeRow[]>
+    mark: () => Promise<NodeRow[]>
+    state: () => unknown
+    restore: (state: any) => void
+  } | null
+  /** Wraps what one box of a fleet does for all. */
+  shared?: ((source: Source) => Source) | null
+}
+
+type Times = { endSecond: () => ReturnType<typeof ofSecond> }
+type Latencies = { intended: Times; service: Times; commands?: () => unknown }
+
+export interface WriterNeeds extends OfRun {
+  records: { latency: Latencies; lateOfSecond: () => ReturnType<typeof ofSecond> }
+  /** The load once it is open. */
+  load: () => {
+    driver: { waitingBytes: () => number; encodeMs?: number; encodedBytes?: number }
+    reconnects?: () => { asked: number; missed: number; renewed: number }
+  } | null
+  masters: () => Endpoint[]
+  access: Access
+  /** Whether what was due then is of the measured window. */
+  covers: (dueMs: number) => boolean
+  note: (kind: string, text: string) => void
+  /** Is given all latencies as well. */
+  tap?: { record: (path: string, dueMs: number, us: number) => void }
+}
+
+export interface ReaderNeeds extends OfRun {
+  target: Pick<Target, 'nodes' | 'control'>
+  verifier: { counts: Record<string, number>; examples: string[] } | null
+}
+
+export interface WorkerNeeds extends OfRun {
+  stages: readonly { records: WorkRecords }[]
+  records: { latency: Latencies }
+  /** Jobs, by stage. */
+  waiting: () => Promise<number[]>
+  queueBytes: () => Promise<number | null>
+}
+
+export interface NeedsOf {
+  writers: WriterNeeds
+  readers: ReaderNeeds
+  workers: WorkerNeeds
+  processes: OfProcess
+}
+
+/** What a run adds to what its frame has. */
+export type MoreNeeds<T extends keyof NeedsOf> = Omit<NeedsOf[T], 'clock' | 'elapsed' | 'sampler'> & {
+  sampler?: null
+}
+
+/** Starts the instruments of a run. */
+export type Measuring = <T extends 'writers' | 'readers' | 'workers'>(
+  taker: T,
+  more: MoreNeeds<T>,
+  measures?: readonly Measure[],
+) => ReturnType<typeof instrumentsOf>
+
+/** T of the run, S the source that takes it there. */
+export interface Measure<T extends Taker = Taker, S extends Source = Source> extends Declared {
+  /** The kinds of run that have it. */
+  of: readonly T[]
+  /** Asked for with what all of them have. */
+  open(needs: NeedsOf[T]): S | Promise<S>
+}

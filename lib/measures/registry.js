@@ -1,0 +1,124 @@
+// What a list of measures must be, checked when it is made: what would fail silently later is said here, with what to do.
+
+/**
+ * @import { Declared } from './measure.js'
+ * @typedef {Pick<import('./section.js').Section, 'name' | 'shape'>} Section
+ * @typedef {Pick<Declared, 'name' | 'record' | 'result' | 'metrics' | 'metricsOfBoxes' | 'prometheus' | 'done' | 'shown'>} Registered
+ */
+
+/** Names that are claimed more than once, as lines. @param {string} what @param {readonly (readonly [name: string, by: string])[]} claims */
+const twice = (what, claims) => {
+  /** @type {Map<string, string>} */
+  const owners = new Map()
+  return claims.flatMap(([name, by]) => {
+    const owner = owners.get(name)
+    owners.set(name, owner ?? by)
+    return owner === undefined
+      ? []
+      : [`the ${what} '${name}' is of '${owner}' and of '${by}': give one of them another name`]
+  })
+}
+
+/** latency_us of a result is latency in a metric. @param {string} path */
+export const bare = (path) => path.replace(/_(us|ms)(?=\.|$)/g, '')
+
+/** Every path of a schema. @param {string} path @param {{ properties?: Readonly<Record<string, object>> }} schema @returns {string[]} */
+const pathsIn = (path, { properties }) => [
+  path,
+  ...Object.entries(properties ?? {}).flatMap(([name, part]) => pathsIn(`${path}.${name}`, part)),
+]
+
+// What boxes of a fleet read is a section of their own in run.json.
+const ofBoxes = /^readers\./
+
+/**
+ * A metric that is in no result is never measured, and a threshold on it fails in every run.
+ * @param {Registered} measure
+ * @param {ReadonlySet<string>} known paths of all results
+ */
+const metricFaults = ({ name, metrics, metricsOfBoxes = {} }, known) =>
+  [...Object.keys(metrics), ...Object.keys(metricsOfBoxes)]
+    .filter((metric) => !known.has(bare(metric.replace(ofBoxes, ''))))
+    .map(
+      (metric) =>
+        `the metric '${metric}' of '${name}' is in no result: name it as its place in run.json, or put that into 'result'`,
+    )
+
+/** @param {Registered} measure */
+const seriesFaults = ({ name, record, shown = {}, prometheus = [], done }) => {
+  const fields = [...Object.keys(record), ...Object.keys(shown)]
+  const paths = [...prometheus.map(({ path }) => path), ...(done === undefined ? [] : [done])]
+  return [
+    ...paths
+      .filter((path) => !fields.some((own) => path === own || path.startsWith(`${own}.`)))
+      .map((path) => `'${path}' of '${name}' is in no second: add it to its 'record', or to what it shows`),
+    ...prometheus
+      .filter(({ type, by }) => by !== undefined && type !== 'counter')
+      .map(
+        ({ name: series, by }) =>
+          `the series '${series}' of '${name}' is by '${by}', which only a counter can be: make it one, or leave out 'by'`,
+      ),
+  ]
+}
+
+/** @param {readonly Registered[]} measures */
+const sameSeries = (measures) => {
+  const all = measures.flatMap(({ name, prometheus = [] }) => prometheus.map((row) => ({ ...row, by: name })))
+  return twice(
+    'Prometheus series',
+    all.map(({ name, labels, by }) => [`${name}${JSON.stringify(labels ?? {})}`, by]),
+  )
+}
+
+/**
+ * What is wrong with a list of measures, a line each.
+ * @param {readonly Registered[]} measures
+ * @param {readonly Section[]} [sections] in which they put something
+ */
+export const faultsOf = (measures, sections = []) => {
+  const claims = (/** @type {(measure: Registered) => object} */ of) =>
+    measures.flatMap((measure) =>
+      Object.keys(of(measure)).map((name) => /** @type {const} */ ([name, measure.name])),
+    )
+  const known = new Set(
+    [
+      ...measures.flatMap(({ result }) =>
+        Object.entries(result).flatMap(([path, schema]) => pathsIn(path, schema)),
+      ),
+      ...sections.flatMap(({ name, shape }) => pathsIn(name, shape)),
+    ].map(bare),
+  )
+  return [
+    ...twice(
+      'name',
+      measures.map(({ name }) => [name, name]),
+    ),
+    ...twice(
+      'field of a second',
+      claims(({ record }) => record),
+    ),
+    ...twice(
+      'section',
+      claims(({ result }) => result),
+    ),
+    ...twice(
+      'metric',
+      claims(({ metrics, metricsOfBoxes }) => ({ ...metrics, ...metricsOfBoxes })),
+    ),
+    ...sameSeries(measures),
+    ...measures.flatMap((measure) => [...metricFaults(measure, known), ...seriesFaults(measure)]),
+  ]
+}
+
+/**
+ * A list that is as it must be.
+ * @template {Registered} M
+ * @param {readonly M[]} measures
+ * @param {readonly Section[]} sections
+ * @returns {readonly M[]}
+ */
+export const registered = (measures, sections) => {
+  const [fault] = faultsOf(measures, sections)
+  if (fault) throw new Error(`lib/measures: ${fault}`)
+  return Object.freeze(measures)
+}

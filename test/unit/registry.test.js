@@ -1,0 +1,85 @@
+// A measure that would fail silently is refused when the list is made, in a line that says what to do.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as S from '../../lib/base/shape.js'
+import { amount } from '../../lib/measures/fields.js'
+import { counter, figure, metric } from '../../lib/measures/measure.js'
+import { faultsOf, registered } from '../../lib/measures/registry.js'
+
+/** @import { Registered } from '../../lib/measures/registry.js' */
+
+/** @type {Registered} */
+const good = {
+  name: 'lags',
+  record: { 'lags.count': amount('count') },
+  result: { 'lags.count': figure, lag_us: { type: 'object', properties: { max: figure } } },
+  metrics: { 'lags.count': metric('lags', 'count'), 'lag.max': metric('longest lag', 'us') },
+  prometheus: [counter('lags_total', 'lags', 'lags.count')],
+  done: 'lags.count',
+}
+const other = {
+  ...{ name: 'other', record: { 'other.count': amount('count') }, result: { other: figure } },
+  metrics: {},
+}
+
+test('a list without a fault is frozen, and its own', () => {
+  assert.deepEqual(faultsOf([good, other]), [])
+  assert.ok(Object.isFrozen(registered([good, other], [])))
+})
+
+for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
+  ['a name', { name: 'lags' }, /^the name 'lags' is of 'lags' and of 'lags': give one of them another name$/],
+  [
+    'a field',
+    { record: good.record },
+    /^the field of a second 'lags.count' is of 'lags' and of 'other': give/,
+  ],
+  ['a section', { result: { lag_us: figure } }, /^the section 'lag_us' is of 'lags' and of 'other': give/],
+  [
+    'a metric',
+    { metrics: { 'lags.count': metric('lags', 'count') } },
+    /^the metric 'lags.count' is of 'lags' and of 'other': give/,
+  ],
+  [
+    'a Prometheus series',
+    { prometheus: [counter('lags_total', 'others', 'other.count')] },
+    /^the Prometheus series 'lags_total\{\}' is of 'lags' and of 'other': give/,
+  ],
+]))
+  test(`${what} that is claimed twice`, () => {
+    const [found, ...more] = faultsOf([good, { ...other, ...wrong }])
+    assert.match(found, fault)
+    assert.deepEqual(more, [])
+    assert.throws(() => registered([good, { ...other, ...wrong }], []), {
+      message: `lib/measures: ${found}`,
+    })
+  })
+
+test('a metric that is in no result', () => {
+  const metrics = { 'other.max': metric('other', 'us') }
+  assert.deepEqual(faultsOf([{ ...other, metrics }]), [
+    "the metric 'other.max' of 'other' is in no result: name it as its place in run.json, or put that into 'result'",
+  ])
+  const section = { name: 'other', shape: S.object({ max: S.figure }) }
+  const elsewhere = { ...other, name: 'one', result: {}, metrics }
+  assert.deepEqual(faultsOf([elsewhere], [section]), [], 'a section has it')
+})
+
+test('a metric of boxes that read is in what they read', () => {
+  const of = (/** @type {string} */ name) => ({ ...other, metricsOfBoxes: { [name]: metric('other', 'us') } })
+  assert.deepEqual(faultsOf([of('readers.other')]), [])
+  assert.match(faultsOf([of('readers.others')])[0], /^the metric 'readers.others' of 'other' is in no result/)
+})
+
+test('a series or a count of what is in no second', () => {
+  const words = "'othr.count' of 'other' is in no second: add it to its 'record', or to what it shows"
+  assert.deepEqual(faultsOf([{ ...other, done: 'othr.count' }]), [words])
+  assert.deepEqual(faultsOf([{ ...other, prometheus: [counter('n', 'n', 'othr.count')] }]), [words])
+})
+
+test('a gauge that cannot be shown', () => {
+  const gauge = { ...counter('others', 'others', 'other.count'), type: /** @type {const} */ ('gauge') }
+  assert.deepEqual(faultsOf([{ ...other, prometheus: [{ ...gauge, by: 'name' }] }]), [
+    "the series 'others' of 'other' is by 'name', which only a counter can be: make it one, or leave out 'by'",
+  ])
+})
