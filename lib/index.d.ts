@@ -509,6 +509,10 @@ export interface WriteResult extends Result {
     load: { total_ms: number; longest_ms: number; bystander_max_us: number }
   } | null
   queue?: { limit?: number | null; refused?: number | null; predicted_ms?: number | null; predicted_at_ms?: number | null; full_ms?: number | null } | null
+  replies?: {
+    counts: Record<string, number>
+    numbers: Record<string, { count: number | null; mean: number | null; p50?: number | null; p90?: number | null; p99?: number | null; p999?: number | null; max?: number | null }>
+  }
   kind: 'producer'
 }
 

@@ -167,21 +167,25 @@ const nested = (flat, type) => {
 
 const isFigure = new Set(['amount', 'length', 'level', 'worst'])
 
-/** The schemas' properties, for a line and for run.json. @param {{ times: object, number: object }} shapes */
-export const schemasOf = ({ times, number }) => ({
+/**
+ * The schemas' properties, for a line and for run.json.
+ * @param {{ times: object, number: object }} shapes
+ * @param {readonly Measure[]} [measures]
+ */
+export const schemasOf = ({ times, number }, measures = MEASURES) => ({
   second: nested(
     {
       ...Object.fromEntries(
-        Object.entries(recordOf()).map(([path, { kind }]) => [
+        Object.entries(recordOf(measures)).map(([path, { kind }]) => [
           path,
           kind === 'times' ? times : isFigure.has(kind) ? number : { type: ['object', 'array', 'null'] },
         ]),
       ),
-      ...Object.assign({}, ...MEASURES.map(({ shown }) => shown ?? {})),
+      ...Object.assign({}, ...measures.map(({ shown }) => shown ?? {})),
     },
     ['object', 'null'],
   ),
-  run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result)), 'object'),
+  run: nested(Object.assign({}, ...measures.map(({ result }) => result)), 'object'),
 })
 
 /**

@@ -1,7 +1,7 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
 import { accounted } from '../measures/account.js'
-import { readsName, schemasOf } from '../measures/index.js'
+import { ofReaders, ofWorkers, ofWriters, readsName, schemasOf } from '../measures/index.js'
 import { someTimes as percentiles } from '../measures/measure.js'
 import { ofQueries } from '../measures/queries.js'
 import { rate } from '../measures/rate.js'
@@ -237,91 +237,118 @@ const written = object({
   complete: flag,
 })
 
+/**
+ * A document with what its measures declare and it does not name.
+ * @param {Record<string, object>} named
+ * @param {typeof ofWriters} measures
+ */
+const withMeasured = (named, measures) => ({
+  ...named,
+  ...Object.fromEntries(
+    Object.entries(schemasOf({ times: {}, number: figure }, measures).run).filter(
+      ([name]) => !(name in named),
+    ),
+  ),
+})
+
 /** run.json of a producer. */
 export const PRODUCER = object(
-  {
-    ...run,
-    ...optional,
-    items,
-    commands: object({ sent: number, repeated: number, errors_by: dictionary(number) }, []),
-    latency_us: object(
-      { intended: nullable(percentiles), service: nullable(percentiles), commands: dictionary(percentiles) },
-      ['intended', 'service'],
-    ),
-    ticks: object({ count: number, late: figure, lateness_us: percentiles }, ['count', 'lateness_us']),
-    server: object(
-      {
-        ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'evicted']).properties,
-        ...figures(['net_bytes_per_item', 'net_bytes_per_item_net', 'cpu_us_per_item_net']).properties,
-        ...figures(['cpu_us_per_item_net_uncertainty', 'fixed_cpu_share']).properties,
-        commands: nullable(commands),
-        memory_note: nullable(text),
-        foreign_calls: nullable(
-          object({ command: text, calls: number, by: { enum: ['consumers'] } }, ['command', 'calls']),
-        ),
-        idle: { anyOf: [{ type: 'null' }, object({ why: text, net_bytes_per_s: figure }, ['why']), idle] },
-      },
-      [],
-    ),
-    written: nullable(written),
-    fleet,
-    readers,
-    traffic: nullable(dictionary({ type: ['object', 'number'] })),
-    chunks: nullable(chunks),
-    ...shapesOf(ofQueries),
-    counts: nullable(dictionary(number)),
-    passes: nullable(passes),
-    encodings: nullable(dictionary(number)),
-    snapshot: nullable(snapshot),
-    clocks,
-    queue: nullable(figures(['limit', 'refused', 'predicted_ms', 'predicted_at_ms', 'full_ms'])),
-  },
+  withMeasured(
+    {
+      ...run,
+      ...optional,
+      items,
+      commands: object({ sent: number, repeated: number, errors_by: dictionary(number) }, []),
+      latency_us: object(
+        {
+          intended: nullable(percentiles),
+          service: nullable(percentiles),
+          commands: dictionary(percentiles),
+        },
+        ['intended', 'service'],
+      ),
+      ticks: object({ count: number, late: figure, lateness_us: percentiles }, ['count', 'lateness_us']),
+      server: object(
+        {
+          ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'evicted']).properties,
+          ...figures(['net_bytes_per_item', 'net_bytes_per_item_net', 'cpu_us_per_item_net']).properties,
+          ...figures(['cpu_us_per_item_net_uncertainty', 'fixed_cpu_share']).properties,
+          commands: nullable(commands),
+          memory_note: nullable(text),
+          foreign_calls: nullable(
+            object({ command: text, calls: number, by: { enum: ['consumers'] } }, ['command', 'calls']),
+          ),
+          idle: { anyOf: [{ type: 'null' }, object({ why: text, net_bytes_per_s: figure }, ['why']), idle] },
+        },
+        [],
+      ),
+      written: nullable(written),
+      fleet,
+      readers,
+      traffic: nullable(dictionary({ type: ['object', 'number'] })),
+      chunks: nullable(chunks),
+      ...shapesOf(ofQueries),
+      counts: nullable(dictionary(number)),
+      passes: nullable(passes),
+      encodings: nullable(dictionary(number)),
+      snapshot: nullable(snapshot),
+      clocks,
+      queue: nullable(figures(['limit', 'refused', 'predicted_ms', 'predicted_at_ms', 'full_ms'])),
+    },
+    ofWriters,
+  ),
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],
 )
 
 /** run.json of a consumer. */
 export const CONSUMER = object(
-  {
-    ...run,
-    ...optional,
-    commands: object({ master: commands, replica: commands }, []),
-    [readsName]: measured.run[readsName],
-    freshness_ms: measured.run.freshness_ms,
-    replication_ms: measured.run.replication_ms,
-    consumers: number,
-    clocks,
-    verify: measured.run.verify,
-    uniqueness: nullable(uniqueness),
-    reads: dictionary({ type: 'object' }),
-  },
+  withMeasured(
+    {
+      ...run,
+      ...optional,
+      commands: object({ master: commands, replica: commands }, []),
+      [readsName]: measured.run[readsName],
+      freshness_ms: measured.run.freshness_ms,
+      replication_ms: measured.run.replication_ms,
+      consumers: number,
+      clocks,
+      verify: measured.run.verify,
+      uniqueness: nullable(uniqueness),
+      reads: dictionary({ type: 'object' }),
+    },
+    ofReaders,
+  ),
   [...Object.keys(run), readsName, 'freshness_ms', 'replication_ms'],
 )
 
 /** run.json of the workers of a queue. */
 export const WORKERS = object(
-  {
-    ...run,
-    ...optional,
-    jobs: accounted.shape,
-    commands: object({ refused_by: dictionary(number), lost_replies: dictionary(number) }),
-    latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
-    waiting_us: nullable(measured.run.waiting_us),
-    work_us: nullable(measured.run.work_us),
-    take_us: nullable(measured.run.take_us),
-    confirm_us: nullable(measured.run.confirm_us),
-    backlog: measured.run.backlog,
-    workers: working.shape,
-    clocks,
-    stages: nullable(stages.shape),
-    connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),
-    server: object(
-      {
-        ...figures(['cpu_us_per_job', 'net_bytes_per_job', 'evicted']).properties,
-        commands: nullable(commands),
-      },
-      [],
-    ),
-  },
+  withMeasured(
+    {
+      ...run,
+      ...optional,
+      jobs: accounted.shape,
+      commands: object({ refused_by: dictionary(number), lost_replies: dictionary(number) }),
+      latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
+      waiting_us: nullable(measured.run.waiting_us),
+      work_us: nullable(measured.run.work_us),
+      take_us: nullable(measured.run.take_us),
+      confirm_us: nullable(measured.run.confirm_us),
+      backlog: measured.run.backlog,
+      workers: working.shape,
+      clocks,
+      stages: nullable(stages.shape),
+      connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),
+      server: object(
+        {
+          ...figures(['cpu_us_per_job', 'net_bytes_per_job', 'evicted']).properties,
+          commands: nullable(commands),
+        },
+        [],
+      ),
+    },
+    ofWorkers,
+  ),
   [...Object.keys(run), 'jobs', 'latency_us', 'workers'],
 )
 

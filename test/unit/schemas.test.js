@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { faultIn } from '../../lib/base/json-schema.js'
+import { ofReaders, ofWorkers, ofWriters } from '../../lib/measures/index.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/measures.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, VERIFIABLE, WORKERS } from '../../lib/result/schemas.js'
@@ -100,4 +101,23 @@ test('a measure has its unit, its direction, its samples and its spread', () => 
   })
   assert.equal(named('rate.achieved')?.better, 'more')
   assert.equal(named('rate.nominal')?.better, 'neither')
+})
+
+test('a section of run.json is of one measure, or has all that a measure puts into it', () => {
+  for (const [document, measures] of /** @type {const} */ ([
+    [PRODUCER, ofWriters],
+    [CONSUMER, ofReaders],
+    [WORKERS, ofWorkers],
+  ]))
+    for (const { name, result } of measures)
+      for (const path of Object.keys(result)) {
+        const [section, ...rest] = path.split('.')
+        const place = /** @type {any} */ (document.properties)[section]
+        const found = rest.length === 0 ? place : place?.properties?.[rest.join('.')]
+        const says = `'${path}' of '${name}': run.json has another '${section}' there; choose another name, or add it to lib/result/schemas.js`
+        assert.ok(found || (place?.additionalProperties && rest.length > 0), says)
+        const wanted = Object.keys(/** @type {any} */ (result[path]).properties ?? {})
+        if (rest.length === 0)
+          for (const part of wanted) assert.ok(part in (place.properties ?? {}), `${says} (${part})`)
+      }
 })
