@@ -87,6 +87,19 @@ test('a transaction: elements, an error among them, why nothing was executed, an
   assert.deepEqual(repliesOf('transaction', 2, apart), { acked: 1, isWhole: true, lines: [null, 'ERR no'] })
 })
 
+test('what a reply says counts when it is whole, and not where garbage follows', () => {
+  for (const [delivery, text, acked] of /** @type {[Delivery, string, number][]} */ ([
+    ['pipeline', ':1\r\n$2\r\nabcd\r\n', 1],
+    ['call', '$2\r\nabcd\r\n', 0],
+    ['transaction', '+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:1\r\n$2\r\nabcd\r\n', 0],
+  ])) {
+    const replies = chunkReplies(delivery)
+    replies.expect(2)
+    assert.throws(() => replyReader(replies)(Buffer.from(text)), /RESP|protocol/i, delivery)
+    assert.deepEqual([replies.acked(), replies.lineOf(1)], [acked, undefined], delivery)
+  }
+})
+
 test('an error from inside a script is told from one before it', () => {
   for (const [line, inside] of /** @type {[string, boolean][]} */ ([
     ['WRONGTYPE Operation against a key script: 5c2, on @user_script:4.', true],

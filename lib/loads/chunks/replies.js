@@ -94,24 +94,29 @@ export const chunkReplies = (delivery) => {
   const first = transaction ? 1 : 0 // the first item's reply
   let replies = 0 // whole ones
 
+  /** What the reply under way says: null: done; undefined: nothing. It counts when the reply is whole. @type {string | null | undefined} */
+  let verdict
+  const done = () => {
+    verdict = null
+  }
+  const refuse = (/** @type {string} */ line) => {
+    verdict = line
+  }
   /** A reply for each item. @type {ReplySink} */
   const ofItem = {
     open: nothing,
-    bulk: () => items.ack(1),
-    number: () => items.ack(1),
-    nil: () => items.refused.set(replies - first, 'ERR no value'),
-    error: (line) => items.refused.set(replies - first, line),
+    bulk: done,
+    number: done,
+    nil: () => refuse('ERR no value'),
+    error: refuse,
   }
   /** One reply for all of them. @type {ReplySink} */
   const ofAll = {
     open: nothing,
-    bulk: () => items.refuseAll('ERR no number'),
-    number: (n) => {
-      if (n === items.count) items.ack(n)
-      else items.refuseAll(`ERR the script counted ${n} of ${items.count}`)
-    },
-    nil: () => items.refuseAll('ERR no value'),
-    error: items.refuseAll,
+    bulk: () => refuse('ERR no number'),
+    number: (n) => (n === items.count ? done() : refuse(`ERR the script counted ${n} of ${items.count}`)),
+    nil: () => refuse('ERR no value'),
+    error: refuse,
   }
   const expected = (/** @type {number} */ count) =>
     delivery === 'call' ? 1 : transaction ? count + 2 : count
@@ -122,15 +127,21 @@ export const chunkReplies = (delivery) => {
       items.count = n
       replies = items.acked = 0
       items.refused.clear()
+      verdict = undefined
       transaction?.begin()
     },
     sink: () => (delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)),
     replied() {
+      if (verdict === null) items.ack(delivery === 'call' ? items.count : 1)
+      else if (verdict !== undefined && delivery === 'call') items.refuseAll(verdict)
+      else if (verdict !== undefined) items.refused.set(replies - first, verdict)
+      verdict = undefined
       replies++
     },
     expected,
     isWhole,
-    acked: () => items.acked,
+    // Of a transaction, only a whole one is known.
+    acked: () => (transaction && !isWhole() ? 0 : items.acked),
     lineOf(i) {
       const line = items.refused.get(i)
       if (line !== undefined) return line
