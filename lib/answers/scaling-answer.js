@@ -1,4 +1,4 @@
-// The answer of `millrace scale`: finished runs by the work of their workers, a law for each, and the workers that rates need.
+// The answer of `millrace plan scale`: finished runs by the work of their workers, a law for each, and the workers that rates need.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'

@@ -1,4 +1,4 @@
-// The report of `millrace scale`.
+// The report of `millrace plan scale`.
 
 import { rateOf } from '../base/scalability.js'
 import { count, micros, rate as perSecond, plainText, several } from '../base/units.js'

@@ -1,4 +1,4 @@
-// The answer of `millrace staff` as plain data, from which text, chart and --json are made. Pure.
+// The answer of `millrace plan staff` as plain data, from which text, chart and --json are made. Pure.
 import { normalTail } from '../base/distributions.js'
 import {
   afterFailure,

@@ -1,4 +1,4 @@
-// The report of `millrace staff`.
+// The report of `millrace plan staff`.
 import { count, plainText } from '../base/units.js'
 import { formatted } from '../chart/theme.js'
 import { answer, table } from './kit.js'

@@ -29,35 +29,60 @@ import { plainText } from '../base/units.js'
  * @property {(asked: Asked) => Promise<number>} work returns the exit code
  */
 
-/** What each does. @type {Readonly<Record<string, string>>} */
-export const commands = {
-  write: 'writes items, and reports what that cost',
-  read: 'reads the latest items, and reports how fast and how fresh',
-  demo: 'fifteen seconds on a local cluster',
-  find: 'finds the highest rate that is sustained under your limits',
-  compare: 'runs two sides in turn: what differs, and how sure that is',
-  choose: 'chooses the data model that costs least at your load',
-  diff: 'compares finished runs or experiments',
-  experiment: 'runs a published experiment, or one of your own',
-  staff: 'compares one large node with many small ones',
-  scale: 'says how many workers of a queue a rate needs',
-  calibrate: 'measures what a command, an item and a byte cost, for plans',
-  plan: 'predicts what a rate costs, and on which nodes',
-  profile: 'shows which keys and commands a live server has, and writes a workload file',
-  replay: 'plays a workload file of profile, at its rate or a multiple of it',
-  fleet: 'shows, stops and reports a run of many boxes',
-  report: 'writes the page and the charts of finished results',
-  verify: 'checks that every acknowledged item is still there',
-  cleanup: 'removes what runs left on a target',
-  reshard: 'changes a cluster while it serves',
-  cloudwatch: 'adds the metrics of CloudWatch to finished results',
-  doctor: 'what this machine and a target offer, or would refuse',
-  completion: 'prints the completion of bash or zsh',
-}
+/** What each does, by the question that it answers. A name of two words is a part of the first. */
+export const questions = Object.freeze({
+  measure: {
+    write: 'writes at your rate: CPU, memory, network, latency',
+    read: 'reads the latest items: how fast, how fresh',
+    experiment: 'runs a published experiment, or one of your own',
+    demo: 'fifteen seconds on a local cluster',
+  },
+  choose: {
+    compare: 'plays sides in turn: what differs, and how surely',
+    choose: 'finds the model that costs least at your load',
+    find: 'finds the highest rate within your limits',
+  },
+  size: {
+    plan: 'predicts what a rate costs, and on which nodes',
+    'plan staff': 'compares one large node with many small ones',
+    'plan scale': 'says how many workers of a queue a rate needs',
+    calibrate: 'measures what plans are made of',
+  },
+  understand: {
+    profile: 'shows the keys and commands of a live server',
+    replay: 'plays what profile saw, at a multiple of its rate',
+    doctor: 'shows what a target offers, or would refuse',
+    verify: 'checks that every acknowledged item is there',
+    report: 'writes the page and charts of finished results',
+    diff: 'compares finished runs or experiments',
+    cloudwatch: 'adds the metrics of CloudWatch to results',
+  },
+  operate: {
+    fleet: 'shows, stops and reports a run of many boxes',
+    cleanup: 'removes what runs left on a target',
+    reshard: 'changes a cluster while it serves',
+    completion: 'prints the completion of bash or zsh',
+  },
+})
+
+/** @type {Readonly<Record<string, string>>} */
+export const commands = Object.freeze(Object.assign({}, ...Object.values(questions)))
+
+/** The command that a line names, and what is behind it. @param {readonly string[]} line @returns {{ name: string, argv: string[] }} */
+export const commandIn = ([first = '', ...rest]) =>
+  Object.hasOwn(commands, `${first} ${rest[0]}`)
+    ? { name: `${first} ${rest[0]}`, argv: rest.slice(1) }
+    : { name: first, argv: [...rest] }
 
 /** @param {string} name @returns {Promise<Command>} */
 export const commandNamed = async (name) => {
-  if (Object.hasOwn(commands, name)) return (await import(`./commands/${name}.js`)).command
-  const hint = didYouMean(name, Object.keys(commands)) || ' (--help names them)'
+  if (Object.hasOwn(commands, name)) return (await import(`./commands/${name.split(' ').at(-1)}.js`)).command
+  const part = Object.keys(commands).find((each) => each.endsWith(` ${name}`))
+  if (part) throw new OptionError(`'${name}' is a part of plan: type millrace ${part}`)
+  const hint =
+    didYouMean(
+      name,
+      Object.keys(commands).map((each) => String(each.split(' ').at(-1))),
+    ) || ' (--help names them)'
   throw new OptionError(`millrace has no command '${plainText(name).slice(0, 40)}'${hint}`)
 }

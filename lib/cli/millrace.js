@@ -2,25 +2,23 @@
 // `millrace COMMAND`: one front door.
 import { ExitCode } from '../base/errors.js'
 import { millraceVersion } from '../base/version.js'
-import { commands } from './commands.js'
+import { commandIn, commands, questions } from './commands.js'
 
-const width = Math.max(...Object.keys(commands).map((name) => name.length))
-const lines = Object.entries(commands).map(([name, what]) => `  ${name.padEnd(width)}  ${what}`)
-const usage = `Measures what a Redis data model costs at your rate.
+const rows = Object.entries(questions).flatMap(([question, all]) =>
+  Object.entries(all)
+    .filter(([name]) => !name.includes(' '))
+    .map(([name, what], at) => `  ${(at === 0 ? question : '').padEnd(12)}${name.padEnd(12)}${what}`),
+)
+// One screen of 80 x 24.
+const usage = `Measures what a Redis data model costs at your rate: millrace COMMAND [options]
 
-Usage: millrace COMMAND [options]
-
-${lines.join('\n')}
-
-Start with:  millrace demo
-             millrace compare sorted-set list -q 50000
-
-  -h, --help     this text; millrace COMMAND --help explains a command
-  -v, --version  prints the version`
+${rows.join('\n')}
+Start with millrace demo. millrace COMMAND --help explains a command.`
 
 const [first = 'help', ...rest] = process.argv.slice(2)
-const [word, argv] =
-  first === 'help' && rest.length > 0 ? [rest[0], ['--help', ...rest.slice(1)]] : [first, rest]
+const asksHelp = first === 'help' && rest.length > 0
+const { name: word, argv } = commandIn(asksHelp ? rest : [first, ...rest])
+if (asksHelp) argv.unshift('--help')
 const isVersion = ['-v', '--version'].includes(word)
 
 const isData = first === 'help' && rest.includes('--json')

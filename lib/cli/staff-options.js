@@ -1,4 +1,4 @@
-// The options of `millrace staff`: what was asked, checked.
+// The options of `millrace plan staff`: what was asked, checked.
 import { extname } from 'node:path'
 import { ownOptions } from '../../settings.js'
 import { measuredLoads } from '../answers/load-files.js'

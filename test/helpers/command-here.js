@@ -8,6 +8,7 @@ import { after } from 'node:test'
 import { ExitCode, MillraceError } from '../../lib/base/errors.js'
 import { redactor } from '../../lib/base/redact.js'
 import { plainText } from '../../lib/base/units.js'
+import { commandIn } from '../../lib/cli/commands.js'
 import { secretsIn } from '../../lib/cli/secrets.js'
 import { worked } from '../../lib/cli/start.js'
 import { asTargetError } from '../../lib/servers/reason.js'
@@ -73,7 +74,7 @@ const endedBy = (/** @type {unknown} */ thrown) => {
  */
 export const startCommand = (t, line, { env = {}, out: where, pages = false, work } = {}) => {
   const out = where || join(ownFolder(t, 'command'), 'out')
-  const [name, ...words] = typeof line === 'string' ? line.split(' ').filter(Boolean) : line
+  const { name, argv: words } = commandIn(typeof line === 'string' ? line.split(' ').filter(Boolean) : line)
   const argv = [...words, ...(where === false ? [] : ['--out', out])]
   const surroundings = {
     env: { ...testEnvironment(process.env), MILLRACE_REPORT: String(pages), ...env },

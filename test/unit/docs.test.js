@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { commandNamed, commands } from '../../lib/cli/commands.js'
+import { commandIn, commandNamed, commands } from '../../lib/cli/commands.js'
 import { experimentNamed } from '../../lib/experiments/catalogue.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { readSettings, settingsOf } from '../../lib/options/read-settings.js'
@@ -89,11 +89,12 @@ describe('command lines parse', () => {
   test('of the commands, by their own parser', async () => {
     const seen = new Set()
     for (const { page, words } of lines) {
-      const isCommand = words[0] === 'lib/cli/millrace.js' && words[1] in commands
-      const name = isCommand ? words[1] : files[words[0]]
+      const behind = commandIn(words.slice(1))
+      const isCommand = words[0] === 'lib/cli/millrace.js' && behind.name in commands
+      const name = isCommand ? behind.name : files[words[0]]
       if (name === undefined) continue
       seen.add(name)
-      const argv = words.slice(isCommand ? 2 : 1)
+      const argv = isCommand ? behind.argv : words.slice(1)
       const { options, passed = [], takesWords } = await commandNamed(name)
       const typed = typedLine(argv, [...options, ...passed])
       if (typed.help) continue
@@ -103,9 +104,9 @@ describe('command lines parse', () => {
       const line = `${page}: ${words.join(' ')}`
       const whole = { ...typed, options: given }
       assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
-      const behind = argv.indexOf('--')
-      if (name !== 'compare' || behind < 0) continue
-      const rest = { program: /** @type {const} */ ('producer'), argv: argv.slice(behind + 1), env: {} }
+      const end = argv.indexOf('--')
+      if (name !== 'compare' || end < 0) continue
+      const rest = { program: /** @type {const} */ ('producer'), argv: argv.slice(end + 1), env: {} }
       assert.doesNotThrow(() => readSettings(rest), line)
     }
     const unseen = Object.keys(commands).filter((name) => !seen.has(name))

@@ -256,22 +256,22 @@ test('loads without a unit keep their fractions', () => {
   assert.match(text, /9 separate nodes need 20\.7, one node for the sum needs 15\.9: 23\.2 % less/)
 })
 
-test('millrace staff answers as a program', async (t) => {
+test('millrace plan staff answers as a program', async (t) => {
   const root = ownFolder(t, 'staffing')
   const chart = join(root, 'staffing.svg')
-  const line = 'staff --nodes 9 --mean 12GB --sd 2GB --margin 2 --simulate 1k --json'
+  const line = 'plan staff --nodes 9 --mean 12GB --sd 2GB --margin 2 --simulate 1k --json'
   const words = `${line} --chart ${chart}`
   const { code, stdout, stderr } = await startProgram(t, 'lib/cli/millrace.js', words, { out: false }).ended
   assert.equal(code, 0, stderr)
   const found = JSON.parse(stdout)
   assert.deepEqual([found.separate, found.single, found.simulated.draws], [144e9, 120e9, 1000])
   assert.match(readFileSync(chart, 'utf8'), /<svg/)
-  const ofRun = await runCommand(t, `staff --from ${storedRun(root)}`, { out: false })
+  const ofRun = await runCommand(t, `plan staff --from ${storedRun(root)}`, { out: false })
   assert.equal(ofRun.code, 0, ofRun.stderr)
   assert.match(ofRun.stdout, /2 nodes with a load of .* %, .*engine CPU measured at 51 moments/)
 })
 
-test('wrong options of millrace staff are refused by name', async () => {
+test('wrong options of millrace plan staff are refused by name', async () => {
   for (const [line, begin] of rowsOf(`
 --nodes 9 --mean 12GB -> --sd is missing
 --nodes 9 --mean 12GB --sd 2 -> --sd 2: must have the unit of --mean 12GB

@@ -1,4 +1,4 @@
-// `millrace scale`: how many workers a rate needs, by finished runs of workers.
+// `millrace plan scale`: how many workers a rate needs, by finished runs of workers.
 import { scalingChart } from '../../../charts/scaling.js'
 import { ownOptions } from '../../../settings.js'
 import { scalingAnswer } from '../../answers/scaling-answer.js'

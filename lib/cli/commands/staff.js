@@ -1,4 +1,4 @@
-// `millrace staff`: one large node, or many small ones?
+// `millrace plan staff`: one large node, or many small ones?
 import { staffingChart } from '../../../charts/staffing.js'
 import { staffingAnswer } from '../../answers/staffing-answer.js'
 import { staffing } from '../../answers/staffing-report.js'
@@ -15,7 +15,7 @@ export const command = {
     does: 'Computes the capacity that N separate nodes need, and that of one node for the sum of their loads, with a margin of standard deviations: how often each overflows, what a failure takes, and the same for other numbers of nodes.',
     examples: [
       ['nine nodes of 12 GB, two more or less', '--nodes 9 --mean 12GB --sd 2GB'],
-      ['the CPU of the masters of a run', '--from results/2026-11-22T11-08-08-sorted-set --measure cpu'],
+      ['the CPU of the masters of a run', '--from results/spring --measure cpu'],
     ],
   },
   options: staffOptions,
