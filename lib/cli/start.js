@@ -16,6 +16,7 @@ import { secretsIn } from './secrets.js'
 
 /**
  * @import { Redactor } from '../base/redact.js'
+ * @import { Typed } from '../options/command-line.js'
  *
  * @typedef {object} Surroundings
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
@@ -59,6 +60,12 @@ const workingFolder = () => {
   }
 }
 
+/** `write queue-list` is `write --strategy queue-list`. @param {Typed} line @param {readonly string[]} strategies @returns {Typed} */
+const withStrategy = (line, strategies) =>
+  line.words.length === 1 && strategies.includes(line.words[0]) && !line.options.has('strategy')
+    ? { ...line, words: [], behind: [], options: new Map([...line.options, ['strategy', line.words[0]]]) }
+    : line
+
 /**
  * The work of a command with the words behind it: its exit code.
  * @param {string} name as in lib/cli/commands.js
@@ -78,13 +85,19 @@ export const worked = async (
     passed = [],
     isPrivate = false,
     takesWords = false,
+    takesStrategy = false,
     placed = async (line) => line,
     work,
   } = await commandNamed(name)
-  const line = typedLine(argv, [...options, ...passed])
+  const strategies = takesStrategy ? (options.find((one) => one.name === 'strategy')?.choices ?? []) : []
+  const line = withStrategy(typedLine(argv, [...options, ...passed]), strategies)
   if (line.help) {
     const { helpText } = await import('../options/help.js')
-    const layout = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
+    const layout = {
+      columns: stdout.columns ?? 80,
+      whole: line.help === 'all',
+      strategy: argv.find((word) => strategies.includes(word)),
+    }
     stdout.write(`${await helpText({ ...about, as }, options, layout)}\n`)
     return ExitCode.done
   }

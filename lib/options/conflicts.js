@@ -59,6 +59,20 @@ const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
 // Writers in ticks have these as well.
 const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline', 'reconnectHz'])
 
+/**
+ * Whether a strategy takes a setting; --help of a strategy lists these.
+ * @param {{ options: readonly string[], roles: Readonly<Record<string, { flow: string }>> }} strategy
+ * @param {string} key
+ */
+export const isSettingOf = ({ options, roles }, key) => {
+  const isIn = (/** @type {readonly string[]} */ keys) => keys.includes(key)
+  if (options.includes(key)) return true
+  if (['placement', 'sortedSets', 'extraSortedSets'].includes(key)) return false
+  return roles.writer?.flow === 'ticks'
+    ? !isIn(ofClients) || isIn(ofBoth)
+    : !isIn([...ofTicks, ...ofClients, ...ofItems])
+}
+
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
 const firstOf = (rules, s, named) => {
   for (const rule of rules) {

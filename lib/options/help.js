@@ -32,18 +32,37 @@ const described = (option, isBrief) => {
   const value = defaultText(option)
   const isSaid = isBrief && (option.otherwise || option.type === 'flag')
   const end = isSaid || /^(off|none|see .*|)$/.test(value) ? '' : ` (${value})`
-  return `${isBrief ? option.brief : meaning(option)}${end}`
+  return `${(isBrief && option.brief) || meaning(option)}${end}`
+}
+
+/** Which settings a strategy takes, and which only some take. @param {string} name */
+const settingsOf = async (name) => {
+  const [{ strategyNamed }, { isSettingOf }] = await Promise.all([
+    import('../workloads/index.js'),
+    import('./conflicts.js'),
+  ])
+  const strategy = strategyNamed(name)
+  return {
+    takes: (/** @type {string} */ key) => isSettingOf(strategy, key),
+    has: (/** @type {string} */ key) => /** @type {readonly string[]} */ (strategy.options).includes(key),
+  }
 }
 
 /**
  * @param {About} about
  * @param {readonly Option[]} options
- * @param {{ columns: number, whole: boolean }} layout whole: every option, in groups
+ * @param {{ columns: number, whole: boolean, strategy?: string }} layout whole: every option, in groups; strategy: of those that
+ *   it takes
  */
-export const helpText = async ({ as, words, does, examples, more }, options, { columns, whole }) => {
+export const helpText = async (
+  { as, words, does, examples, more },
+  options,
+  { columns, whole, strategy },
+) => {
   const width = Math.max(60, Math.min(columns, 110))
-  const shown = options.filter(({ hidden }) => !hidden)
-  const briefly = shown.filter(({ brief }) => brief !== undefined)
+  const own = strategy === undefined ? null : await settingsOf(strategy)
+  const shown = options.filter(({ hidden, key }) => !hidden && (!own || own.takes(key)))
+  const briefly = shown.filter(({ brief, key }) => brief !== undefined || own?.has(key))
   const isBrief = briefly.length > 0 && !whole
   const listed = isBrief ? briefly : shown
   const help = { ...everywhere[0], ...(isBrief && { place: '[all]' }), group: listed.at(-1)?.group ?? '' }

@@ -54,7 +54,7 @@ test('every command has a help, and is what its file and its script start', asyn
     startProgram(t, 'scripts/cleanup.js', '--help', { out: false }).ended,
   ])
   assert.deepEqual([code, stderr], [2, 'unknown option --no-such-option\n'])
-  assert.match(old.stdout, /^Usage: node producer\.js \[options\]$/m)
+  assert.match(old.stdout, /^Usage: node producer\.js \[STRATEGY\] \[options\]$/m)
   assert.match(ofScript.stdout, /^Usage: node scripts\/cleanup\.js \[options\]$/m)
 })
 
@@ -114,4 +114,21 @@ test('a sentence is no wider than a terminal, and one line elsewhere', () => {
   const wrapped = 'a sentence that is\nlonger than the\nterminal'
   assert.equal(terminalText(text, { isTTY: true, columns: 20 }), wrapped)
   assert.equal(terminalText(text, { isTTY: false, columns: 20 }), text)
+})
+
+test('help of a strategy has what it takes, and its name may come first', async (t) => {
+  const [plain, queue, sets, dry] = await Promise.all([
+    here(t, 'write --help'),
+    here(t, 'write queue-list --help'),
+    here(t, 'write --strategy sorted-set --help'),
+    here(t, 'write list --dry-run'),
+  ])
+  const optionsIn = (/** @type {string} */ text) =>
+    [...text.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name]) => name)
+  assert.ok(!optionsIn(plain.stdout).includes('max-queue'))
+  assert.ok(optionsIn(queue.stdout).includes('max-queue') && !optionsIn(queue.stdout).includes('ttl'))
+  assert.ok(optionsIn(sets.stdout).includes('ttl') && optionsIn(sets.stdout).length <= 31)
+  assert.match(dry.stdout, /^ +list, values of 128 B/m)
+  const wrong = await here(t, 'write queue-list --strategy list')
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
 })

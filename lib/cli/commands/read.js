@@ -22,6 +22,7 @@ export const command = {
     ],
   },
   options: optionsOf('consumer'),
+  takesStrategy: true,
   takesWords: true,
   work: async (asked) => {
     const { settings: given, typed, redact, as } = asked

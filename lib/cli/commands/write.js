@@ -1,5 +1,6 @@
 // `millrace write`: the producer.
 import { optionsOf } from '../../../settings.js'
+import { strategyNames } from '../../workloads/index.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -8,6 +9,7 @@ import { interruptsOfRun } from '../signals.js'
 /** @type {Command} */
 export const command = {
   about: {
+    words: '[STRATEGY]',
     does: 'Writes items at a fixed rate, and reports what they cost.',
     examples: [
       ['a minute against a local server, started here', '--rate 50k --duration 60s'],
@@ -20,6 +22,8 @@ export const command = {
     ],
   },
   options: optionsOf('producer'),
+  takesStrategy: true,
+  words: () => strategyNames(),
   // Help and mistyped options do not wait for what only a run needs.
   work: async ({ settings: given, redact, as }) => {
     const settings = await withPassword(given, redact)
