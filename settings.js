@@ -3,6 +3,7 @@
 
 import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
+import { namesElsewhere } from './lib/workloads/names-elsewhere.js'
 
 /**
  * @import { Rates } from './lib/traffic/rates.js'
@@ -170,6 +171,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {Readonly<Record<string, string>>} [likeOther] words that other programs have for a choice, and the choice
  * @property {string} [bare] what it is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
@@ -217,7 +219,7 @@ const strategyFlags = () =>
 /** @type {Record<string, Row[]>} */
 const groups = {
   'Items and data model': [
-    { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(),
+    { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(), likeOther: namesElsewhere,
       default: defaultStrategy,
       help: 'data model: how items are stored',
       briefFor: { producer: 'how items are stored; --model: your own' } },

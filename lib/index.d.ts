@@ -257,7 +257,7 @@ export interface Warning {
   cause?: string
 }
 
-/** A measure by its name: docs/reference/metrics.md lists them. */
+/** A measure by its name: `millrace metrics` lists them. */
 export interface Measure {
   name: string
   value: number

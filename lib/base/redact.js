@@ -11,6 +11,13 @@ const shortestCut = 6
 // Words of our own, which a weak password may equal.
 const ownFields = new Set(['plan', 'kind', 'role', 'run', 'strategy', 'phase', 'code'])
 
+// Words of our messages, which a weak password may equal: those are secrets only where a value stands.
+const ownWords = new Set(
+  'address admin cluster client command connection correct default driver host local master millrace name node password port rate redis replica root secret server servers slot strategy test user username valkey writer wrong'.split(
+    ' ',
+  ),
+)
+
 const escaped = (/** @type {string} */ text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** @param {string} secret */
@@ -27,6 +34,8 @@ const spellings = (secret) =>
 
 /** A spelling, and its beginning at the end of a cut text. @param {string} spelling */
 const patternOf = (spelling) => {
+  if (ownWords.has(spelling))
+    return `(?<=[:=@'"\`/]\\s?)${spelling}(?![\\p{L}\\p{N}_])|(?<![\\p{L}\\p{N}_])${spelling}(?=@)`
   if (spelling.length < safeLength) return `(?<![\\p{L}\\p{N}_.])${escaped(spelling)}(?![\\p{L}\\p{N}_])`
   const signs = [...spelling]
   const rest = signs.slice(shortestCut).reduceRight((tail, sign) => `(?:${escaped(sign)}${tail})?`, '')

@@ -56,6 +56,7 @@ export const questions = Object.freeze({
     verify: 'checks that every acknowledged item is there',
     report: 'writes the page and charts of finished results',
     diff: 'compares finished runs or experiments',
+    metrics: 'lists what a threshold may name',
     cloudwatch: 'adds the metrics of CloudWatch to results',
   },
   operate: {

@@ -64,11 +64,17 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, signa
   return /** @type {Document} */ (whole ?? document)
 }
 
+/** What was not measured is neither kept nor broken. @param {readonly Pick<Judged, 'value' | 'passed'>[]} judged */
+export const thresholdCode = (judged) => {
+  if (judged.some(({ passed, value }) => !passed && value !== null)) return ExitCode.threshold
+  return judged.every(({ passed }) => passed) ? ExitCode.done : ExitCode.unclear
+}
+
 /** @param {{ valid: boolean, interrupted: boolean, thresholds?: Judged[] }} document */
 export const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
-  return thresholds.every(({ passed }) => passed) ? ExitCode.done : ExitCode.threshold
+  return thresholdCode(thresholds)
 }
 
 /**

@@ -48,7 +48,7 @@ const group = 'What is searched for'
 export const findOptions = ownOptions(group, [
   { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
-    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reference/metrics.md; what a second alone does not have (memory, costs) is judged on the confirmation" },
+    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation" },
   { name: 'within', type: 'text', place: 'MIN..MAX', otherwise: 'from what the target achieves at the limit',
     brief: 'lowest and highest rate, as in 10k..500k',
     help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more' },

@@ -22,6 +22,7 @@ import { accessWarnings } from '../servers/access.js'
 import { openTarget } from '../servers/open.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
+import { thresholdCode } from './ending.js'
 import { documentDuring, startReaders } from './find-readers.js'
 import { ownFolder } from './fleet-files.js'
 import { screenOf } from './screen.js'
@@ -89,13 +90,15 @@ const judgedThresholds = (thresholds, { find }) =>
     return { threshold: text, value, passed: value !== null && relations[relation](value, limit) }
   })
 
-/** @param {FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
-export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
+/** @param {Pick<FindAnswer, 'state' | 'limit'>} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
+export const exitCodeOfFind = ({ state, limit }, judged, isInterrupted = false) => {
   // A guard ends a search as well.
   if (state === 'stopped') return isInterrupted ? ExitCode.interrupted : ExitCode.invalid
   if (state === 'changed' || state === 'unsteady') return ExitCode.unclear
-  if (judged.some(({ passed }) => !passed)) return ExitCode.threshold
-  return state === 'found' ? ExitCode.done : ExitCode.invalid
+  // The top of --within passes: more was not asked. At another limit, the client's, more is not known.
+  const isAnswered = state === 'found' || (state === 'at-least' && limit === null)
+  const code = thresholdCode(judged)
+  return code === ExitCode.done && !isAnswered ? ExitCode.invalid : code
 }
 
 /** A warning that a report has beside a measure's line names what it is of: here is no such line. @param {Warning} warning */

@@ -6,10 +6,10 @@ import { commandIn, commands, questions } from './commands.js'
 
 const rows = Object.entries(questions).flatMap(([question, all]) =>
   Object.entries(all)
-    .filter(([name]) => !name.includes(' '))
+    .filter(([name]) => !name.includes(' ') && name !== 'demo')
     .map(([name, what], at) => `  ${(at === 0 ? question : '').padEnd(12)}${name.padEnd(12)}${what}`),
 )
-// One screen of 80 x 24.
+// One screen of 80 x 24; demo is in its last line.
 const usage = `Measures what a Redis data model costs at your rate: millrace COMMAND [options]
 
 ${rows.join('\n')}

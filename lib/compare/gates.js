@@ -33,6 +33,7 @@ export const middleOf = (samples) => {
 
 /** @param {Threshold} threshold @param {{ value: number | null, low: number | null, high: number | null }} found @returns {Ruling['outcome']} */
 const outcomeOf = (threshold, { value, low, high }) => {
+  if (value === null) return 'unclear'
   const ends = [...new Set((low === null ? [value] : [low, high]).map((end) => keeps(threshold, end)))]
   if (ends.length > 1) return 'unclear'
   return ends[0] ? 'passed' : 'failed'
@@ -42,7 +43,7 @@ const nothing = { value: null, low: null, high: null }
 
 /**
  * A relative limit is for the change, an absolute one for the mean of the other side. One on a metric that was not measured
- * fails.
+ * is unclear.
  * @param {Threshold} threshold
  * @param {string} label
  * @param {Difference | null} difference null: not measured on both sides

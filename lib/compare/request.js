@@ -12,6 +12,7 @@ import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
+import { namesElsewhere } from '../workloads/names-elsewhere.js'
 import { isModelFile } from '../workloads/own/load.js'
 
 /**
@@ -86,7 +87,7 @@ export const sideRequest = (text, side) => {
       )
     if (name === undefined)
       throw new OptionError(
-        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${didYouMean(word, strategyNames())}`,
+        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${Object.hasOwn(namesElsewhere, word.toLowerCase()) ? `; for ${plainText(word).slice(0, 40)} take ${namesElsewhere[word.toLowerCase()]}` : didYouMean(word, strategyNames())}`,
       )
     if (name !== 'name') request.words[name === 'model' ? 'strategy' : name] = value
     if (name === 'name') request.name = value

@@ -97,7 +97,8 @@ export const rulingWords = ({ threshold, label, value, low, high, relative, figu
         ? ' (one run: a point without an interval)'
         : ` (${shown(low)} to ${shown(high)})`
   const word = { passed: 'passed', failed: 'FAILED', unclear: 'cannot tell' }[outcome]
-  const advice = outcome === 'unclear' ? '; the interval includes the limit, more rounds narrow it' : ''
+  const advice =
+    outcome === 'unclear' && value !== null ? '; the interval includes the limit, more rounds narrow it' : ''
   return `threshold ${word}: ${threshold}, ${label ? `${plainText(label)}: ` : ''}measured ${shown(value)}${interval}${advice}`
 }
 

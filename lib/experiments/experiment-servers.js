@@ -276,8 +276,8 @@ export const serverPoolOf = ({ target, env, serverFile, log, clock }) => {
  * @returns {string[]} as they would be typed
  */
 export const shownTarget = (target, env) => {
-  if (!('url' in target) && !('host' in target))
-    throw new OptionError('options of the target, such as --cluster, need --url or --host')
+  if (!('url' in target) && !('host' in target) && !('port' in target))
+    throw new OptionError('options of the target, such as --cluster, need --url, --host or --port')
   const { url, username } = settingsFor(target, env)
   if (url === undefined) return optionWords(target)
   return optionWords({ ...target, url, ...(username !== undefined && { username }) })

@@ -3,6 +3,7 @@
 import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 import { VALUE_TYPES } from '../options/values.js'
+import { measureNamed } from '../result/measures.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
@@ -100,9 +101,18 @@ const processes = must(
   '"each", or a whole number from 1 to 64',
   (value) => value === 'each' || (Number.isInteger(value) && value > 0 && value <= 64),
 )
+/** The whole name of a metric, which may be given in short; null: there is none. @param {unknown} value */
+const metricIn = (value) => {
+  try {
+    const { name } = measureNamed(String(value))
+    return figureNames.includes(name) ? name : null
+  } catch {
+    return null
+  }
+}
 const figure = must(
-  `the name of a figure (${figureNames.slice(0, 4).join(', ')} ...; millrace experiment show figures lists them)`,
-  (value) => figureNames.includes(value),
+  `the name of a figure (${figureNames.slice(0, 4).join(', ')} ...; millrace metrics lists them)`,
+  (value) => metricIn(value) !== null,
 )
 
 /** @param {Check} check @param {number} [least] @returns {Check} */
@@ -342,6 +352,22 @@ const shown = (path) =>
     return text ? `${text}.${part}` : part
   }, '') || 'the experiment'
 
+/** @param {Experiment} it @returns {Experiment} */
+const withWholeNames = ({ ratios, columns, ...it }) => {
+  const whole = (/** @type {string} */ name) => metricIn(name) ?? name
+  return {
+    ...it,
+    ...(ratios && {
+      ratios: ratios.map(({ figure, toFigure, ...ratio }) => ({
+        ...ratio,
+        ...(figure !== undefined && { figure: whole(figure) }),
+        ...(toFigure !== undefined && { toFigure: whole(toFigure) }),
+      })),
+    }),
+    ...(columns && { columns: columns.map(whole) }),
+  }
+}
+
 /** The experiment that a text holds. @param {string} text @param {string} source for the complaints @returns {Experiment} */
 export const experimentIn = (text, source) => {
   const read = readJson(text)
@@ -357,5 +383,5 @@ export const experimentIn = (text, source) => {
   if (complaints.length === 0) checkTogether(read.value, tell)
   if (complaints.length === 0) checkOptions(read.value, tell)
   if (complaints.length > 0) throw new OptionError(complaints.slice(0, 5).join('; '))
-  return Object.freeze(read.value)
+  return Object.freeze(withWholeNames(read.value))
 }

@@ -84,7 +84,7 @@ const contended = (late) =>
     ? [
         {
           code: contendedCode,
-          message: `${percent(late * 100)} of them were sent late: other processes took the CPU`,
+          message: `${percent(late * 100)} of these PINGs were sent late: other processes took the CPU`,
           invalidates: false,
         },
       ]

@@ -55,6 +55,14 @@ const optionIn = (word, byName) => {
   }
 }
 
+/** `--host 10.0.0.1:7000` is a host and its port. @param {Map<string, string>} options @param {ReadonlyMap<string, Option>} byName */
+const withPort = (options, byName) => {
+  const [, host, port] = /^([^:]+|\[.*\]):(\d{1,5})$/.exec(options.get('host') ?? '') ?? []
+  if (host === undefined || !byName.has('port')) return options
+  if (options.has('port')) throw new OptionError('--host has a port, and --port is another: give one of them')
+  return options.set('host', host).set('port', port)
+}
+
 /** @param {readonly string[]} argv @param {readonly Option[]} own @returns {Typed} */
 export const typedLine = (argv, own) => {
   const all = [...own, ...everywhere]
@@ -96,7 +104,7 @@ export const typedLine = (argv, own) => {
   }
   const words = /** @type {number[]} */ (front.filter(isWord))
   return {
-    options: new Map(Object.entries(found).map(textsOf)),
+    options: withPort(new Map(Object.entries(found).map(textsOf)), byName),
     letters: parts.flatMap((part) => (part?.named.length === 2 ? part.option.name : [])),
     words: [...words, ...after.filter(isWord)].map((at) => argv[Number(at)]),
     behind: words.map((at) => parts.slice(0, at).findLast(Boolean)?.named ?? ''),

@@ -200,8 +200,18 @@ const refusal = (option, text) => {
     (option.name === 'period' && !/^\d/.test(text))
   )
     return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
-  const hint = didYouMean(text, option.choices ?? [])
+  const like = option.likeOther ?? {}
+  const meant = Object.hasOwn(like, text.toLowerCase()) ? like[text.toLowerCase()] : undefined
+  const hint = meant ? `; for ${shown(text)} take ${meant}.` : didYouMean(text, option.choices ?? [])
   return hint ? `must not be '${shown(text)}'${hint} It ${must}` : `${must}, not '${shown(text)}'`
+}
+
+/** Elsewhere -p is the port. @param {Reading[]} readings */
+const portHint = (...readings) => {
+  const ms = readings.find(({ option }) => option.name === 'period')?.value
+  return typeof ms === 'number' && ms >= 1024 && ms < 65_536 && ms % 50 !== 0
+    ? ` (-p is the period; the port is --port ${ms})`
+    : ''
 }
 
 /**
@@ -216,7 +226,7 @@ function withoutReplaced(readings) {
       ? readings.filter(({ option }) => insteadOf.includes(option.name))
       : []) {
       if (one.origin === other.origin)
-        throw new OptionError(`${one.named} and ${other.named} exclude each other`)
+        throw new OptionError(`${one.named} and ${other.named} exclude each other${portHint(one, other)}`)
       replaced.add(rank(one) > rank(other) ? one : other)
     }
   }

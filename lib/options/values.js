@@ -87,6 +87,24 @@ function agentNumbers(text) {
   return Object.freeze(Array.from({ length: count }, (_, i) => Number(first) + i))
 }
 
+const fewestGrouped = 20
+
+/** Of many names those with one beginning together: `lookup-{get, set, mix}`. @param {readonly string[]} names */
+const groupedNames = (names) => {
+  if (names.length < fewestGrouped) return names
+  const familyOf = (/** @type {string} */ name) => name.split('-', 1)[0]
+  const families = [...new Set(names.map(familyOf))].map((family) => {
+    const own = names.filter((name) => familyOf(name) === family)
+    return { family, own, isGroup: own.length > 2 && own.every((name) => name.length > family.length) }
+  })
+  return [
+    ...families.flatMap(({ own, isGroup }) => (isGroup ? [] : own)),
+    ...families.flatMap(({ family, own, isGroup }) =>
+      isGroup ? [`${family}-{${own.map((name) => name.slice(family.length + 1)).join(', ')}}`] : [],
+    ),
+  ]
+}
+
 /** A name or an address; brackets of IPv6 are removed. @param {string} text */
 function hostName(text) {
   const bare = text.replace(/^\[(.*)\]$/, '$1')
@@ -236,7 +254,8 @@ export const VALUE_TYPES = Object.freeze({
   choice: {
     read: (text, { choices, values = {} }) =>
       choices?.includes(text) ? (Object.hasOwn(values, text) ? values[text] : text) : undefined,
-    expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
+    expects: ({ choices = [] }) =>
+      choices.length > 1 ? `one of ${groupedNames(choices).join(', ')}` : choices[0],
     shape: ({ choices }) => choices?.join(', ') ?? '',
     place: 'NAME',
   },

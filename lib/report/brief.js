@@ -82,7 +82,9 @@ const headOf = (run, shown) => {
       text: reason?.message ?? 'do not quote these numbers',
     }
   }
-  if (failed.length > 0) return { word: 'FAILED', good: false, text: failedWords(failed, shown) }
+  const broken = failed.filter(({ value }) => value !== null)
+  if (broken.length > 0) return { word: 'FAILED', good: false, text: failedWords(broken, shown) }
+  if (failed.length > 0) return { word: 'CANNOT TELL', good: false, text: failedWords(failed, shown) }
   return { word: 'VALID', good: true, text: runWords(run) }
 }
 

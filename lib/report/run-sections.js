@@ -242,7 +242,7 @@ const thresholdsTable = ({ thresholds = [] }) =>
           rows: thresholds.map(({ threshold, name, value, passed }) => [
             cell(threshold),
             figureCell(name, value),
-            cell(passed ? 'passed' : 'FAILED'),
+            cell(passed ? 'passed' : value === null ? 'not measured' : 'FAILED'),
           ]),
         },
       ]
@@ -258,6 +258,12 @@ const titleOf = ({ name, title }, plan) =>
 /** Whether the run counts, with its first reason where it does not. @param {RunDocument} run */
 const verdictOf = (run) => {
   const reason = run.warnings.find(({ invalidates }) => invalidates)
+  const broken = run.valid ? brokenLimit(run) : undefined
+  if (broken)
+    return {
+      ...{ good: false, isQuotable: true, word: broken.value === null ? 'Cannot tell' : 'Failed' },
+      sentence: `${broken.threshold}, measured ${measuredWords(run)(broken)}`,
+    }
   return {
     good: run.valid,
     word: capital(stateWords(run)),
@@ -273,12 +279,21 @@ const measuredWords =
       ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
       : shownFigure(measureNamed(name), value)
 
-/** The outcome of the thresholds. @param {RunDocument} run */
-const limitsOf = (run) =>
-  (run.thresholds ?? []).map((limit) => ({
-    passed: limit.passed,
-    text: `threshold ${limit.passed ? 'passed' : 'FAILED'}: ${limit.threshold}, measured ${measuredWords(run)(limit)}`,
-  }))
+/** The outcome of the thresholds, without the one that is in the verdict. @param {RunDocument} run */
+const limitsOf = (run) => {
+  const first = run.valid ? brokenLimit(run) : undefined
+  return (run.thresholds ?? [])
+    .filter((limit) => limit !== first)
+    .map((limit) => ({
+      passed: limit.passed,
+      text: `threshold ${limit.passed ? 'passed' : limit.value === null ? 'not measured' : 'FAILED'}: ${limit.threshold}, measured ${measuredWords(run)(limit)}`,
+    }))
+}
+
+/** A limit that the run did not keep, before one that was not measured. @param {RunDocument} run */
+const brokenLimit = ({ thresholds = [] }) =>
+  thresholds.find(({ passed, value }) => !passed && value !== null) ??
+  thresholds.find(({ passed }) => !passed)
 
 /** Without the first reason, which is in the verdict. @param {RunDocument} run */
 const warningsOf = ({ warnings, valid }) => {

@@ -24,7 +24,8 @@ import { runSections } from './run-sections.js'
  * @typedef {object} Sections
  * @property {string} title
  * @property {string} question what was asked
- * @property {{ good: boolean, neutral?: boolean, word: string, sentence: string }} verdict neutral: neither good news nor bad
+ * @property {{ good: boolean, neutral?: boolean, isQuotable?: boolean, word: string, sentence: string }} verdict neutral: neither good
+ *   news nor bad; isQuotable: its numbers count, by default if it is good
  * @property {Brief} [brief] of a run: its end in ten lines
  * @property {{ label: string, text: string }[]} [answer] of a run: what it cost, and why
  * @property {string} [repeat] the command line that repeats it

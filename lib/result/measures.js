@@ -254,13 +254,19 @@ export const measuresIn = (document) => [
 
 const byName = new Map(METRICS.map((figure) => [bare(figure.name), figure]))
 
-/** The figure of that name, with or without the units of its sections. @param {string} name @returns {MeasureRow} */
+/** `latency.p99` is the latency from the due time. @param {string} name */
+const inFull = (name) => bare(name).replace(/^latency\.(?=p\d|max$)/, 'latency.intended.')
+
+/**
+ * The figure of that name, with or without the units of its sections. One of a model's own comes last: `latency.p99` would be it.
+ * @param {string} name @returns {MeasureRow}
+ */
 export const measureNamed = (name) => {
-  const figure = byName.get(bare(name)) ?? ownMeasure(name)
+  const figure = byName.get(bare(name)) ?? byName.get(inFull(name)) ?? ownMeasure(name)
   if (figure) return figure
   const names = METRICS.map((known) => known.name)
   // For p99 this is the first name that ends so, which usually is the latency from the due time.
-  const hint = didYouMean(name, names) || ' (docs/reference/metrics.md lists them)'
+  const hint = didYouMean(name, names) || ' (millrace metrics lists them)'
   throw new OptionError(`no metric is called '${name.slice(0, 60)}'${hint}`)
 }
 

@@ -21,7 +21,19 @@ const times = { us: 1, µs: 1, ms: 1e3, s: 1e6, m: 60e6 }
 const sizes = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
 const counts = { k: 1e3, M: 1e6 }
 
-/** A unit as a factor of the figure's own; without one the figure's own holds. */
+const usualUnits = {
+  us: 'ms',
+  ms: 'ms',
+  s: 's',
+  pct: '%',
+  bytes: 'B',
+  mb: 'MB',
+  count: '',
+  rate: '',
+  ratio: '',
+}
+
+/** A unit as a factor of the figure's own. */
 const scales = /** @type {Record<Figure['unit'], Record<string, number>>} */ ({
   us: times,
   ms: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1000])),
@@ -49,8 +61,16 @@ export const thresholdOf = (text) => {
     )
   const figure = namedIn(text, name)
   const relative = sign !== '' && unit === '%'
-  const units = new Map([['', 1], ...Object.entries(scales[figure.unit])])
+  const units = new Map(Object.entries(scales[figure.unit]))
+  // A number alone is one of items, a ratio, or nothing at all.
+  if (figure.unit === 'count' || figure.unit === 'rate' || figure.unit === 'ratio' || Number(digits) === 0)
+    units.set('', 1)
   const scale = relative ? 0.01 : units.get(unit)
+  if (scale === undefined && unit === '')
+    throw refused(
+      text,
+      `the limit has no unit: write ${name}${relation}${sign}${digits}${usualUnits[figure.unit]}`,
+    )
   if (scale === undefined) {
     const known = Object.keys(scales[figure.unit]).join(', ')
     throw refused(text, `${figure.name} is not measured in ${unit}; use ${known}, or +5% in a comparison`)
@@ -93,7 +113,7 @@ const holds = {
   '>=': (value, limit) => value >= limit,
 }
 
-/** What was not measured keeps no limit. @param {Threshold} threshold @param {number | null} value */
+/** What was not measured does not keep a limit. @param {Threshold} threshold @param {number | null} value */
 export const keeps = ({ relation, limit }, value) => value !== null && holds[relation](value, limit)
 
 /** @param {readonly string[]} thresholds absolute ones @param {Document} document @returns {Judged[]} */

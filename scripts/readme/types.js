@@ -33,7 +33,7 @@ const command = "  command?: 'write' | 'read'\n"
 
 /** @type {Readonly<Record<string, string>>} */
 const comments = {
-  Measure: 'A measure by its name: docs/reference/metrics.md lists them.',
+  Measure: 'A measure by its name: `millrace metrics` lists them.',
   Warning: 'What was noticed in a run.',
   Percentiles: 'null: there were too few samples',
   RunPlan: 'What was asked for; what a kind of load has of its own is in it too.',

@@ -17,6 +17,7 @@ import {
 } from '../../lib/compare/request.js'
 import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
+import { shownTarget } from '../../lib/experiments/experiment-servers.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
@@ -67,6 +68,7 @@ test('common options are those of the producer; where it goes is apart, and a si
   const away = commonIn('--host 127.0.0.1 --port 7000')
   assert.deepEqual(placeOfSide(away.where).target, { host: '127.0.0.1', port: '7000' })
   assert.throws(() => cellOf(sideRequest('config.appendonly=yes', 'A'), 'a', away), /are for local servers/)
+  assert.deepEqual(shownTarget({ port: '7000' }, {}), ['--port', '7000'])
   assert.throws(() => commonIn('--duration 5s'), /^OptionError: --duration behind --: compare sets it/)
   assert.throws(() => commonIn('--password hidden'), { message: /^(?!.*hidden)/s })
   assert.throws(() => cellOf(sideRequest('strategy=nonsense', 'A'), 'a', common), { code: 'OPTION' })

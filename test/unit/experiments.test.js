@@ -602,3 +602,12 @@ test('a server is empty when nothing is left to be freed and its memory falls no
   assert.deepEqual(asked, ['FLUSHALL ASYNC', 'SCRIPT FLUSH', ...Array(4).fill('INFO memory')])
   assert.equal(answers.length, 1)
 })
+
+test('a metric may be named in short', () => {
+  const text = JSON.stringify({
+    ...{ id: 'x', question: 'q', cells: [{ name: 'a' }, { name: 'b' }], columns: ['latency.p99'] },
+    ratios: [{ of: 'a', to: 'b', figure: 'latency_us.max' }],
+  })
+  const { columns, ratios } = experimentIn(text, 'mine.json')
+  assert.deepEqual([columns, ratios?.[0].figure], [['latency.intended.p99'], 'latency.intended.max'])
+})

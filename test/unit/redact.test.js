@@ -57,6 +57,17 @@ test('with nothing to hide everything stays as it is', () => {
   assert.equal(redactor().text('a'), 'a')
 })
 
+test('a password that is a word of ours hides no message, only its value', () => {
+  const { text } = knowing('password')
+  assert.equal(
+    text('wrong user or password; correct --username'),
+    'wrong user or password; correct --username',
+  )
+  for (const line of ['redis://u:password@h', "no such user 'password'", '--password=password'])
+    assert.match(text(line), /\*\*\*/)
+  assert.equal(text('redis://u:password@h'), 'redis://u:***@h')
+})
+
 test('any text can be a secret', () => {
   for (let code = 32; code < 0x250; code++) {
     const secret = `${String.fromCharCode(code).repeat(2)}abcdefg${String.fromCharCode(code)}`

@@ -163,7 +163,8 @@ test('a percentile that is left out says why, and no threshold judges it', () =>
   assert.deepEqual(found, [true, false])
   const shown = detailsOf({ ...few(310), thresholds }, { columns: 400 })
   const why = 'left out: p99 needs 1,000 samples, 310 independent samples taken; run for longer'
-  assert.ok(shown.includes(`threshold FAILED: latency.intended.p99<20ms, measured – (${why})`), shown)
+  assert.ok(shown.includes(`CANNOT TELL: latency.intended.p99<20ms, measured – (${why})\n`), shown)
+  assert.match(shown, /^threshold passed: latency\.intended\.p50<20ms, measured 8\.12 ms$/m)
   assert.match(shown, new RegExp(`^latency .*\\n +${why}$`, 'm'))
 })
 
@@ -250,10 +251,13 @@ test('a run that is not valid: the first reason in the first line, the others be
 test('limits, the page and the command line that repeats the run', () => {
   const run = {
     ...resultDocument(sampleParts({ commandLine: 'node producer.js -q 1000' })),
-    thresholds: [{ threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false }],
+    thresholds: [
+      { threshold: 'latency.p98<1s', name: 'latency.intended.p99', value: null, passed: false },
+      { threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false },
+    ],
   }
   const shown = detailsOf(run, { report: 'results/a/report.html' })
-  assert.match(shown, /^threshold FAILED: rate\.achieved>9k, measured 1,000$/m)
+  assert.match(shown, /^FAILED: rate\.achieved>9k, measured 1,000\nthreshold not measured: latency\.p98<1s/)
   shows(shown, { report: 'results/a/report.html', 'run it again': 'node producer.js -q 1000' })
 })
 

@@ -329,7 +329,9 @@ const beyond = byName(`
 test('each option refuses what is outside its range or choices, and a flag every value', () => {
   for (const program of /** @type {const} */ (['producer', 'consumer']))
     for (const { name, type, range, choices } of optionsOf(program)) {
-      const allowed = choices ? `one of ${choices.join(', ')}` : range && `from ${range.join(' to ')}`
+      // Many choices are grouped.
+      const listed = choices && (choices.length < 20 ? choices : choices.slice(0, 5))
+      const allowed = listed ? `one of ${listed.join(', ')}` : range && `from ${range.join(' to ')}`
       const values = type === 'flag' || choices ? ['!'] : range ? ['!', '-1', beyond[type]] : []
       for (const value of values) {
         const said = sentence(() => readBy(`--${name}=${value}`, { program }))
@@ -449,6 +451,13 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --allow all | --allow none,memory -> $1 must be one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas, not '$0'
 --allow memory,memory -> $1 must be one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas, not '$0'
 -q abc | -q 0 | -q -5 | -q 1e3 | -q 1.5 | -q 101M | -q 0x10 -> --quantity must be a whole number from 1 to 100M, not '$0'
+--strategy zset -> --strategy must not be 'zset'; for zset take sorted-set (or membership-zset, queue-zset). It must be one of sorted-set,
+--strategy hset -> for hset take hash
+--strategy string -> for string take actual-value (or lookup-get, lookup-set).
+--strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, membership-{flat,
+-p 27110 --rate 1k -> --rate and --period exclude each other (-p is the period; the port is --port 27110)
+--host 10.0.0.1:7000 --port 7001 -> --host has a port, and --port is another
+--threshold latency.p99<20 -> --threshold latency.p99<20: the limit has no unit: write latency.p99<20ms
 --strategy lists -> --strategy must not be 'lists'; did you mean list? It must be one of sorted-set,
 `).flatMap(([lines, message]) =>
   lines.split(' | ').map((line) => {
@@ -663,4 +672,15 @@ test('names, aliases and variables are unique', () => {
     assert.equal(new Set(list).size, list.length)
   for (const { on } of OPTIONS.filter(({ key, on }) => key === 'strategy' && on))
     assert.ok(isStrategy(String(on)))
+})
+
+test('a host may have its port', () => {
+  for (const [text, host] of [
+    ['10.0.0.1:7000', '10.0.0.1'],
+    ['[::1]:7000', '::1'],
+    ['db.example.org:7000', 'db.example.org'],
+  ]) {
+    const { host: found, port } = readBy(`--host ${text}`)
+    assert.deepEqual([found, port], [host, 7000])
+  }
 })

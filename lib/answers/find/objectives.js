@@ -18,13 +18,10 @@ const sectionsOfSecond = [...SECTIONS_BY_DUE, 'items.']
 // A second with any of these has failed.
 const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
 
-/** `latency.p99` means the latency from the due time. @param {string} text */
-const inFull = (text) => text.replace(/^(\s*)latency(?:_us)?\.(?=p\d|max)/, '$1latency.intended.')
-
 /** @param {string} text */
 const sloOf = (text) => {
   try {
-    return { ...absoluteThreshold(inFull(text)), text: text.trim() }
+    return { ...absoluteThreshold(text), text: text.trim() }
   } catch (error) {
     if (error instanceof OptionError) throw new OptionError(error.message.replace(/^--threshold/, '--slo'))
     throw error
@@ -38,7 +35,7 @@ export const objectivesOf = (slos) => {
     sectionsOfSecond.some((section) => figure.name.startsWith(section))
   return {
     bySecond: all.filter(isOfSecond),
-    overConfirmation: all.filter((one) => !isOfSecond(one)).map(({ text }) => inFull(text)),
+    overConfirmation: all.filter((one) => !isOfSecond(one)).map(({ text }) => text),
   }
 }
 

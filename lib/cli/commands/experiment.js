@@ -14,7 +14,6 @@ import { experimentIds, experimentNamed, fileOf } from '../../experiments/catalo
 import { runCell } from '../../experiments/cell-run.js'
 import { spanWords } from '../../experiments/duration.js'
 import { serverPoolOf, shownTarget } from '../../experiments/experiment-servers.js'
-import { figureNames } from '../../experiments/figures.js'
 import { cellsOf } from '../../experiments/matrix.js'
 import { typedWords } from '../../experiments/options.js'
 import { seriesProgress } from '../../experiments/progress.js'
@@ -77,9 +76,8 @@ const list = () => {
 
 /** @param {readonly string[]} words */
 const show = (words) => {
-  if (words.length !== 1) throw new OptionError('show takes one id, or figures')
-  if (words[0] === 'figures') print(figureNames.join('\n'))
-  else if (experimentIds().includes(words[0])) process.stdout.write(readFileSync(fileOf(words[0]), 'utf8'))
+  if (words.length !== 1) throw new OptionError('show takes one id')
+  if (experimentIds().includes(words[0])) process.stdout.write(readFileSync(fileOf(words[0]), 'utf8'))
   else print(JSON.stringify(experimentNamed(words[0]), null, 2))
   return ExitCode.done
 }
@@ -281,7 +279,6 @@ export const command = {
       ['the definition: save it, change it, and run the file', 'show list > mine.json'],
       ['one of your own', 'run ./mine.json --seconds 5'],
       ['on four boxes, each with this line', 'run list --host target --boxes 4 --run spring'],
-      ['names of what a column or a ratio can have', 'show figures'],
     ],
     more: `Without an address every experiment runs on servers started here. An address is taken from the command line alone, never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as millrace write has them; the password as REDIS_PASSWORD in the environment, or by --password-file.
 Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code 4: an experiment has no valid run.`,

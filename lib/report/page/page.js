@@ -109,10 +109,13 @@ const warningList = (warnings) =>
   warnings.length > 0 &&
   html`<ul class="warnings">${warnings.map(({ text, serious }) => html`<li${serious && markup(' class="serious"')}>${prose(text)}</li>`)}</ul>`
 
+/** Numbers of a run that broke a limit are as good as others. @param {Sections['verdict']} verdict */
+const isStale = ({ good, isQuotable = good }) => !isQuotable
+
 /** @param {Sections} sections */
 const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
-  html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
+  html`<dl class="highlights${isStale(verdict) && ' stale'}"${isStale(verdict) && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
 export const capital = (/** @type {string} */ text) =>
   /^\w+[=.]/.test(text) ? text : text.slice(0, 1).toUpperCase() + text.slice(1)

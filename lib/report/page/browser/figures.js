@@ -79,7 +79,8 @@ const pageOption = (raw, width) => {
 /** Buttons instead of a themedOption legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {ECharts} chart @param {Option} raw @param {Set<string>} hidden */
 const drawLegend = (figure, chart, raw, hidden) => {
   const option = themedOption(raw, theme())
-  const rows = raw.panels ?? [{ names: option.legend.data }]
+  // A chart that names its points has none.
+  const rows = raw.panels ?? [{ names: option.legend.data ?? [] }]
   // A button that is replaced while it is pressed is not pressed.
   const shown = JSON.stringify([theme(), rows])
   if (figure.dataset.legend === shown) return

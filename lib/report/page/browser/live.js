@@ -133,11 +133,18 @@ const tilesOf = (about, latest) => {
   const what = latest.latency_us ? 'latency' : 'fetch'
   const limit = clientLimit(latest.client ?? {})
   const target = about.nominal === null ? '' : `, target ${rate(about.nominal)}`
+  const sustained = [`${unit} sustained${target}`, rate(whole.rate)]
+  const wholeTime = [
+    `${what} ${whole.p99 === null ? 'max' : 'p99'}, whole run`,
+    micros(whole.p99 ?? whole.max),
+  ]
+  // The last second of a run that is over is a part of one.
+  if (state.verdict) return /** @type {[string, string][]} */ ([sustained, wholeTime])
   return /** @type {[string, string][]} */ ([
-    [`${unit} sustained${target}`, rate(whole.rate)],
+    sustained,
     ['last second', rate(latest.achieved ?? latest.items_per_s)],
     [`${what} p50, last second`, micros(times?.p50)],
-    [`${what} ${whole.p99 === null ? 'max' : 'p99'}, whole run`, micros(whole.p99 ?? whole.max)],
+    wholeTime,
     ...(latest.latency_us && 'items_per_s' in latest
       ? [
           ['items/s read, last second', rate(latest.items_per_s)],

@@ -40,8 +40,8 @@ const sortable = (table) => {
 for (const table of document.querySelectorAll('table')) sortable(table)
 const charts = JSON.parse(elementById('charts').textContent ?? '[]')
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('figure')])
-if (figures.length > 0) {
-  const echarts = await unpackedEcharts()
-  themed(figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)]).draw))
-}
+const echarts = figures.length > 0 ? await unpackedEcharts() : null
+themed(
+  echarts ? figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)]).draw) : [],
+)
 document.documentElement.dataset.ready = 'true'

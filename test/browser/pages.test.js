@@ -1,0 +1,197 @@
+// Every kind of page that is opened from disk: nothing on the console, light and dark by the button, no wider than its window.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { planCost } from '../../charts/plan.js'
+import { choose, chooseDocument } from '../../lib/answers/choose/report.js'
+import { findAnswer } from '../../lib/answers/find/answer.js'
+import { judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
+import { find } from '../../lib/answers/find/report.js'
+import { search } from '../../lib/answers/find/search.js'
+import { plainData } from '../../lib/base/units.js'
+import { comparisonFiles } from '../../lib/compare/files.js'
+import { comparisonOfMany } from '../../lib/compare/many.js'
+import { cellIdOf, requestedDifferences, sideRequests } from '../../lib/compare/request.js'
+import { pageOf } from '../../lib/report/page/page.js'
+import { pageAndCharts, pageFiles } from '../../lib/report/write-report.js'
+import { fixedRounds } from '../../lib/result/rounds-plan.js'
+import { openedPage, pageTest } from '../helpers/browser.js'
+import { ownFolder } from '../helpers/programs.js'
+import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+import { simulatedTarget } from '../simulation/capacity.js'
+
+const chosen = () => {
+  const measured = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
+  const standings = /** @type {const} */ ([
+    { ...measured, place: 'worse', ratio: 1.2, low: 1.1, high: 1.3, verdict: 'worse' },
+    { ...measured, place: 'left' },
+  ])
+  const asks = { needs: [], rate: 1000, items: 1000, ttl: '60s', value_size: '128B', reads: null }
+  return chooseDocument(
+    {
+      ...{
+        started: '2026-11-25T00:00:00Z',
+        duration_s: 60,
+        command_line: 'millrace choose',
+        hardware: 'a box',
+      },
+      versions: { millrace: '0.1.0', node: '22', servers: ['7.0.15'] },
+      asked: { ...asks, weigh: { cpu: 1 }, across: 'models' },
+      ...{ excluded: [], turnovers: { found: [], unknown: [] }, warnings: ['a warning'] },
+    },
+    {
+      candidates: ['list', 'stream'].map((name) => ({
+        ...{ name, model: name, server: null, simplicity: 3, gives_up: [`what ${name} gives up`] },
+      })),
+      decision: { state: 'best', chosen: 1, alike: [1], rounds: 3, runs: 6, standings: [...standings] },
+      runs: [1, 2, 3].flatMap((round) =>
+        [0, 1].map((candidate) => ({
+          ...{ candidate, round, counts: true, reasons: [], achieved: 1000 },
+          metrics: { cpu: 2.4 - candidate / 2 + round / 100, memory: 300 - 100 * candidate + round },
+        })),
+      ),
+    },
+  )
+}
+
+const found = () => {
+  const slos = ['latency.p99<20ms']
+  const objectives = objectivesOf(slos)
+  const target = simulatedTarget('steep', 4)
+  const machine = search({ min: target.min, max: target.max, seed: 4, seconds: 120, warmUp: 5, confirm: 20 })
+  const judge = judgeOf(objectives)
+  const timesOf = (/** @type {number} */ p99) => ({ p50: p99 / 4, p90: p99 / 2, p99, p999: p99, max: p99 })
+  const seconds = /** @type {import('../../lib/run/conductor.js').SecondRecord[]} */ ([])
+  let next = machine.next()
+  while (!next.done) {
+    const { rate, seconds: n, phase } = next.value
+    const records = Array.from({ length: n }, (_, i) => {
+      const { passed, achieved } = target.second(rate)
+      const times = timesOf(passed ? 5000 : 80_000)
+      const items = { offered: 1000, acked: 1000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, open: 0 }
+      return {
+        ...{ atMs: (seconds.length + i) * 1010, phase, rate, achieved, items },
+        ...{ bystander_us: timesOf(900), latency_us: { intended: times, service: times } },
+        client: { busy_pct: 30, thread_cpu_pct: 29, cpu_pct: 40 },
+        ...{ backlog_grows: false, waited_ms: 4 },
+      }
+    })
+    seconds.push(...records)
+    next = machine.next(records.map(judge))
+  }
+  const lines = seconds.map(({ atMs }) => ({
+    at_ms: atMs + 1000,
+    nodes: [{ address: '10.0.0.3:6379', role: 'master', engine_cpu_pct: 97.4 }],
+  }))
+  const confirmation = {
+    ...{ run: 'r', latency_us: { intended: timesOf(9000) } },
+    plan: { strategy: 'list', clients: null },
+  }
+  const answer = findAnswer({
+    ...{ answer: next.value, seconds, objectives, slos, share: 0.9, within: null },
+    ...{ lines, confirmation, noticed: [] },
+  })
+  const whole = { ...answer, unit: 'items' }
+  return plainData({ ...whole, sentence: find.sentence(whole), thresholds: [] })
+}
+
+/** @param {readonly string[]} names */
+const compared = (names) => {
+  const requests = sideRequests([...names])
+  const sides = requests.map(({ id, name }) => ({ id, name }))
+  const turns = Array.from({ length: 6 }, (_, at) => {
+    const round = at + 1
+    const all = names.map((_, side) => {
+      const cpu = 10 + side + 0.01 * round
+      const figures = {
+        ...{ 'server.cpu_us_per_item': cpu, 'rate.achieved': 1000, 'latency.intended.p99': 500 + cpu },
+      }
+      const outcome = { valid: true, reasons: [], clientLimited: false, span: null }
+      const cell = cellIdOf(side)
+      const leg = { row: cell, folder: `cells/${cell}/round-${round}/run`, figures, ...outcome }
+      return { cell, round, factor: 1, timeline: null, legs: [leg] }
+    })
+    return at % 2 ? all.reverse() : all
+  }).flat()
+  const { comparison } = comparisonOfMany({
+    ...{ sides, turns, settings: requestedDifferences(requests[0], ...requests.slice(1)), effect: 0.03 },
+    ...{ thresholds: [], criticals: fixedRounds(6, sides.length).criticals },
+  })
+  const runsOf = (/** @type {number} */ round) =>
+    turns
+      .filter((turn) => turn.round === round)
+      .map(({ cell, legs: [{ folder, figures }] }) => ({
+        side: sides.find(({ id }) => id === cell)?.name ?? '',
+        ...{ folder, figures },
+      }))
+  return comparisonFiles(
+    comparison,
+    {
+      ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', isValid: true },
+      rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
+    },
+    'strict',
+  )
+}
+
+const plain = {
+  ...{ title: 'A page', question: 'What is on it?', highlights: [], facts: [], tables: [], warnings: [] },
+  verdict: { good: true, neutral: true, word: 'Seen', sentence: 'a sentence' },
+}
+const planned = () => {
+  const curve = [1000, 10_000, 100_000].map((rate, at) => {
+    const monthly = 100 * 3 ** at
+    return { rate, low: monthly * 0.9, monthly, high: monthly * 1.1, shards: 1 + at }
+  })
+  const models = [{ strategy: 'list', curve }]
+  const option = planCost.option({ asked: { value_bytes: 100 }, currency: '$', models })
+  assert.ok(option)
+  return pageAndCharts('plan.html', plain, [{ ...planCost, option, wide: true }])
+}
+
+/** @type {Record<string, () => Promise<Record<string, any>>>} the first page of each is opened */
+const kinds = {
+  run: () => pageFiles(sampleRecord()),
+  experiment: () =>
+    pageFiles({ kind: 'experiment', experiment: sampleExperiment(), timeline: null, pages: [] }),
+  choose: () => choose.files(chosen()),
+  find: () => find.files(found()),
+  'compare of three': () => compared(['sorted-set', 'list', 'stream']),
+  'compare of two': () => compared(['sorted-set', 'list']),
+  plan: planned,
+  // That of a profile has tables only.
+  'without charts': async () => ({ 'plain.html': await pageOf(plain, [], '1.0.0') }),
+}
+
+for (const [kind, filesOf] of Object.entries(kinds))
+  pageTest(`${kind}: no error, light and dark, 390 and 1280 wide`, async (t) => {
+    const files = await filesOf()
+    const name = Object.keys(files).find((path) => path.endsWith('.html'))
+    assert.ok(name)
+    const file = join(ownFolder(t, 'page'), name)
+    writeFileSync(file, files[name])
+    const url = pathToFileURL(file).href
+    const mayAsk = (/** @type {string} */ asked) => asked === url || asked.startsWith('blob:')
+    const page = await openedPage(t, url, mayAsk, { viewport: { width: 1280, height: 900 } })
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const first = await background()
+    await page.getByRole('button', { name: 'Dark' }).click()
+    assert.notEqual(await background(), first)
+    await page.getByRole('button', { name: 'Light' }).click()
+    assert.equal(await background(), first)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.evaluate(() => {
+        for (const fold of document.querySelectorAll('details')) fold.open = true
+      })
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
+      )
+      assert.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+        0,
+        `${width}`,
+      )
+    }
+  })
