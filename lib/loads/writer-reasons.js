@@ -57,6 +57,9 @@ const serverWasTheLimit = (run) => busiestPct(run) >= limits.engineCpuPct
 const wasRefused = ({ items, commands }) =>
   [items.failed_by, commands.errors_by, commands.repeated_by ?? {}].some((by) => Object.keys(by).length > 0)
 
+/** @param {string} address */
+const isLoopback = (address) => /^(127\.|localhost:|\[?::1\]?:)/.test(address)
+
 /**
  * Advice for a writer that fell behind; a saturated client or server and refusals have their own.
  * @param {Evidence} run
@@ -69,6 +72,8 @@ const behindAdvice = (run, behind) => {
   if (advice) return `; ${advice}`
   if (busiestPct(run) >= limits.nearPct)
     return `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+  if (run.nodes.length > 0 && run.nodes.every(({ address }) => isLoopback(address)))
+    return `; neither a sending thread nor a master was at its limit, and they share the cores of this machine: lower the rate${inBatches ? `, or raise ${run.plan.windowCommands ? '--pipeline' : '--window'}` : ''}`
   return inBatches
     ? `; neither a sending thread nor a master was at its limit: look at the network, or ${run.plan.windowCommands ? 'raise --pipeline' : 'raise --window'}`
     : '; neither a sending thread, a connection nor a master was at its limit: look at the network'
@@ -186,7 +191,7 @@ const rateSustained = (behind) => (run) => {
   const did = namesOfKind(run.plan).inBatches
     ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
     : `${rate(achieved)} of ${rate(nominal)} items/s`
-  const message = `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run, behind)}`
+  const message = `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${run.items.dropped > 0 ? '' : behindAdvice(run, behind)}`
   return [{ code: 'rate', message }]
 }
 

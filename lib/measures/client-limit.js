@@ -8,14 +8,14 @@ const busyLimitPct = 90
 const ownShare = 0.8
 
 /**
- * Why a loop was never idle: it had work for a whole core; or other processes took the core, so its CPU is far below its
- * busy time.
+ * Why a loop was never idle: it had work for a whole core, or waited for threads of its own process (V8's, which collect
+ * garbage); or other processes took the core, so the CPU of all of them is far below its busy time.
  * @param {ClientUse} client
  * @returns {'saturated' | 'contended' | null}
  */
 export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
   if ((busyPct ?? 0) <= busyLimitPct) return null
-  const usedPct = threadPct ?? cpuPct ?? 100
+  const usedPct = Math.max(threadPct ?? 0, cpuPct ?? 0) || 100
   return usedPct < Number(busyPct) * ownShare ? 'contended' : 'saturated'
 }
 

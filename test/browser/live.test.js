@@ -74,6 +74,8 @@ pageTest(
         (wanted) => document.querySelector('#state strong')?.textContent === wanted,
         `${word}.`,
       )
+    // The run ended within a second.
+    assert.equal(Object.keys(await tilesOf(page)).filter((name) => /last second/.test(name)).length, 0)
   },
 )
 

@@ -49,10 +49,12 @@ client at the limit -> client={"busy_pct":90} -> none
 client above -> client={"busy_pct":90.1} -> client-saturated -> add boxes
 client above, ioredis -> client={"busy_pct":97} plan.driver="ioredis" -> client-saturated -> --driver socket
 client above, on cores that others took -> client={"busy_pct":99.9,"thread_cpu_pct":21} -> client-contended -> 99\.9 % busy with only 21(\.0)? % of a core: other processes took the CPU
+client above, with threads of its own on the cores -> client={"busy_pct":99.9,"thread_cpu_pct":55,"cpu_pct":96} -> client-saturated
 client above, where the thread is not told apart -> client={"busy_pct":99.9,"cpu_pct":21} -> client-contended
 client above, with nearly all of a core -> client={"busy_pct":99,"thread_cpu_pct":85} -> client-saturated
 client above, of clients that have no writers -> client={"busy_pct":99,"thread_cpu_pct":85} plan={"clients":{"connections":4,"pipeline":1}} -> client-saturated -> a second one on another machine, under a --prefix of its own$
-too slow at an even rate, for no reason that is known -> rate.achieved=900 plan={"pacing":"smooth"} -> rate -> look at the network, or raise --window$
+too slow at an even rate, for no reason that is known -> rate.achieved=900 plan={"pacing":"smooth"} nodes.0.address="10.0.0.1:1" -> rate -> look at the network, or raise --window$
+too slow on this machine -> rate.achieved=900 plan={"pacing":"smooth"} -> rate -> they share the cores of this machine: lower the rate, or raise --window$
 client unknown -> client={} -> (client-unmeasured)
 server busy but holding -> nodes.0.engine_cpu_pct=95 -> (server-saturated) -> 127\.0\.0\.1:40001.*lower the rate
 server busy and short -> nodes.0.engine_cpu_pct=99 rate.achieved=900 -> rate (server-saturated)
@@ -89,6 +91,12 @@ test('a saturated client or server carries the advice alone', () => {
     const { warnings } = resultWith(`rate.achieved=500 ${limit}`)
     assert.doesNotMatch(warnings.find(({ code }) => code === 'rate')?.message ?? '', /neither/)
   }
+})
+
+test('advice for a writer that fell behind is given once', () => {
+  const { warnings } = resultWith('items.acked=500 items.dropped=500 rate.achieved=500')
+  const told = warnings.map(({ message }) => message).join('\n')
+  assert.equal(told.match(/share the cores/g)?.length, 1, told)
 })
 
 test('the first reason named is the cause, not what came of it', () => {
@@ -191,4 +199,12 @@ test('a master that died is named before what its slots refused, and its success
   const moved = { ...parts, events: parts.events.slice(1) }
   const { warnings } = resultDocument(sampleParts(/** @type {any} */ (moved)))
   assert.ok(!warnings.some(({ code }) => code === 'failover'))
+})
+
+test('a run of workers says how many jobs have an unknown fate', async () => {
+  const { words } = await import('../../lib/loads/workers/words.js')
+  const said = (/** @type {number} */ unknown) =>
+    words.good(/** @type {any} */ ({ jobs: { account: { produced: 28_000, unknown } } }))
+  assert.equal(said(0), 'every job has one place')
+  assert.equal(said(279), '279 jobs of 28,000 may be done or lost, every other has one place')
 })

@@ -129,5 +129,8 @@ export const words = {
     { name: 'production to done', figures: run.latency_us.intended, unit: /** @type {const} */ ('us') },
     { name: 'taken to done', figures: run.latency_us.service, unit: /** @type {const} */ ('us') },
   ],
-  good: () => 'every job has one place',
+  good: (/** @type {Run} */ { jobs: { account } }) =>
+    account?.unknown
+      ? `${several(account.unknown, 'job')} of ${count(account.produced)} may be done or lost, every other has one place`
+      : 'every job has one place',
 }
