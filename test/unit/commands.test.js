@@ -30,7 +30,7 @@ test('millrace names its commands', async (t) => {
   const lines80 = help.stdout.trimEnd().split('\n')
   assert.ok(lines80.length < 24 && lines80.every((line) => line.length <= 80), help.stdout)
   for (const name of Object.keys(commands).filter((each) => !each.includes(' ')))
-    assert.match(help.stdout, new RegExp(` ${name} `))
+    assert.match(help.stdout, new RegExp(`\\b${name}\\b`))
   assert.equal(versions.stdout, `${millraceVersion()}\n`)
   const sentence = "millrace has no command 'staf'; did you mean staff?\n"
   assert.deepEqual([unknown.code, unknown.stderr], [2, sentence])
