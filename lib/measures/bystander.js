@@ -53,7 +53,7 @@ export const bystander = measure({
 
   summary: ({ window }) => ({ bystander_us: percentilesIn(window.bystander_us) }),
   result: { bystander_us: percentiles },
-  metrics: percentileMetrics('bystander', 'bystander', ['p50', 'p90', 'p99', 'max']),
+  metrics: percentileMetrics('bystander', 'other clients', ['p50', 'p90', 'p99', 'max']),
   prometheus: [histogram('bystander_seconds', 'of one PING in each 20 ms to every master', 'bystander_us')],
   times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
   warningCodes: [contendedCode],

@@ -149,7 +149,7 @@ const secondColumns = [
   ['acknowledged', (one) => one.achieved, rate],
   ['p50', (one) => one.latency_us.intended?.p50, us],
   ['p99', (one) => one.latency_us.intended?.p99, us],
-  ['bystander p99', (one) => one.bystander_us?.p99, us],
+  ['other clients p99', (one) => one.bystander_us?.p99, us],
   ['missed', (one) => one.missed ?? ''],
 ]
 
