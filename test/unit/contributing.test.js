@@ -48,7 +48,8 @@ test('what is a file of a folder is imported by the list that the table names', 
     const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.js'))
     // A command is a line of its list, by whose name it is imported.
     const isListed = (/** @type {string} */ name) =>
-      list.includes(`/${name}'`) || list.includes(`\n  ${name.slice(0, -'.js'.length)}: '`)
+      list.includes(`/${name}'`) ||
+      new RegExp(`\\n +'?(?:plan )?${name.slice(0, -'.js'.length)}'?: '`).test(list)
     const imported = names.filter(isListed)
     assert.ok(imported.length > 0, `${lists[0]} imports nothing of ${folder}: ${what}`)
     if (!['a driver', 'a chart of runs'].includes(what))
