@@ -9,10 +9,13 @@ import { storeInMemory } from '../fleet/interval-store.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
 import { readingOf } from '../loads/index.js'
 import { planOf } from '../loads/plan.js'
+import { workAnnouncement } from '../loads/workers/plan.js'
 import { clockOf } from '../measure/run-clock.js'
 import { announcementOf } from '../plan/announced-plan.js'
 import { documentWith } from '../result/facts.js'
+import { announceEnded } from '../servers/plan-key.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
+import { keepsPlans } from '../servers/unsupported-commands.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import {
   agentWords,
@@ -222,6 +225,9 @@ const read = async (settings, needs, undo) => {
   if (joined) checkJoined(found, settings, target)
   if (found.plan.flow === 'workers') {
     const { plan, announced } = found
+    // Never a rival of the producer that comes: it has ended.
+    if (!announced && keepsPlans(target.refused))
+      await unlessInterrupted(stop, announceEnded(target, workAnnouncement(plan, millraceVersion())))
     say(workersWords(plan))
     const jobs = { promise: strategyOf(plan).workers()?.promise }
     const results = begun(settings, needs, plan, {}, { jobs })

@@ -57,6 +57,14 @@ export const announcePlan = async (client, announced, phase = 'begin') => {
 }
 
 /**
+ * Announces a plan that nobody is writing.
+ * @param {Pick<Target, 'topology' | 'control'>} target
+ * @param {Announcement} announced
+ */
+export const announceEnded = ({ topology, control }, announced) =>
+  announcePlan(control(ownerOf(topology, planKey(announced.prefix))), announced, 'end')
+
+/**
  * The error for writing beside another plan.
  * @param {string} address
  * @param {Announcement} announced ours

@@ -101,7 +101,12 @@ export const boxAccount = (client, keys, box, done) => {
       await storeAll()
       await sign(false, { host, settled: true })
     },
-    end: () => sign(true, { host, settled: true }),
+    /** Of a box that did nothing beside a queue without makers, nothing is left. */
+    async end() {
+      const isUnused = stored === 0 && (await client().hlen(keys.makers)) === 0
+      if (isUnused) await client().hdel(keys.boxes, box)
+      else await sign(true, { host, settled: true })
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 import { OPTIONS } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
+import { setNames } from '../../workloads/latest/parts.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
@@ -133,3 +134,30 @@ export const stagesOf = (plan) =>
   plan.work.outputs === null
     ? [plan]
     : [plan, { ...plan, work: { ...plan.work, ...plan.work.outputs, stage: 'output' } }]
+
+/**
+ * What names the keys of workers that no producer has announced, so that writers and cleanup know them.
+ * @param {WorkPlan} plan
+ * @param {string} version
+ */
+export const workAnnouncement = (plan, version) => ({
+  strategy: plan.strategy,
+  quantity: plan.quantity,
+  periodMs: 1000,
+  chunks: 1,
+  totalAgents: 1,
+  sets: setNames(plan.prefix, 1, plan.placement),
+  extraSets: plan.extraSets,
+  placement: plan.placement,
+  taggedItems: plan.taggedItems,
+  buckets: plan.buckets,
+  ttlS: plan.ttlS,
+  valueBytes: plan.valueBytes,
+  payload: plan.payload,
+  seed: plan.seed,
+  stamp: plan.stamp,
+  once: plan.once,
+  paced: false,
+  prefix: plan.prefix,
+  version,
+})
