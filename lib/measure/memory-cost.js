@@ -122,7 +122,10 @@ const reasonAgainst = (known, stored, grown, isApart) => {
   if (elapsedMs < fullS(plan, strategy) * 1000)
     return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`
   if (writersBefore) return 'items of other writers were there before the first write'
-  if (stored <= 0) return 'no items came: they were there before the first write'
+  if (stored <= 0)
+    return plan.flow === 'jobs'
+      ? 'the queue was no longer at the end than before the first job: workers took the jobs'
+      : 'no items came: they were there before the first write'
   // A lease for each of our agents, and possibly the plan of an earlier run.
   const keys = before.keys - agents.length - 1
   if (keys > stored * keysShare)

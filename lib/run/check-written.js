@@ -23,15 +23,23 @@ import { askMany, indexOf } from './check-index.js'
 
 /**
  * present: there, byte by byte. missing: not stored, though it cannot have expired. expired: not stored, and it may have
- * expired. corrupt: other bytes. unranked: stored, but its id is not in its index. lost: items that are missing, corrupt
- * or unranked, each counted once. not_checked: what was not looked at, in words.
- * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, not_checked: string[], examples: string[] }} Checked
+ * expired. corrupt: other bytes. unranked: stored, but its id is not in its index.
+ * rescored: its score is not the time of its write. lost: items that are missing, corrupt,
+ * unranked or rescored, each counted once. not_checked: what was not looked at, in words.
+ * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, rescored: number, not_checked: string[], examples: string[] }} Checked
  */
 
 const batchItems = 10_000
+// Of the clocks of writers and servers, and of a tick that began late.
+const scoreSlackMs = 1000
 const shownExamples = 20
 const nothing = () => {}
-const wordsOf = { missing: 'not there', corrupt: 'other bytes', unranked: 'its id is not in its index' }
+const wordsOf = {
+  missing: 'not there',
+  corrupt: 'other bytes',
+  unranked: 'its id is not in its index',
+  rescored: 'its score is not the time of its write',
+}
 
 /**
  * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.
@@ -117,12 +125,21 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
  * @param {(n: number, atMs: number) => boolean} isOver the time of an item may be over
  */
 const tallyOf = (matches, isOver) => {
-  const counts = { acked: 0, present: 0, lost: 0, missing: 0, expired: 0, corrupt: 0, unranked: 0 }
+  const counts = {
+    acked: 0,
+    present: 0,
+    lost: 0,
+    missing: 0,
+    expired: 0,
+    corrupt: 0,
+    unranked: 0,
+    rescored: 0,
+  }
   /** @type {Checked} */
   const checked = { ...counts, not_checked: [], examples: [] }
   /** @type {Set<number>} of the batch */
   const lost = new Set()
-  const lose = (/** @type {number} */ n, /** @type {'missing' | 'corrupt' | 'unranked'} */ what) => {
+  const lose = (/** @type {number} */ n, /** @type {keyof typeof wordsOf} */ what) => {
     checked[what]++
     lost.add(n)
     if (checked.examples.length < shownExamples) checked.examples.push(`item ${n}: ${wordsOf[what]}`)
@@ -143,6 +160,8 @@ const tallyOf = (matches, isOver) => {
     present() {
       checked.present++
     },
+    /** @param {number} n */
+    rescored: (n) => lose(n, 'rescored'),
     /** The end of a batch. @param {number} items */
     counted(items) {
       checked.acked += items
@@ -169,6 +188,24 @@ function* batchesOf(parts) {
 }
 
 /**
+ * Whether a score is a moment at which its item may have been written: from its due time until its tick would have been
+ * dropped, or with no schedule at any time of the run.
+ * @param {Record<string, any>} plan
+ * @param {number} startedMs
+ * @param {() => number} now
+ * @returns {(atMs: number, bytes: Buffer, from: number, to: number) => boolean}
+ */
+const scoreJudge = ({ rate, rates, pacing, maxBehindMs = Number.POSITIVE_INFINITY }, startedMs, now) => {
+  const isDue = rate !== 'max' && pacing !== 'closed' && !rates
+  return (atMs, bytes, from, to) => {
+    const score = Number(bytes.toString('latin1', from, to))
+    const firstMs = isDue ? atMs : startedMs
+    const lastMs = isDue ? Math.min(now(), atMs + maxBehindMs) : now()
+    return score >= firstMs - scoreSlackMs && score <= lastMs + scoreSlackMs
+  }
+}
+
+/**
  * @param {object} needs
  * @param {Record<string, any>} needs.plan
  * @param {Written} needs.written
@@ -183,7 +220,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const { value } = strategy.reader()
   const lifetimeS = lifetimeOf(/** @type {any} */ (plan))
   // A generous limit: no item expires earlier.
-  const { checked, found, gone, present, counted } = tallyOf(
+  const { checked, found, gone, present, rescored, counted } = tallyOf(
     payloadMatcher(/** @type {any} */ (plan)),
     (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs,
   )
@@ -211,21 +248,35 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     if (cause) throw new ReadError(cause, `${count(refused[cause])} items could not be read: ${cause}`)
   }
 
-  /** @param {number[]} ns @param {number[]} times */
-  const answersTo = (ns, times) => ({
+  const isOnTime = scoreJudge(plan, startedMs, now)
+
+  /** @param {number[]} ns @param {number[]} times @param {boolean} dated */
+  const answersTo = (ns, times, dated) => ({
     values: (
       /** @type {number} */ i,
       /** @type {Buffer | null} */ bytes,
       /** @type {number} */ from,
       /** @type {number} */ to,
     ) => (bytes ? found(ns[i], bytes, from, to) : gone(ns[i], times[i], 'missing')),
-    members: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
+    members: (
+      /** @type {number} */ i,
+      /** @type {Buffer | null} */ bytes,
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+    ) => {
       if (!bytes) gone(ns[i], times[i], 'unranked')
+      else if (dated && !isOnTime(times[i], bytes, from, to)) rescored(ns[i])
     },
     listed: nothing,
-    present: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
-      if (bytes) present()
-      else gone(ns[i], times[i], 'missing')
+    present: (
+      /** @type {number} */ i,
+      /** @type {Buffer | null} */ bytes,
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+    ) => {
+      if (!bytes) gone(ns[i], times[i], 'missing')
+      else if (dated && !isOnTime(times[i], bytes, from, to)) rescored(ns[i])
+      else present()
     },
   })
 
@@ -236,7 +287,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
       if (one.check === 'id') await readById(ns, times)
       else if (index.has(one))
         for (const i of await index.missing(one, ns, times)) gone(ns[i], times[i], 'unranked')
-      else if (one.step) await askMany(driver, ns, one.step, answersTo(ns, times)[one.check])
+      else if (one.step) await askMany(driver, ns, one.step, answersTo(ns, times, one.dated)[one.check])
     }
   }
   for (const { ns, times } of batchesOf(ackedParts(plan, written, startedMs))) {

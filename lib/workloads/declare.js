@@ -101,6 +101,7 @@
  * @property {string} name
  * @property {readonly Slot[]} args
  * @property {number} [most] entries that a list is cut to
+ * @property {boolean} [dated] its answers are scores: the times of the writes
  *
  * @typedef {{ structure: string, nature: string, name: string, args: readonly Slot[] }} Counter a structure that
  *   counts unique items
@@ -506,6 +507,14 @@ export const byId = Object.freeze({ check: 'id', name: '', args: [] })
  * @returns {Check}
  */
 export const byCommand = (what, name, args) => Object.freeze({ check: what, name, args })
+
+/**
+ * Acknowledged items are asked for by their scores, which are the times of their writes.
+ * @param {'members' | 'present'} what
+ * @param {Slot[]} args
+ * @returns {Check}
+ */
+export const byScore = (what, args) => Object.freeze({ check: what, name: 'ZMSCORE', args, dated: true })
 
 /** Ids are looked for in a list, where it is shorter than it may be. @param {Family} list @param {number} most @returns {Check} */
 export const inList = (list, most) => Object.freeze({ check: 'listed', name: 'LRANGE', args: [list], most })

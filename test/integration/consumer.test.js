@@ -448,10 +448,12 @@ describe('on one server', { concurrency: 6 }, () => {
     await redis.del('item:1200')
     await redis.zrem('latest-ids', 'item:3')
     await redis.set('item:4', 'x')
+    await redis.zincrby('latest-ids', 120_000, 'item:5')
+    await redis.zadd('latest-ids', 1, 'item:6')
     const less = await verify(`${folder} --json`)
     assert.equal(less.code, 4)
-    const { acked, present, missing, corrupt, unranked } = JSON.parse(less.stdout)
-    assert.deepEqual([acked, present, missing, corrupt, unranked], [1500, 1498, 1, 1, 1])
+    const { acked, present, missing, corrupt, unranked, rescored } = JSON.parse(less.stdout)
+    assert.deepEqual([acked, present, missing, corrupt, unranked, rescored], [1500, 1498, 1, 1, 1, 2])
 
     const [set, list] = await Promise.all(
       ['--ss --prefix s:', '--slh --prefix l:'].map((line) =>

@@ -155,7 +155,7 @@ export const boundStepsOf = (declared, operation, planFields, binding) => {
 export const checksOf = (declared, planFields, binding) => {
   const checks = declared.check?.(planFields, declared.keys(planFields)) ?? null
   return (
-    checks?.map(({ check, name, args, most = 0 }) => {
+    checks?.map(({ check, name, args, most = 0, dated = false }) => {
       const { family } = keyIn(args, declared.name)
       const index = {
         /** Seconds that its key lives after a write; null: for ever. */
@@ -170,7 +170,7 @@ export const checksOf = (declared, planFields, binding) => {
         check === 'id' || check === 'listed'
           ? null
           : stepOf({ kind: 'gather', name, args, everyMs: 0 }, 'safe', binding, declared.name)
-      return { check, ...index, list, step: /** @type {GatherStep | null} */ (step) }
+      return { check, dated, ...index, list, step: /** @type {GatherStep | null} */ (step) }
     }) ?? null
   )
 }

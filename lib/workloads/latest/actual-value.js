@@ -1,7 +1,7 @@
 // The sorted set holds the values themselves: no keys of their own, no lifetime but the purge.
 import { identityWidth } from '../../traffic/payload.js'
 import { sizeLimits } from '../../traffic/sizes.js'
-import { byCommand, many, strategy } from '../declare.js'
+import { byScore, many, strategy } from '../declare.js'
 import {
   asksOfSets,
   countersOfSets,
@@ -66,8 +66,8 @@ export const actualValue = strategy({
     unique: false,
   }),
   check: (t, k) => [
-    byCommand('present', 'ZMSCORE', [k.set, many(value(t))]),
-    ...k.extra.map((set) => byCommand('members', 'ZMSCORE', [set, many(value(t))])),
+    byScore('present', [k.set, many(value(t))]),
+    ...k.extra.map((set) => byScore('members', [set, many(value(t))])),
   ],
   counters: (_, k) => countersOfSets(k),
   repeat: 'safe',

@@ -1,5 +1,5 @@
 // Each value under its own key; the ids in a sorted set (or several) by time.
-import { byCommand, byId, get, many, strategy } from '../declare.js'
+import { byId, byScore, get, many, strategy } from '../declare.js'
 import {
   asksOfScript,
   asksOfSets,
@@ -35,7 +35,7 @@ const fetchOfSets = (t, k) =>
 /** Each item by its id, and its id in its sorted set and in all extra ones. @param {Omit<RankedKeys, 'item'>} k @param {Family} member */
 export const checkRanked = (k, member) => [
   byId,
-  ...[k.set, ...(k.extra ?? [])].map((set) => byCommand('members', 'ZMSCORE', [set, many(member)])),
+  ...[k.set, ...(k.extra ?? [])].map((set) => byScore('members', [set, many(member)])),
 ]
 
 /** How strategies are read, checked and repeated that keep each value under its own key and the ids in sorted sets. */
