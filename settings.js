@@ -594,7 +594,7 @@ const groups = {
       brief: 'options from a .yaml or .json file, or a run.json' },
     { name: 'idle-cost', key: 'idleCost', type: 'choice', choices: ['auto', 'always', 'never'], default: 'auto',
       help: 'measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item ' +
-        'is known without it; auto = in runs of 10 s and longer' },
+        'is known without it; auto = for 1.5 to 3 s in runs of less than 10 s' },
   ],
   'CloudWatch (for a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,

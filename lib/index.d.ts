@@ -229,7 +229,7 @@ export interface RunOptions {
   warmUp?: string
   /** show the plan, the share of this process, what is found on the target, the memory that the plan takes and the first commands; write nothing */
   dryRun?: boolean
-  /** measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item is known without it; auto = in runs of 10 s and longer */
+  /** measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item is known without it; auto = for 1.5 to 3 s in runs of less than 10 s */
   idleCost?: 'auto' | 'always' | 'never'
   /** a Redis or Valkey beside the target, redis://user:password@host:port/db, where the boxes of one --run meet: type the same on every box */
   control?: string
@@ -404,9 +404,11 @@ export interface WriteResult extends Result {
     cpu_us_per_item_net?: number | null
     cpu_us_per_item_net_uncertainty?: number | null
     fixed_cpu_share?: number | null
+    masters_cpu_us_per_item_net?: number | null
+    cpu_us_per_item_uncertainty?: number | null
     commands?: Record<string, { calls: number; usec: number }> | null
     memory_note?: string | null
-    foreign_calls?: { command: string; calls: number; by?: 'consumers' } | null
+    foreign_calls?: { command: string; calls: number; by?: 'consumers'; calls_per_s?: number; on?: 'masters' | 'replicas'; cpu_share_most?: number } | null
     idle?: null | { why: string; net_bytes_per_s?: number | null } | { cpu_pct: number; uncertainty_pct: number; by_node: Record<string, number> }
   }
   written?: { agents: { agent: number; ticks: number }[]; not_acked: [number, number][]; complete: boolean } | null
@@ -645,6 +647,7 @@ export interface Second {
   latency_us?: { intended?: Histogram | null; service?: Histogram | null } | null
   lateness_us?: Histogram | null
   bystander_us?: Histogram | null
+  pings_sent?: number | null
   client: {
     over_s?: number | null
     cpu_s?: number | null

@@ -14,6 +14,7 @@ import { strategyOfOptions } from './options.js'
 // The servers are measured for 3 to 6 s before the first write of a run of 10 s or more; busy servers take longer.
 const idleFromMs = 10_000
 const idleMs = { least: 3500, most: 6000 }
+const shortIdleMs = { least: 2000, most: 3500 }
 // A phase begins behind the first line of its writer and ends with a whole line.
 const lineMs = 1000
 // Operations a millisecond of a server on one core: passes run as fast as it answers.
@@ -32,8 +33,8 @@ const serversMs = ({ cluster }, { startMs }) => (cluster ? 4000 : 500) + startMs
 /** @param {Cell['legs'][number]} leg @param {number} runMs @param {Timing} timing */
 const idleOf = ({ options }, runMs, { startMs }) => {
   const asked = options['idle-cost'] ?? 'auto'
-  const isMeasured = asked === 'always' || (asked === 'auto' && runMs >= idleFromMs)
-  return isMeasured ? Math.min(idleMs.most, idleMs.least + 0.6 * startMs) : 0
+  const { least, most } = asked === 'always' || runMs >= idleFromMs ? idleMs : shortIdleMs
+  return asked === 'never' ? 0 : Math.min(most, least + 0.6 * startMs)
 }
 
 /** What is loaded before a run, and read back after it. @param {Cell['legs'][number]['options']} options */

@@ -1,6 +1,7 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
 import { sums as total } from '../base/sums.js'
+import { opensWhileItRuns } from '../loads/names.js'
 import { storedAtCost } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
 import { ofWriters } from '../measures/index.js'
@@ -192,6 +193,8 @@ export const partsOfFleet = (known) => {
     acked,
     measuredS,
     idle,
+    processes: known.descriptions.length,
+    opensConnections: opensWhileItRuns(plan),
     ledger: { measured, commands: { repeated: 0, ...all.commands } },
     storedData: {
       before: known.before ?? noHeld,

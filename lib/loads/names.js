@@ -82,3 +82,6 @@ export const kindOf = ({ clients, flow = clients ? 'clients' : 'ticks' }) => {
 
 /** @param {Parameters<typeof kindOf>[0]} plan */
 export const namesOfKind = (plan) => names[kindOf(plan)]
+
+/** Whether a load opens connections while it runs: clients replace theirs. @param {Parameters<typeof kindOf>[0] & { reconnectHz?: number | null }} plan */
+export const opensWhileItRuns = (plan) => !namesOfKind(plan).inBatches || Boolean(plan.reconnectHz)

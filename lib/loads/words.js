@@ -1,5 +1,6 @@
 // Words that several kinds of load share.
 import { bytes, count, facts, period, plainText, several } from '../base/units.js'
+import { othersText } from '../measure/others.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { namesOfKind } from './names.js'
 
@@ -58,8 +59,30 @@ export const writingWords = (plan, { first = [], data = [], commands = [], last 
   ])
 }
 
+/**
+ * Who else was at work on the servers, where what they cost is not known; empty: nobody. Earlier versions named a command.
+ * @param {Pick<WriteRun, 'server' | 'plan'>} run
+ */
+export const othersWords = ({ server, plan }) => {
+  const { foreign_calls: others } = server
+  if (!others) return ''
+  const who = others.by === 'consumers' ? `consumers of ${plan.strategy} were` : 'others were'
+  const { command, calls, calls_per_s: hz, on } = others
+  const what =
+    hz === undefined || on === undefined
+      ? `${count(calls)} ${plainText(command).toUpperCase()}`
+      : `${othersText({ command, calls_per_s: hz })} on the ${on}`
+  return `${who} at work: ${what}`
+}
+
 /** Why a run of writers counts. @param {WriteRun} run */
-export const goodOfWriters = ({ plan, rate: { nominal } }) => {
+export const goodOfWriters = (run) => {
+  const others = othersWords(run)
+  return `${sustainedWords(run)}${others && `; but ${others}`}`
+}
+
+/** @param {WriteRun} run */
+const sustainedWords = ({ plan, rate: { nominal } }) => {
   const what = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
   return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : what}`
 }

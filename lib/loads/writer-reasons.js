@@ -9,6 +9,7 @@ import { isRedirect } from '../transport/refusals.js'
 import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { namesOfKind } from './names.js'
+import { othersWords } from './words.js'
 
 /**
  * @import { NodeFigures } from '../result/document.js'
@@ -291,14 +292,10 @@ const observations = (run) => {
       `this process wrote ${asPercent(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
     ],
     [
-      Boolean(server.foreign_calls) && server.foreign_calls?.by !== 'consumers',
-      'foreign-load',
-      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application is at work there, and their CPU and network per item include what it cost`,
-    ],
-    [
-      server.foreign_calls?.by === 'consumers',
-      'consumers',
-      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} as consumers of ${run.plan.strategy} do: their CPU and network per item include what these cost`,
+      // Readers of the run have a note of their own.
+      Boolean(server.foreign_calls) && !(run.readers && server.foreign_calls?.by === 'consumers'),
+      server.foreign_calls?.by === 'consumers' ? 'consumers' : 'foreign-load',
+      `${othersWords(/** @type {any} */ (run))}; their part of the servers' CPU and network is not known, and is in what an item cost`,
     ],
     [
       (server.fixed_cpu_share ?? 0) > limits.fixedShare,

@@ -2,6 +2,7 @@
 
 import { isScheduled } from '../plan/pacer.js'
 import { memoryCost } from './memory-cost.js'
+import { othersBy, othersIn } from './others.js'
 
 /**
  * @import { NodeTotals } from '../measures/nodes.js'
@@ -11,56 +12,8 @@ import { memoryCost } from './memory-cost.js'
  * @import { Presence } from './presence.js'
  */
 
-// Fewer calls by others are not reported.
+// Fewer calls of the command that counts items are not those of others.
 const foreignPart = 0.05
-
-// What a run sends beside its items: PINGs, the sampler, leases, the plan, clocks and what reads the account of a
-// queue. Replicas acknowledge by REPLCONF.
-const besideItems = new Set(
-  (
-    'ping info replconf psync auth hello select asking readonly time eval evalsha get getrange set setrange del unlink ' +
-    'exists hget hgetall hset hdel hlen pttl pexpire type scan dbsize multi exec'
-  ).split(' '),
-)
-// More calls a second than this, and than each box asks for the leases of all others, are none of those.
-const besideHz = 50
-
-/**
- * The command that took most of the servers' time of those that no writer of the run sent, where that is worth a word.
- * Consumers of the model run all of its reads; a program that runs some of them is another application.
- * @param {object} known
- * @param {Plan} known.plan
- * @param {Pick<ReturnType<typeof strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
- * @param {NodeTotals['commands']} known.commands of the masters in the window
- * @param {readonly { overS: number }[]} known.watched for how long each node was
- */
-const foreignWork = ({ plan, strategy, commands, watched }) => {
-  if (strategy.runsUnknown) return null
-  const { totalAgents, agents } = plan
-  const asksHz = totalAgents * Math.ceil(totalAgents / Math.max(1, agents.length))
-  const mostCalls = (besideHz + asksHz) * Math.max(1, ...watched.map(({ overS }) => overS))
-  const consumers = strategy.consumerCommands
-  const isRead = [...consumers.signs].some((name) => name in commands)
-  const all = Object.entries(commands)
-  const leastUsec = foreignPart * all.reduce((sum, [, use]) => sum + use.usec, 0)
-  const others = all.filter(
-    ([name, { calls }]) =>
-      !strategy.runCommands.has(name) &&
-      !name.includes('|') &&
-      name !== 'ping' &&
-      !(besideItems.has(name) && calls < mostCalls),
-  )
-  const mostOf = (/** @type {typeof all} */ list) => {
-    const took = list.reduce((sum, [, use]) => sum + use.usec, 0)
-    const [most] = list.toSorted(([, a], [, b]) => b.usec - a.usec)
-    return most && took > leastUsec ? { command: most[0], calls: most[1].calls } : null
-  }
-  const ofConsumers = (/** @type {string} */ name) => isRead && consumers.all.has(name)
-  const foreign = mostOf(others.filter(([name]) => !ofConsumers(name)))
-  if (foreign) return foreign
-  const reads = mostOf(others.filter(([name]) => ofConsumers(name)))
-  return reads && { ...reads, by: /** @type {const} */ ('consumers') }
-}
 
 /**
  * Items that were stored in the measured window, of which it has its rate, and by which its CPU and bytes are divided. Where
@@ -123,7 +76,7 @@ export const shareOf = ({ plan, strategy, stored, counted, unsure, commands, wri
   const { signs, all: theirs } = strategy.consumerCommands
   const isShared = counting !== null && theirs.has(counting) && [...signs].some((name) => name in commands)
   const calls = counting === null || isShared ? 0 : (commands[counting]?.calls ?? 0)
-  if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
+  if (counting === null || calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
   // ours, and no other writer's. Between these bounds the leases decide.
   const least = Math.min(1, surely / calls)
@@ -151,6 +104,8 @@ export const shareOf = ({ plan, strategy, stored, counted, unsure, commands, wri
  * @param {NodeTotals['counted']} [known.counted] not of a fleet, one box of which asks for INFO
  * @param {Idle | Unknown} known.idle
  * @param {Presence} known.writers
+ * @param {number} [known.processes] of the run, where that is known
+ * @param {boolean} [known.opensConnections] while it runs
  */
 export const storedAtCost = ({ ledger, acked, measuredS, storedData, ...known }) => {
   const { plan, strategy } = known
@@ -166,20 +121,25 @@ export const storedAtCost = ({ ledger, acked, measuredS, storedData, ...known })
 
 /**
  * The measurements of the servers that are not divided by items.
- * @typedef {{ totals: Pick<NodeTotals, 'commands' | 'evicted' | 'watched'>, idle: Idle | Unknown }} OfServers over the window
+ * @typedef {{ totals: Pick<NodeTotals, 'commands' | 'evicted' | 'roles'>, idle: Idle | Unknown, processes?: number, opensConnections?: boolean }} OfServers over the
+ *   window; processes: how many of the run there were
  * @param {Omit<Parameters<typeof shareOf>[0], 'commands'> & OfServers & { memory: ReturnType<typeof memoryCost> }} needs
  */
 export const serverCosts = ({ stored, totals, idle, memory, ...known }) => {
   const { plan, strategy } = known
-  const { commands, evicted, watched } = totals
+  const { commands, evicted, roles } = totals
   const { share, all, foreign } = shareOf({ ...known, stored, commands })
+  const { own, mean } = known.writers
+  const processes = known.processes ?? 1 + Math.max(0, Math.ceil((mean ?? own) - own))
+  const others = foreign
+    ? othersBy(foreign, roles.masters)
+    : othersIn(roles, { plan, strategy, processes, opensConnections: known.opensConnections ?? false })
   const names = Object.entries(commands).filter(([name]) => strategy.commandNames.has(name))
   return {
     // A run that stored nothing has no costs per item.
-    costed: { items: stored === 0 ? 0 : all, idle },
+    costed: { items: stored === 0 ? 0 : all, idle, others },
     server: {
       ...{ share, ...memory, evicted },
-      foreign_calls: foreign ?? foreignWork({ plan, strategy, commands, watched }),
       commands: Object.fromEntries(names),
     },
   }

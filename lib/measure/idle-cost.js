@@ -80,28 +80,38 @@ export const agreed = (seconds) => {
 }
 
 /**
- * One-second samples until three in a row agree, six at most. It stops when another program writes.
+ * Samples until three in a row agree in which nobody else was at work, six at most. It stops when other writers
+ * of the run begin.
  * @param {object} needs
  * @param {() => Promise<NodeRow[]>} needs.sample
  * @param {(ms: number) => Promise<void>} needs.sleep
  * @param {(rows: readonly NodeRow[][]) => Promise<string | null>} needs.disturbed why what was seen is not idle
+ * @param {number} [needs.lengthMs] of a sample
+ * @param {(rows: readonly NodeRow[]) => string | null} [needs.others] who else was at work in a second; null: nobody
  * @returns {Promise<Idle | Unknown>}
  */
-export const idleCost = async ({ sample, sleep, disturbed }) => {
+export const idleCost = async ({ sample, sleep, disturbed, others = () => null, lengthMs = 1000 }) => {
   await sample()
   /** @type {NodeRow[][]} */
   const seconds = []
+  /** @type {(string | null)[]} */
+  const seen = []
   while (seconds.length < mostSamples) {
-    await sleep(1000)
-    seconds.push(await sample())
-    const why = await disturbed(seconds.slice(-1))
+    await sleep(lengthMs)
+    const rows = await sample()
+    seconds.push(rows)
+    seen.push(others(rows))
+    const why = await disturbed([rows])
     if (why !== null) return { why }
-    const idle = seconds.length < wanted ? null : agreed(seconds.slice(-wanted))
+    const isAlone = seconds.length >= wanted && seen.slice(-wanted).every((who) => who === null)
+    const idle = isAlone ? agreed(seconds.slice(-wanted)) : null
     if (idle) return idle
   }
-  const seen = seconds.map((rows) => totalPct(rows)?.toFixed(2) ?? 'none').join(', ')
+  const who = seen.findLast((one) => one !== null)
+  if (who) return { why: `${who} before the first write`, net_bytes_per_s: netBytesOf(seconds) }
+  const pcts = seconds.map((rows) => totalPct(rows)?.toFixed(2) ?? 'none').join(', ')
   return {
-    why: `before the first write the servers were not steady: ${seen} % of a core in one-second samples`,
+    why: `before the first write the servers were not steady: ${pcts} % of a core in samples of ${lengthMs / 1000} s`,
     net_bytes_per_s: netBytesOf(seconds),
   }
 }

@@ -14,6 +14,7 @@ import { addressOf } from '../servers/address.js'
  * @property {number} expired
  * @property {number} evicted
  * @property {number} threaded reads and writes that io-threads did; 0 where the server has none
+ * @property {number} connections that were accepted
  *
  * @typedef {object} Gauges
  * @property {number | null} memory_bytes
@@ -147,6 +148,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       expired: number('expired_keys'),
       evicted: number('evicted_keys'),
       threaded: (number('io_threaded_reads_processed') || 0) + (number('io_threaded_writes_processed') || 0),
+      connections: number('total_connections_received'),
     },
     active: activeTimes(fields),
     loops: ioThreadsLoop(fields),

@@ -33,6 +33,8 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @property {number | null} evicted
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
  * @property {Record<string, CommandUse>} commands
+ * @property {number | null} [connections] that it accepted
+ * @property {Record<string, number>} [asked] commands that we sent it beside the load, by name
  *
  * @typedef {object} Replication a replica's
  * @property {string} link 'up' or 'down'
@@ -46,8 +48,9 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number }} Answer carried: items that
- *   were stored when it came, and when it was asked for; infoBytes: how long it was
+ * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number, asked?: Record<string, number> }} Answer
+ *   carried: items that were stored when it came, and when it was asked for; infoBytes: how long it was; asked: what we had
+ *   sent the node beside the load
  *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
@@ -84,7 +87,16 @@ const rates = (delta) => ({
   expired: finite(delta.expired),
   evicted: finite(delta.evicted),
   commands: delta.commands,
+  connections: finite(delta.connections),
 })
+
+/** What was sent between two answers. @param {Record<string, number>} before @param {Record<string, number>} after */
+const sentBetween = (before, after) =>
+  Object.fromEntries(
+    Object.entries(after).flatMap(([name, n]) =>
+      n > (before[name] ?? 0) ? [[name, n - (before[name] ?? 0)]] : [],
+    ),
+  )
 
 /** The nodes that the target names now are listed. @param {Map<string, Watch>} watches @param {readonly SampledNode[]} nodes */
 const follow = (watches, nodes) => {
@@ -124,8 +136,9 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
     carried: answer.carried - last.carried,
     carried_asked: answer.carriedAsked - last.carriedAsked,
   }
+  const asked = last.asked && answer.asked && { asked: sentBetween(last.asked, answer.asked) }
   // The server counts an answer when it has sent it, after its text was made.
-  return { ...rates(delta), info_bytes: last.infoBytes, ...items, ...incident }
+  return { ...rates(delta), info_bytes: last.infoBytes, ...items, ...asked, ...incident }
 }
 
 /**
@@ -140,9 +153,10 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
  * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
  * @param {number} [needs.db] the database that is ours
  * @param {() => number} [needs.carried] items that were stored so far
+ * @param {(address: string) => Record<string, number>} [needs.sent] commands that we sent a node beside the load so far, by name
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
-export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, onRows }) => {
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, sent, onRows }) => {
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   /** @type {Promise<NodeRow[]> | null} */
@@ -156,9 +170,9 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
     const asked = { askedMs: clock(), carriedAsked: carried?.() ?? 0 }
     try {
       const text = await info(watch.node.address)
-      const atMs = clock()
-      const items = carried?.() ?? 0
-      watch.answer = { ...reading(parseInfo(text), atMs), ...asked, carried: items, infoBytes: text.length }
+      const own = sent && { asked: sent(watch.node.address) }
+      const read = { ...reading(parseInfo(text), clock()), infoBytes: text.length }
+      watch.answer = { ...read, ...asked, ...own, carried: carried?.() ?? 0 }
     } catch {
       watch.failed = true
     }

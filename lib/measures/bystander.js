@@ -2,7 +2,8 @@
 // from the moment it was due. Times in us.
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
-import { timesField } from './fields.js'
+import { pingsPath } from '../measure/others.js'
+import { amount, timesField } from './fields.js'
 import {
   histogram,
   measure,
@@ -20,7 +21,7 @@ const contendedCode = 'bystander-contended'
 export const bystander = measure({
   name: 'bystander',
   of: ['writers'],
-  record: { bystander_us: timesField() },
+  record: { bystander_us: timesField(), [pingsPath]: amount('count') },
   by: 'one',
 
   async open({ masters, access, covers, elapsed, note, tap }) {
@@ -29,10 +30,12 @@ export const bystander = measure({
       import('../measure/latency.js'),
     ])
     const latency = series({ isFolded: true })
+    let pings = 0
     const thread = bystanderThread({
       masters,
       access,
       record: (agoMs, us) => {
+        pings++
         const dueMs = elapsed() - agoMs
         if (covers(dueMs)) latency.record(us)
         tap?.record('bystander_us', dueMs, us)
@@ -43,7 +46,9 @@ export const bystander = measure({
       start: thread.start,
       second() {
         thread.collect()
-        return { bystander_us: latency.endSecond() }
+        const sent = pings
+        pings = 0
+        return { bystander_us: latency.endSecond(), [pingsPath]: sent }
       },
       stop: thread.stop,
       warnings: () => contended(thread.lateShare()),

@@ -7,27 +7,73 @@ import { nodeTotals } from './nodes.js'
 /**
  * @import { Costed } from './measure.js'
  * @import { NodeTotals } from './nodes.js'
+ * @import { Others } from '../measure/others.js'
  */
 
 const disturbed = { why: 'the servers used more while idle than while items were written' }
 
-/** @param {Pick<NodeTotals, 'cpu_s' | 'net_bytes' | 'info_bytes' | 'watched'>} totals @param {Costed} costed */
-export const costsOf = (
-  { cpu_s: cpuS, net_bytes: netBytes, info_bytes: infoBytes, watched },
-  { items, idle },
-) => {
-  const net = netCostOf({ cpuS, items, idle, nodes: watched })
-  const overS = Math.max(0, ...watched.map((node) => node.overS))
+// Where others may have cost more than this part of what is left for the items, their part is not known.
+const mostOfOthers = 0.05
+
+/** @typedef {Pick<NodeTotals, 'cpu_s' | 'masters_cpu_s' | 'cpu_repeats' | 'net_bytes' | 'info_bytes' | 'watched'>} Totals */
+
+/**
+ * What an item cost on some nodes without their idle cost, with its uncertainty; null: not known.
+ * @param {{ cpuS: number | null, repeats: number | null, othersS: number, nodes: NodeTotals['watched'] } & Costed} of
+ */
+const netOn = ({ cpuS, repeats, othersS, nodes, items, idle }) => {
+  const found = netCostOf({ cpuS, items, idle, nodes })
+  const leftS = found ? (found.net * items) / 1e6 : Number(cpuS)
+  const isOfOthers = othersS > leftS * mostOfOthers
+  const known = found && !isOfOthers ? found : null
   return {
-    cpu_us_per_item: per(cpuS, items, 1e6),
-    cpu_us_per_item_net: net?.net ?? null,
-    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
-    fixed_cpu_share: net?.fixed_share ?? null,
-    idle: net === null && items > 0 && cpuS !== null && !('why' in idle) ? disturbed : idle,
+    isOfOthers,
+    net: known?.net ?? null,
+    uncertainty:
+      known && repeats !== null
+        ? Math.hypot(known.uncertainty, (repeats * known.net) / (1 - known.fixed_share)) +
+          (othersS * 1e6) / items
+        : null,
+    fixedShare: found?.fixed_share ?? null,
+  }
+}
+
+/** @param {Totals} totals @param {Costed} costed */
+export const costsOf = (totals, costed) => {
+  const { cpu_s: cpuS, masters_cpu_s: mastersS, net_bytes: netBytes, info_bytes: infoBytes, watched } = totals
+  const { items, idle, others } = costed
+  const { cpu_repeats: repeats } = totals
+  const gross = per(cpuS, items, 1e6)
+  const all = netOn({ ...costed, cpuS, repeats, othersS: others?.cpu_s ?? 0, nodes: watched })
+  const masters = watched.filter(({ role }) => role === 'master')
+  const ofMasters = netOn({
+    ...costed,
+    cpuS: mastersS,
+    repeats,
+    othersS: others?.masters_cpu_s ?? 0,
+    nodes: masters,
+  })
+  const overS = Math.max(0, ...watched.map((node) => node.overS))
+  const isUnknown = all.net === null && !all.isOfOthers
+  return {
+    cpu_us_per_item: gross,
+    cpu_us_per_item_uncertainty: gross === null || repeats === null ? null : gross * repeats,
+    cpu_us_per_item_net: all.net,
+    cpu_us_per_item_net_uncertainty: all.uncertainty,
+    masters_cpu_us_per_item_net: ofMasters.net,
+    fixed_cpu_share: all.fixedShare,
+    foreign_calls: all.isOfOthers && others ? foreignOf(others, Number(cpuS)) : null,
+    idle: isUnknown && items > 0 && cpuS !== null && !('why' in idle) ? disturbed : idle,
     net_bytes_per_item: per(netBytes, items),
     net_bytes_per_item_net: netBytesBeside({ netBytes, infoBytes, items, idle, overS }),
   }
 }
+
+/** @param {Others} others @param {number} cpuS of all */
+const foreignOf = ({ cpu_s: othersS, masters_cpu_s: _, ...named }, cpuS) => ({
+  ...named,
+  cpu_share_most: cpuS > othersS ? othersS / cpuS : 1,
+})
 
 export const costs = measure({
   ...derived,

@@ -7,6 +7,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @import { Percentiles } from '../base/samples.js'
  * @import { Measure, Taker } from './contract.js'
  * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Others } from '../measure/others.js'
  * @import { Times } from '../measure/latency.js'
  * @import { Snapshot } from '../measure/seconds.js'
  * @import { Fields, Folded } from './fold.js'
@@ -42,6 +43,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @typedef {object} Costed what the servers' work is divided by, and what they use besides
  * @property {number} items of all writers; 0: none was stored
  * @property {Idle | Unknown} idle
+ * @property {Others | null} [others] who else was at work on the servers
  *
  * @typedef {object} Metric a number of run.json
  * @property {string} title

@@ -1,15 +1,22 @@
 // What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
 // one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
-import { amount, counts, eachField } from './fields.js'
+
+import { pingsPath } from '../measure/others.js'
+import { repeatShare, sideBySide } from '../measure/spread.js'
+import { amount, counts, eachField, parts } from './fields.js'
 import { figure, measure, per } from './measure.js'
 
 /**
  * @import { NodeFigures } from '../result/document.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Folded } from './fold.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { RoleTotals } from '../measure/others.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too
+ * @property {number | null} masters_cpu_s of it the masters'
+ * @property {number | null} cpu_repeats within which part of it that of a repeat lies; null: too short to be known
  * @property {number | null} net_bytes of the masters, in and out
  * @property {number} info_bytes of them our INFO
  * @property {number | null} evicted by the masters, since their first answers: before the window too
@@ -17,7 +24,8 @@ import { figure, measure, per } from './measure.js'
  * @property {number} carried items that were stored between the answers of the node that was watched for the longest time
  * @property {{ least: number, most: number }} counted our items among these commands: stored between the same two answers, by
  *   when each was asked for and when it came, of the masters that were watched for the shortest and the longest time
- * @property {{ address: string, overS: number }[]} watched for how long each node was
+ * @property {{ address: string, role: string, overS: number }[]} watched for how long each node was
+ * @property {{ masters: RoleTotals, replicas: RoleTotals | null }} roles what the nodes of each role ran
  */
 
 const fields = {
@@ -32,6 +40,9 @@ const fields = {
   carried_asked: amount('count'),
   evicted: amount('count'),
   commands: counts(),
+  connections: amount('count'),
+  asked: counts(),
+  parts: parts(),
   gaps: amount('count'),
 }
 
@@ -47,9 +58,14 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
     ...{ address, shard, role, at_ms },
     ...(typeof memory_bytes === 'number' && { memory_bytes }),
     ...(cpu_upper_bound && { cpu_upper_bound }),
+    ...partOf(row),
     gaps: row.gap ? 1 : 0,
   }
 }
+
+/** A node that reports no items has them as evenly as time. @param {Pick<NodeRow, 'cpu_s' | 'carried' | 'over_ms'>} row */
+const partOf = ({ cpu_s: cpuS, carried, over_ms: overMs }) =>
+  typeof cpuS === 'number' ? { parts: [cpuS, carried ?? overMs ?? 0] } : {}
 
 const byAddress = eachField(({ address }) => address, fields)
 
@@ -115,19 +131,21 @@ const measuredIn = (window, whole) =>
   Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
 
 /** Nodes of run.json. @param {Record<string, any>} folded @param {number} [stretch] of the time that the seconds took */
-export const nodesIn = (folded, stretch = 1) =>
-  Object.values(byAddress.acrossSources(null, folded)).map(
-    ({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
-      ...{ address, shard, role },
-      engine_cpu_pct: per(sum.engine_cpu_s, overMs, 1e5 * stretch),
-      cpu_pct: per(sum.cpu_s, overMs, 1e5 * stretch),
-      commands_per_s: per(sum.calls, overMs, 1000 * stretch),
-      memory_bytes: sum.memory_bytes ?? null,
-      sampled_s: (overMs ?? 0) / 1000,
-      ...(cpu_upper_bound && { cpu_upper_bound }),
-      gaps: sum.gaps,
-    }),
-  )
+export const nodesIn = (folded, stretch = 1) => {
+  const all = Object.values(byAddress.acrossSources(null, folded))
+  const longestMs = Math.max(0, ...all.map((/** @type {any} */ { over_ms: overMs }) => overMs ?? 0))
+  return all.map(({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
+    ...{ address, shard, role },
+    engine_cpu_pct: per(sum.engine_cpu_s, overMs, 1e5 * stretch),
+    cpu_pct: per(sum.cpu_s, overMs, 1e5 * stretch),
+    commands_per_s: per(sum.calls, overMs, 1000 * stretch),
+    memory_bytes: sum.memory_bytes ?? null,
+    sampled_s: (overMs ?? 0) / 1000,
+    ...(cpu_upper_bound && { cpu_upper_bound }),
+    // A node that came later has gaps before it.
+    gaps: Math.max(sum.gaps, Math.floor((longestMs - (overMs ?? 0)) / 1000)),
+  }))
+}
 
 /** Commands that the nodes of a role ran. @param {Record<string, any>} folded @param {'master' | 'replica'} role @returns {Record<string, CommandUse>} */
 export const commandsOfRole = (folded, role) =>
@@ -139,7 +157,9 @@ export const commandsOfRole = (folded, role) =>
 const sumOf = (rows, ...names) => {
   const watched = rows.filter(({ over_ms: overMs }) => overMs > 0)
   const values = watched.flatMap((row) => names.map((name) => row[name]))
-  return values.length === 0 || values.includes(null) ? null : values.reduce((sum, n) => sum + n, 0)
+  return values.length === 0 || values.some((n) => n === null || n === undefined)
+    ? null
+    : values.reduce((sum, n) => sum + n, 0)
 }
 
 /** @param {Folded} window @param {Folded} whole @returns {NodeTotals} */
@@ -149,8 +169,11 @@ export const nodeTotals = (window, whole) => {
   const masters = rows.filter(({ role }) => role === 'master')
   const nodes = Object.values(byAddress.acrossSources(null, folded))
   const carried = Math.max(0, ...nodes.map(({ carried }) => carried ?? 0))
+  const replicas = rows.filter(({ role }) => role === 'replica')
   return {
     cpu_s: sumOf(rows, 'cpu_s'),
+    masters_cpu_s: sumOf(masters, 'cpu_s'),
+    cpu_repeats: repeatsOf(nodes),
     net_bytes: sumOf(masters, 'net_in_bytes', 'net_out_bytes'),
     info_bytes: sumOf(masters, 'info_bytes') ?? 0,
     evicted: sumOf(
@@ -163,9 +186,34 @@ export const nodeTotals = (window, whole) => {
       least: Math.min(carried, ...masters.map(({ carried }) => carried ?? 0)),
       most: Math.max(carried, ...nodes.map(({ carried_asked: asked }) => asked ?? 0)),
     },
-    watched: nodes.map(({ address, over_ms: overMs }) => ({ address, overS: (overMs ?? 0) / 1000 })),
+    watched: nodes.map(({ address, role, over_ms: overMs }) => ({
+      address,
+      role,
+      overS: (overMs ?? 0) / 1000,
+    })),
+    roles: {
+      masters: roleTotals(masters, window[pingsPath] ?? null),
+      replicas: replicas.length > 0 ? roleTotals(replicas, 0) : null,
+    },
   }
 }
+
+/** By the seconds of all nodes together; where one was not watched as long as others, by the node with the most CPU. @param {any[]} nodes */
+const repeatsOf = (nodes) => {
+  const known = nodes.filter((node) => node.parts)
+  const [most] = known.toSorted((a, b) => (b.cpu_s ?? 0) - (a.cpu_s ?? 0))
+  return repeatShare(sideBySide(known.map((node) => node.parts)) ?? most?.parts ?? null)
+}
+
+/** @param {any[]} rows of nodes of one role @param {number | null} pings @returns {RoleTotals} */
+const roleTotals = (rows, pings) => ({
+  pings,
+  nodes: rows.length,
+  overS: Math.max(0, ...rows.map(({ over_ms: overMs }) => overMs ?? 0)) / 1000,
+  commands: rows.reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {},
+  asked: rows.reduce((sum, { asked }) => fields.asked.acrossSources(sum, asked), null),
+  connections: sumOf(rows, 'connections'),
+})
 
 /**
  * The node that works hardest, by its main thread; undefined where there are no such nodes.

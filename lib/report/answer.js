@@ -6,7 +6,7 @@ import { bytes, count, facts, micros, percent, period, plainText } from '../base
 import { readRows } from '../loads/fetches/words.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
-import { storedUnitOf, unitOf } from '../loads/words.js'
+import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'
 import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
@@ -32,11 +32,17 @@ const burstUs = 1000
 const costRows = ({ server, plan }) => {
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net, net_bytes_per_item_net: netBytes } = server
   const each = `per ${unitOf(plan)}`
-  const within = micros(server.cpu_us_per_item_net_uncertainty)
+  const others = othersWords({ server, plan })
+  const within = (/** @type {number | null | undefined} */ us) =>
+    typeof us === 'number' ? ` ± ${micros(us)}` : ''
   const cpu =
     typeof net === 'number'
-      ? `${micros(net)} ± ${within} ${each} without the idle cost, ${micros(gross)} with it`
-      : `${micros(gross)} ${each}${typeof gross === 'number' ? ', idle cost included' : ''}`
+      ? `${micros(net)}${within(server.cpu_us_per_item_net_uncertainty)} ${each} without the idle cost, ${micros(gross)} with it`
+      : `${micros(gross)}${within(server.cpu_us_per_item_uncertainty)} ${each}${typeof gross === 'number' && !others ? ', idle cost included' : ''}`
+  const masters = server.masters_cpu_us_per_item_net
+  const beside = others
+    ? `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)} net` : ''}`
+    : ''
   const all = bytes(server.net_bytes_per_item)
   // At a high rate both are the same.
   const network =
@@ -45,7 +51,7 @@ const costRows = ({ server, plan }) => {
       : `${all} ${each}`
   const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
   return [
-    { label: 'server CPU', text: cpu },
+    { label: 'server CPU', text: `${cpu}${beside}` },
     {
       label: 'memory',
       text: `${bytes(server.memory_bytes_per_item)} per ${storedUnitOf(plan)}${note}`,

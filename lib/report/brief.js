@@ -4,7 +4,7 @@
 import { bytes, count, micros, percent, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
-import { storedUnitOf, unitOf } from '../loads/words.js'
+import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'
 import { clientLimit } from '../measures/client-limit.js'
 import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
@@ -31,7 +31,7 @@ const burstUs = 1000
 // Of every run.
 const usual = new Set(['warm-up'])
 // Said by a row already, or nothing that the user could change.
-const notNotes = new Set(['idle-cost', 'share', 'consumers', ...timesByWarning.keys()])
+const notNotes = new Set(['idle-cost', 'share', 'consumers', 'foreign-load', ...timesByWarning.keys()])
 
 /** 'local cluster 3+3, Redis 7.0.15' @param {Run} run */
 const serversWords = ({ target, nodes, versions }) => {
@@ -85,13 +85,18 @@ const headOf = (run, shown) => {
   const broken = failed.filter(({ value }) => value !== null)
   if (broken.length > 0) return { word: 'FAILED', good: false, text: failedWords(broken, shown) }
   if (failed.length > 0) return { word: 'CANNOT TELL', good: false, text: failedWords(failed, shown) }
-  return { word: 'VALID', good: true, text: runWords(run) }
+  const others = 'server' in run && run.kind === 'producer' && othersWords(run) ? '; others were at work' : ''
+  return { word: 'VALID', good: true, text: `${runWords(run)}${others}` }
 }
 
-/** @param {WriteRun['server']} server @param {string} unit */
-const cpuWords = ({ cpu_us_per_item: gross, cpu_us_per_item_net: net, ...server }, unit) => {
+/** @param {WriteRun} run @param {string} unit */
+const cpuWords = ({ server, plan }, unit) => {
+  const { cpu_us_per_item: gross, cpu_us_per_item_net: net } = server
   if (typeof gross !== 'number') return ''
-  if (typeof net !== 'number') return `${micros(gross)} per ${unit}, idle included`
+  const others = othersWords({ server, plan })
+  if (others) return `${micros(gross)} per ${unit} with all; ${others}`
+  if (typeof net !== 'number')
+    return `${withinWords(gross, server.cpu_us_per_item_uncertainty)} per ${unit}, idle included`
   return `${withinWords(net, server.cpu_us_per_item_net_uncertainty)} per ${unit}, idle excluded`
 }
 
@@ -104,12 +109,13 @@ const withinWords = (us, within) => {
 }
 
 /** What the item cost. @param {WriteRun} run @returns {Row[]} */
-const costRows = ({ server, plan }) => {
+const costRows = (run) => {
+  const { server, plan } = run
   const unit = unitOf(plan)
   const { memory_bytes_per_item: memory, memory_note: note } = server
   const network = server.net_bytes_per_item_net ?? server.net_bytes_per_item
   return [
-    { label: 'server CPU', text: cpuWords(server, unit) },
+    { label: 'server CPU', text: cpuWords(run, unit) },
     {
       label: 'memory',
       text:

@@ -65,6 +65,8 @@ const server = {
   foreign_calls: null,
   cpu_us_per_item_net: null,
   cpu_us_per_item_net_uncertainty: null,
+  cpu_us_per_item_uncertainty: null,
+  masters_cpu_us_per_item_net: null,
   fixed_cpu_share: null,
   idle: null,
   commands: null,

@@ -119,8 +119,10 @@ const rows = [
   ['rate.nominal', 'target rate', 'rate', 'neither'],
   ['rate.achieved', 'rate achieved', 'rate', 'more'],
   [netCost, 'server CPU per item, net of the idle cost', 'us', 'less'],
-  [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
+  [`${netCost}_uncertainty`, 'half of the 95 % interval of the server CPU per item', 'us', 'less'],
   [grossCost, 'gross server CPU per item', 'us', 'less'],
+  [`${grossCost}_uncertainty`, 'half of the 95 % interval of the gross server CPU per item', 'us', 'less'],
+  ['server.masters_cpu_us_per_item_net', 'CPU of the masters per item, net of the idle cost', 'us', 'less'],
   ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
   [
     'server.operations_per_core',

@@ -273,10 +273,17 @@ export const PRODUCER = object(
           ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'evicted']).properties,
           ...figures(['net_bytes_per_item', 'net_bytes_per_item_net', 'cpu_us_per_item_net']).properties,
           ...figures(['cpu_us_per_item_net_uncertainty', 'fixed_cpu_share']).properties,
+          ...figures(['masters_cpu_us_per_item_net', 'cpu_us_per_item_uncertainty']).properties,
           commands: nullable(commands),
           memory_note: nullable(text),
           foreign_calls: nullable(
-            object({ command: text, calls: number, by: { enum: ['consumers'] } }, ['command', 'calls']),
+            object(
+              {
+                ...{ command: text, calls: number, by: { enum: ['consumers'] } },
+                ...{ calls_per_s: number, on: { enum: ['masters', 'replicas'] }, cpu_share_most: number },
+              },
+              ['command', 'calls'],
+            ),
           ),
           idle: { anyOf: [{ type: 'null' }, object({ why: text, net_bytes_per_s: figure }, ['why']), idle] },
         },

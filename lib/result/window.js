@@ -75,6 +75,12 @@ const idleOf = (runs) => {
   return all.find((idle) => !('why' in idle)) ?? all[0] ?? { why: 'not measured' }
 }
 
+/** Others that disturbed a whole run are taken to have disturbed each part of it. @param {readonly Run[]} runs */
+const othersOf = (runs) => {
+  const [found] = runs.flatMap(({ document }) => document.server.foreign_calls ?? [])
+  return found ? { ...found, cpu_s: Number.POSITIVE_INFINITY, masters_cpu_s: Number.POSITIVE_INFINITY } : null
+}
+
 /** What is said of writers that ran side by side as of one. @param {readonly Run[]} runs */
 const together = (runs) => {
   const [{ document: first }] = runs
@@ -129,7 +135,7 @@ const measuredOver = (runs, window, acked, items) => {
     ),
   )
   const [{ document }] = runs
-  const costed = { items, idle: idleOf(runs) }
+  const costed = { items, idle: idleOf(runs), others: othersOf(runs) }
   return summaryOf({ window, whole: window, facts, stored: acked, costed, plan: document.plan }, ofWriters)
 }
 

@@ -83,10 +83,6 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const [descriptions, ends] = await Promise.all([control.boxes(), control.ends()])
   const strategy = strategyOf(plan)
   const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
-  // Reads of the run's own boxes do not count as another application.
-  const runCommands = readingPlan
-    ? new Set([...strategy.runCommands, ...strategy.consumerCommands.all])
-    : strategy.runCommands
   const { sections, sums, ...parts } = partsOfFleet({
     plan,
     slotTable,
@@ -94,7 +90,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     checkpoint,
     control: address,
     startMs: Number(fields.start),
-    strategy: { ...strategy, runCommands },
+    strategy,
     descriptions: descriptionsIn(descriptions),
     ends: /** @type {any} */ (parsed(ends)),
     presence: presence.summary,

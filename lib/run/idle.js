@@ -3,6 +3,9 @@
 import { sleep } from '../base/settlement.js'
 import { idleCost } from '../measure/idle-cost.js'
 import { nodeSampler } from '../measure/node-sampler.js'
+import { othersIn, othersText } from '../measure/others.js'
+import { foldOf } from '../measures/fold.js'
+import { nodes, nodeTotals } from '../measures/nodes.js'
 import { lengthMs } from './second.js'
 
 /**
@@ -10,21 +13,14 @@ import { lengthMs } from './second.js'
  * @import { NodeRow } from '../measure/node-sampler.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
  */
 
+// Runs of this length and longer take samples of a second.
 const shortestMs = 10_000
 
-/**
- * Why the idle cost is not measured; null: it is.
- * @param {'auto' | 'always' | 'never'} asked
- * @param {number | null} runMs how long the run will take
- */
-export const whyNotIdle = (asked, runMs) => {
-  if (asked === 'never') return '--idle-cost never'
-  if (asked === 'auto' && runMs !== null && runMs < shortestMs)
-    return `a run of less than ${shortestMs / 1000} s measures it only with --idle-cost always`
-  return null
-}
+/** How long a sample is: a short run does not wait for it longer than it takes. @param {number | null} runMs how long the run will take */
+export const sampleMs = (runMs) => (runMs !== null && runMs < shortestMs ? 500 : 1000)
 
 /**
  * Why the servers were not idle: another box of this run may have begun to write.
@@ -46,11 +42,38 @@ export const disturbedBy =
     return there > 0 ? 'other writers of this run were at work already' : null
   }
 
+// Others that may have cost less than this part of what the idle servers used are within its uncertainty.
+const fewOthers = 0.1
+
+/**
+ * Who else was at work in a second; null: nobody.
+ * @param {{ plan: Plan, strategy: ReturnType<typeof strategyOf> }} known
+ * @returns {(rows: readonly NodeRow[]) => string | null}
+ */
+export const othersBeside = ({ plan, strategy }) => {
+  // Nothing of the run's own is sent yet.
+  const alone = { ...strategy, runCommands: new Set(), runsUnknown: false }
+  const fold = foldOf(nodes.record)
+  return (rows) => {
+    for (const path of Object.keys(fold.sum)) fold.sum[path] = null
+    fold.add({ nodes: rows })
+    const { cpu_s: cpuS, roles } = nodeTotals(fold.sum, fold.sum)
+    const others = othersIn(roles, {
+      plan,
+      strategy: alone,
+      processes: plan.totalAgents > plan.agents.length ? 2 : 1,
+      opensConnections: false,
+    })
+    if (!others || cpuS === null || others.cpu_s <= cpuS * fewOthers) return null
+    return `others were at work: ${othersText(others)}`
+  }
+}
+
 /**
  * @param {object} needs
  * @param {Plan} needs.plan
- * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
- * @param {Pick<Target, 'reporting' | 'refused' | 'info'>} needs.target
+ * @param {ReturnType<typeof strategyOf>} needs.strategy
+ * @param {Pick<Target, 'reporting' | 'refused' | 'info' | 'sent'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.otherWriters
  * @param {(line: string) => void} needs.say
@@ -58,17 +81,26 @@ export const disturbedBy =
  * @returns {Promise<Idle | Unknown>}
  */
 export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say, onSample }) => {
-  const why = target.refused.has('INFO') ? 'the server refuses INFO' : whyNotIdle(asked, lengthMs(plan))
+  const why = target.refused.has('INFO')
+    ? 'the server refuses INFO'
+    : asked === 'never'
+      ? '--idle-cost never'
+      : null
   if (why !== null) return { why }
   say('measuring the CPU of the idle servers (--idle-cost never skips it)')
   const sampler = nodeSampler({
     nodes: target.reporting,
     info: target.info,
+    sent: target.sent?.of,
     clock: () => performance.now(),
   })
   const sample = () => {
     onSample()
     return sampler.sample()
   }
-  return idleCost({ sample, sleep, disturbed: disturbedBy({ strategy, otherWriters }) })
+  return idleCost({
+    ...{ sample, sleep, lengthMs: sampleMs(asked === 'always' ? null : lengthMs(plan)) },
+    disturbed: disturbedBy({ strategy, otherWriters }),
+    others: othersBeside({ plan, strategy }),
+  })
 }

@@ -1,6 +1,6 @@
 // Makes the result of a writing run from counts, latencies and samples.
 
-import { namesOfKind } from '../loads/names.js'
+import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
 import { storedAtCost } from '../measure/costs.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
@@ -68,6 +68,7 @@ export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunk
     counted: totals.counted,
     writers,
     idle: run.idle,
+    opensConnections: opensWhileItRuns(plan),
     storedData: {
       before: run.before,
       after,

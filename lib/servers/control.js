@@ -45,8 +45,33 @@ export const answerOf = (address, access, answer) =>
     throw new TargetError(reasonFor(address, error, access), { cause: error })
   })
 
-/** @param {Access} access @param {(address: string) => boolean} [mayConnect] a connection carries the password */
-export const controlConnections = (access, mayConnect = () => true) => {
+/** Commands that were sent to each node beside the load, by name: what a node ran besides is of others, or of the load. */
+export const sentCounter = () => {
+  /** @type {Map<string, Record<string, number>>} */
+  const byNode = new Map()
+  return {
+    /** @param {Redis} client @param {string} address */
+    watch(client, address) {
+      const counts = byNode.get(address) ?? {}
+      byNode.set(address, counts)
+      const send = client.sendCommand.bind(client)
+      client.sendCommand = (command, stream) => {
+        const name = command.name.toLowerCase()
+        counts[name] = (counts[name] ?? 0) + 1
+        return send(command, stream)
+      }
+    },
+    /** @param {string} address */
+    of: (address) => ({ ...byNode.get(address) }),
+  }
+}
+
+/**
+ * @param {Access} access
+ * @param {(address: string) => boolean} [mayConnect] a connection carries the password
+ * @param {Pick<ReturnType<typeof sentCounter>, 'watch'>} [sent]
+ */
+export const controlConnections = (access, mayConnect = () => true, sent = sentCounter()) => {
   /** @type {Map<string, Redis>} */
   const clients = new Map()
   /** @type {Map<string, Error>} */
@@ -77,6 +102,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
       lazyConnect: true,
     })
     client.on('error', (error) => faults.set(address, error))
+    sent.watch(client, address)
     clients.set(name, client)
     return client
   }

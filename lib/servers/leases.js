@@ -11,7 +11,7 @@ import { processStart } from '../base/lock.js'
 import { atMost } from '../base/timers.js'
 import { announcedWords, differingFields, leaseMs } from '../plan/announced-plan.js'
 import { scriptBody } from '../workloads/lua.js'
-import { endpointOf } from './address.js'
+import { addressOf, endpointOf } from './address.js'
 import { clientOptions } from './client-options.js'
 import { disconnect } from './disconnect.js'
 import { announcePlan, rivalRefusal } from './plan-key.js'
@@ -20,6 +20,7 @@ import { reasonFor } from './reason.js'
 /**
  * @import { StoredData } from '../measure/memory-cost.js'
  * @import { Target } from './open.js'
+ * @import { Endpoint } from './address.js'
  * @import { Announcement } from './plan-key.js'
  * @import { Sentinels } from './sentinel.js'
  *
@@ -46,8 +47,20 @@ const writingAt = leaseText(1, '').indexOf('1')
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
-/** A connection of its own: a lease must not wait behind the load. @param {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null }} target */
-const clientFor = ({ kind, topology, access, sentinels }) => {
+/** @typedef {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null, sent?: Pick<Target['sent'], 'watch'> }} LeaseTarget */
+
+/** A connection of its own: a lease must not wait behind the load. @param {LeaseTarget} target */
+const clientFor = (target) => {
+  const client = clientOf(target)
+  const watch = (/** @type {Redis} */ one, address = addressOf(/** @type {Endpoint} */ (one.options))) =>
+    target.sent?.watch(one, address)
+  if (client instanceof Cluster) client.on('+node', (node) => watch(node))
+  else watch(client, target.topology.masters[0])
+  return client
+}
+
+/** @param {LeaseTarget} target */
+const clientOf = ({ kind, topology, access, sentinels }) => {
   const options = {
     ...clientOptions(access, 'millrace-lease'),
     commandTimeout: readyLimitMs,
@@ -98,7 +111,7 @@ const listed = (list, who) =>
 
 /**
  * @param {object} options
- * @param {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null }} options.target
+ * @param {LeaseTarget} options.target
  * @param {AgentGroup} options.group
  * @param {string} options.run
  * @param {(line: string) => void} options.say

@@ -1,14 +1,16 @@
 // The servers of a run: found or started, checked, and followed while they change.
 
 import { OptionError, TargetError } from '../base/errors.js'
+import { sleep } from '../base/settlement.js'
 import { count, plainText, several } from '../base/units.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
 import { confirmedServersOf, replicaRule, UnconfirmedError } from './confirmed-servers.js'
-import { answerOf, controlConnections } from './control.js'
+import { answerOf, controlConnections, sentCounter } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
+import { untilReplicasAreKnown } from './late-replicas.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
 import { loadScript, storeScripts } from './scripts.js'
@@ -218,6 +220,29 @@ const scriptLoader = (control) => {
   }
 }
 
+/** How many replicas a master names, asked now and then. @param {ReturnType<typeof controlConnections>} control */
+const namedBy = (control) => ({
+  named: async (/** @type {string} */ master) => {
+    const text = await control
+      .clientOf(endpointOf(master))
+      .call('INFO', 'replication')
+      .catch(() => '')
+    return Number(parseInfo(String(text)).fields.connected_slaves ?? 0)
+  },
+  sleep,
+  clock: () => performance.now(),
+})
+
+/** What the nodes, or the sentinels, say now. @param {ReturnType<typeof topologySourceOf>} source @param {ReturnType<typeof confirmedServersOf>} confirmed @param {Layout & { epoch?: number }} layout */
+const nextLayout = async (source, confirmed, layout) => {
+  const next = await source.again(layout).catch((error) => {
+    confirmed.failed(error)
+    throw error
+  })
+  await confirmed.review(next)
+  return next
+}
+
 /** Questions to a server besides the load. @param {ReturnType<typeof controlConnections>} control */
 const questionsTo = (control) => ({
   /** @param {string} at @param {number} [db] */
@@ -242,7 +267,8 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
   const { access, origin, cluster } = place
   const { allow = [] } = settings
   const confirmed = confirmedServersOf({ clock: () => performance.now() })
-  const control = controlConnections(access, confirmed.mayConnect)
+  const sent = sentCounter()
+  const control = controlConnections(access, confirmed.mayConnect, sent)
   const { sentinel: name, sentinelPassword } = settings
   const sentinels =
     name === undefined
@@ -285,6 +311,14 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
     const topology = () => ({ masters: layout.masters, owners: layout.owners, epoch: layout.epoch })
 
+    const refresh = async () => {
+      layout = await nextLayout(source, confirmed, layout)
+      control.keep([address, ...layout.nodes.map((node) => node.address)])
+      return topology()
+    }
+    const of = { nodes: () => layout.nodes, masters: () => layout.masters, refresh }
+    if (cluster && !refused.has('INFO')) await untilReplicasAreKnown({ ...of, ...namedBy(control), say })
+
     return {
       kind: /** @type {'single' | 'cluster'} */ (cluster ? 'cluster' : 'single'),
       origin,
@@ -300,6 +334,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         return topology()
       },
       sentinels,
+      sent,
       ...questionsTo(control),
       dial: (
         /** @type {string} */ at,
@@ -311,16 +346,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       confirmed,
       follows: confirmed.follows,
       /** Asks the nodes, or the sentinels, what is now. */
-      refresh: async () => {
-        const next = await source.again(layout).catch((error) => {
-          confirmed.failed(error)
-          throw error
-        })
-        await confirmed.review(next)
-        layout = next
-        control.keep([address, ...layout.nodes.map((node) => node.address)])
-        return topology()
-      },
+      refresh,
       /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
         const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))

@@ -151,15 +151,17 @@ const consumerNames = (declared, planFields, written) => {
   )
   const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
   const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...planFields, ...kind }, keys) ?? [])
-  const asking = reads.flatMap(({ asks, value }) => [
-    ...commandNames(/** @type {any} */ (asks)),
-    ...(value ? [value.name.toLowerCase()] : []),
-  ])
-  const sent = [...workers.flatMap(workNames), ...asking]
+  const asked = reads.flatMap(({ asks }) => [...commandNames(/** @type {any} */ (asks))])
+  const values = reads.flatMap(({ value }) => (value ? [value.name.toLowerCase()] : []))
+  const sent = [...workers.flatMap(workNames), ...asked]
+  // Every run asks for the time.
+  const isSign = (/** @type {string} */ name) =>
+    !written.has(name) && !commonNames.has(name) && name !== 'time'
+  const signs = sent.filter(isSign)
   return {
-    all: new Set([...commonNames, ...sent, ...looking]),
-    // Every run asks for the time.
-    signs: new Set(sent.filter((name) => !written.has(name) && !commonNames.has(name) && name !== 'time')),
+    all: new Set([...commonNames, ...sent, ...values, ...looking]),
+    // Any application reads values; who asks for ids first is a consumer.
+    signs: new Set(signs.length > 0 ? signs : values.filter(isSign)),
   }
 }
 

@@ -73,6 +73,8 @@ export const at = ({ host, port, password }) => ({
   REDIS_HOST: host,
   REDIS_PORT: String(port),
   REDIS_PASSWORD: password,
+  // Half of a short run would be that of the idle servers.
+  MILLRACE_IDLE_COST: 'never',
 })
 
 /** @param {string} out a folder, or what is none */

@@ -163,12 +163,12 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
         await Promise.all(Array.from({ length: 100 }, (_, k) => other.setex(`users:${i}:${k}`, 60, 'x')))
     }
     const load = foreign()
-    const { server: costs, items } = await writing
+    const { server: costs, sections, items } = await writing
     isOver = true
     await load
     assert.equal(costs.share, 1)
     assert.equal(items.acked, 1200)
-    assert.equal(costs.foreign_calls?.command, 'setex')
+    assert.equal(sections.server.foreign_calls?.command, 'setex')
   })
 })
 

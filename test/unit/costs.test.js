@@ -17,6 +17,9 @@ const beside = (others) => ({
 /** Writers came and went. */
 const unsteady = { ...beside(1), mean: 1.5, steady: false }
 
+const near = (/** @type {number | null | undefined} */ found, /** @type {number} */ wanted) =>
+  assert.ok(Math.abs(Number(found) - wanted) < 1e-9, `${found}, not ${wanted}`)
+
 /** @param {Partial<Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
@@ -131,34 +134,61 @@ describe('our share of what was stored', () => {
 /** @typedef {Record<string, { calls: number, usec: number }>} Commands */
 /** The server of run.json. @param {number} stored @param {number} cpuS @param {Commands} commands @param {any} [more] */
 const costsIn = (stored, cpuS, commands, { watched = [], ...more } = {}) => {
-  const totals = { cpu_s: cpuS, net_bytes: 200_000, info_bytes: 0, evicted: 0, watched, commands }
+  const masters = { nodes: 1, overS: watched[0]?.overS ?? 0, commands, asked: {}, connections: 0, pings: 0 }
+  const totals = {
+    ...{
+      cpu_s: cpuS,
+      masters_cpu_s: cpuS,
+      net_bytes: 200_000,
+      info_bytes: 0,
+      evicted: 0,
+      watched,
+      commands,
+      cpu_repeats: 0.1,
+    },
+    roles: { masters, replicas: null },
+  }
   const memory = { memory_bytes_per_item: null, memory_note: 'nothing came' }
   const found = { ...known(), stored, totals, memory, idle: { why: 'not asked' }, ...more }
   const { server, costed } = serverCosts(found)
   return { ...server, ...costsOf(totals, costed) }
 }
 
-test('work of others by commands that no item needs is a note, and our own beside the items is none', () => {
-  const [ping, info] = [
-    { calls: 500, usec: 900 },
-    { calls: 10, usec: 2000 },
-  ]
-  const ours = { ...setex(1000), ping, info, eval: { calls: 2, usec: 90 } }
-  const foreignOf = (/** @type {Commands} */ more) =>
-    costsIn(1000, 0.01, { ...ours, ...more }, { watched: [{ address: 'm', overS: 10 }] }).foreign_calls
-  const one = (/** @type {number} */ usec) => ({ calls: 1, usec })
-  assert.equal(foreignOf({}), null)
-  assert.equal(foreignOf({ hget: { calls: 20, usec: 900 }, 'config|get': one(900) }), null)
-  const get = { calls: 9000, usec: 5000 }
-  assert.deepEqual(foreignOf({ get, keys: one(900) }), { command: 'get', calls: 9000 })
-  assert.deepEqual(foreignOf({ keys: one(900) }), { command: 'keys', calls: 1 })
-  assert.equal(foreignOf({ keys: one(90) }), null)
-  assert.deepEqual(foreignOf({ set: { calls: 900, usec: 900 } }), { command: 'set', calls: 900 })
+test('where others may have cost more than a twentieth, there is no net cost, and they are named', () => {
+  const idle = { cpu_pct: 0.5, uncertainty_pct: 0.05, probes_pct: 0.02, samples: 3, by_node: { m: 0.5 } }
+  const watched = [{ address: 'm', role: 'master', overS: 10 }]
+  const costs = (/** @type {number} */ gets) =>
+    costsIn(10_000, 0.1, { ...setex(10_000), hmget: { calls: gets, usec: gets } }, { idle, watched })
+  const few = costs(10)
+  assert.equal(few.foreign_calls, null)
+  near(few.cpu_us_per_item_net, 5)
+  // A tenth of 10 us, the idle cost within half a us, and ten calls of 42 us at most.
+  near(few.cpu_us_per_item_net_uncertainty, Math.hypot(1, 0.5) + 0.042)
+  near(few.cpu_us_per_item_uncertainty, 1)
+  const many = costs(100)
+  assert.deepEqual([many.cpu_us_per_item, many.cpu_us_per_item_net], [10, null])
+  assert.equal(many.cpu_us_per_item_net_uncertainty, null)
+  const { cpu_share_most: most, ...named } = many.foreign_calls ?? {}
+  assert.deepEqual(named, { command: 'hmget', calls: 100, calls_per_s: 10, on: 'masters' })
+  near(most, 0.042)
+  assert.equal(many.idle, idle)
+})
+
+test('what others do on replicas leaves the cost of the masters', () => {
+  const idle = { cpu_pct: 1, uncertainty_pct: 0.1, probes_pct: 0.02, samples: 3, by_node: { m: 0.5, r: 0.5 } }
+  const totals = {
+    ...{ cpu_s: 1.2, masters_cpu_s: 0.1, net_bytes: 0, info_bytes: 0, cpu_repeats: 0.1 },
+    watched: ['master', 'replica'].map((role) => ({ address: role[0], role, overS: 10 })),
+  }
+  const others = { command: 'get', calls: 1e5, calls_per_s: 1e4, on: /** @type {const} */ ('replicas') }
+  const costs = costsOf(totals, { items: 10_000, idle, others: { ...others, cpu_s: 4, masters_cpu_s: 0 } })
+  assert.equal(costs.cpu_us_per_item_net, null)
+  near(costs.masters_cpu_us_per_item_net, 5)
 })
 
 test('a run that used less than the idle servers did has no net cost, and says why', () => {
   const idle = { cpu_pct: 0.58, uncertainty_pct: 0.04, probes_pct: 0.02, samples: 3, by_node: { m: 0.58 } }
-  const watched = [{ address: 'm', overS: 6 }]
+  const watched = [{ address: 'm', role: 'master', overS: 6 }]
   const costs = (/** @type {number} */ cpuS) => costsIn(6000, cpuS, setex(6000), { idle, watched })
   const less = costs(0.0312)
   assert.equal(less.cpu_us_per_item_net, null)

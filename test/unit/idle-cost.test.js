@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agreed, idleCost, netBytesBeside, netCostOf } from '../../lib/measure/idle-cost.js'
-import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
+import { disturbedBy, othersBeside, sampleMs } from '../../lib/run/idle.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -100,6 +100,23 @@ describe('samples of idle servers', () => {
     assert.match(why, /not steady: 1\.00, 5\.00, 1\.00, 5\.00, 1\.00, none % of a core/)
   })
 
+  test('seconds in which others were at work are no idle seconds', async () => {
+    const of = async (/** @type {(string | null)[]} */ ...who) => {
+      const left = [...who]
+      const idle = await idleCost({
+        sample: async () => [row(0.5)],
+        sleep: async () => {},
+        disturbed: async () => null,
+        others: () => left.shift() ?? null,
+      })
+      return { left: left.length, why: 'why' in idle ? idle.why : '' }
+    }
+    const get = 'others were at work: 500 GET/s'
+    assert.deepEqual(await of(get, null, null, null, null, null), { left: 2, why: '' })
+    const always = await of(get, null, null, get, null, null)
+    assert.deepEqual(always, { left: 0, why: `${get} before the first write` })
+  })
+
   test('what was disturbed is not idle', async () => {
     const { idle, left } = await measured([1, 5, 1], 'others wrote')
     assert.deepEqual([idle, left], [{ why: 'others wrote' }, 2])
@@ -136,12 +153,24 @@ describe('the cost of an item without the idle cost', () => {
   })
 })
 
-test('it is measured in runs of ten seconds and longer, or as asked', () => {
-  assert.equal(whyNotIdle('auto', null), null)
-  assert.equal(whyNotIdle('auto', 10_000), null)
-  assert.match(whyNotIdle('auto', 9999) ?? '', /less than 10 s.*--idle-cost always/)
-  assert.equal(whyNotIdle('always', 1), null)
-  assert.equal(whyNotIdle('never', null), '--idle-cost never')
+test('samples of a short run are shorter', () => {
+  assert.deepEqual([null, 10_000, 9999].map(sampleMs), [1000, 1000, 500])
+})
+
+test('another application is noticed beside the idle servers by its calls', () => {
+  const plan = samplePlan({ quantity: 1000 })
+  const who = (/** @type {Partial<NodeRow>} */ more, calls = {}) => {
+    const commands = { ping: { calls: 50, usec: 70 }, info: { calls: 1, usec: 130 }, ...calls }
+    return othersBeside({ plan, strategy: strategyOf(plan) })([
+      row(0.5, { cpu_s: 0.005, asked: { info: 1 }, connections: 0, commands, ...more }),
+    ])
+  }
+  assert.equal(who({}), null)
+  assert.equal(who({ connections: 2 }), null)
+  assert.equal(who({}, { get: { calls: 10, usec: 10 } }), null)
+  assert.equal(who({}, { mget: { calls: 500, usec: 500 } }), 'others were at work: 500 MGET/s')
+  assert.equal(who({}, { ping: { calls: 550, usec: 700 } }), 'others were at work: 500 PING/s')
+  assert.equal(who({}, { setex: { calls: 500, usec: 700 } }), 'others were at work: 500 SETEX/s')
 })
 
 test('items that other boxes of the run write are no idle cost, those of another application may be', async () => {

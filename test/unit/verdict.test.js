@@ -66,7 +66,7 @@ much idle cost -> server.cpu_us_per_item=8.6 server.cpu_us_per_item_net=2.6 serv
 few operations of many clients -> plan.clients={"connections":8,"pipeline":1} items.offered=27 items.acked=27 rate={"nominal":null,"achieved":900} -> (few-operations) -> 27 operations.* 8 in flight.*29\.6 %
 many operations of few clients -> plan.clients={"connections":8,"pipeline":1} items.offered=160 items.acked=160 rate={"nominal":null,"achieved":900} -> none
 share -> server.share=0.94 -> (share) -> 94 %
-an application that runs our command -> server.foreign_calls={"command":"setex","calls":8000} -> (foreign-load) -> ran 8,000 SETEX that none of this run's writers sent
+an application that runs our command -> server.foreign_calls={"command":"setex","calls":8000,"calls_per_s":1500,"on":"masters"} -> (foreign-load) -> others were at work: 1,500 SETEX/s on the masters; their part of the servers' CPU and network is not known
 full share -> server.share=0.95 -> none
 gaps -> nodes.0.gaps=3 -> (gaps) -> 3 samples missing of 127\.0\.0\.1:40001
 gaps after which counters began anew -> measured_s=8 nodes.0.gaps=1 nodes.0.sampled_s=7 -> (gaps) -> leave those seconds out, and their CPU and network per item are up to 12\.5 % too low

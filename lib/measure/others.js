@@ -1,0 +1,200 @@
+// What others did on the servers: commands and connections beyond those of the run, on masters and replicas, and the CPU
+// that they may have cost. Their number counts and not their time: the usec of commandstats has no system calls, of which
+// a call that comes alone is mostly made. Pure.
+import { plainText, rate } from '../base/units.js'
+
+/**
+ * @import { Plan } from '../loads/plan.js'
+ * @import { CommandUse } from '../wire/info.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ *
+ * @typedef {object} RoleTotals what the nodes of a role did in the same time
+ * @property {number} nodes
+ * @property {number} overS for how long they were watched
+ * @property {Record<string, CommandUse>} commands
+ * @property {Record<string, number> | null} asked commands that this process sent them beside the load; null: not counted
+ * @property {number | null} connections that they accepted
+ * @property {number | null} pings that this run sent them as another client; null: not counted
+ *
+ * @typedef {object} Others
+ * @property {string} command that ran most of what was not ours; 'connect' where connections came and went
+ * @property {number} calls of it
+ * @property {number} calls_per_s of all their commands
+ * @property {'masters' | 'replicas'} on where most of them ran
+ * @property {'consumers'} [by] they are what consumers of the model run
+ * @property {number} cpu_s that they may have cost, at most
+ * @property {number} masters_cpu_s of it on the masters
+ *
+ * @typedef {object} Run
+ * @property {Pick<Plan, 'totalAgents' | 'agents'>} plan
+ * @property {Pick<ReturnType<typeof strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} strategy
+ * @property {number} processes of the run at most, this one included
+ * @property {boolean} opensConnections the load opens connections while it runs
+ */
+
+/** PINGs that a run sends as another client, in its seconds. */
+export const pingsPath = 'pings_sent'
+// A call that comes alone wakes the server: 8 us of CPU at 5,000 a second, 16 at 1,500, 37 at 300. Of what it executes,
+// copying the reply to the socket may cost as much again.
+const callS = 40e-6
+const executing = 2
+/** In the place of a command, where connections came and went. */
+const connecting = 'connect'
+// Accepting, greeting and closing a connection.
+const connectS = 200e-6
+
+// A run sends one PING in each 20 ms to a master, as another client; what shakes its timer.
+const pingHz = 50
+const timers = 0.05
+const stalledS = 0.8
+// Scripts of leases and plans run up to so many of a command for each call.
+const inScripts = 2
+const scripts = ['eval', 'evalsha']
+// What Redis and its clients say to each other: it comes with a connection, which is counted, or with replication.
+const greetings = new Set(
+  'replconf psync auth hello select asking readonly client command quit reset cluster'.split(' '),
+)
+// Replicas serve reads only. Their writes are those of their masters, often under other names: SETEX arrives as SET.
+const reads = new Set(
+  (
+    'ping info get mget strlen getrange substr getbit bitcount bitpos exists ttl pttl expiretime type object dump scan keys ' +
+    'randomkey dbsize hget hmget hgetall hlen hkeys hvals hexists hstrlen hscan hrandfield hpttl httl lrange llen lindex ' +
+    'lpos sismember smismember smembers scard sinter sintercard sunion sdiff srandmember sscan zrange zrangebyscore ' +
+    'zrangebylex zrevrange zrevrangebyscore zrevrangebylex zscore zmscore zcard zcount zlexcount zrank zrevrank zscan ' +
+    'zrandmember zinter zintercard zunion zdiff xrange xrevrange xlen xread xinfo xpending pfcount geosearch geodist ' +
+    'geohash geopos eval_ro evalsha_ro fcall_ro sort_ro time'
+  ).split(' '),
+)
+const moduleRead = /^(ft\.(search|aggregate)|json\.m?get|[bc]f\.m?exists|ts\.m?(get|range))$/
+const isRead = (/** @type {string} */ name) => reads.has(name) || moduleRead.test(name)
+// What a run sends beside its items, and what its scripts run.
+const besideItems = new Set(
+  (
+    'ping info time eval evalsha get getrange set setrange del unlink exists hget hgetall hset hdel hlen pttl pexpire ' +
+    'expire type scan dbsize multi exec script'
+  ).split(' '),
+)
+// Of these, calls whose count was not in time for the same INFO.
+const strayHz = 1
+const strays = 8
+// Runs of earlier versions did not count what they sent.
+const uncountedHz = 50
+
+/** A subcommand belongs to its command. @param {Record<string, CommandUse>} commands */
+const byCommand = (commands) => {
+  /** @type {Record<string, CommandUse>} */
+  const all = {}
+  for (const [name, { calls, usec }] of Object.entries(commands)) {
+    const [command] = name.split('|')
+    // Some servers count a subcommand twice: as itself and as its command.
+    if (name === command && Object.keys(commands).some((other) => other.startsWith(`${name}|`))) continue
+    all[command] ??= { calls: 0, usec: 0 }
+    all[command].calls += calls
+    all[command].usec += usec
+  }
+  return all
+}
+
+const noPings = { sent: 0, within: 0 }
+
+/** PINGs of all processes of the run. @param {RoleTotals} role @param {number} processes */
+const ownPings = ({ nodes, overS, pings }, processes) => {
+  const byTimer = pingHz * nodes * overS
+  return {
+    sent: (pings ?? byTimer) + (processes - 1) * byTimer,
+    // Those of a process that stalled come at once after it.
+    within: (pings === null ? stalledS * pingHz * nodes : 0) + timers * processes * byTimer,
+  }
+}
+
+/** Calls of a command beyond those of the run. @param {RoleTotals} role @param {Run} run @param {(name: string) => boolean} isCounted */
+const beyond = (role, { plan, strategy, processes }, isCounted) => {
+  const { overS, asked } = role
+  const { totalAgents, agents } = plan
+  // A box asks for the leases of all others each second; another process of the run sends what this one does.
+  const asksHz = totalAgents * Math.ceil(totalAgents / Math.max(1, agents.length))
+  const othersHz = processes > 1 ? (processes - 1) * 5 + asksHz : 0
+  const stray = (asked ? strayHz + othersHz : uncountedHz + asksHz) * overS + strays
+  const evals = scripts.reduce((sum, name) => sum + (asked?.[name] ?? 0), 0)
+  return Object.entries(byCommand(role.commands)).flatMap(([name, { calls, usec }]) => {
+    if (strategy.runCommands.has(name) || !isCounted(name)) return []
+    const pings = name === 'ping' ? ownPings(role, processes) : noPings
+    const own = (asked?.[name] ?? 0) + pings.sent
+    const within = besideItems.has(name) ? stray + inScripts * evals + pings.within : 0
+    const more = calls - own
+    return more > within ? [{ name, calls: more, usec: (usec * more) / calls }] : []
+  })
+}
+
+/** Connections beyond those of the run. @param {RoleTotals} role @param {Run} run */
+const connectionsBeyond = ({ connections, overS, nodes }, { opensConnections, processes }) => {
+  if (connections === null || opensConnections || processes > 1) return 0
+  return Math.max(0, connections - strays * nodes - strayHz * overS)
+}
+
+const sumOf = (/** @type {readonly { calls: number, usec: number }[]} */ all) =>
+  all.reduce((sum, { calls, usec }) => sum + calls * callS + executing * usec * 1e-6, 0)
+
+/**
+ * @param {{ masters: RoleTotals, replicas: RoleTotals | null }} roles
+ * @param {Run} run
+ * @returns {Others | null} null: nobody
+ */
+export const othersIn = ({ masters, replicas }, run) => {
+  const { strategy } = run
+  if (strategy.runsUnknown) return null
+  const found = [
+    {
+      on: /** @type {const} */ ('masters'),
+      role: masters,
+      calls: beyond(masters, run, (name) => !greetings.has(name)),
+    },
+    ...(replicas
+      ? [{ on: /** @type {const} */ ('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }]
+      : []),
+  ].map(({ on, role, calls }) => {
+    const opened = connectionsBeyond(role, run)
+    return { on, role, calls, opened, cpuS: sumOf(calls) + opened * connectS }
+  })
+  const cpuS = found.reduce((sum, one) => sum + one.cpuS, 0)
+  if (cpuS === 0) return null
+  const [most] = found.toSorted((a, b) => b.cpuS - a.cpuS)
+  const consumers = strategy.consumerCommands
+  const areConsumers = found.some(({ role }) => [...consumers.signs].some((name) => name in role.commands))
+  const ofConsumers = (/** @type {{ name: string }} */ { name }) => areConsumers && consumers.all.has(name)
+  const foreign = most.calls.filter((one) => !ofConsumers(one))
+  // Who does more: another application beside consumers is named before them.
+  const isForeign = sumOf(foreign) + most.opened * connectS > sumOf(most.calls.filter(ofConsumers))
+  const named = isForeign ? foreign : most.calls.filter(ofConsumers)
+  const [command] = named.toSorted((a, b) => sumOf([b]) - sumOf([a]))
+  const calls = named.reduce((sum, one) => sum + one.calls, 0)
+  const isConnecting = most.opened * connectS > sumOf(named)
+  return {
+    command: isConnecting ? connecting : command.name,
+    calls: Math.round(isConnecting ? most.opened : command.calls),
+    calls_per_s: (isConnecting ? most.opened : calls) / Math.max(1, most.role.overS),
+    on: most.on,
+    ...(!isForeign && { by: /** @type {const} */ ('consumers') }),
+    cpu_s: cpuS,
+    masters_cpu_s: found[0].cpuS,
+  }
+}
+
+/** What else worked there, in a few words: '1,500 GET/s'. @param {Pick<Others, 'command' | 'calls_per_s'>} others */
+export const othersText = ({ command, calls_per_s: hz }) =>
+  command === connecting
+    ? `${rate(hz)} new connections/s`
+    : `${rate(hz)} ${plainText(command).toUpperCase()}/s`
+
+/** Calls of the command that counts items, beyond those of the run's writers. @param {{ command: string, calls: number }} foreign @param {Pick<RoleTotals, 'overS'>} masters @returns {Others} */
+export const othersBy = ({ command, calls }, { overS }) => {
+  const cpuS = calls * callS
+  return {
+    command,
+    calls,
+    calls_per_s: calls / Math.max(1, overS),
+    on: 'masters',
+    cpu_s: cpuS,
+    masters_cpu_s: cpuS,
+  }
+}
