@@ -317,6 +317,7 @@ export interface ClientResult {
   loop_delay_ms_p99?: number | null
   busy_pct?: number | null
   thread_cpu_pct?: number | null
+  machine_busy_pct?: number | null
   stopped_ms?: number | null
   idle_pct?: number | null
   cpu_us_per_item_net?: number | null
@@ -652,6 +653,7 @@ export interface Second {
     over_s?: number | null
     cpu_s?: number | null
     thread?: Record<string, unknown> | unknown[] | null
+    machine?: Record<string, unknown> | unknown[] | null
     rss_mb?: number | null
     waiting_bytes?: number | null
     loop_delay_ms_p99?: number | null
@@ -661,6 +663,7 @@ export interface Second {
     cpu_pct?: number | null
     thread_cpu_pct?: number | null
     busy_pct?: number | null
+    machine_busy_pct?: number | null
   } | null
   reconnects?: { asked?: number | null; missed?: number | null; renewed?: number | null; connect_us?: Histogram | null } | null
   replies?: { counts?: Record<string, unknown> | unknown[] | null; numbers?: Record<string, unknown> | unknown[] | null } | null

@@ -1,7 +1,7 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 
 import { asPercent, count, micros, percent, plainText, rate, several } from '../base/units.js'
-import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
+import { clientLimit, clientStopped, contendedWords, isMachineFull } from '../measures/client-limit.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
 import { isEven } from '../traffic/arrivals.js'
@@ -69,11 +69,14 @@ const isLoopback = (address) => /^(127\.|localhost:|\[?::1\]?:)/.test(address)
 const behindAdvice = (run, behind) => {
   if (clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)) return ''
   const { inBatches } = namesOfKind(run.plan)
+  const isHere = run.nodes.length > 0 && run.nodes.every(({ address }) => isLoopback(address))
+  if (isMachineFull(run.client))
+    return `; all cores of this machine were busy (${percent(run.client.machine_busy_pct)}): ${isHere ? 'lower the rate, or take servers on another machine' : 'end what else runs here, or write from a machine with more cores'}`
   const advice = behind(run)
   if (advice) return `; ${advice}`
   if (busiestPct(run) >= limits.nearPct)
     return `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
-  if (run.nodes.length > 0 && run.nodes.every(({ address }) => isLoopback(address)))
+  if (isHere)
     return `; neither a sending thread nor a master was at its limit, and they share the cores of this machine: lower the rate${inBatches ? `, or raise ${run.plan.windowCommands ? '--pipeline' : '--window'}` : ''}`
   return inBatches
     ? `; neither a sending thread nor a master was at its limit: look at the network, or ${run.plan.windowCommands ? 'raise --pipeline' : 'raise --window'}`

@@ -9,6 +9,7 @@ import { finite } from './node-figures.js'
  * @property {number} cpu_s all its threads
  * @property {{ over_s: number, busy_s: number | null, cpu_s: number | null }} thread this one alone, which sends; busy: its
  *   loop was not waiting
+ * @property {{ over_s: number, busy_s: number } | null} machine all cores together, whoever uses them; null: Linux alone says it
  * @property {number} rss_mb the highest one where the process never had more before, else at the end of the second
  * @property {number} loop_delay_ms_p99
  * @property {number} [stopped_ms] the longest time in which this thread did not run at all, from a second on
@@ -39,6 +40,22 @@ export const linuxThreadCpuS = () => {
   return (Number(user) + Number(system)) / ticksASecond
 }
 
+/**
+ * The time of all cores of the machine, and how much of it they were busy with anything. What a hypervisor took away counts
+ * as busy; waiting for a disk does not.
+ */
+const machineTimes = () => {
+  try {
+    const [, ...ticks] = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0].split(/ +/)
+    // user nice system idle iowait irq softirq steal; what follows is part of user.
+    const times = ticks.slice(0, 8).map((n) => Number(n) / ticksASecond)
+    const overS = times.reduce((sum, s) => sum + s, 0)
+    return { over_s: overS, busy_s: overS - times[3] - times[4] }
+  } catch {
+    return null
+  }
+}
+
 /** @type {{ threadCpuUsage?: () => CpuUse }} Node 20 does not have it, nor do its types */
 const { threadCpuUsage } = /** @type {any} */ (process)
 const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThreadCpuS
@@ -62,6 +79,7 @@ const meter = (clock) => {
     atMs: clock(),
     cpuS: seconds(process.cpuUsage()),
     threadS: threadCpuS(),
+    machine: machineTimes(),
     loop: performance.eventLoopUtilization(),
   })
   let start = read()
@@ -80,6 +98,13 @@ const meter = (clock) => {
           busy_s: finite(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
           cpu_s: finite(now.threadS - start.threadS),
         },
+        machine:
+          now.machine && start.machine
+            ? {
+                over_s: now.machine.over_s - start.machine.over_s,
+                busy_s: now.machine.busy_s - start.machine.busy_s,
+              }
+            : null,
       }
     },
   }

@@ -2,7 +2,7 @@
 import { percent } from '../base/units.js'
 
 /** @import { Warning } from './warnings.js' */
-/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} ClientUse */
+/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null }} ClientUse */
 
 const busyLimitPct = 90
 const ownShare = 0.8
@@ -18,6 +18,11 @@ export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_
   const usedPct = Math.max(threadPct ?? 0, cpuPct ?? 0) || 100
   return usedPct < Number(busyPct) * ownShare ? 'contended' : 'saturated'
 }
+
+const machineFullPct = 98
+
+/** Whether all cores of the client's machine were busy, whoever used them. @param {ClientUse} client */
+export const isMachineFull = ({ machine_busy_pct: pct }) => (pct ?? 0) >= machineFullPct
 
 /** @param {ClientUse} client */
 export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>

@@ -5,7 +5,7 @@ import { bytes, count, micros, percent, period, plainText, rate, several } from 
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'
-import { clientLimit } from '../measures/client-limit.js'
+import { clientLimit, isMachineFull } from '../measures/client-limit.js'
 import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
@@ -174,7 +174,12 @@ const limitRows = (run) => {
   if (clientLimit(run.client)) return [{ label: 'limit', text: `the client: ${percent(busy)} busy` }]
   const node = busiestNode(run)
   const isFull = node && (node.engine_cpu_pct ?? 0) >= fullPct
-  return [{ label: 'limit', text: `${isFull ? `the busiest ${node.role}` : 'none reached'}; ${client}` }]
+  const limit = isFull
+    ? `the busiest ${node.role}`
+    : isMachineFull(run.client)
+      ? 'all cores of this machine'
+      : 'none reached'
+  return [{ label: 'limit', text: `${limit}; ${client}` }]
 }
 
 /** @param {WriteRun} run @returns {Row[]} */

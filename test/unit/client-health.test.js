@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
@@ -42,6 +44,33 @@ test('CPU of a second, as percent of the clock it was given', (t) => {
   assert.equal(second.over_s, 2)
   assert.ok(second.cpu_s >= 0.1 && second.cpu_s <= used + 0.01, `${second.cpu_s} of ${used}`)
   assert.equal(usesOf(second).cpu_pct?.toFixed(6), ((second.cpu_s / 2) * 100).toFixed(6))
+})
+
+test('the machine is as busy as the operating system counts it', { skip: !existsSync('/proc/stat') }, (t) => {
+  /** Another way to the same counters, core by core; it leaves out what it has no name for. */
+  const timesNow = () =>
+    cpus().reduce(
+      (sum, { times: { user, nice, sys, irq, idle } }) => ({
+        busyS: sum.busyS + (user + nice + sys + irq) / 1000,
+        idleS: sum.idleS + idle / 1000,
+      }),
+      { busyS: 0, idleS: 0 },
+    )
+  const health = healthOf(t)
+  health.startRun()
+  const before = timesNow()
+  burn(0.5)
+  const { machine, cpu_s: cpuS } = health.sample()
+  const after = timesNow()
+  assert.ok(machine)
+  assert.ok(machine.busy_s >= cpuS - 0.05, `${machine.busy_s} s, of which ${cpuS} are ours`)
+  // Counted in steps of 10 ms a core, between the moments of two readings.
+  const slackS = 0.05 * cpus().length
+  const idleS = after.idleS - before.idleS
+  assert.ok(
+    Math.abs(machine.over_s - machine.busy_s - idleS) < slackS + machine.over_s / 20,
+    `${idleS} s idle`,
+  )
 })
 
 test('idle is the least of the seconds in which nothing else was done', (t) => {

@@ -339,6 +339,13 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
   )
 })
 
+test('cores that were all busy are a limit, even where neither a thread nor a server was at its own', () => {
+  const limitOf = (/** @type {number} */ pct) =>
+    /^ {2}limit +(.*)$/m.exec(ending({ client: { ...sampleParts().client, machine_busy_pct: pct } }, {}))?.[1]
+  assert.equal(limitOf(99.2), 'all cores of this machine; client 7.1 % busy')
+  assert.equal(limitOf(97), 'none reached; client 7.1 % busy')
+})
+
 test('a run that failed a threshold, or is not valid, says so first, with the run below', () => {
   const limits = [
     { threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false },
