@@ -18,10 +18,13 @@ export const measurableGrowth = ({ topology: { masters } }, bytes) =>
 /**
  * @typedef {Pick<ReturnType<typeof strategyOf>, 'holders' | 'slots'>} Strategy
  *
+ * @typedef {{ keys: number, bytes: number }} Strange estimated from a part of the names
+ *
  * @typedef {object} StoredData what the masters hold at a moment
  * @property {number | null} dataBytes
  * @property {number | null} keys
  * @property {number[] | null} gathered members of the keys that gather items, as lib/servers/item-counts.js counts them
+ * @property {Strange | null} [strange] keys of others; null: not asked, or not answered
  * @property {number[] | null} [holderBytes] what these keys take by MEMORY USAGE; null: not asked, or not answered
  */
 
@@ -43,6 +46,9 @@ export const measurableGrowth = ({ topology: { masters } }, bytes) =>
 // More than these shares of what was there before would be in the result.
 const keysShare = 1 / 20
 const idsShare = 1 / 100
+const strangeShare = 1 / 50
+// Two estimates of the same keys differ by less.
+const mostSame = 1.5
 const shownSlotShare = 1 / 20
 // Expired keys may be counted for a while.
 const mostItems = 1.5
@@ -104,6 +110,18 @@ const apartOf = (plan, strategy, before, after, stored, grown) => {
 const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().minutesS : 0)
 
 /**
+ * Keys of others that came since, where they are a part of the growth that shows.
+ * @param {StoredData['strange']} before
+ * @param {StoredData['strange']} after
+ * @param {number} grown
+ */
+const strangeCame = (before, after, grown) => {
+  if (!before || !after || after.keys <= before.keys * mostSame) return null
+  const came = { keys: after.keys - before.keys, bytes: after.bytes - before.bytes }
+  return came.bytes > grown * strangeShare ? came : null
+}
+
+/**
  * Why there is no result; null: there is one.
  * @param {Known} known
  * @param {number | null} stored
@@ -126,6 +144,9 @@ const reasonAgainst = (known, stored, grown, isApart) => {
     return plan.flow === 'jobs'
       ? 'the queue was no longer at the end than before the first job: workers took the jobs'
       : 'no items came: they were there before the first write'
+  const others = strangeCame(before.strange, after.strange, grown)
+  if (others)
+    return `another application wrote meanwhile: about ${several(Math.round(others.keys), 'key')} of ${bytes(others.bytes)} in all are not of this plan; measure when it rests, or on a server of your own`
   // A lease for each of our agents, and possibly the plan of an earlier run.
   const keys = before.keys - agents.length - 1
   if (keys > stored * keysShare)

@@ -5,12 +5,16 @@ import { sleep } from '../base/settlement.js'
 import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
 import { dataBytesIn, dataIn } from '../measure/baseline.js'
+import { announcementOf } from '../plan/announced-plan.js'
+import { isLease, typesOfPlan } from '../plan/ownership.js'
 import { scan } from '../servers/found-keys.js'
 import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
 import { lengthMs } from './second.js'
 
 /**
- * @import { StoredData } from '../measure/memory-cost.js'
+ * @import { Redis } from 'ioredis'
+ * @import { Plan } from '../loads/plan.js'
+ * @import { Strange, StoredData } from '../measure/memory-cost.js'
  * @import { Target } from '../servers/open.js'
  * @import { WriteRun } from './write-run.js'
  */
@@ -20,6 +24,8 @@ const longestWaitMs = 30_000
 const checkEveryMs = 200
 // As a part of the items of a run: fewer are no reason to wait.
 const fewItems = 1 / 100
+// Of which the sizes are asked for.
+const mostSized = 20
 // A SCAN of this many keys takes some tenths of a second.
 const mostScanned = 200_000
 const calmShare = 0.99
@@ -27,7 +33,7 @@ const calmSamples = 3
 const mostSamples = 15
 
 /** @type {StoredData} */
-export const noStoredData = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
+export const noStoredData = { dataBytes: null, keys: null, gathered: null, strange: null, holderBytes: null }
 
 /** Null where a server does not answer in time. @template T @param {Promise<T>} asked */
 const orNull = async (asked) =>
@@ -36,19 +42,46 @@ const orNull = async (asked) =>
     asked.catch(() => null),
   )) ?? null
 
+/**
+ * Keys of a master that are neither of the plan nor leases, by the first names of a SCAN, which are in the order of their
+ * hashes.
+ * @param {Redis} client
+ * @param {(key: string) => string | null} typeOf
+ * @returns {Promise<Strange>}
+ */
+const strangeOn = async (client, typeOf) => {
+  for await (const names of scan(client)) {
+    const found = names.filter((name) => typeOf(name) === null && !isLease(name))
+    const some = found.slice(0, mostSized)
+    const sizes = await Promise.all(some.map((name) => client.call('MEMORY', 'USAGE', name)))
+    const keys = (found.length / Math.max(1, names.length)) * Number(await client.dbsize())
+    return { keys, bytes: some.length === 0 ? 0 : (keys * sum(sizes.map(Number))) / some.length }
+  }
+  return { keys: 0, bytes: 0 }
+}
+
+/** @param {Target} target @param {Plan} plan @returns {Promise<Strange>} */
+const strangeIn = async ({ topology, control }, plan) => {
+  const now = Date.now()
+  const typeOf = typesOfPlan({ ...announcementOf(plan, ''), startedMs: now, renewedMs: now, ended: false })
+  const each = await Promise.all(topology.masters.map((address) => strangeOn(control(address), typeOf)))
+  return { keys: sum(each.map(({ keys }) => keys)), bytes: sum(each.map(({ bytes }) => bytes)) }
+}
+
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
 /**
  * Keys and bytes of the masters; where a server does not answer now, those of the sampler's last answers.
  * @param {Target} target
- * @param {Pick<WriteRun, 'strategy' | 'sampler'>} run
+ * @param {Pick<WriteRun, 'plan' | 'strategy' | 'sampler'>} run
  * @param {boolean} isApart whether the memory of keys that gather items is measured separately
  * @returns {Promise<StoredData>}
  */
-export const storedDataIn = async (target, { strategy, sampler }, isApart) => {
+export const storedDataIn = async (target, { plan, strategy, sampler }, isApart) => {
   const nowMs = Date.now()
-  const [gathered, data] = await Promise.all([
+  const [gathered, strange, data] = await Promise.all([
     orNull(gatheredIn(target, strategy, nowMs)),
+    orNull(strangeIn(target, plan)),
     orNull(dataIn(target)),
   ])
   const holderBytes = !isApart
@@ -57,7 +90,7 @@ export const storedDataIn = async (target, { strategy, sampler }, isApart) => {
       ? (gathered?.map(() => 0) ?? null)
       : await orNull(holderBytesIn(target, strategy, nowMs))
   // Bytes are divided by keys, so both are of the same answer: a stalled server may have answered the sampler long ago.
-  return { ...(data ?? sampler.lastStoredData()), gathered, holderBytes }
+  return { ...(data ?? sampler.lastStoredData()), gathered, strange, holderBytes }
 }
 
 /**

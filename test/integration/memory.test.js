@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchServer } from '../../scripts/check/witness.js'
 import { startHere } from '../helpers/here.js'
-import { at } from '../helpers/programs.js'
+import { at, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 describe('memory of an item', { concurrency: 3 }, () => {
@@ -26,6 +26,23 @@ describe('memory of an item', { concurrency: 3 }, () => {
       t.diagnostic(`${reported} B an item, outside ${perItem} B`)
       assert.ok(Math.abs(reported / perItem - 1) < 0.02, `${reported} B an item, outside ${perItem} B`)
     })
+
+  test('keys that another application writes meanwhile are in no figure', async (t) => {
+    const server = await startServer(t)
+    const writer = startHere(t, 'write', '-q 10000 -c 10 --duration 6s --ttl 600', { env: at(server) })
+    await until('items', () => server.redis.exists('item:1'))
+    const text = 'x'.repeat(10_000)
+    let n = 0
+    const timer = setInterval(() => server.redis.set(`cart:${n++}`, text).catch(() => {}), 25)
+    t.after(() => clearInterval(timer))
+    const { server: costs } = (await writer.ended).document
+    clearInterval(timer)
+    assert.equal(costs.memory_bytes_per_item, null, `${costs.memory_bytes_per_item} B beside ${n} keys`)
+    const [, keys] = /about ([\d,]+) keys? of/.exec(costs.memory_note) ?? []
+    const counted = Number(keys?.replaceAll(',', ''))
+    t.diagnostic(`${costs.memory_note}; there were ${n}`)
+    assert.ok(counted > n / 2 && counted < n * 2, `${costs.memory_note}; there were ${n}`)
+  })
 
   test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
     const server = await startServer(t)

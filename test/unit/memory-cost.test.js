@@ -9,13 +9,15 @@ import { fieldsIn, rowsOf } from '../helpers/table.js'
 
 /**
  * @param {Parameters<typeof samplePlan>[0]} settings
- * @param {{ data?: number | null, keys?: number | null, ids?: number[] | null, holders?: number[] | null, elapsedMs?: number, slotTable?: number }} end
- * @param {{ data?: number, keys?: number, ids?: number[], holders?: number[] }} [start]
+ * @param {{ data?: number | null, keys?: number | null, ids?: number[] | null, holders?: number[] | null, strange?: { keys: number, bytes: number } | null, elapsedMs?: number, slotTable?: number }} end
+ * @param {{ data?: number, keys?: number, ids?: number[], holders?: number[], strange?: { keys: number, bytes: number } }} [start]
  * @param {Parameters<typeof samplePlan>[1]} [facts]
  */
 const memory = (settings, end, start = {}, facts = {}) => {
-  const held = ({ data = 0, keys = 0, ids = [0], holders = null } = /** @type {typeof end} */ ({})) => ({
-    ...{ dataBytes: data, keys, gathered: ids, holderBytes: holders },
+  const held = (
+    { data = 0, keys = 0, ids = [0], holders = null, strange = null } = /** @type {typeof end} */ ({}),
+  ) => ({
+    ...{ dataBytes: data, keys, gathered: ids, holderBytes: holders, strange },
   })
   const plan = samplePlan({ quantity: 10_000, ...settings }, facts)
   const [before, after] = [held({ keys: 1, ...start }), held(end)]
@@ -59,6 +61,9 @@ few items -> quantity=20 -> data=9000 keys=22 -> - -> null -> ^memory grew by 9\
 items that die before they come again -> ttlS=1 periodMs=2000 -> full -> - -> null -> ^--ttl is shorter than --period
 items that expired before the end -> - -> full keys=12 -> - -> null -> ^only 10 of 10,000 items had not expired at the end$
 keys that another application writes meanwhile -> - -> data=40000000 keys=20002 -> - -> null -> ^20,000 items came, and this plan has 10,000 at most: another application wrote meanwhile$
+a few large keys that another application writes meanwhile -> - -> full data=5000000 keys=10102 strange={"keys":100,"bytes":1000000} -> strange={"keys":0,"bytes":0} -> null -> ^another application wrote meanwhile: about 100 keys of 1\.00 MB in all are not of this plan
+keys of others that were there before, estimated twice -> - -> full strange={"keys":140,"bytes":1400000} -> keys=101 strange={"keys":100,"bytes":1000000} -> ~404.0 -> null
+small keys of others are no part that shows -> - -> full strange={"keys":100,"bytes":60000} -> strange={"keys":0,"bytes":0} -> 400 -> null
 a list that another application fills meanwhile -> - -> full data=14000000 keys=10003 -> - -> null -> ^14\.0 MB came, and these items take about 2\.77 MB: another application wrote meanwhile$
 a server that is silent -> - -> full -> data=null keys=null ids=null -> null -> ^a master did not say
 `))
