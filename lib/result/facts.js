@@ -137,6 +137,8 @@ const workersShape = (/** @type {number} */ count) => ({
   processes_lost: null,
 })
 
+const noJobs = { taken: 0, done: 0, duplicates: 0, foreign: 0, reclaimed: 0 }
+
 /** @param {Record<string, any>} parts @param {Lines} lines */
 const workedIn = ({ plan: { work }, jobs: known }, lines) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
@@ -145,6 +147,7 @@ const workedIn = ({ plan: { work }, jobs: known }, lines) => {
   return {
     jobs: {
       ...known,
+      ...(lines.length === 0 && noJobs),
       settled: false,
       account: null,
     },

@@ -78,7 +78,8 @@ export const killedWords = (parts, lastMs, done) => {
   const { document } = loadOf(parts)
   const more = {
     producer: () => storedWords(parts.plan, lastMs, done),
-    workers: () => `${several(done, 'job')} or more were done`,
+    workers: () =>
+      lastMs === null ? 'how many jobs were done is not known' : `${several(done, 'job')} or more were done`,
     consumer: () => 'it stores nothing',
   }
   return lastMs === null

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { addressOf, endpointOf } from './address.js'
+import { isLinkLocal } from './link-local.js'
 
 /**
  * @import { Access } from './dial.js'
@@ -37,8 +38,11 @@ const isSameHost = (/** @type {string} */ a, /** @type {string} */ b) =>
  */
 export const replicaRule = ({ password, tls }, mayBeNamed) => {
   const isSafe = mayBeNamed || !password || Boolean(tls && tls.rejectUnauthorized !== false)
-  return (/** @type {string} */ replica, /** @type {string} */ master) =>
-    isSafe || isSameHost(endpointOf(replica).host, endpointOf(master).host)
+  return (/** @type {string} */ replica, /** @type {string} */ master) => {
+    const [host, named] = [replica, master].map((address) => endpointOf(address).host)
+    if (isLinkLocal(host) && !isLinkLocal(named)) return false
+    return isSafe || isSameHost(host, named)
+  }
 }
 
 /** A certificate that is not accepted now will not be later either. @param {unknown} error */
@@ -49,8 +53,15 @@ const isFinal = (error) => {
   return /CERT|ALTNAME|self.signed|unable to (get|verify)/i.test(`${code} ${message}`)
 }
 
-/** @param {{ clock: () => number }} needs */
-export const confirmedServersOf = ({ clock }) => {
+/** @param {{ clock: () => number, typed?: string }} needs typed: the host that the user named */
+export const confirmedServersOf = ({ clock, typed = '' }) => {
+  /** Only a user who is there may send us to the machine's own link. @param {string} address */
+  const checkLink = (address) => {
+    if (!isLinkLocal(endpointOf(address).host) || isLinkLocal(typed)) return
+    throw new UnconfirmedError(
+      `the servers name ${plainText(address)}, a link-local address, which was not connected to; correct what they announce`,
+    )
+  }
   /** @type {Set<string>} the password may go there */
   const named = new Set()
   /** @type {Set<string>} items may go there */
@@ -72,6 +83,7 @@ export const confirmedServersOf = ({ clock }) => {
   /** @param {string} address @param {Layout} layout */
   const admit = async (address, layout) => {
     if (admitted.has(address)) return
+    checkLink(address)
     named.add(address)
     await check?.(address, layout)
     admitted.add(address)
@@ -81,11 +93,15 @@ export const confirmedServersOf = ({ clock }) => {
     mayConnect: (/** @type {string} */ address) => named.has(address),
     isAdmitted: (/** @type {string} */ address) => admitted.has(address),
     /** The user, a sentinel or a confirmed server's map gives this address. @param {string} address */
-    name: (address) => named.add(address),
+    name(address) {
+      checkLink(address)
+      named.add(address)
+    },
 
     /** The servers at the start of the run, which preflight checks itself. @param {Layout} layout */
     begin({ nodes }) {
       for (const { address } of nodes) {
+        checkLink(address)
         named.add(address)
         admitted.add(address)
       }
@@ -106,6 +122,7 @@ export const confirmedServersOf = ({ clock }) => {
     /** Resolves when items may go to all masters of a layout. @param {Layout} layout */
     async review(layout) {
       try {
+        for (const { address } of layout.nodes) checkLink(address)
         for (const address of layout.masters) await admit(address, layout)
       } catch (error) {
         if (isFinal(error)) refuse(/** @type {Error} */ (error).message)

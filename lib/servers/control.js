@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
 import { addressOf } from './address.js'
 import { clientOptions, connectLimitMs, retryAfter } from './client-options.js'
+import { controlConnector } from './connector.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -92,6 +93,7 @@ export const controlConnections = (access, mayConnect = () => true, sent = sentC
     const client = new Redis({
       ...endpoint,
       ...clientOptions(access, 'millrace-control'),
+      Connector: controlConnector,
       db,
       commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,

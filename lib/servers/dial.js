@@ -6,6 +6,7 @@ import { replyCounter } from '../wire/decode.js'
 import { commandBytes } from '../wire/encode.js'
 import { addressOf } from './address.js'
 import { connectLimitMs } from './client-options.js'
+import { lookupBeyond } from './link-local.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -35,8 +36,9 @@ const greetings = ({ username, password, db }, clientName) => {
  * @returns {Socket}
  */
 const openSocket = ({ host, port }, access, onread) => {
-  if (!access.tls) return net.connect({ host, port, noDelay: true, onread })
-  const options = { host, port, servername: net.isIP(host) ? '' : host, ...access.tls, onread }
+  const lookup = lookupBeyond
+  if (!access.tls) return net.connect({ host, port, lookup, noDelay: true, onread })
+  const options = { host, port, lookup, servername: net.isIP(host) ? '' : host, ...access.tls, onread }
   return tls.connect(/** @type {tls.ConnectionOptions} */ (options))
 }
 

@@ -13,6 +13,7 @@ import { announcedWords, differingFields, leaseMs } from '../plan/announced-plan
 import { scriptBody } from '../workloads/lua.js'
 import { addressOf, endpointOf } from './address.js'
 import { clientOptions } from './client-options.js'
+import { connectorFor } from './connector.js'
 import { disconnect } from './disconnect.js'
 import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
@@ -23,6 +24,9 @@ import { reasonFor } from './reason.js'
  * @import { Endpoint } from './address.js'
  * @import { Announcement } from './plan-key.js'
  * @import { Sentinels } from './sentinel.js'
+ *
+ * @typedef {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null, follows?: Target['follows'],
+ *   sent?: Pick<Target['sent'], 'watch'> }} LeaseTarget
  *
  * @typedef {object} AgentGroup
  * @property {string} prefix
@@ -47,8 +51,6 @@ const writingAt = leaseText(1, '').indexOf('1')
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
-/** @typedef {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null, sent?: Pick<Target['sent'], 'watch'> }} LeaseTarget */
-
 /** A connection of its own: a lease must not wait behind the load. @param {LeaseTarget} target */
 const clientFor = (target) => {
   const client = clientOf(target)
@@ -59,10 +61,14 @@ const clientFor = (target) => {
   return client
 }
 
-/** @param {LeaseTarget} target */
-const clientOf = ({ kind, topology, access, sentinels }) => {
+/**
+ * The library would follow any redirect with the password.
+ * @param {LeaseTarget} target
+ */
+const clientOf = ({ kind, topology, access, sentinels, follows = () => true }) => {
   const options = {
     ...clientOptions(access, 'millrace-lease'),
+    Connector: connectorFor({ follows }, { sentinels: Boolean(sentinels), onStray() {} }),
     commandTimeout: readyLimitMs,
     maxRetriesPerRequest: 2,
   }

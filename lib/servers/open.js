@@ -266,7 +266,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
   const place = await locate(settings, say, mayStart)
   const { access, origin, cluster } = place
   const { allow = [] } = settings
-  const confirmed = confirmedServersOf({ clock: () => performance.now() })
+  const confirmed = confirmedServersOf({ clock: () => performance.now(), typed: place.endpoint.host })
   const sent = sentCounter()
   const control = controlConnections(access, confirmed.mayConnect, sent)
   const { sentinel: name, sentinelPassword } = settings

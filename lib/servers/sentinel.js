@@ -1,8 +1,9 @@
 // The primary as the sentinels see it.
 import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
-import { addressOf, endpointOf } from './address.js'
+import { addressOf, endpointOf, isDialable } from './address.js'
 import { clientOptions, retryAfter } from './client-options.js'
+import { isLinkLocal } from './link-local.js'
 import { asker } from './newest.js'
 
 /**
@@ -81,7 +82,11 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
         throw new TargetError(`${addressOf(endpoint)}: ${reason}`, { code: 'SENTINEL', cause })
       })
       for (const { others } of answers)
-        for (const { ip, port } of others) clientAt(addressOf({ host: ip, port: Number(port) }))
+        for (const { ip, port } of others) {
+          const other = { host: String(ip), port: Number(port) }
+          if (isDialable(other) && (!isLinkLocal(other.host) || isLinkLocal(endpoint.host)))
+            clientAt(addressOf(other))
+        }
       const epochOf = (/** @type {Record<string, string>} */ fields) => Number(fields['config-epoch'] ?? 0)
       const [{ fields }] = answers.sort((a, b) => epochOf(b.fields) - epochOf(a.fields))
       return { primary: { host: fields.ip, port: Number(fields.port) }, epoch: epochOf(fields) }

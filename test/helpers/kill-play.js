@@ -198,7 +198,7 @@ const saidOf = async (folder, hadEnded) => {
   const [, done] = /([\d,]+) \w+ or more were/.exec(said) ?? []
   const fault = code !== 4 || hadEnded ? `exit ${code}${hadEnded ? ', though it had ended' : ''}` : undefined
   return {
-    ...{ said, low: number(least ?? done), high: most ? number(most) : Number.POSITIVE_INFINITY },
+    ...{ said, low: number(least ?? done ?? '0'), high: most ? number(most) : Number.POSITIVE_INFINITY },
     ...(fault && { fault }),
   }
 }

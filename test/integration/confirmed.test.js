@@ -66,8 +66,13 @@ describe('during a run', { concurrency: 5 }, () => {
    * A cluster of one node that sends everybody elsewhere once it is written to.
    * @param {Scope} t
    * @param {(slot: number) => string} redirect
+   * @param {(name: string, who: string) => boolean} [misleads]
    */
-  const startMisleadingCluster = async (t, redirect) => {
+  const startMisleadingCluster = async (
+    t,
+    redirect,
+    misleads = (name, who) => who === 'millrace' && name === 'SETEX',
+  ) => {
     let port = 0
     port = await startHostileServer(t, (args, who) => {
       const [name, sub] = args
@@ -80,13 +85,25 @@ describe('during a run', { concurrency: 5 }, () => {
       if (name === 'CLUSTER' && sub.toUpperCase() === 'INFO') return bulk('cluster_state:ok\r\n')
       if (name === 'CLUSTER')
         return bulk(`${'b'.repeat(40)} 127.0.0.1:${port}@1 myself,master - 0 0 1 connected 0-16383\n`)
-      if (who === 'millrace' && name === 'SETEX') return `-${redirect(1)}\r\n`
+      if (misleads(name, who)) return `-${redirect(1)}\r\n`
       return undefined
     })
     return port
   }
 
   describe('redirects to a server outside the cluster', { concurrency: 4 }, () => {
+    test('of leases: it gets no password', async (t) => {
+      const spy = await startSpy(t)
+      const ofLeases = (/** @type {string} */ name, /** @type {string} */ who) =>
+        who === 'millrace-lease' && /^(SET|EVAL|GET|MGET)$/.test(name)
+      const port = await startMisleadingCluster(t, (slot) => `MOVED ${slot} ${spy.address}`, ofLeases)
+      const ended = await startHere(t, 'write', '-q 20 -t 1 -a all -c 4 --cluster --duration 3s', {
+        env: at({ host: '127.0.0.1', port, password }),
+      }).ended
+      assert.ok([3, 4].includes(Number(ended.code)), ended.stderr)
+      assert.deepEqual(spy.leaked(), [])
+    })
+
     for (const driver of drivers)
       for (const word of ['MOVED', 'ASK'])
         test(`${driver}: ${word} is not followed, and the run ends when it goes on`, async (t) => {

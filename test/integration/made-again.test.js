@@ -90,6 +90,14 @@ describe('a result made again', { concurrency: 4 }, () => {
     return JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   }
 
+  /** As a kill before the first line leaves it. @param {string} folder */
+  const assertWithoutSeconds = async (folder) => {
+    truncateSync(join(folder, 'intervals.ndjson'), 0)
+    const { valid, warnings, duration_s: lasted } = await cutOff(folder)
+    assert.deepEqual([valid, lasted, warnings.length, warnings[0].code], [false, 0, 1, 'killed'])
+    assert.match(warnings[0].message, /killed before its first second/)
+  }
+
   const kinds = {
     ticks: '--rate 500 --duration 2500ms --warm-up 500ms --threshold latency.intended.max<60s',
     clients:
@@ -107,6 +115,7 @@ describe('a result made again', { concurrency: 4 }, () => {
       // A sum of the seconds is what the run says of itself: the last one, however short, is among them.
       const sum = lines.reduce((total, { client }) => total + client.cpu_s, 0)
       if (kind !== 'ticks') assert.ok(Math.abs(sum / document.client.cpu_s - 1) < 1e-5)
+      await assertWithoutSeconds(ended.folder)
     })
 
   test('of fetches, byte for byte, while the writers are killed: their result ends with their last whole second', async (t) => {
@@ -118,6 +127,7 @@ describe('a result made again', { concurrency: 4 }, () => {
     const whole = reads.reduce((sum, { fetches }) => sum + fetches.count, 0)
     assert.deepEqual([cut.fetches.count, cut.valid, cut.warnings[0].code], [whole, false, 'killed'])
     assert.ok(cut.fetches.duration_ms.p50 > 0 && cut.client.cpu_s > 0 && cut.rate.achieved > 0)
+    await assertWithoutSeconds(read.folder)
     const running = join(writer.out, /** @type {string} */ (writer.intervals()[0].run))
     await assert.rejects(remadeIn(running), /is writing this result/)
     // Of these the last is cut.
@@ -162,5 +172,6 @@ describe('a result made again', { concurrency: 4 }, () => {
     )
     assert.deepEqual([cut.valid, cut.warnings[0].code], [false, 'killed'])
     assert.ok(cut.waiting_us.p50 > 0 && cut.take_us.max > 0 && cut.jobs.taken >= cut.jobs.done)
+    await assertWithoutSeconds(folder)
   })
 })

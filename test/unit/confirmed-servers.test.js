@@ -3,6 +3,9 @@ import { describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { endpointOf } from '../../lib/servers/address.js'
 import { confirmedServersOf, replicaRule, strayLimitMs } from '../../lib/servers/confirmed-servers.js'
+import { controlConnections } from '../../lib/servers/control.js'
+import { dial } from '../../lib/servers/dial.js'
+import { isLinkLocal } from '../../lib/servers/link-local.js'
 import { topologySourceOf } from '../../lib/servers/topology-source.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
@@ -113,6 +116,57 @@ describe('replicas that only INFO names', () => {
       const takes = replicaRule(access, mayBeNamed)
       assert.deepEqual([takes(far, seed), takes(near, seed)], [isTaken, true])
     })
+})
+
+describe('link-local addresses', () => {
+  for (const [host, isOne] of /** @type {[string, boolean][]} */ ([
+    ['169.254.169.254', true],
+    ['fe80::1', true],
+    ['febf::1%eth0', true],
+    ['::ffff:169.254.1.1', true],
+    ['169.253.1.1', false],
+    ['fec0::1', false],
+    ['127.0.0.1', false],
+    ['localhost', false],
+  ]))
+    test(`${host}: ${isOne}`, () => assert.equal(isLinkLocal(host), isOne))
+
+  const linked = '169.254.169.254:6379'
+  test('are used by nobody but a user who named one', async () => {
+    const confirmed = confirmedServersOf({ clock: () => 0, typed: '10.0.0.1' })
+    const refusal =
+      /the servers name 169\.254\.169\.254:6379, a link-local address, which was not connected to/
+    assert.throws(() => confirmed.begin(layoutOf([seed], [linked])), refusal)
+    assert.throws(() => confirmed.name(linked), refusal)
+    confirmed.begin(layoutOf([seed]))
+    const { note, taken } = notes()
+    confirmed.endWith(note)
+    await assert.rejects(confirmed.review(layoutOf([seed, linked])), refusal)
+    assert.match(taken(), refusal)
+    const shard = Object.assign(layoutOf([seed]), { others: [linked] })
+    await confirmed.review(shard)
+    assert.equal(confirmed.mayConnect(linked) || confirmed.isAdmitted(linked), false)
+    assert.equal(replicaRule({}, true)(linked, seed), false)
+    const own = confirmedServersOf({ clock: () => 0, typed: '169.254.7.7' })
+    own.begin(layoutOf(['169.254.7.7:6379'], [linked]))
+    assert.equal(own.isAdmitted(linked), true)
+  })
+
+  test('nor does a name lead there', async () => {
+    // The decimal form of 169.254.169.254, which the system resolves.
+    const access = { password: 'hunter2' }
+    const connecting = dial({ host: '2852039166', port: 6379 }, access, { onBytes() {}, onClose() {} })
+    await assert.rejects(
+      connecting,
+      /2852039166 resolves to a link-local address, and nothing was sent there/,
+    )
+    const control = controlConnections(access)
+    await assert.rejects(
+      control.connect({ host: '2852039166', port: 6379 }),
+      /resolves to a link-local address/,
+    )
+    control.close()
+  })
 })
 
 test('a server that has become a replica of an unknown one: that one is not even asked', async () => {

@@ -3,8 +3,8 @@
 import { Redis } from 'ioredis'
 import { endpointOf } from '../../servers/address.js'
 import { clientOptions } from '../../servers/client-options.js'
+import { strictConnector } from '../../servers/connector.js'
 import { disconnect } from '../../servers/disconnect.js'
-import { strictConnector } from '../../transport/connector.js'
 import { connectLibrary } from '../../transport/library.js'
 import { refusalIn } from '../../transport/refusals.js'
 

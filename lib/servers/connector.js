@@ -2,27 +2,33 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { AbstractConnector, SentinelConnector } from 'ioredis'
-import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
+import { addressOf } from './address.js'
+import { UnconfirmedError } from './confirmed-servers.js'
+import { lookupBeyond } from './link-local.js'
 
-/** @import { DriverTarget } from './socket-writer.js' */
 /** @typedef {(host: string, port: number) => void} Gate throws for a server that is not confirmed */
 
-const deaf = { done() {}, failed() {} }
-
 /**
- * ioredis accepts any digits for a length and any two bytes for the end of a line.
+ * ioredis accepts any digits for a length and any two bytes for the end of a line, and keeps a reply until its end.
  * @template {net.Socket} T
  * @param {T} stream
+ * @param {number} mostBytes of a reply
  */
-const strict = (stream) => {
-  const check = replyCounter(deaf)
+const strict = (stream, mostBytes) => {
+  let bytes = 0
+  const restart = () => {
+    bytes = 0
+  }
+  const check = replyCounter({ done: restart, failed: restart })
   const emit = stream.emit.bind(stream)
   // Not a listener: the library's own would still be called with what follows the garbage.
   stream.emit = (/** @type {string | symbol} */ name, /** @type {any[]} */ ...args) => {
     if (name !== 'data') return emit(name, ...args)
     try {
+      bytes += args[0].length
       check(args[0])
+      if (bytes > mostBytes) throw new Error(`its reply is longer than ${mostBytes} bytes`)
     } catch (error) {
       stream.destroy(/** @type {Error} */ (error))
       return true
@@ -32,8 +38,8 @@ const strict = (stream) => {
   return stream
 }
 
-/** @param {Gate} gate */
-const directly = (gate) =>
+/** @param {Gate} gate @param {number} [mostBytes] of a reply */
+const directly = (gate, mostBytes = Number.POSITIVE_INFINITY) =>
   class extends AbstractConnector {
     /** @param {any} options */
     constructor(options) {
@@ -47,17 +53,23 @@ const directly = (gate) =>
       // The library sets its listeners when it has the stream.
       await null
       if (!this.connecting) throw new Error('Connection is closed.')
-      const stream = secure ? tls.connect({ host, port, ...secure }) : net.connect({ host, port })
+      const where = { host, port, lookup: lookupBeyond }
+      const stream = secure ? tls.connect({ ...where, ...secure }) : net.connect(where)
       stream.once('error', (error) => {
         this.firstError = error
       })
-      this.stream = strict(stream)
+      this.stream = strict(stream, mostBytes)
       return this.stream
     }
   }
 
 /** Strict, to one server that its caller knows to be confirmed. */
 export const strictConnector = /** @type {any} */ (directly(() => {}))
+
+// INFO and the slots of a cluster of hundreds of nodes take a megabyte, a million ids 20.
+const longestAnswer = 64e6
+/** Of questions beside the load. @type {any} */
+export const controlConnector = directly(() => {}, longestAnswer)
 
 /** @param {Gate} gate */
 const bySentinels = (gate) =>
@@ -71,12 +83,12 @@ const bySentinels = (gate) =>
     }
     /** @param {any} emit */
     async connect(emit) {
-      return strict(/** @type {net.Socket} */ (await super.connect(emit)))
+      return strict(/** @type {net.Socket} */ (await super.connect(emit)), Number.POSITIVE_INFINITY)
     }
   }
 
 /**
- * @param {Pick<DriverTarget, 'follows'>} target
+ * @param {{ follows: (from: string, to: string) => boolean }} target
  * @param {{ sentinels: boolean, onStray: () => void }} options sentinels: they name the server; onStray: the topology
  *   may be out of date
  */
@@ -86,7 +98,7 @@ export const connectorFor = ({ follows }, { sentinels, onStray }) => {
     const address = addressOf({ host, port })
     if (follows('its cluster', address)) return
     onStray()
-    throw new Error(`${address}: no confirmed server names it`)
+    throw new UnconfirmedError(`${address}: no confirmed server names it`)
   }
   return /** @type {any} */ (sentinels ? bySentinels(gate) : directly(gate))
 }
