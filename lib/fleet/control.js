@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
 import { addressOf } from '../servers/address.js'
 import { clientOptions, retryAfter } from '../servers/client-options.js'
+import { strictConnector } from '../servers/connector.js'
 import { answerOf } from '../servers/control.js'
 import { disconnect } from '../servers/disconnect.js'
 import { parseInfo } from '../wire/info.js'
@@ -82,6 +83,7 @@ export const controlClient = ({ host, port, access }, name) => {
     host,
     port,
     ...clientOptions(access, name),
+    Connector: strictConnector,
     db: access.db ?? 0,
     commandTimeout: answerLimitMs,
     maxRetriesPerRequest: 0,
@@ -163,7 +165,31 @@ const scripted = async (client, name, keys, args) => {
   }
 }
 
-const orNull = (/** @type {string} */ text) => (text === '' ? null : Number(text))
+/** @param {Redis} client */
+const senseless = ({ options: { host = '', port = 0 } }) =>
+  new TargetError(
+    `--control ${addressOf({ host, port })}: its answers make no sense; is it a Redis or Valkey?`,
+  )
+
+/**
+ * The texts that a script of ours returns.
+ * @param {Redis} client
+ * @param {unknown} answer
+ * @param {number} count
+ * @returns {string[]}
+ */
+const textsIn = (client, answer, count) => {
+  if (!Array.isArray(answer) || answer.length !== count || !answer.every((one) => typeof one === 'string'))
+    throw senseless(client)
+  return answer
+}
+
+/** @param {Redis} client @param {string} text */
+const momentIn = (client, text) => {
+  if (text === '') return null
+  if (!Number.isSafeInteger(Math.round(Number(text)))) throw senseless(client)
+  return Number(text)
+}
 
 /** The data of a run on the control server. @param {Redis} client @param {ReturnType<typeof fleetKeys>} keys */
 const keptOf = (client, keys) => ({
@@ -209,26 +235,26 @@ export const controlOf = (client, run) => {
     /** @param {{ data: string, digest: string, plan: string, writers: number, box: string, description: string, startMs: number | null }} joining */
     async join({ data, digest, plan, writers, box, description, startMs }) {
       const args = [data, digest, plan, writers, box, description, startMs ?? '', keptMs]
-      const answer = /** @type {string[]} */ (
-        await scripted(client, 'fleet-join', [keys.run, keys.boxes], args)
-      )
-      const [state, runData, theirs, start, begun] = answer
-      return { state, data: runData, plan: theirs, startMs: orNull(start), begunMs: Number(begun) }
+      const answer = await scripted(client, 'fleet-join', [keys.run, keys.boxes], args)
+      const [state, runData, theirs, start, begun] = textsIn(client, answer, 5)
+      if (!/^(ok|done|other)$/.test(state)) throw senseless(client)
+      const moments = { startMs: momentIn(client, start), begunMs: Number(momentIn(client, begun)) }
+      return { state, data: runData, plan: theirs, ...moments }
     },
 
     /** @param {Beat} beat @returns {Promise<Answer>} */
     async beat({ data, box, mayLead, description = '', end = '', intervals }) {
       const names = [keys.run, keys.leader, keys.stream, keys.boxes, keys.ends, keys.beats]
       const args = [data, box, mayLead ? leaderMs : '', keptMs, description, end, ...intervals]
-      const answer = /** @type {string[]} */ (await scripted(client, 'fleet-beat', names, args))
+      const answer = textsIn(client, await scripted(client, 'fleet-beat', names, args), 7)
       const [dataState, leader, state, start, stop, stopAt, refused] = answer
       return {
         hasData: dataState === 'ok',
         leader,
         state: /** @type {Answer['state']} */ (state),
-        startMs: orNull(start),
+        startMs: momentIn(client, start),
         stop,
-        stopMs: orNull(stopAt),
+        stopMs: momentIn(client, stopAt),
         refused,
       }
     },
@@ -254,6 +280,8 @@ export const controlOf = (client, run) => {
     async set(field, value) {
       await client.hsetnx(keys.run, field, value)
     },
+    /** The servers that the run writes to, as the first box knows them. @returns {Promise<string | null>} */
+    servers: () => client.hget(keys.run, 'servers'),
     /** All boxes stop at the same moment, so that none has ticks that others do not have. @param {string} who */
     async stop(who) {
       const atMs = (await this.time()) + stopsInMs

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
 import { TargetError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
 import { disconnect } from '../servers/disconnect.js'
 import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
@@ -119,6 +120,37 @@ const join = async ({ run, kind }, box, shared) => {
   })
 }
 
+// Each machine has its own server there.
+const isLoopback = (/** @type {string} */ address) => /^(localhost|127\.|\[?::1\]?:)/.test(address)
+
+/**
+ * The servers of two boxes are the same where a run id is, or an address; where neither is known, they may be.
+ * @param {Needs['targets']} ours
+ * @param {string | null} text of theirs, as JSON
+ * @param {string} run
+ */
+const checkServers = (ours, text, run) => {
+  const theirs = /** @type {Needs['targets']} */ (text === null ? [] : parsedList(text))
+  const known = [ours, theirs].map((list) => list.filter(({ runId }) => typeof runId === 'string'))
+  if (known.some((list) => list.length === 0)) return
+  const names = theirs.flatMap(({ address, runId }) => (isLoopback(address) ? [runId] : [address, runId]))
+  if (ours.some(({ address, runId }) => names.includes(address) || names.includes(runId))) return
+  throw new TargetError(
+    `--run ${run} writes to ${plainText(theirs[0].address)}, and this box to ${ours[0].address}, which is another server; take another --run`,
+    { code: 'RIVAL_TARGET' },
+  )
+}
+
+/** @param {string} text */
+const parsedList = (text) => {
+  try {
+    const found = JSON.parse(text)
+    return Array.isArray(found) ? found.filter((one) => typeof one?.address === 'string') : []
+  } catch {
+    return []
+  }
+}
+
 /** A box put together: nothing of it is known to the others yet. @param {Needs} needs @param {Redis} client */
 const boxFor = async (needs, client) => {
   const { place, run, kind, say, warn } = needs
@@ -214,7 +246,10 @@ const memberOf = async (needs, client) => {
   const parts = await boxFor(needs, client)
   const { control, clock, id, description, facts, shared, writers } = parts
   const { box, leading, staggerMs, stopping, heartbeat } = parts
+  checkServers(needs.targets, await control.servers(), run)
   const { begunMs } = await join(needs, box, shared)
+  await control.set('servers', JSON.stringify(needs.targets))
+  checkServers(needs.targets, await control.servers(), run)
   // A run must be there before all of it can be stopped.
   const signal = signalOf(needs, parts)
   await heartbeat.beat()

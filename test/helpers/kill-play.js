@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processStart } from '../../lib/base/lock.js'
 import { urlOf } from './fleet.js'
-import { at, childrenOf, documentIn, folderIn, ownFolder, startProgram, until } from './programs.js'
+import { at, childrenOf, documentIn, folderIn, linesOf, ownFolder, startProgram, until } from './programs.js'
 import { seeded } from './random.js'
 import { callsOf, startCluster, startServer } from './servers.js'
 
@@ -22,8 +22,20 @@ import { callsOf, startCluster, startServer } from './servers.js'
  */
 
 const goneMs = 2000
-const startMs = 2500
-const runMs = 5000
+/** After what a kill comes, and within how many milliseconds. @type {[string, number][]} */
+const moments = [
+  ['start', 2500],
+  ['facts', 1500],
+  ['first second', 1500],
+  ['third second', 2500],
+]
+
+/** @param {string} what @param {string} folder */
+const isReached = (what, folder) => {
+  if (what === 'start') return true
+  if (what === 'facts') return existsSync(join(folder, 'facts.json'))
+  return linesOf(join(folder, 'intervals.ndjson')).length >= (what === 'first second' ? 1 : 3)
+}
 const rates = [
   '-q 2000 -c 10 -a all',
   '--rate 3000 -a all',
@@ -218,13 +230,13 @@ export const playKill = async (t, seed, place) => {
   const out = join(tmp, 'out')
   const { killed, kill } = play.start(out, tmp)
   // On a busy machine the start of a program takes seconds.
-  const afterFacts = random.chance(0.75)
-  const atMs = Math.round(random.next() * (afterFacts ? runMs : startMs))
+  const [after, withinMs] = random.pick(moments)
+  const atMs = Math.round(random.next() * withinMs)
   let hasEnded = false
   void killed.ended.then(() => {
     hasEnded = true
   })
-  if (afterFacts) await until('its facts', () => hasEnded || existsSync(join(folderIn(out), 'facts.json')))
+  await until(after, () => hasEnded || isReached(after, folderIn(out)))
   await sleep(atMs)
   const wasOver = hasEnded
   const children = startedBy(killed.pid)
@@ -245,6 +257,6 @@ export const playKill = async (t, seed, place) => {
   if (counted !== null && (counted - others < low || counted - others > high))
     broken.push(`the servers counted ${counted - others}`)
   if (/internal error/.test(stderr)) broken.push(stderr)
-  const line = `seed ${seed}, ${where}, killed ${atMs} ms after its ${afterFacts ? 'facts' : 'start'}: ${said}; the servers: ${counted === null ? 'gone' : counted - others}`
+  const line = `seed ${seed}, ${where}, killed ${atMs} ms after its ${after}: ${said}; the servers: ${counted === null ? 'gone' : counted - others}`
   return { line, broken }
 }
