@@ -3,8 +3,9 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MillraceError, OptionError } from '../base/errors.js'
+import { faultIn } from '../base/json-schema.js'
 import { ownedContent, ownerWords, takeOwnership } from '../base/lock.js'
-import { bytes, plainData } from '../base/units.js'
+import { bytes, plainData, plainText } from '../base/units.js'
 
 /**
  * @import { FileHandle } from 'node:fs/promises'
@@ -18,6 +19,26 @@ const leastFreeBytes = 20e6
 const lockName = 'run.lock'
 const unfinishedName = 'run.json.part'
 const factsName = 'facts.json'
+const FACTS = {
+  type: 'object',
+  required: ['schema', 'parts', 'thresholds', 'sums'],
+  properties: {
+    schema: { const: 1 },
+    parts: {
+      type: 'object',
+      required: ['kind', 'run', 'plan', 'warnings', 'versions'],
+      properties: {
+        kind: { enum: ['producer', 'consumer'] },
+        run: { type: 'string' },
+        plan: { type: 'object' },
+        versions: { type: 'object' },
+        warnings: { type: 'array', items: { type: 'object', required: ['code', 'message'] } },
+      },
+    },
+    thresholds: { type: 'array', items: { type: 'string' } },
+    sums: { type: ['object', 'null'] },
+  },
+}
 const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
 // The files that a start without a run leaves; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, factsName, ...lineNames]
@@ -245,6 +266,20 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
   }
 }
 
+/** @param {string} path @returns {any} */
+const factsIn = (path) => {
+  /** @type {any} */
+  let found = null
+  try {
+    found = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new OptionError(`${path} is not JSON (${codeOf(cause)}): was it written to the end?`, { cause })
+  }
+  const wrong = faultIn(found, FACTS)
+  if (wrong) throw new OptionError(`${path} is not the facts of a run: ${wrong}`)
+  return found
+}
+
 /**
  * Writes run.json of a folder again, from its facts and its seconds.
  * @param {string} folder
@@ -256,9 +291,15 @@ export const writtenAgain = async (folder, documentOf) => {
   if (!existsSync(facts)) return false
   if (ownedContent(lock) !== null)
     throw new OptionError(`${folder}: ${ownerWords(lock)} is writing this result; wait for its end`)
-  const known = JSON.parse(readFileSync(facts, 'utf8'))
+  const known = factsIn(facts)
   if (known.sums === null && existsSync(path)) return false
-  const document = await documentOf(known)
+  const document = await documentOf(known).catch((cause) => {
+    if (cause instanceof MillraceError) throw cause
+    throw new OptionError(
+      `${folder}: facts.json and the lines beside it do not fit together (${plainText(String(cause.message)).slice(0, 100)}); were they changed?`,
+      { cause },
+    )
+  })
   try {
     await writeFile(`${path}.part`, `${JSON.stringify(document, null, 2)}\n`, { flush: true })
     await rename(`${path}.part`, path)

@@ -90,6 +90,12 @@ const objectsIn = async (path) => {
   })
 }
 
+const EVENT = {
+  type: 'object',
+  required: ['at_ms', 'kind', 'text'],
+  properties: { at_ms: { type: 'number' }, kind: { type: 'string' }, text: { type: 'string' } },
+}
+
 /**
  * run.json again, from what lies beside it.
  * @param {string} folder
@@ -101,7 +107,12 @@ export const remadeIn = (folder) =>
       linesOf(join(folder, 'intervals.ndjson')),
       objectsIn(join(folder, 'events.ndjson')),
     ])
-    const own = events.map(({ at_ms, kind, text }) => ({ at_ms, kind, text }))
+    const own = events.map((event, at) => {
+      const fault = faultIn(event, EVENT)
+      if (fault) throw new OptionError(`${folder}/events.ndjson, line ${at + 1}, is not an event: ${fault}`)
+      const { at_ms, kind, text } = event
+      return { at_ms, kind, text }
+    })
     // What was asked of CloudWatch later is in run.json alone.
     const { cloudwatch } = (await readRunDocument(folder)) ?? {}
     return { ...documentOf(facts, lines, own), ...(cloudwatch && { cloudwatch }) }
@@ -110,8 +121,8 @@ export const remadeIn = (folder) =>
 /** What is wrong with the histograms of a second. @param {Pick<Second, 'latency_us'>} second */
 const histogramFault = ({ latency_us: latency }) => {
   for (const name of /** @type {const} */ (['intended', 'service'])) {
-    const encoded = latency?.[name]?.hdr
-    if (encoded !== undefined && !isHistogram(encoded)) return `'latency_us.${name}.hdr' is no histogram`
+    const found = latency?.[name]
+    if (found && !isHistogram(found.hdr)) return `'latency_us.${name}.hdr' is no histogram`
   }
   return null
 }

@@ -50,6 +50,7 @@ const plan = object(
     nominalHz: figure,
     rate: nullable(text),
     pacing: text,
+    arrivals: text,
     driver: text,
     ttlS: number,
     valueBytes: number,
@@ -99,6 +100,7 @@ const cloudwatch = object({
 
 const optional = {
   summary: list(text),
+  command_line: text,
   measured_s: figure,
   warm_up_s: figure,
   valid: flag,
@@ -379,6 +381,7 @@ export const VERIFIABLE = object({
     buckets: { type: 'integer', minimum: 1 },
     taggedItems: flag,
     pacing: text,
+    arrivals: text,
     agents: { type: 'array', items: agentRange, minItems: 1 },
     sets: { ...texts, minItems: 1 },
   }),
