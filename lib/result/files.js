@@ -275,8 +275,6 @@ const factsIn = (path) => {
   } catch (cause) {
     throw new OptionError(`${path} is not JSON (${codeOf(cause)}): was it written to the end?`, { cause })
   }
-  const wrong = faultIn(found, FACTS)
-  if (wrong) throw new OptionError(`${path} is not the facts of a run: ${wrong}`)
   return found
 }
 
@@ -292,7 +290,9 @@ export const writtenAgain = async (folder, documentOf) => {
   if (ownedContent(lock) !== null)
     throw new OptionError(`${folder}: ${ownerWords(lock)} is writing this result; wait for its end`)
   const known = factsIn(facts)
-  if (known.sums === null && existsSync(path)) return false
+  if (known?.sums === null && existsSync(path)) return false
+  const wrong = faultIn(known, FACTS)
+  if (wrong) throw new OptionError(`${facts} is not the facts of a run: ${wrong}`)
   const document = await documentOf(known).catch((cause) => {
     if (cause instanceof MillraceError) throw cause
     throw new OptionError(

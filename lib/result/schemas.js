@@ -17,6 +17,9 @@ const whole = { type: 'integer', minimum: 0 }
 // ISO, as Date writes it: what else it reads differs between machines.
 const moment = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d' }
 
+// The page has a link to it, and its page is written there.
+const folderWithin = { type: 'string', pattern: '^[A-Za-z0-9][\\w.-]*(/[A-Za-z0-9][\\w.-]*)*$' }
+
 /** @param {object} properties @param {string[]} [required] */
 const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required })
 /** @param {object} items */
@@ -50,7 +53,6 @@ const plan = object(
     nominalHz: figure,
     rate: nullable(text),
     pacing: text,
-    arrivals: text,
     driver: text,
     ttlS: number,
     valueBytes: number,
@@ -75,7 +77,7 @@ const run = {
   run: text,
   started: moment,
   duration_s: number,
-  plan,
+  plan: { ...plan, properties: { ...plan.properties, arrivals: text } },
   versions,
   commands: { type: 'object' },
   rate: rate.shape,
@@ -381,7 +383,6 @@ export const VERIFIABLE = object({
     buckets: { type: 'integer', minimum: 1 },
     taggedItems: flag,
     pacing: text,
-    arrivals: text,
     agents: { type: 'array', items: agentRange, minItems: 1 },
     sets: { ...texts, minItems: 1 },
   }),
@@ -409,7 +410,7 @@ export const EXPERIMENT = object(
           factors: { type: 'object' },
           figures: dictionary(figureOfRow),
           published: nullable(dictionary(figure)),
-          runs: texts,
+          runs: list(folderWithin),
           marks: list(object({ code: text, text }, ['text'])),
         },
         ['label', 'figures', 'runs', 'marks'],
@@ -431,7 +432,7 @@ export const EXPERIMENT = object(
       ),
     ),
     phases: list(object({ label: text, from_ms: number, to_ms: number })),
-    timeline: text,
+    timeline: folderWithin,
     verdict: text,
     warnings,
   },

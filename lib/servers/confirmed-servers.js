@@ -53,15 +53,17 @@ const isFinal = (error) => {
   return /CERT|ALTNAME|self.signed|unable to (get|verify)/i.test(`${code} ${message}`)
 }
 
+/** Only a user who is there may send us to the machine's own link. @param {string} typed */
+const linkCheck = (typed) => (/** @type {string} */ address) => {
+  if (!isLinkLocal(endpointOf(address).host) || isLinkLocal(typed)) return
+  throw new UnconfirmedError(
+    `the servers name ${plainText(address)}, a link-local address, which was not connected to; correct what they announce`,
+  )
+}
+
 /** @param {{ clock: () => number, typed?: string }} needs typed: the host that the user named */
 export const confirmedServersOf = ({ clock, typed = '' }) => {
-  /** Only a user who is there may send us to the machine's own link. @param {string} address */
-  const checkLink = (address) => {
-    if (!isLinkLocal(endpointOf(address).host) || isLinkLocal(typed)) return
-    throw new UnconfirmedError(
-      `the servers name ${plainText(address)}, a link-local address, which was not connected to; correct what they announce`,
-    )
-  }
+  const checkLink = linkCheck(typed)
   /** @type {Set<string>} the password may go there */
   const named = new Set()
   /** @type {Set<string>} items may go there */

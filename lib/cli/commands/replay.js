@@ -41,7 +41,7 @@ const shareOf = (text) => {
 const runIn = (path) => {
   try {
     const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
-    const { run = {}, mix = [] } = parse(readFileSync(path, 'utf8')) ?? {}
+    const { run = {}, mix = [] } = parse(readFileSync(path, 'utf8'), { logLevel: 'error' }) ?? {}
     return { ...run, mix }
   } catch (cause) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (cause)
