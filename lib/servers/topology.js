@@ -23,6 +23,15 @@ const noOwner = 0xffff
 /** The master that owns a key. @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {string | Buffer} key */
 export const ownerOf = ({ masters, owners }, key) => masters[owners ? owners[slotOf(key)] : 0]
 
+// Redis recommends a thousand nodes at most, and each of them is connected to.
+const mostNodes = 2000
+
+/** @param {number} nodes @param {string} asked */
+const checkCount = (nodes, asked) => {
+  if (nodes > mostNodes)
+    throw new TargetError(`${asked || 'the cluster'} names ${nodes} nodes, more than ${mostNodes}`)
+}
+
 /** @param {string} asked */
 const senseless = (asked) => new TargetError(`${asked}: its answer to CLUSTER SLOTS makes no sense`)
 
@@ -83,6 +92,7 @@ export const clusterLayout = (reply, asked) => {
     }
     owners.fill(index, first, last + 1)
   }
+  checkCount(nodes.length, asked)
   nodes.sort((a, b) => a.shard - b.shard || Number(a.role === 'replica') - Number(b.role === 'replica'))
   return { nodes, masters, owners }
 }
@@ -95,6 +105,7 @@ export const clusterLayout = (reply, asked) => {
  */
 export const singleLayout = (endpoint, replicas) => {
   const address = addressOf(endpoint)
+  checkCount(replicas.length + 1, address)
   const others = replicas.flatMap(({ ip, port }) => {
     const replica = { host: String(ip), port: Number(port) }
     if (!isDialable(replica)) return []

@@ -126,6 +126,14 @@ const refused = [
     /CLUSTER SLOTS makes no sense|no node reports the topology/,
     '--cluster',
   ],
+  [
+    'slots of 3,000 masters',
+    slots(
+      `*3000\r\n${Array.from({ length: 3000 }, (_, i) => `*3\r\n:${i}\r\n:${i}\r\n*2\r\n${bulk(`10.0.${i >> 8}.${i & 255}`)}:6379\r\n`).join('')}`,
+    ),
+    /names 3000 nodes, more than 2000/,
+    '--cluster',
+  ],
   ['no answer to INFO', to('INFO', null), /no answer/],
   ['no answer to SCAN', first(oneKey, to('SCAN', null)), /no answer/],
   [
@@ -143,6 +151,51 @@ const oddLines = [
   `cmdstat_${nasty}:calls=x,usec=y`,
   ...['cmdstat___proto__:calls=1,usec=1', '__proto__:x', ''],
 ]
+const absurd = {
+  ...{
+    used_memory: '1e308',
+    total_system_memory: '-1',
+    maxmemory: '9'.repeat(400),
+    connected_clients: 'NaN',
+  },
+  ...{ used_cpu_sys: '1e300', used_cpu_user: 'Infinity', total_net_input_bytes: '9223372036854775807' },
+  ...{
+    total_net_output_bytes: '-5',
+    evicted_keys: '-1e9',
+    total_commands_processed: '0x10',
+    uptime_in_seconds: '',
+  },
+  ...{ master_repl_offset: '1e40', io_threads_active: '1e9', loading: '', hz: '0' },
+}
+const absurdLines = [
+  ...['cmdstat_setex:calls=1e308,usec=-1', 'cmdstat_info:calls=NaN,usec=', 'db0:keys=1e18,expires=-1'],
+  ...['slave0:ip=127.0.0.1,port=1e9,offset=-1,lag=NaN', 'errorstat_ERR:count=1e99', ''],
+].join('\r\n')
+let back = 1e6
+const backwards = () => {
+  back -= 1000
+  return {
+    used_cpu_sys: back,
+    used_cpu_user: back,
+    total_net_input_bytes: back,
+    total_commands_processed: back,
+  }
+}
+const manyReplicas = Array.from(
+  { length: 100_000 },
+  (_, i) =>
+    `slave${i}:ip=10.${i >> 16}.${(i >> 8) & 255}.${i & 255},port=6379,state=online,offset=1,lag=0\r\n`,
+).join('')
+let nth = 0
+/** @param {string} command @returns {Answer} */
+const everyOther = (command) => (args, who) =>
+  who === 'millrace' && args[0] === command ? (nth++ % 2 === 0 ? '+OK\r\n' : null) : undefined
+/** @type {Answer} */
+const early = ([name, sub], _, socket) => {
+  if (name === 'CLIENT' && /setname/i.test(sub)) setTimeout(() => socket.write('+OK\r\n'.repeat(5)), 50)
+  return undefined
+}
+
 /** @type {[what: string, answer: Answer][]} */
 const during = [
   ['errors in words of its own', toWriter('SETEX', `-${nasty}\r\n`)],
@@ -158,6 +211,18 @@ const during = [
   ['no time', to('TIME', '+OK\r\n')],
   ['numbers where texts belong', to('INFO', ':5\r\n')],
   ['a list where a text belongs', to('INFO', '*1\r\n*1\r\n:1\r\n')],
+  ['numbers of INFO beyond all bounds', to('INFO', bulk(`${infoText(absurd)}${absurdLines}`))],
+  [
+    'numbers of INFO that run backwards',
+    ([name]) => (name === 'INFO' ? bulk(infoText(backwards())) : undefined),
+  ],
+  [
+    'INFO with 100,000 replicas',
+    to('INFO', bulk(`${infoText({ connected_slaves: 100_000 })}${manyReplicas}`)),
+  ],
+  ['an answer to every other command', everyOther('SETEX')],
+  ['two answers to a command', toWriter('SETEX', '+OK\r\n+OK\r\n')],
+  ['answers before questions', early],
   ['fields of INFO', to('INFO', bulk(`${infoText(odd)}${oddLines.join('\r\n')}`))],
 ]
 
@@ -187,7 +252,7 @@ describe('a hostile server', { concurrency: true }, () => {
           const { offered, acked, failed, uncertain, dropped, unsettled } = ended.document.items
           assert.equal(offered, 40)
           assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
-          if (/INFO|text|more answers|time/.test(what)) return
+          if (/INFO|text|more answers|two answers|before|time/.test(what)) return
           assert.equal(ended.code, 4)
         })
     })
