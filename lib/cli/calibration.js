@@ -13,7 +13,7 @@ import { millraceVersion } from '../base/version.js'
 import { namesOfWriters, strategiesInBatches } from '../loads/names-of-strategy.js'
 import { planOf } from '../loads/plan.js'
 import { writeFiles } from '../report/write-report.js'
-import { madeWithParents, runName } from '../result/files.js'
+import { outFolder, runName } from '../result/files.js'
 import { calibrationVersion } from '../result/plan-schemas.js'
 import { clearLeftKeys } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
@@ -194,7 +194,7 @@ export const calibrate = async (asked, say, stop) => {
     )
   )
   const folder = join(out, runName(startedMs, 'calibration'))
-  await madeWithParents(folder)
+  await outFolder(folder)
   say(
     `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, cellSecondsOf(mixFactsOf(strategies[0]))) / 60), 'minute')}`,
   )

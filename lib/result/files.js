@@ -86,6 +86,12 @@ export const madeWithParents = async (folder) => {
   })
 }
 
+/** The folder of a result, made before there is one, so that a bad --out is known early. @param {string} folder */
+export const outFolder = (folder) =>
+  madeWithParents(folder).catch((cause) => {
+    throw new OptionError(`--out ${folder}: the folder cannot be written (${codeOf(cause)})`, { cause })
+  })
+
 /** Whether a run has left a result in the folder, or only its start. @param {string} folder */
 const holdsResults = async (folder) => {
   const names = await readdir(folder)

@@ -11,7 +11,7 @@ import { millraceVersion } from '../../base/version.js'
 import { hardware } from '../../experiments/summary.js'
 import { strategiesInBatches } from '../../loads/names-of-strategy.js'
 import { writeFiles } from '../../report/write-report.js'
-import { madeWithParents, runName } from '../../result/files.js'
+import { outFolder, runName } from '../../result/files.js'
 import { commandLineOf } from '../again.js'
 import { printAnswer } from '../answer.js'
 import { modelOption } from '../calibration.js'
@@ -106,7 +106,7 @@ export const command = {
     }
     const startedMs = Date.now()
     const folder = join(values.out, runName(startedMs, 'choose'))
-    await madeWithParents(folder)
+    await outFolder(folder)
     screenSay(promise)
     const played = await playChoice({
       asked,

@@ -11,7 +11,7 @@ import { withUndo } from '../../base/undo.js'
 import { plainData, plainText } from '../../base/units.js'
 import { sectionsText } from '../../report/text.js'
 import { writeFiles } from '../../report/write-report.js'
-import { madeWithParents, runName } from '../../result/files.js'
+import { outFolder, runName } from '../../result/files.js'
 import { accessWarnings } from '../../servers/access.js'
 import { startEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
@@ -75,6 +75,7 @@ const profiled = (settings, redact) =>
     undo(() => target.close())
     redact.learn(target.access.password)
     const startedMs = Date.now()
+    await outFolder(out)
     const masters = target.topology.masters.map((address) => ({ address, client: target.control(address) }))
     const seen = await collected({ masters, durationMs, budget, stop, say })
     const profile = profileOf(seen, {
@@ -89,9 +90,9 @@ const profiled = (settings, redact) =>
     })
     const advice = settings.advise && !stop.aborted ? await adviceFor(profile, { stop, say }) : null
     const made = profileDocument(profile, advice)
-    const folder = join(out, runName(startedMs, 'profile'))
     const document = redact.data(plainData(made.document))
-    await madeWithParents(folder)
+    const folder = join(out, runName(startedMs, 'profile'))
+    await outFolder(folder)
     await writeFiles(folder, await profileFiles({ ...made, document }, folder))
     done()
     const layout = { columns: process.stdout.columns ?? 80 }

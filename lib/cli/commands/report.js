@@ -5,7 +5,7 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { bytes, several } from '../../base/units.js'
 import { missingFor } from '../../report/draw.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
-import { codeOf, madeWithParents } from '../../result/files.js'
+import { outFolder } from '../../result/files.js'
 import { readRecord, remadeIn } from '../../result/record.js'
 
 /** @import { Command } from '../commands.js' */
@@ -31,9 +31,7 @@ export const command = {
       throw new OptionError(`--out ${out} is a file; name a folder`)
     await remadeIn(folder)
     const record = await readRecord(folder)
-    await madeWithParents(target).catch((cause) => {
-      throw new OptionError(`--out ${target}: the folder cannot be written (${codeOf(cause)})`, { cause })
-    })
+    await outFolder(target)
     const files = await allFiles(record)
     await writeFiles(target, files)
     const missing = missingFor('png')
