@@ -306,6 +306,7 @@ export interface RunPlan {
   scriptMembers?: number | null
   warmUpMs?: number | null
   limit?: number
+  arrivals?: string
 }
 
 /** What the process itself took. */
@@ -366,6 +367,7 @@ export interface Result {
   events: { at_ms: number; kind: string; text: string }[]
   warnings: Warning[]
   summary?: string[]
+  command_line?: string
   measured_s?: number | null
   warm_up_s?: number | null
   valid: boolean
@@ -385,7 +387,6 @@ export interface Result {
   }
   bystander_us?: Percentiles | null
   clocks?: { address: string; offset_ms: number; rtt_ms: number }[]
-  command_line?: string
   measures: Measure[]
 }
 
@@ -435,7 +436,34 @@ export interface WriteResult extends Result {
     absent: { items: number; share: number }
   }
   readers?: {
-    plan: RunPlan
+    plan: {
+      strategy: string
+      quantity?: number
+      periodMs?: number
+      spacingMs?: number
+      chunks?: number
+      totalAgents?: number
+      agents?: ({ agent: number; first: number; count: number } | number)[]
+      items?: number
+      nominalHz?: number | null
+      rate?: string | null
+      pacing?: string
+      driver?: string
+      ttlS?: number
+      valueBytes?: number
+      valueSizes?: string | null
+      payload?: string
+      stamp?: boolean
+      once?: boolean
+      prefix?: string
+      placement?: string
+      sets?: string[]
+      extraSets?: string[]
+      maxMembers?: number | null
+      scriptMembers?: number | null
+      warmUpMs?: number | null
+      limit?: number
+    }
     consumers: number
     fetches: {
       count: number | null

@@ -76,6 +76,7 @@ const clientOf = ({ kind, topology, access, sentinels, follows = () => true }) =
     ? new Cluster(topology.masters.map(endpointOf), {
         redisOptions: options,
         slotsRefreshInterval: 5000,
+        slotsRefreshTimeout: readyLimitMs,
         dnsLookup: (address, callback) => callback(null, address),
       })
     : new Redis({
