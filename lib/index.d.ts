@@ -291,6 +291,7 @@ export interface RunPlan {
   nominalHz?: number | null
   rate?: string | null
   pacing?: string
+  arrivals?: string
   driver?: string
   ttlS?: number
   valueBytes?: number
@@ -306,7 +307,6 @@ export interface RunPlan {
   scriptMembers?: number | null
   warmUpMs?: number | null
   limit?: number
-  arrivals?: string
 }
 
 /** What the process itself took. */
@@ -436,34 +436,7 @@ export interface WriteResult extends Result {
     absent: { items: number; share: number }
   }
   readers?: {
-    plan: {
-      strategy: string
-      quantity?: number
-      periodMs?: number
-      spacingMs?: number
-      chunks?: number
-      totalAgents?: number
-      agents?: ({ agent: number; first: number; count: number } | number)[]
-      items?: number
-      nominalHz?: number | null
-      rate?: string | null
-      pacing?: string
-      driver?: string
-      ttlS?: number
-      valueBytes?: number
-      valueSizes?: string | null
-      payload?: string
-      stamp?: boolean
-      once?: boolean
-      prefix?: string
-      placement?: string
-      sets?: string[]
-      extraSets?: string[]
-      maxMembers?: number | null
-      scriptMembers?: number | null
-      warmUpMs?: number | null
-      limit?: number
-    }
+    plan: RunPlan
     consumers: number
     fetches: {
       count: number | null
