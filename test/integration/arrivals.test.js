@@ -1,0 +1,43 @@
+// When commands of Poisson arrivals come, as the server saw them: one by one, or in batches, as docs/reference/traffic.md says.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startHere } from '../helpers/here.js'
+import { at, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const binMs = 50
+
+/** The variance of counts a bin as a part of their mean: 1 of a Poisson process, n where n come at once. @param {number[]} times ms */
+const dispersionOf = (times) => {
+  const first = times[0]
+  const bins = Array.from({ length: Math.floor(((times.at(-1) ?? 0) - first) / binMs) }, () => 0)
+  for (const ms of times) {
+    const bin = Math.floor((ms - first) / binMs)
+    if (bin < bins.length) bins[bin]++
+  }
+  const mean = bins.reduce((sum, n) => sum + n, 0) / bins.length
+  return bins.reduce((sum, n) => sum + (n - mean) ** 2, 0) / (bins.length - 1) / mean
+}
+
+describe('poisson arrivals by MONITOR', { concurrency: 3 }, () => {
+  for (const [line, command, least, most] of /** @type {[string, string, number, number][]} */ ([
+    ['--rate 200', 'setex', 0.6, 1.7],
+    ['--rate 2000', 'setex', 6, 17],
+    ['--strategy lookup-get --rate 400', 'get', 0.6, 1.7],
+  ]))
+    test(`${line}: counts of ${binMs} ms vary by ${least} to ${most} times their mean`, async (t) => {
+      const server = await startServer(t)
+      const monitor = await server.redis.monitor()
+      t.after(() => monitor.disconnect())
+      const times = /** @type {number[]} */ ([])
+      monitor.on('monitor', (seconds, [name]) => {
+        if (name.toLowerCase() === command) times.push(Number(seconds) * 1000)
+      })
+      const options = `${line} --arrivals poisson --duration 8s --warm-up 0s --ttl 600`
+      const { document } = await startHere(t, 'write', options, { env: at(server) }).ended
+      await until('all that was stored', () => times.length >= document.items.acked)
+      const dispersion = dispersionOf(times)
+      t.diagnostic(`${dispersion.toFixed(2)} of ${times.length}`)
+      assert.ok(dispersion > least && dispersion < most, `${dispersion}`)
+    })
+})
