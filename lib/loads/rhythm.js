@@ -1,6 +1,7 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
-import { arrivalsWords, isEven } from '../traffic/arrivals.js'
+import { arrivalsWords } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { namesOfKind } from './names.js'
 

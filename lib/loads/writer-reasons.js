@@ -4,7 +4,7 @@ import { asPercent, count, micros, percent, plainText, rate, several } from '../
 import { clientLimit, clientStopped, contendedWords, isMachineFull } from '../measures/client-limit.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { isRedirect } from '../transport/refusals.js'
 import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'

@@ -3,7 +3,7 @@
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'

@@ -1,7 +1,7 @@
 // Which options of traffic have no meaning together, or for a strategy.
 
 import { namesOfWriters } from '../loads/names-of-strategy.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed } from '../workloads/index.js'

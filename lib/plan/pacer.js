@@ -1,6 +1,7 @@
 // When ticks are due: pure functions of elapsed time, with no clock in them.
 
-import { duesOf, isEven } from '../traffic/arrivals.js'
+import { duesOf } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 
 // How many past ticks are remembered: more than are ever due at once, except after a pause of minutes.
 const remembered = 2 ** 16

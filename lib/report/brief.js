@@ -10,7 +10,7 @@ import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { stateWords } from '../measures/warnings.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { cacheRows, hostCpu } from './cloudwatch-words.js'
 
 /**

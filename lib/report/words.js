@@ -4,7 +4,8 @@ import { asPercent, count, facts, micros, period, plainText, rate, several } fro
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
-import { arrivalsWords, isEven } from '../traffic/arrivals.js'
+import { arrivalsWords } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 
 /**
  * @import { Loaded } from '../loads/index.js'

@@ -2,7 +2,7 @@
 // answers arrive just after the end of a second makes neither a dip there nor a spike in the next.
 
 import { namesOfKind } from '../loads/names.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 
 /**
  * @import { WriteRun } from './document.js'

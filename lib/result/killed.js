@@ -3,7 +3,8 @@ import { count, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
-import { duesOf, isEven } from '../traffic/arrivals.js'
+import { duesOf } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 
 /** @import { Plan } from '../loads/plan.js' */
 

@@ -2,7 +2,7 @@
 
 import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
-import { isEven } from '../traffic/arrivals.js'
+import { isEven } from '../traffic/even.js'
 import { isSteady, secondsThatAgree } from './steady.js'
 
 /**

@@ -1,6 +1,7 @@
 // Due times of events: even, as of independent users, in bursts, or by the curve of a day. Pure functions of a seed.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { scaled, timeUnits } from '../base/scaled.js'
+import { isEven } from './even.js'
 
 /**
  * @typedef {{ poisson: boolean, curve: Curve | null }} Arrivals
@@ -124,9 +125,6 @@ export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
       : (/** @type {number} */ i) => due(i) >= durationMs
   return { due, isOver }
 }
-
-/** Whether what is due comes at equal intervals. @param {{ arrivals?: string }} schedule of settings, a plan or an announcement of one */
-export const isEven = ({ arrivals = 'constant' }) => arrivals === 'constant'
 
 /** Arrivals in a few words. @param {string} arrivals */
 export const arrivalsWords = (arrivals) => {

@@ -500,8 +500,8 @@ export const mutations = [
   },
   {
     ...ending,
-    line: 'thresholds.every(({ passed }) => passed)',
-    becomes: 'thresholds.some(({ passed }) => passed)',
+    line: '!passed && value !== null',
+    becomes: 'passed && value !== null',
     breaks: 'one threshold that passed hides one that failed',
   },
   {

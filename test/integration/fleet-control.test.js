@@ -102,7 +102,7 @@ describe('the control of a fleet', { concurrency: 2 }, () => {
   const nonsense = [
     ['a number to a join', ([name]) => (/^EVAL/.test(name) ? ':1\r\n' : undefined)],
     ['an empty list', ([name]) => (/^EVAL/.test(name) ? '*0\r\n' : undefined)],
-    ['a list of lists', ([name]) => (/^EVAL/.test(name) ? '*7\r\n' + '*1\r\n*0\r\n'.repeat(7) : undefined)],
+    ['a list of lists', ([name]) => (/^EVAL/.test(name) ? `*7\r\n${'*1\r\n*0\r\n'.repeat(7)}` : undefined)],
     [
       'texts',
       ([name]) =>

@@ -211,7 +211,7 @@ test('lowerBound against a search from the left', () => {
 
 test('V8 optimizes the loop that puts digits, and not what is done behind it', () => {
   const play = `
-    import { batchOf } from './lib/transport/batch.js'
+    import { batchOf } from './lib/transport/command-batch.js'
     import { cutOf, encodedBatchOf } from './lib/transport/encoded-batch.js'
     import { time } from './lib/workloads/declare.js'
     import { gatherStep } from './lib/workloads/step.js'

@@ -243,7 +243,7 @@ describe('a window of runs', () => {
       at_ms: (i + 1) * 1000,
       phase: 'measuring',
       items: { offered: count, acked: count, ...items },
-      client: { cpu_pct: 5, busy_pct: 10 + i, rss_mb: 10 },
+      client: { over_s: 1, cpu_s: 0.05, thread: { busy_s: (10 + i) / 100, over_s: 1 }, rss_mb: 10 },
       nodes: [
         { ...master, ...cpu(count), commands: { setex: { calls: count, usec: count } } },
         { ...master, address: 'a:2', role: 'replica', cpu_pct: count / 200 },

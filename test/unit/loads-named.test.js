@@ -24,6 +24,8 @@ const allowed = {
   'lib/loads/names.js': [3, 'it is the list: a plan of clients is one of three kinds'],
   'lib/loads/rhythm.js': [1, 'how long passes and all other writing kinds take is one sentence'],
   'lib/loads/writer-reasons.js': [3, 'reads the connections that the names of a kind say it keeps busy'],
+  'lib/measure/memory-cost.js': [1, 'a queue that was drained holds no memory of its jobs'],
+  'lib/options/conflicts.js': [1, 'help lists what a strategy takes, by the flow of its writers'],
   'lib/measure/costs.js': [1, 'reads the connections of a plan, if it has some; the kinds import it'],
   'lib/measures/latency.js': [1, 'the times of commands are those of batches; the kinds import it'],
   'lib/run/run.js': [1, 'readers claim leases, and workers do not'],
