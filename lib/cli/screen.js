@@ -29,14 +29,16 @@ const notStoredWords = (fault, folder) =>
 
 /**
  * @param {Pick<Settings, 'logLevel' | 'quiet' | 'json'> & Partial<Pick<Settings, 'log' | 'verbose' | 'report'>> & { isRun?: boolean }} settings
- * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
+ * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} [streams]
+ * @param {NodeJS.ProcessEnv} [env]
  */
 export const screenOf = (
   { logLevel, log: form, quiet, json, verbose, report = true, isRun = true },
   { stdout, stderr } = process,
+  env = process.env,
 ) => {
-  const isTTY = isLive(stderr)
-  const color = hasColor(stderr)
+  const isTTY = isLive(stderr, env)
+  const color = hasColor(stderr, env)
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null
   const log = logTo({
@@ -105,7 +107,7 @@ export const screenOf = (
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
         const layout = {
           columns: stdout.columns,
-          color: hasColor(stdout),
+          color: hasColor(stdout, env),
           verbose,
           report: stored,
           notStored: notStoredWords(fault(), folder),

@@ -50,7 +50,7 @@ test('keys are those of the answer that has the bytes, and of the sampler only w
   const target = targetOf(fields, [])
   assert.deepEqual(await storedDataIn(target, run, false), {
     ...{ dataBytes: 200_000, keys: 1001 },
-    ...{ gathered: [1000], holderBytes: null },
+    ...{ gathered: [1000], holderBytes: null, strange: null },
   })
   const silent = { ...target, info: () => Promise.reject(new Error('closed')) }
   const { dataBytes, keys } = await storedDataIn(silent, run, false)

@@ -41,7 +41,10 @@ test('counts are added, histograms merged, and of the clients the busiest thread
   assert.deepEqual([second.achieved, second.items.offered, second.items.acked], [100, 100, 100])
   const { intended } = second.latency_us
   assert.ok(Math.abs(Number(intended?.p50) - 1000) < 10 && Math.abs(Number(intended?.p99) - 50_000) < 100)
-  assert.deepEqual(second.client, { cpu_pct: 140, thread_cpu_pct: 94, busy_pct: 95 })
+  assert.deepEqual(second.client, {
+    ...{ cpu_pct: 140, thread_cpu_pct: 94, busy_pct: 95 },
+    machine_busy_pct: null,
+  })
   assert.deepEqual([second.waited_ms, second.backlog_grows], [40, true])
   assert.equal(second.bystander_us, null)
 })

@@ -13,7 +13,7 @@ import { sampleParts } from '../helpers/sample-run.js'
 const shownOn = (terminal = {}, verbose = false) => {
   const streams = [new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, terminal))
   const [stdout, stderr] = /** @type {any[]} */ (streams)
-  const screen = screenOf({ logLevel: 'info', quiet: false, json: false, verbose }, { stdout, stderr })
+  const screen = screenOf({ logLevel: 'info', quiet: false, json: false, verbose }, { stdout, stderr }, {})
   return { screen, printed: () => [stderr, stdout].map((stream) => String(stream.read() ?? '')) }
 }
 
