@@ -42,6 +42,8 @@ const orNull = async (asked) =>
     asked.catch(() => null),
   )) ?? null
 
+const fewestFound = 5
+
 /**
  * Keys of a master that are neither of the plan nor leases, by the first names of a SCAN, which are in the order of their
  * hashes.
@@ -54,7 +56,9 @@ const strangeOn = async (client, typeOf) => {
     const found = names.filter((name) => typeOf(name) === null && !isLease(name))
     const some = found.slice(0, mostSized)
     const sizes = await Promise.all(some.map((name) => client.call('MEMORY', 'USAGE', name)))
-    const keys = (found.length / Math.max(1, names.length)) * Number(await client.dbsize())
+    const share = found.length / Math.max(1, names.length)
+    // Of a few names nothing follows for the others.
+    const keys = found.length < fewestFound ? found.length : share * Number(await client.dbsize())
     return { keys, bytes: some.length === 0 ? 0 : (keys * sum(sizes.map(Number))) / some.length }
   }
   return { keys: 0, bytes: 0 }

@@ -31,10 +31,13 @@ import { lineWith } from './table.js'
 const farMs = 20
 
 /** @param {any} document @param {Case} of */
-const reasonIn = ({ warnings, server }, { code }) =>
-  code
-    ? warnings.find((/** @type {any} */ warning) => warning.code === code)?.message
-    : (server.memory_note ?? undefined)
+const reasonIn = ({ warnings, server }, { code }) => {
+  const messageOf = (/** @type {string} */ wanted) =>
+    warnings.find((/** @type {any} */ warning) => warning.code === wanted)?.message
+  if (!code) return server.memory_note ?? undefined
+  // What a rate needs is said once: of the items that were dropped, where some were.
+  return (code === 'rate' ? messageOf('dropped') : undefined) ?? messageOf(code)
+}
 
 const lateUs = 500_000
 /**
