@@ -73,6 +73,12 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [pipeline] commands in flight on each
  * @property {number} [reconnectHz] connections a second that are replaced
  * @property {readonly number[]} ratio writes, reads, deletes
+ * @property {string} missTime of the source of a cache, as lib/traffic/times.js reads it
+ * @property {number} [missConcurrency] requests that the source answers at once; undefined = all
+ * @property {boolean} coalesce one request of the source a key, and others wait for it
+ * @property {number} batch keys of a request
+ * @property {number} [maxmemoryBytes] of each local server
+ * @property {string} [policy]
  * @property {string} [order] as lib/traffic/popularity.js reads it; undefined = by the flow
  * @property {string} [shift] a pace
  * @property {string} [churn] a pace
@@ -328,7 +334,22 @@ const groups = {
       help: 'connections a second that are closed and opened again, over all clients or all connections of a writer, with TLS where it is on',
       helpFor: { consumer: 'of a queue: connections of workers a second that are closed and opened again' } },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
-      help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1' },
+      help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1; of a cache, writes that invalidate to reads (none)' },
+  ],
+  Caches: [
+    { name: 'miss-time', key: 'missTime', type: 'times', default: '0ms',
+      help: 'how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average)' },
+    { name: 'miss-concurrency', key: 'missConcurrency', type: 'integer', range: ['1', '1M'], otherwise: 'no limit',
+      help: 'requests that the source answers at the same time; others wait for it' },
+    { name: 'coalesce', key: 'coalesce', type: 'flag',
+      help: 'while a key is read from the source, others that miss it wait for the same answer' },
+    { name: 'batch', key: 'batch', type: 'integer', range: ['1', '1000'], default: '10',
+      help: 'keys of each request of cache-mget' },
+    { name: 'maxmemory', key: 'maxmemoryBytes', type: 'bytes', range: ['64kB', '1000GB'], otherwise: 'no limit',
+      help: 'memory of each server that is started for the run' },
+    { name: 'policy', key: 'policy', type: 'choice', otherwise: 'allkeys-lru with --maxmemory',
+      choices: ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl', 'noeviction'],
+      help: 'what those servers evict when they are full' },
   ],
   Membership: [
     { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',

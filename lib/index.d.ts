@@ -6,7 +6,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction' | 'query-client' | 'query-scan' | 'query-scan-json' | 'query-scan-chunked' | 'query-index' | 'query-index-json' | 'query-search' | 'query-search-json' | 'update-get-set' | 'update-watch' | 'update-json' | 'update-hash' | 'queue-list' | 'queue-stream' | 'queue-zset'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'cache-aside' | 'cache-hash' | 'cache-mget' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction' | 'query-client' | 'query-scan' | 'query-scan-json' | 'query-scan-chunked' | 'query-index' | 'query-index-json' | 'query-search' | 'query-search-json' | 'update-get-set' | 'update-watch' | 'update-json' | 'update-hash' | 'queue-list' | 'queue-stream' | 'queue-zset'
   /** your own data model, from a file feed.js or feed.yaml (docs/reference/own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on; for queries and update-* that of documents, doc:1 and on */
@@ -65,8 +65,20 @@ export interface RunOptions {
   snapshot?: boolean
   /** connections a second that are closed and opened again, over all clients or all connections of a writer, with TLS where it is on */
   reconnects?: number | string
-  /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1 */
+  /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1; of a cache, writes that invalidate to reads (none) */
   ratio?: string
+  /** how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average) */
+  missTime?: string
+  /** requests that the source answers at the same time; others wait for it */
+  missConcurrency?: number | string
+  /** while a key is read from the source, others that miss it wait for the same answer */
+  coalesce?: boolean
+  /** keys of each request of cache-mget */
+  batch?: number | string
+  /** memory of each server that is started for the run */
+  maxmemory?: number | string
+  /** what those servers evict when they are full */
+  policy?: 'allkeys-lru' | 'allkeys-lfu' | 'allkeys-random' | 'volatile-lru' | 'volatile-lfu' | 'volatile-random' | 'volatile-ttl' | 'noeviction'
   /** structures among which the ids are divided by their low bits: a power of 2 */
   partitions?: number | string
   /** ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer */
@@ -501,6 +513,36 @@ export interface WriteResult extends Result {
   }
   updates?: { writers: number; offered: number; acked: number; rate?: number | null; failed_by: Record<string, number>; latency_us?: { intended: Percentiles | null; service: Percentiles | null } }
   documents?: { count: number; updates: number; uncertain: number; conflicts: number; survived?: number | null; lost?: number | null; may_lose: boolean }
+  cache?: {
+    hits: number
+    misses: number
+    fills: number
+    coalesced: number
+    invalidated: number
+    hit_pct: number | null
+    hit_pct_low: number | null
+    hit_pct_high: number | null
+    drift_points_per_min: number | null
+    is_moving: boolean
+    deciles: (number | null)[] | null
+    misses_per_s: number | null
+    source_per_s: number | null
+    most_at_once: number | null
+    stampede: number | null
+    info_hit_pct: number | null
+    evicted_per_s: number | null
+    expired_per_s: number | null
+    memory_bytes: number | null
+    maxmemory_bytes: number | null
+    data_bytes: number | null
+    keys: number | null
+    fragmentation: number | null
+    eviction_pct: number | null
+    policy: string | null
+    limit_changed: boolean
+    hit_latency_us: Percentiles | null
+    miss_latency_us: Percentiles | null
+  }
   counts?: Record<string, number> | null
   passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null
   encodings?: Record<string, number> | null
@@ -668,6 +710,19 @@ export interface Second {
   } | null
   reconnects?: { asked?: number | null; missed?: number | null; renewed?: number | null; connect_us?: Histogram | null } | null
   replies?: { counts?: Record<string, unknown> | unknown[] | null; numbers?: Record<string, unknown> | unknown[] | null } | null
+  cache?: {
+    hits?: number | null
+    misses?: number | null
+    fills?: number | null
+    coalesced?: number | null
+    invalidated?: number | null
+    at_once?: number | null
+    stampede?: number | null
+    moments?: Record<string, unknown> | unknown[] | null
+    deciles?: Record<string, unknown> | unknown[] | null
+  } | null
+  hit_us?: Histogram | null
+  miss_us?: Histogram | null
   fetches?: { count?: number | null; failed?: number | null; overrun?: number | null; items?: number | null; values?: number | null; nils?: number | null; bytes?: number | null; duplicates?: number | null } | null
   duration_us?: Histogram | null
   ids_us?: Histogram | null

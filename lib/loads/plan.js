@@ -83,6 +83,7 @@ const buildPlan = (settings, facts) => {
     flow: /** @type {FlowName} */ ('ticks'),
     clients: /** @type {ReturnType<typeof clientsPlan>['clients'] | null} */ (null),
     queue: /** @type {QueuePart | null} */ (null),
+    cache: /** @type {ReturnType<typeof clientsPlan>['cache']} */ (null),
     quantity,
     periodMs,
     chunks,

@@ -1,5 +1,7 @@
 // How long a warm-up lasts at most.
 
+import { strategyNamed } from '../workloads/index.js'
+
 /** @import { Settings } from '../../settings.js' */
 
 // A run that is not steady by then is measured nevertheless.
@@ -8,9 +10,11 @@ const settlesByMs = 10_000
 const keptMs = 5000
 const leastMs = 1000
 
-/** @param {Pick<Settings, 'warmUpMs' | 'durationMs' | 'intervals' | 'periodMs'>} settings */
-export const longestWarmUpMs = ({ warmUpMs, durationMs, intervals, periodMs }) => {
+/** @param {Pick<Settings, 'warmUpMs' | 'durationMs' | 'intervals' | 'periodMs' | 'strategy'>} settings */
+export const longestWarmUpMs = ({ warmUpMs, durationMs, intervals, periodMs, strategy }) => {
   if (warmUpMs !== 'auto') return warmUpMs
   const runMs = durationMs ?? (intervals ?? Number.POSITIVE_INFINITY) * periodMs
-  return Math.min(settlesByMs, runMs / 2, Math.max(leastMs, runMs - keptMs))
+  // A cache is warm when it is full.
+  const byMs = strategyNamed(strategy).caches ? Number.POSITIVE_INFINITY : settlesByMs
+  return Math.min(byMs, runMs / 2, Math.max(leastMs, runMs - keptMs))
 }

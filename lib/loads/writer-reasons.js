@@ -283,7 +283,7 @@ const observations = (run) => {
   const unseen = Math.max(0, ...nodes.map((node) => unseenOf(node, run.measured_s)))
   const rows = /** @type {Parameters<typeof notes>[0]} */ ([
     [
-      evicted > 0,
+      evicted > 0 && !run.plan.cache,
       'evictions',
       `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten lifetimes or write less`,
       // A --guard that allows evictions only lets the run continue.

@@ -13,6 +13,9 @@ import { addressOf } from '../servers/address.js'
  *   total_net_repl_output_bytes names a part of total_net_output_bytes and is not to be added
  * @property {number} expired
  * @property {number} evicted
+ * @property {number} keyspaceHits of lookups
+ * @property {number} keyspaceMisses
+ * @property {number} evictionS how long it was above its maxmemory: what evicting took
  * @property {number} threaded reads and writes that io-threads did; 0 where the server has none
  * @property {number} connections that were accepted
  *
@@ -20,6 +23,9 @@ import { addressOf } from '../servers/address.js'
  * @property {number | null} memory_bytes
  * @property {number | null} memory_limit_bytes its maxmemory, else the memory of its machine
  * @property {number | null} data_bytes keys, values and their tables: without start-up, clients, replication, AOF
+ * @property {number | null} rss_bytes what the system gave it
+ * @property {number | null} maxmemory 0: no limit
+ * @property {string | null} policy what it evicts
  * @property {number} keys
  * @property {number | null} clients
  *
@@ -147,6 +153,9 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       netOutBytes: number('total_net_output_bytes'),
       expired: number('expired_keys'),
       evicted: number('evicted_keys'),
+      keyspaceHits: number('keyspace_hits'),
+      keyspaceMisses: number('keyspace_misses'),
+      evictionS: number('total_eviction_exceeded_time') / 1000,
       threaded: (number('io_threaded_reads_processed') || 0) + (number('io_threaded_writes_processed') || 0),
       connections: number('total_connections_received'),
     },
@@ -156,6 +165,9 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       memory_bytes: finite(number('used_memory')),
       memory_limit_bytes: finite(number('maxmemory') || number('total_system_memory')),
       data_bytes: finite(Math.max(0, number('used_memory') - besides)),
+      rss_bytes: finite(number('used_memory_rss')),
+      maxmemory: finite(number('maxmemory')),
+      policy: fields.maxmemory_policy ?? null,
       keys: Object.values(keysOf).reduce((sum, keys) => sum + keys, 0),
       clients: finite(number('connected_clients')),
     },

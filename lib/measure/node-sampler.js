@@ -31,6 +31,11 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @property {number} [carried_asked] the same between the two questions
  * @property {number | null} expired
  * @property {number | null} evicted
+ * @property {number | null} expirations the same within the window alone
+ * @property {number | null} evictions
+ * @property {number | null} keyspace_hits
+ * @property {number | null} keyspace_misses
+ * @property {number | null} eviction_s
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
  * @property {Record<string, CommandUse>} commands
  * @property {number | null} [connections] that it accepted
@@ -86,6 +91,11 @@ const rates = (delta) => ({
   net_out_bytes: finite(delta.netOutBytes),
   expired: finite(delta.expired),
   evicted: finite(delta.evicted),
+  expirations: finite(delta.expired),
+  evictions: finite(delta.evicted),
+  keyspace_hits: finite(delta.keyspaceHits),
+  keyspace_misses: finite(delta.keyspaceMisses),
+  eviction_s: finite(delta.evictionS),
   commands: delta.commands,
   connections: finite(delta.connections),
 })

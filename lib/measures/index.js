@@ -2,6 +2,7 @@
 import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
 import { bystander } from './bystander.js'
+import { cache, cacheSection } from './cache.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
 import { costs, jobCosts } from './costs.js'
@@ -10,6 +11,7 @@ import { at, foldOf, put, sumOfSources } from './fold.js'
 import { jobs } from './jobs.js'
 import { latency } from './latency.js'
 import { nodes } from './nodes.js'
+import { ofQueries } from './queries.js'
 import { rate } from './rate.js'
 import { reconnects } from './reconnects.js'
 import { registered } from './registry.js'
@@ -29,11 +31,14 @@ export { waitingIn }
 /** In the order of run.json, of the report and of the docs. @type {readonly Measure[]} */
 export const MEASURES = registered(
   [
-    ...[latency, ticks, bystander, client, collection, reconnects, replies],
+    ...[latency, ticks, bystander, client, collection, reconnects, replies, cache],
     ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
   ],
   [accounted, rate],
 )
+
+/** Sections that clients alone have. */
+export const sectionsOfClients = Object.freeze([...ofQueries, cacheSection])
 
 /** @param {Taker} taker @returns {readonly Measure[]} */
 const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))

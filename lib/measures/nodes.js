@@ -39,12 +39,21 @@ const fields = {
   carried: amount('count'),
   carried_asked: amount('count'),
   evicted: amount('count'),
+  expirations: amount('count'),
+  evictions: amount('count'),
+  keyspace_hits: amount('count'),
+  keyspace_misses: amount('count'),
+  eviction_s: amount('s'),
+  limits: counts(),
   commands: counts(),
   connections: amount('count'),
   asked: counts(),
   parts: parts(),
   gaps: amount('count'),
 }
+
+/** As the last answer has them. */
+const gauges = ['data_bytes', 'rss_bytes', 'keys', 'policy']
 
 /** Earlier versions wrote rates only. @param {any} row of a line */
 const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
@@ -56,10 +65,13 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
     calls: scaled(commands_per_s, 1000),
     ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
     ...{ address, shard, role, at_ms },
+    ...Object.fromEntries(gauges.flatMap((name) => (row[name] == null ? [] : [[name, row[name]]]))),
     ...(typeof memory_bytes === 'number' && { memory_bytes }),
     ...(cpu_upper_bound && { cpu_upper_bound }),
     ...partOf(row),
     gaps: row.gap ? 1 : 0,
+    // Seconds by the limit that it had in each.
+    ...(typeof row.maxmemory === 'number' && { limits: { [row.maxmemory]: 1 } }),
   }
 }
 

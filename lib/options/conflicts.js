@@ -50,7 +50,8 @@ const ofClients = /** @type {const} */ ([
   'fill', 'snapshot', 'connections', 'pipeline', 'reconnectHz', 'ratio', 'partitions', 'ids',
   'falsePositives', 'counters', 'structure', 'maxQueue', 'whenFull', 'chunkSize', 'delayMs', 'loseEvery',
   'selectivity', 'queries', 'sortBy', 'pageSize', 'pageOffset', 'scanCount', 'indexWhen', 'indexes',
-  'searchTimeoutMs', 'requests', 'queryTimeoutMs', 'updateWriters', 'updateRateHz',
+  'searchTimeoutMs', 'requests', 'queryTimeoutMs', 'updateWriters', 'updateRateHz', 'missTime', 'missConcurrency',
+  'coalesce', 'batch', 'maxmemoryBytes', 'policy',
 ])
 
 // Clients have these only if numbers are drawn.

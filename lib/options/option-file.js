@@ -120,6 +120,7 @@ const settingsIn = (plan) => {
     maxMembers,
     scriptMembers,
     clients,
+    cache,
     mode,
     fetch,
     chunks,
@@ -135,6 +136,7 @@ const settingsIn = (plan) => {
     ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
     order: plan.order === namesOfKind(plan).defaultOrder ? null : plan.order,
     ...clients,
+    ...cache,
     ...(isRun ? rhythmOf(plan) : { periodMs }),
     ...(rates && { durationMs: null }),
     ...(clients

@@ -7,6 +7,7 @@ import { paceOf } from '../traffic/pace.js'
 import { orderOf } from '../traffic/popularity.js'
 import { rampOf, stepsOf } from '../traffic/rates.js'
 import { sizesIn } from '../traffic/sizes.js'
+import { timesIn } from '../traffic/times.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
 /**
@@ -231,6 +232,13 @@ export const VALUE_TYPES = Object.freeze({
     place: 'TIME',
   },
   shortTime: ranged(shortTime, 'a time', 'TIME', () => ' (500us, 0.5ms, 5ms)'),
+  /** @type {ValueType} */
+  times: {
+    read: (text) => (timesIn(text) ? text : undefined),
+    expects: () => 'a time up to 60s, a range such as 2ms-20ms, or exp:5ms',
+    shape: () => 'TIME, TIME-TIME, exp:TIME',
+    place: 'TIME',
+  },
   /** @type {ValueType} */
   work: {
     read: (text) => {

@@ -1,9 +1,15 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
 import { accounted } from '../measures/account.js'
-import { ofReaders, ofWorkers, ofWriters, readsName, schemasOf } from '../measures/index.js'
+import {
+  ofReaders,
+  ofWorkers,
+  ofWriters,
+  readsName,
+  schemasOf,
+  sectionsOfClients,
+} from '../measures/index.js'
 import { someTimes as percentiles } from '../measures/measure.js'
-import { ofQueries } from '../measures/queries.js'
 import { rate } from '../measures/rate.js'
 import { shapesOf } from '../measures/section.js'
 import { stages, working } from '../measures/workers.js'
@@ -299,7 +305,7 @@ export const PRODUCER = object(
       readers,
       traffic: nullable(dictionary({ type: ['object', 'number'] })),
       chunks: nullable(chunks),
-      ...shapesOf(ofQueries),
+      ...shapesOf(sectionsOfClients),
       counts: nullable(dictionary(number)),
       passes: nullable(passes),
       encodings: nullable(dictionary(number)),

@@ -16,6 +16,7 @@ import { documentWith } from '../result/facts.js'
 import { announceEnded } from '../servers/plan-key.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
+import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import {
   agentWords,
@@ -123,6 +124,12 @@ const begun = (settings, needs, plan, found = {}, more = {}) => {
 /** @param {number} total */
 const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
 
+/** A cache may be full, and evict, unless it was asked not to. @param {Settings} settings */
+const guardIn = ({ guard, given, strategy }) =>
+  strategyNamed(strategy).caches && given.guard === 'default'
+    ? { ...guard, evicted: null, memoryPct: null }
+    : guard
+
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const written = async (settings, needs, undo) => {
   const { target, run, commandLine, observer, store = storeInMemory(), conductor, ...signals } = needs
@@ -188,7 +195,7 @@ const written = async (settings, needs, undo) => {
     say,
     results: begun(settings, needs, plan, ofTarget),
     fleet,
-    guard: guardOf(settings.guard),
+    guard: guardOf(guardIn(settings)),
     warn,
     conductor,
     remark: observer.remark,

@@ -4,6 +4,7 @@ import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
 import { isEven } from '../traffic/even.js'
 import { isSteady, secondsThatAgree } from './steady.js'
+import { isWarm, secondsThatTell } from './warm.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
@@ -19,10 +20,15 @@ const decidedMs = 200
 /** @param {{ plan: Plan, fromMs: number, steady: boolean, lines: number, waits: string }} found */
 const leftOutWords = ({ plan, fromMs, steady, lines, waits }) => {
   const leftMs = (plan.durationMs ?? plan.endMs ?? Number.POSITIVE_INFINITY) - fromMs
+  const isCache = Boolean(plan.cache)
   const why = steady
-    ? `latency and CPU of ${secondsThatAgree} seconds agree`
-    : lines > secondsThatAgree
-      ? 'latency and CPU do not agree yet'
+    ? isCache
+      ? `the share of hits of ${secondsThatTell} seconds does not move`
+      : `latency and CPU of ${secondsThatAgree} seconds agree`
+    : lines > (isCache ? secondsThatTell : secondsThatAgree)
+      ? isCache
+        ? 'the share of hits still moves'
+        : 'latency and CPU do not agree yet'
       : `the run is too short to compare seconds, and ${period(leftMs)} are measured`
   return `the warm-up of ${period(fromMs)} is left out: ${why}${waits && `; ${waits}`}`
 }
@@ -88,7 +94,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
       if (!settles || isClosed) return null
       // A line that comes after the greatest length of the warm-up does not count.
       if (!isOpen) lines.push(line)
-      const steady = !isOpen && isSteady(lines)
+      const steady = !isOpen && (plan.cache ? isWarm(lines) : isSteady(lines))
       const secondMs = Math.ceil((elapsed() + decidedMs) / 1000) * 1000
       if (!isOpen && !steady && secondMs < fromMs) return null
       settles = false

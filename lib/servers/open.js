@@ -90,7 +90,7 @@ const locate = async (settings, say, mayStart) => {
     shards,
     replicas: cluster || given.replicas !== 'default' ? replicas : 0,
     serverBin,
-    config: serverConfig,
+    config: [...serverConfig, ...limitOf(settings)],
     log: say,
   })
   return {
@@ -101,6 +101,15 @@ const locate = async (settings, say, mayStart) => {
     close: () => started.close(),
   }
 }
+
+/** What servers of the run's own may hold, and what they evict. @param {Pick<Settings, 'maxmemoryBytes' | 'policy'>} settings @returns {[string, string][]} */
+const limitOf = ({ maxmemoryBytes, policy = 'allkeys-lru' }) =>
+  maxmemoryBytes === undefined
+    ? []
+    : [
+        ['maxmemory', String(maxmemoryBytes)],
+        ['maxmemory-policy', policy],
+      ]
 
 /**
  * @param {{ cluster: boolean, mayStart: boolean, allow: Settings['allow'] }} settings

@@ -6,6 +6,7 @@ import { bytes, count, plainText, several } from '../base/units.js'
 import { forecastOfPlan } from '../plan/forecast.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
+import { strategyNamed } from '../workloads/index.js'
 import { endpointOf } from './address.js'
 import { answerOf } from './control.js'
 import { findKeys, plannedPrefixes } from './found-keys.js'
@@ -162,6 +163,18 @@ const memoryFault = (nodes, findings) => {
   }
 }
 
+/** A cache may be full, where the server makes room. @param {FoundNode[]} masters */
+const fullFault = (masters) => {
+  const full = masters.find(
+    ({ limit, eviction_policy: policy, limit_bytes: most, memory_bytes: used, forecast_bytes: forecast }) =>
+      limit === 'maxmemory' && policy === 'noeviction' && used + (forecast ?? 0) > most,
+  )
+  return (
+    full &&
+    `${full.address} may not evict (noeviction), and ${bytes(full.memory_bytes + (full.forecast_bytes ?? 0))} do not fit into its maxmemory, ${bytes(full.limit_bytes)}: it would refuse writes; set maxmemory-policy allkeys-lru, or go on with --allow memory`
+  )
+}
+
 /**
  * INFO of a node, for a master once it has its data; undefined for a replica that does not answer.
  * @param {Target} target
@@ -252,7 +265,9 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
     const node = /** @type {FoundNode} */ (nodes.find(({ address }) => address === crowded[0]))
     throw new TargetError(foreignWords(crowded[0], node, crowded[1].looked, crowded[1]), { code: 'FOREIGN' })
   }
-  const fault = memoryFault(nodes, findings)
+  const fault = strategyNamed(plan.strategy).caches
+    ? fullFault(nodes.filter(({ role }) => role === 'master'))
+    : memoryFault(nodes, findings)
   if (fault && !allow.includes('memory')) throw new TargetError(fault, { code: 'MEMORY' })
   evictionWarnings(nodes, findings).forEach(warn)
   const foreignKeys = [...findings.values()].reduce((sum, { foreign }) => sum + foreign, 0)

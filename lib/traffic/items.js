@@ -179,3 +179,19 @@ export const itemsWords = ({ order, shift, churn }) => {
         : `items by ${order}`
   return [words, shift && `shifting ${shift}`, churn && `${churn} replaced`].filter(Boolean).join(', ')
 }
+
+/**
+ * The rank of an item by popularity, from 0, of `count`; null: popularity is not by rank.
+ * @param {ItemFields} fields
+ * @returns {((n: number, atMs: number) => number) | null}
+ */
+export const ranksOf = ({ order, count, shift, first = 1 }) => {
+  const { kind } = orderNamed(order)
+  if (kind !== 'zipf' && kind !== 'hot') return null
+  const perMs = perMsOf(shift)
+  return (n, atMs) => {
+    const place = (n - first) % count
+    const moved = perMs === 0 ? 0 : Math.floor(perMs * atMs * count) % count
+    return place >= moved ? place - moved : place - moved + count
+  }
+}

@@ -236,6 +236,7 @@
  * @property {boolean} clientWorks the client's own time is a part of what is asked for
  * @property {number | null} defaultItems null: as many as the flow has
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
+ * @property {boolean} caches what is not found is read from a source and written: keys may be evicted
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly { play: string, count: number | null }[] | null} fills several, each for the numbers 1 to `count`; null: of all items
@@ -569,6 +570,7 @@ export const strategy = (declaration) => {
     prepare: null,
     reasons: () => [],
     anyServer: false,
+    caches: false,
     keepsKeys: false,
     workers: null,
     passes: null,

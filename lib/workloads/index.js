@@ -1,4 +1,5 @@
 // The registry: a strategy is one file and one line here.
+import { cacheAside, cacheHash, cacheMget } from './cache/strategies.js'
 import {
   counterAutoPipeline,
   counterFunction,
@@ -60,6 +61,9 @@ for (const declared of [
   lookupGet,
   lookupSet,
   lookupMix,
+  cacheAside,
+  cacheHash,
+  cacheMget,
   ...membershipStructures,
   membershipBloom,
   membershipBloomModule,

@@ -1,4 +1,5 @@
 // What the strategies of each workload read of a plan.
+import { planFieldsOf as cache } from './cache/plan-fields.js'
 import { planFieldsOf as counters } from './counters/plan-fields.js'
 import { planFieldsOf as documents } from './documents/plan-fields.js'
 import { strategyNamed } from './index.js'
@@ -9,7 +10,9 @@ import { planFieldsOf as own } from './own/plan-fields.js'
 import { planFieldsOf as query } from './query/plan-fields.js'
 import { planFieldsOf as queue } from './queue/plan-fields.js'
 
-const byWorkload = Object.freeze({ counters, documents, latest, lookup, membership, own, query, queue })
+const byWorkload = Object.freeze({
+  ...{ cache, counters, documents, latest, lookup, membership, own, query, queue },
+})
 
 /**
  * @typedef {{ [W in keyof typeof byWorkload]: ReturnType<typeof byWorkload[W]> }} FieldsBy

@@ -73,13 +73,14 @@ test('the first answer has gauges, the next ones differences', async () => {
   const first = await row(1)
   assert.deepEqual(first, {
     ...{ ...master, at_ms: 1000, memory_bytes: 10_000, memory_limit_bytes: 1_000_000, data_bytes: 8000 },
-    ...{ keys: 9, clients: 4 },
+    ...{ keys: 9, clients: 4, rss_bytes: null, maxmemory: 0, policy: null },
   })
   assert.deepEqual(await row(3), {
     ...{ ...first, at_ms: 3000, over_ms: 2000, engine_cpu_s: 1, cpu_s: 1.5, engine_cpu_pct: 50, cpu_pct: 75 },
     ...{ calls: 200, commands_per_s: 100, commands: { setex: { calls: 200, usec: 500 } } },
     ...{ net_in_bytes: 4000, net_out_bytes: 2000, info_bytes: textOf(lived(1)).length },
     ...{ expired: 20, evicted: 0, connections: null, carried: 0, carried_asked: 0 },
+    ...{ expirations: 20, evictions: 0, keyspace_hits: null, keyspace_misses: null, eviction_s: null },
   })
 })
 

@@ -58,11 +58,11 @@ test('defaults', () => {
     updateRateHz connections pipeline reconnectHz order shift churn url host port sentinel
     sentinelPassword username password passwordFile caFile certFile keyFile durationMs intervals rate
     rates control run dashboard metrics awsRegion replicationGroup cacheClusters serverBin
-    optionsFile
+    optionsFile missConcurrency maxmemoryBytes policy
   `
   const off = `
     stamp once snapshot cluster askPassword tls tlsInsecure partial stagger stopAll cloudwatch json
-    quiet verbose dryRun
+    quiet verbose dryRun coalesce
   `
   assert.deepEqual(settings, {
     ...all(unset, undefined),
@@ -77,7 +77,7 @@ test('defaults', () => {
     ...{ warmUpMs: 0, idleCost: 'auto', db: 0, pacing: 'open', driver: 'socket' },
     ...{ driverOptions: [], prefix: '', seed: 1, joinWithinMs: 120_000, outDir: 'results' },
     ...{ report: true, thresholds: [], log: 'text', logLevel: 'info', serverConfig: [] },
-    ...{ shards: 3, replicas: 1, allow: [] },
+    ...{ shards: 3, replicas: 1, allow: [], missTime: '0ms', batch: 10 },
     ...{ guard: { evicted: 0, memoryPct: 90, lagBytes: 256_000_000 } },
   })
   assert.deepEqual(new Set(Object.values(given)), new Set(['default']))
@@ -185,6 +185,10 @@ searchTimeoutMs: --strategy query-search-json --search-timeout 0 -> 0 | requests
 queryTimeoutMs: --strategy query-scan --query-timeout 500ms -> 500
 updateWriters: --strategy query-scan --update-writers 10 -> 10
 updateRateHz: --strategy query-scan --update-writers 10 --update-rate 500 -> 500
+missTime: --strategy cache-aside --miss-time 2ms-20ms -> "2ms-20ms" | --strategy cache-aside --miss-time exp:5ms -> exp:5ms
+missConcurrency: --strategy cache-mget --miss-concurrency 8 -> 8 | coalesce: --strategy cache-aside --coalesce -> true
+batch: --strategy cache-mget --batch 20 -> 20 | maxmemoryBytes: --strategy cache-aside --maxmemory 50MB -> 50000000
+policy: --strategy cache-aside --maxmemory 1GB --policy allkeys-lfu -> allkeys-lfu
 pipeline: --strategy lookup-get --connections 2 --pipeline 500 -> 500 | ratio: --strategy lookup-mix --ratio 3:7 -> [3,7]
 driverOptions: --driver iovalkey --driver-option inFlight=100,enableAutoPipelining=false -> [["inFlight","100"],["enableAutoPipelining","false"]]
 seed: --seed 0 -> 0 | run: --run first.1 -> first.1 | outDir: --out /var/x -> /var/x
@@ -262,7 +266,7 @@ const valuesOfTypes = byName(`
 true -> flag
 1 -> agents
 0.1 -> share
-5ms -> shortTime
+5ms -> shortTime times
 `)
 const valuesOfOptions = byName(`
 eu-west-1 -> aws-region

@@ -1,7 +1,7 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { settledWithin, systemTimers } from '../../base/timers.js'
-import { asValues, counting } from '../../transport/lane.js'
+import { asValues, counting, intoSinks } from '../../transport/lane.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { routerOf } from '../../transport/router.js'
 import { offeringOf } from './offering.js'
@@ -11,7 +11,7 @@ import { clientOperationsOf } from './operation.js'
  * @import { Timers } from '../../base/timers.js'
  * @import { Operations } from '../../measure/operations.js'
  * @import { Lane } from '../../transport/lane.js'
- * @import { Router } from '../../transport/router.js'
+ * @import { Kind, Router } from '../../transport/router.js'
  * @import { DriverTarget } from '../../transport/socket-writer.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { ClientCommand } from '../../workloads/bind/client.js'
@@ -52,6 +52,8 @@ import { clientOperationsOf } from './operation.js'
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
+ * @property {(needs: FlowNeeds, routing: () => Router<any>) => Making} [making] what operations are, where they are not commands and
+ *   their replies
  * @property {(clockMs: number) => number} [epochOf] epoch milliseconds by the servers, for operations that carry when they were due
  * @property {(cause: string) => void} [onRefused]
  * @property {(n: number) => void} [onAcked] what an acknowledged operation was about
@@ -64,6 +66,8 @@ import { clientOperationsOf } from './operation.js'
  * @property {number} inFlight operations
  * @property {number} pausedUntilMs
  *
+ * @typedef {Pick<ReturnType<typeof clientOperationsOf>, 'lastSettledMs'> & { kind: Kind<any>, abandon?: () => void,
+ *   first: (client: number, kind: number, n: number, dueMs: number, measured: boolean) => any }} Making
  * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
  */
 
@@ -98,7 +102,7 @@ export const clientsFlow = async (asked) => {
   const { plan, clients, operations: played, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
   const reads = played.some(({ multiStep }) => multiStep)
-  const operations = clientOperationsOf(needs, () => router)
+  const operations = /** @type {Making} */ ((asked.making ?? clientOperationsOf)(needs, () => router))
   /** @type {Router<Operation>} */
   const router = routerOf({
     ...needs,
@@ -106,7 +110,7 @@ export const clientsFlow = async (asked) => {
     maxBehindMs: plan.maxBehindMs,
     waitsFor: plan.waitsFor,
     kind: operations.kind,
-    decoder: reads ? asValues('utf8') : counting(needs.tally),
+    decoder: asked.making ? intoSinks : reads ? asValues('utf8') : counting(needs.tally),
     // A multi-step operation may wait minutes for those of others.
     listens: !reads,
     onRoom: (client, nowMs) => offering.more(client, nowMs),
@@ -147,7 +151,10 @@ export const clientsFlow = async (asked) => {
     settle: (limitMs, atOnce) =>
       settledWithin(limitMs, () => clients.some(({ inFlight }) => inFlight > 0), { clock, atOnce, timers }),
     /** The run has ended: operations without an outcome are unsettled. */
-    abandon: router.abandon,
+    abandon() {
+      operations.abandon?.()
+      router.abandon()
+    },
     close() {
       closed = true
       offering.close()

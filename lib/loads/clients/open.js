@@ -3,6 +3,7 @@
 
 import { settleLimitMs } from '../../base/settlement.js'
 import { alarm, deferred } from '../../base/timers.js'
+import { cache } from '../../measures/cache.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { scheduleOfCourse } from '../../plan/course.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
@@ -11,6 +12,7 @@ import { picksOf } from '../../traffic/operations.js'
 import { noTally } from '../../wire/decode.js'
 import { noRoom, queueProducerOf } from '../jobs/producer.js'
 import { encodingsOf, playPasses } from '../passes/passes.js'
+import { cacheOperationsOf, phases } from './cache.js'
 import { clientsFlow } from './flow.js'
 import { queryChecksOf, updating } from './query-checks.js'
 
@@ -23,6 +25,8 @@ import { queryChecksOf, updating } from './query-checks.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { Pass } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { Router } from '../../transport/router.js'
+ * @import { FlowNeeds } from './flow.js'
  * @import { RunClock } from '../../measure/run-clock.js'
  * @import { Records } from '../write-records.js'
  *
@@ -75,6 +79,34 @@ export const scheduleAt = (plan, course) => {
 export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed, stop) => {
   if (durationMs !== null)
     over.then(alarm(durationMs + (nominalHz === null ? 0 : maxBehindMs), elapsed, stop))
+}
+
+/**
+ * What clients of a cache play; null: it is none.
+ * @param {Pick<WritingNeeds, 'plan' | 'strategy' | 'instruments'>} needs
+ */
+const cachingOf = ({ plan, strategy, instruments }) => {
+  const { cache: of } = plan
+  const { ratio } = /** @type {Clients} */ (plan.clients)
+  if (!of) return null
+  const { counts } = instruments.source(cache)
+  const draw = drawOf(plan, null)
+  let lastMs = 0
+  const caching = {
+    ...{ cache: of, counts, many: of.batch > 1 ? strategy.chunk('serveMany') : null },
+    draw: (/** @type {number} */ client) => draw(lastMs, client),
+  }
+  const pick = picksOf([ratio[1], ratio[0]], plan.seed)
+  return {
+    operations: Object.keys(phases).map(strategy.operation),
+    pick: () => (pick() === 0 ? phases.serve : phases.drop),
+    draw: (/** @type {number} */ atMs, /** @type {number} */ client) => {
+      lastMs = atMs
+      return draw(atMs, client)
+    },
+    making: (/** @type {FlowNeeds} */ needs, /** @type {() => Router<any>} */ routing) =>
+      cacheOperationsOf(needs, routing, caching),
+  }
 }
 
 /**
@@ -131,6 +163,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
     latency: records.latency,
     onSent: records.sent,
     onRenewed: instruments.source(reconnects)?.connected,
+    ...cachingOf(needs),
     tally,
     clock,
     random: Math.random,
@@ -140,7 +173,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
 
 /** @param {WritingNeeds} needs */
 export const clientsWriting = async (needs) => {
-  const { plan, strategy, target, records, clock, onEvent } = needs
+  const { plan, strategy, target, records, instruments, clock, onEvent } = needs
   const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
   const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
@@ -169,7 +202,8 @@ export const clientsWriting = async (needs) => {
   const passing = clients.passes
     ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
     : null
-  const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
+  const counts = () =>
+    passing?.counts() ?? instruments.source(cache)?.replies() ?? named(strategy.replyNames, tally)
   const offered = passing?.over ?? flow.offered
   const { lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {

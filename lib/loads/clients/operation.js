@@ -27,7 +27,7 @@ const pauseMs = 1000
 const none = /** @type {MultiStep} */ (/** @type {unknown} */ (null))
 
 /** Latencies of one read: operations that were due and sent at the same moment share one record. @param {Pick<FlowNeeds, 'ledger' | 'latency'>} needs */
-const ackedOf = ({ ledger, latency }) => {
+export const ackedOf = ({ ledger, latency }) => {
   let run = 0
   let measured = false
   // An array, since a variable with a fraction is allocated again at each change: due, sent, answered.
@@ -41,7 +41,7 @@ const ackedOf = ({ ledger, latency }) => {
       acked.lastMs = times[2]
       run = 0
     },
-    /** @param {Operation} operation @param {number} nowMs */
+    /** @param {Pick<Operation, 'dueMs' | 'firstMs' | 'measured'>} operation @param {number} nowMs */
     add(operation, nowMs) {
       if (run > 0 && operation.firstMs === times[1] && operation.dueMs === times[0]) {
         if (operation.measured === measured) {

@@ -15,6 +15,14 @@ import { longestWarmUpMs } from '../warm-up.js'
 // A --ttl from the environment is meant for writers of latest items, which always have one.
 const lifetimeGiven = ['command line', 'file', 'earlier run']
 
+/** @param {Settings} settings */
+const cacheOf = ({ strategy, missTime, missConcurrency, coalesce, batch, maxmemoryBytes, policy }) => ({
+  ...{ missTime, coalesce, missConcurrency: missConcurrency ?? null },
+  batch: strategyNamed(strategy).options.includes('batch') ? batch : 1,
+  maxmemoryBytes: maxmemoryBytes ?? null,
+  policy: maxmemoryBytes === undefined ? null : (policy ?? 'allkeys-lru'),
+})
+
 /** @param {Settings} settings @param {Facts} facts */
 export const plan = (settings, facts) => {
   const {
@@ -28,7 +36,9 @@ export const plan = (settings, facts) => {
     maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { options, delivery, drivers, answers, updates, clientWorks } = strategyNamed(settings.strategy)
+  const { options, delivery, drivers, answers, updates, clientWorks, caches } = strategyNamed(
+    settings.strategy,
+  )
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {FlowName} */ ('clients'),
@@ -53,13 +63,14 @@ export const plan = (settings, facts) => {
     windowCommands: pipeline,
     /** Settings that only the strategy reads. */
     own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
+    cache: caches ? cacheOf(settings) : null,
     driver: drivers.find((one) => one === settings.driver) ?? drivers[0],
     clients: {
       connections: delivery ? 1 : connections,
       pipeline,
       /** Keys have a lifetime only where one was given. */
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
-      ratio,
+      ratio: caches && settings.given.ratio === 'default' ? [0, 1] : ratio,
       fill: answers || updates ? /** @type {const} */ ('keys') : fill,
       passes: playsPasses(settings),
       delivery,

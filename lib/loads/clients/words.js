@@ -1,6 +1,6 @@
 // A run of clients, in words.
 import { asPercent, count, rate, several } from '../../base/units.js'
-import { ofQueries } from '../../measures/queries.js'
+import { sectionsOfClients } from '../../measures/index.js'
 import { rowsOf } from '../../measures/section.js'
 import { arrivalsWords } from '../../traffic/arrivals.js'
 import { isEven } from '../../traffic/even.js'
@@ -64,8 +64,8 @@ export const words = {
   good: goodOfWriters,
   brief: (/** @type {WriteRun} */ run) => [
     ...repliesRow(run),
-    ...rowsOf(ofQueries, run).filter(({ label }) => label === 'answers'),
+    ...rowsOf(sectionsOfClients, run).filter(({ label }) => label === 'answers' || label === 'hits'),
   ],
   early: repliesRow,
-  late: (/** @type {Record<string, any>} */ run) => rowsOf(ofQueries, run),
+  late: (/** @type {Record<string, any>} */ run) => rowsOf(sectionsOfClients, run),
 }

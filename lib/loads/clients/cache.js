@@ -1,0 +1,247 @@
+// Requests of a cache: what is not there is read from a source, written, and then served. A request has one outcome: served,
+// when the last of its keys is there, or lost with a cause.
+import { addDistinct } from '../../traffic/batches.js'
+import { noValues } from '../../wire/encode.js'
+import { ackedOf } from './operation.js'
+import { sourceOf } from './source.js'
+
+/**
+ * @import { Kind, Router } from '../../transport/router.js'
+ * @import { Loss } from '../../measure/ledger.js'
+ * @import { CacheCounts } from '../../measures/cache.js'
+ * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
+ * @import { ReplySink } from '../../wire/values.js'
+ * @import { Lane } from '../../transport/lane.js'
+ * @import { FlowNeeds } from './flow.js'
+ * @import { Plan } from '../plan.js'
+ *
+ * @typedef {object} Caching
+ * @property {NonNullable<Plan['cache']>} cache
+ * @property {ChunkCommands | null} many the command of several keys; null: a request has one
+ * @property {CacheCounts} counts
+ * @property {(client: number) => number} draw what is asked for besides, at the same time
+ */
+
+/** What is sent: a request, a fill, or a write that invalidates; the order of the operations. */
+export const phases = Object.freeze({ serve: 0, fill: 1, drop: 2 })
+const { serve, fill: filling } = phases
+
+// No number of an item has more digits.
+const longest = 1e12
+
+/** Something to be sent; it takes its own reply, since one may come in several reads. @implements {ReplySink} */
+class CacheRequest {
+  client = 0
+  kind = /** @type {number} */ (serve)
+  n = 0
+  /** Of several keys. */
+  keys = /** @type {number[]} */ ([])
+  dueMs = 0.5
+  measured = false
+  repeatable = true
+  firstMs = 0.5
+  attempts = 0
+  goTo = /** @type {string | null} */ (null)
+  notBeforeMs = 0.5
+  isOver = false
+  /** Of a request: keys that are not there yet. */
+  pending = 0
+  /** Of a fill: the requests that wait for it. */
+  waiting = /** @type {CacheRequest[]} */ ([])
+  /** Keys of the reply so far, and which of them are not there. */
+  at = 0
+  missed = /** @type {number[]} */ ([])
+  refusal = /** @type {string | null} */ (null)
+
+  open() {}
+  bulk() {
+    this.at++
+  }
+  number() {}
+  nil() {
+    this.missed.push(this.at++)
+  }
+  /** @param {string} line */
+  error(line) {
+    this.refusal = line
+  }
+}
+
+/** Fills under way: of each key how many, and with --coalesce the one that others wait for. @param {CacheCounts} counts */
+const fillsOf = (counts) => {
+  /** @type {Map<number, { count: number, fill: CacheRequest }>} */
+  const known = new Map()
+  let atOnce = 0
+  return {
+    of: (/** @type {number} */ n) => known.get(n)?.fill ?? null,
+    /** @param {CacheRequest} fill */
+    add(fill) {
+      const same = known.get(fill.n)
+      if (same) same.count++
+      else known.set(fill.n, { count: 1, fill })
+      atOnce++
+      counts.fills++
+      if (atOnce > counts.atOnce) counts.atOnce = atOnce
+      if ((same?.count ?? 1) > counts.stampede) counts.stampede = same?.count ?? 1
+    },
+    /** @param {CacheRequest} fill */
+    remove(fill) {
+      const same = known.get(fill.n)
+      atOnce--
+      if (same && --same.count === 0) known.delete(fill.n)
+    },
+  }
+}
+
+/** @param {FlowNeeds} needs @param {() => Router<CacheRequest>} routing @param {Caching} caching */
+export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw }) => {
+  const { plan, clients, operations, ledger, latency, clock, random, timers } = needs
+  const { batch, coalesce } = cache
+  const timed = (/** @type {CacheCounts['hitTimes']} */ times) =>
+    ackedOf({
+      ledger,
+      latency: {
+        record(dueMs, sentMs, nowMs, weight) {
+          latency.record(dueMs, sentMs, nowMs, weight)
+          times?.record((nowMs - dueMs) * 1000, weight)
+        },
+      },
+    })
+  const hits = timed(counts.hitTimes)
+  const misses = timed(counts.missTimes)
+  const writes = timed(null)
+  const fills = fillsOf(counts)
+  const free = /** @type {CacheRequest[]} */ ([])
+  let lastMs = 0
+
+  /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
+  const first = (client, kind, n, dueMs, measured) => {
+    const one = free.pop() ?? new CacheRequest()
+    one.client = client
+    one.kind = kind
+    one.n = n
+    one.dueMs = dueMs
+    one.measured = measured
+    one.attempts = 0
+    one.firstMs = 0
+    one.goTo = null
+    one.notBeforeMs = 0
+    one.isOver = false
+    one.keys.length = 0
+    if (many !== null && kind === serve) addDistinct(one.keys, n, batch, () => draw(client))
+    return one
+  }
+  const source = sourceOf({
+    ...cache,
+    ...{ random, timers },
+    onRead(/** @type {CacheRequest} */ fill) {
+      routing().begin(fill, clock())
+      routing().outbox.end()
+    },
+  })
+
+  /** @param {CacheRequest} request @param {Loss} outcome @param {string} cause */
+  const lost = (request, outcome, cause) => {
+    if (request.isOver) return
+    request.isOver = true
+    ledger.lost(outcome, cause, request.measured)
+    clients[request.client].inFlight--
+    lastMs = clock()
+  }
+  /** @param {CacheRequest} request @param {ReturnType<typeof ackedOf>} as @param {number} nowMs */
+  const served = (request, as, nowMs) => {
+    as.add(request, nowMs)
+    clients[request.client].inFlight--
+    free.push(request)
+  }
+  /** A key that is not there. @param {CacheRequest} request @param {number} n */
+  const missed = (request, n) => {
+    const known = coalesce ? fills.of(n) : null
+    if (known) {
+      counts.coalesced++
+      known.waiting.push(request)
+      return
+    }
+    const fill = first(request.client, filling, n, request.dueMs, request.measured)
+    fill.waiting.push(request)
+    fills.add(fill)
+    source.read(fill)
+  }
+  /** @param {CacheRequest} request @param {number} nowMs */
+  const found = (request, nowMs) => {
+    const { missed: places, keys, n } = request
+    const asked = many === null ? 1 : keys.length
+    counts.hits += asked - places.length
+    counts.misses += places.length
+    if (counts.decile !== null) {
+      if (many === null) counts.decile(n, places.length === 0)
+      else for (let i = 0; i < asked; i++) counts.decile(keys[i], !places.includes(i))
+    }
+    if (places.length === 0) return served(request, hits, nowMs)
+    request.pending = places.length
+    for (let i = 0; i < places.length; i++) missed(request, many === null ? n : keys[places[i]])
+  }
+  /** @param {CacheRequest} fill @param {number} nowMs */
+  const filled = (fill, nowMs) => {
+    fills.remove(fill)
+    for (const request of fill.waiting)
+      if (--request.pending === 0 && !request.isOver) served(request, misses, nowMs)
+    fill.waiting.length = 0
+    free.push(fill)
+  }
+
+  /** @type {Kind<CacheRequest>} */
+  const kind = {
+    most: Math.max(
+      ...operations.map(({ command }) => command.most),
+      many?.size(Array(batch).fill(longest), batch) ?? 0,
+    ),
+    slotOf: ({ kind: one, n }) => (plan.cluster ? operations[one].command.slotOf(n) : 0),
+    put: ({ kind: one, n, keys }, out, at) =>
+      many !== null && one === serve
+        ? many.put(keys, keys.length, out, at)
+        : operations[one].command.put(n, out, at, noValues),
+    send(request, lane, nowMs) {
+      if (request.firstMs === 0) request.firstMs = nowMs
+      lane.push(request, 1, nowMs, request.goTo === null ? 0 : 1)
+      routing().outbox.put(lane, request)
+      ledger.commands.sent++
+    },
+    reply(request) {
+      request.at = 0
+      request.missed.length = 0
+      request.refusal = null
+      return request
+    },
+    /** @param {Lane<CacheRequest>} lane */
+    taken(request, _, nowMs, lane) {
+      if (request.refusal !== null) routing().refused(request, request.refusal, lane)
+      else if (request.kind === serve) found(request, nowMs)
+      else if (request.kind === filling) filled(request, nowMs)
+      else {
+        counts.invalidated++
+        served(request, writes, nowMs)
+      }
+    },
+    lose(request, outcome, cause) {
+      if (request.kind !== filling) return lost(request, outcome, cause)
+      fills.remove(request)
+      for (const one of request.waiting) lost(one, outcome, cause)
+    },
+    settled() {
+      hits.tell()
+      misses.tell()
+      writes.tell()
+    },
+  }
+
+  return {
+    kind,
+    first,
+    lastSettledMs: () => Math.max(lastMs, hits.lastMs, misses.lastMs, writes.lastMs),
+    /** What is at the source comes no more. */
+    abandon() {
+      for (const fill of source.end()) kind.lose(fill, 'unsettled', '')
+    },
+  }
+}

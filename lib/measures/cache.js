@@ -1,0 +1,327 @@
+// What a cache had of what it was asked for, how long hits and misses took, and what the source was asked; of the servers what they
+// evicted. The share of hits comes with an interval and a test for a trend: both follow from sums over the seconds.
+import { studentQuantile } from '../base/distributions.js'
+import * as S from '../base/shape.js'
+import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
+import { ranksOf } from '../traffic/items.js'
+import { amount, counts, timesField, worst } from './fields.js'
+import {
+  counter,
+  histogram,
+  measure,
+  metric,
+  per,
+  percentileMetrics,
+  percentilesIn,
+  someTimes,
+} from './measure.js'
+import { note, section } from './section.js'
+
+/**
+ * @import { Shaped } from '../base/shape-types.js'
+ * @import { Folded } from './fold.js'
+ *
+ * @typedef {{ record: (us: number, weight?: number) => void }} Times
+ * @typedef {object} CacheCounts since the last second
+ * @property {number} hits keys
+ * @property {number} misses
+ * @property {number} fills requests of the source
+ * @property {number} coalesced misses that waited for the fill of another
+ * @property {number} invalidated
+ * @property {number} atOnce most requests at the source
+ * @property {number} stampede most of them for one key
+ * @property {Times | null} hitTimes
+ * @property {Times | null} missTimes
+ * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
+ */
+
+const parts = 10
+const added = /** @type {const} */ (['hits', 'misses', 'fills', 'coalesced', 'invalidated'])
+
+/** @param {any} plan @param {() => number} elapsed */
+const decilesOf = (plan, elapsed) => {
+  const rankOf = ranksOf({ ...plan, count: plan.quantity })
+  const seen = new Uint32Array(2 * parts)
+  return {
+    add:
+      rankOf &&
+      ((/** @type {number} */ n, /** @type {boolean} */ isHit) => {
+        const place = Math.floor((rankOf(n, elapsed()) * parts) / plan.quantity)
+        seen[isHit ? place : parts + place]++
+      }),
+    take() {
+      const named = (/** @type {number} */ from) =>
+        Object.fromEntries(Array.from({ length: parts }, (_, i) => [i + 1, seen[from + i]]))
+      const found = { hits: named(0), misses: named(parts) }
+      seen.fill(0)
+      return rankOf ? found : null
+    },
+  }
+}
+
+/** What the seconds add for the interval and the trend of their share: sums of weights, shares and times. @param {number} hits @param {number} keys @param {number} atS */
+const momentsOf = (hits, keys, atS) => ({
+  'cache.moments':
+    keys > 0
+      ? { n: 1, hh: (hits * hits) / keys, th: atS * hits, tk: atS * keys, ttk: atS * atS * keys }
+      : null,
+})
+
+/**
+ * The share of hits of all keys with its 95 % interval, and how it moved: a line through the seconds, each by its keys.
+ * @param {number} hits
+ * @param {number} keys
+ * @param {{ n: number, hh: number, th: number, tk: number, ttk: number }} moments
+ */
+export const shareOfHits = (hits, keys, { n, hh, th, tk, ttk }) => {
+  const share = hits / keys
+  if (n < 3) return { share, half: null, slope: null, isMoving: false }
+  const variance = Math.max(0, hh / keys - share * share)
+  const half = studentQuantile(0.025, n - 1) * Math.sqrt(variance / (n - 1))
+  const spread = ttk / keys - (tk / keys) ** 2
+  const slope = spread > 0 ? (th / keys - share * (tk / keys)) / spread : 0
+  const left = Math.max(0, variance - slope * slope * spread)
+  const error = Math.sqrt(left / spread / (n - 2))
+  return { share, half, slope, isMoving: Math.abs(slope) > studentQuantile(0.005, n - 2) * error }
+}
+
+/** Sums of the masters; null where one does not report it. @param {Folded} window */
+const mastersIn = (window) => {
+  const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
+  return {
+    rows,
+    sum: (/** @type {string} */ name) =>
+      rows.length === 0 || rows.some((row) => typeof row[name] !== 'number')
+        ? null
+        : rows.reduce((sum, row) => sum + row[name], 0),
+  }
+}
+
+/** @param {Folded} window */
+const ofServers = (window) => {
+  const { rows, sum } = mastersIn(window)
+  const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
+  const [hits, misses] = [sum('keyspace_hits'), sum('keyspace_misses')]
+  const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
+  const isLimited = limits.length > 0 && limits.every(([limit]) => limit > 0)
+  return {
+    info_hit_pct: hits === null || misses === null ? null : per(hits, hits + misses, 100),
+    evicted_per_s: per(sum('evictions'), overS),
+    expired_per_s: per(sum('expirations'), overS),
+    memory_bytes: sum('memory_bytes'),
+    maxmemory_bytes: isLimited ? limits.reduce((all, [limit]) => all + limit, 0) : null,
+    data_bytes: sum('data_bytes'),
+    keys: sum('keys'),
+    policy: rows[0]?.policy ?? null,
+    fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
+    eviction_pct: per(sum('eviction_s'), sum('engine_cpu_s'), 100),
+    limit_changed: limits.some((each) => each.length > 1),
+  }
+}
+
+/** @param {Folded} window */
+const decilesIn = (window) => {
+  const found = window['cache.deciles']
+  if (!found?.hits) return null
+  return Array.from({ length: parts }, (_, i) => {
+    const [hits, misses] = [found.hits[i + 1] ?? 0, found.misses[i + 1] ?? 0]
+    return per(hits, hits + misses, 100)
+  })
+}
+
+const times = S.nullable(someTimes)
+const shape = S.object({
+  ...S.each(['hits', 'misses', 'fills', 'coalesced', 'invalidated'], S.number),
+  ...S.each(['hit_pct', 'hit_pct_low', 'hit_pct_high', 'drift_points_per_min'], S.figure),
+  is_moving: S.flag,
+  deciles: S.nullable(S.list(S.figure)),
+  ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
+  ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
+  ...S.each(['data_bytes', 'keys', 'fragmentation', 'eviction_pct'], S.figure),
+  ...{ policy: S.note, limit_changed: S.flag, hit_latency_us: times, miss_latency_us: times },
+})
+
+/** @param {any} found */
+const p50p99 = (found) => (found ? `p50 ${micros(found.p50)}, p99 ${micros(found.p99)}` : '')
+const points = (/** @type {number} */ n) => n.toFixed(Math.abs(n) < 0.995 ? 2 : 1)
+
+/** @param {Shaped<typeof shape>} of */
+const hitWords = ({ hit_pct: hit, hit_pct_low: low, hit_pct_high: high, ...of }) =>
+  facts([
+    hit === null
+      ? 'no key was asked for'
+      : `${points(hit)} %${low === null || high === null ? '' : ` (${points(low)} to ${points(high)})`}`,
+    of.deciles &&
+      `of tenths by popularity ${of.deciles.map((one) => (one === null ? '-' : Math.round(one))).join(', ')}`,
+    of.misses_per_s !== null && `${rate(of.misses_per_s)} misses/s`,
+  ])
+
+/** @param {Shaped<typeof shape>} of */
+const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragmentation, ...of }) =>
+  used !== null &&
+  facts([
+    limit === null
+      ? `${bytes(used)}, without a limit`
+      : `${bytes(used)} of ${bytes(limit)}, ${plainText(policy ?? 'policy unknown')}`,
+    of.keys !== null && `${count(of.keys)} keys`,
+    of.evicted_per_s !== null && `${rate(of.evicted_per_s)} evicted/s`,
+    of.expired_per_s !== null && of.expired_per_s > 0 && `${rate(of.expired_per_s)} expired/s`,
+    of.eviction_pct !== null &&
+      of.eviction_pct > 0 &&
+      `evicting takes ${percent(of.eviction_pct)} of the CPU`,
+    fragmentation !== null && `fragmentation ${fragmentation.toFixed(2)}`,
+  ])
+
+/** @param {Shaped<typeof shape>} of */
+const sourceWords = ({ source_per_s: perS, most_at_once: most, stampede, coalesced }) =>
+  perS !== null &&
+  facts([
+    `${rate(perS)} requests/s`,
+    most !== null && most > 0 && `at most ${count(most)} at once`,
+    stampede !== null && stampede > 1 && `${count(stampede)} of them for one key`,
+    coalesced > 0 && `${count(coalesced)} waited for the same key`,
+  ])
+
+// Below this a server's memory is not all in memory: it swaps.
+const leastResident = 0.9
+// A trend that changes the share less than this while it is measured does not matter.
+const leastDrift = 0.5
+
+/** The section of run.json. */
+export const cacheSection = section('cache', shape, {
+  metrics: {
+    'cache.hit_pct': metric('hits', 'pct', 'more'),
+    'cache.hit_pct_low': metric('hits, low end', 'pct', 'more'),
+    'cache.misses_per_s': metric('misses', 'rate'),
+    'cache.source_per_s': metric('requests of the source', 'rate'),
+    'cache.most_at_once': metric('requests at the source at once', 'count'),
+    'cache.stampede': metric('requests of the source for one key at once', 'count'),
+    'cache.evicted_per_s': metric('evictions', 'rate', 'neither'),
+    'cache.expired_per_s': metric('expirations', 'rate', 'neither'),
+    'cache.memory_bytes': metric('memory of the cache', 'bytes'),
+    'cache.fragmentation': metric('fragmentation of memory', 'ratio'),
+    'cache.eviction_pct': metric('CPU that eviction takes', 'pct'),
+    'cache.info_hit_pct': metric('hits by INFO', 'pct', 'more'),
+    ...percentileMetrics('cache.hit_latency', 'hit', ['p50', 'p99', 'max']),
+    ...percentileMetrics('cache.miss_latency', 'miss', ['p50', 'p99', 'max']),
+  },
+  rows: (of) => ({
+    hits: hitWords(of),
+    'hit, miss':
+      (of.hit_latency_us || of.miss_latency_us) &&
+      facts([
+        of.hit_latency_us && `hit ${p50p99(of.hit_latency_us)}`,
+        of.miss_latency_us && `miss ${p50p99(of.miss_latency_us)}`,
+      ]),
+    source: sourceWords(of),
+    memory: memoryWords(of),
+  }),
+  reasons: (of, { measured_s: measuredS }) => {
+    const drift = of.drift_points_per_min ?? 0
+    return {
+      'cache-moving':
+        of.is_moving &&
+        Math.abs(drift * (measuredS ?? 0)) / 60 > leastDrift &&
+        `the share of hits still ${drift > 0 ? 'rose' : 'fell'} by ${points(Math.abs(drift))} points a minute: the cache was not warm; run for longer`,
+      'cache-limit':
+        of.limit_changed &&
+        'maxmemory of a server changed while it was measured: the share of hits is of neither limit',
+      'cache-swap':
+        of.fragmentation !== null &&
+        of.fragmentation < leastResident &&
+        note(
+          `only ${percent(of.fragmentation * 100)} of the servers' memory is resident: the machine swaps; give it more memory, or lower maxmemory`,
+          true,
+        ),
+    }
+  },
+})
+
+export const cache = measure({
+  name: 'cache',
+  of: ['writers'],
+  record: {
+    ...Object.fromEntries(added.map((name) => [`cache.${name}`, amount('count')])),
+    ...{ 'cache.at_once': worst('count'), 'cache.stampede': worst('count') },
+    ...{ 'cache.moments': counts(), 'cache.deciles': counts() },
+    ...{ hit_us: timesField(), miss_us: timesField() },
+  },
+  by: 'each',
+  applies: ({ cache: of }) => Boolean(of),
+
+  async open({ plan, elapsed }) {
+    const { series } = await import('../measure/latency.js')
+    const [hitTimes, missTimes] = [series({ isFolded: true }), series({ isFolded: true })]
+    const deciles = decilesOf(plan, elapsed)
+    const none = { hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0, atOnce: 0, stampede: 0 }
+    /** @type {CacheCounts} */
+    const seen = { ...none, hitTimes, missTimes, decile: deciles.add }
+    const whole = { hit: 0, miss: 0 }
+    return {
+      counts: seen,
+      /** Replies by their meaning, of the whole run. */
+      replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
+      second() {
+        const { hits, misses } = seen
+        whole.hit += hits
+        whole.miss += misses
+        const found = {
+          ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
+          ...{ 'cache.at_once': seen.atOnce, 'cache.stampede': seen.stampede },
+          ...momentsOf(hits, hits + misses, elapsed() / 1000),
+          ...{
+            'cache.deciles': deciles.take(),
+            hit_us: hitTimes.endSecond(),
+            miss_us: missTimes.endSecond(),
+          },
+        }
+        Object.assign(seen, none)
+        return found
+      },
+      close() {
+        hitTimes.close()
+        missTimes.close()
+      },
+    }
+  },
+
+  summary({ window, plan, overS }) {
+    if (!plan?.cache) return {}
+    const sums = Object.fromEntries(added.map((name) => [name, window[`cache.${name}`] ?? 0]))
+    const keys = sums.hits + sums.misses
+    const moments = window['cache.moments']
+    const found = moments && keys > 0 ? shareOfHits(sums.hits, keys, moments) : null
+    const inWindow = moments?.n ?? overS ?? null
+    const pct = (/** @type {number} */ share) => Math.min(100, Math.max(0, share * 100))
+    return {
+      cache: {
+        ...sums,
+        hit_pct: found ? found.share * 100 : null,
+        hit_pct_low: found?.half == null ? null : pct(found.share - found.half),
+        hit_pct_high: found?.half == null ? null : pct(found.share + found.half),
+        drift_points_per_min: found?.slope == null ? null : found.slope * 6000,
+        is_moving: found?.isMoving ?? false,
+        deciles: decilesIn(window),
+        misses_per_s: per(sums.misses, inWindow),
+        source_per_s: per(sums.fills, inWindow),
+        most_at_once: window['cache.at_once'] ?? null,
+        stampede: window['cache.stampede'] ?? null,
+        ...ofServers(window),
+        policy: ofServers(window).policy ?? plan.cache.policy,
+        hit_latency_us: percentilesIn(window.hit_us),
+        miss_latency_us: percentilesIn(window.miss_us),
+      },
+    }
+  },
+  result: { cache: shape },
+  metrics: {},
+  times: [
+    { name: 'hit', path: 'cache.hit_latency_us', unit: 'us' },
+    { name: 'miss', path: 'cache.miss_latency_us', unit: 'us' },
+  ],
+  prometheus: [
+    ...added.map((name) => counter(`cache_${name}_total`, `keys of a cache: ${name}`, `cache.${name}`)),
+    histogram('cache_hit_seconds', 'requests that the cache had', 'hit_us'),
+    histogram('cache_miss_seconds', 'requests that the source was asked for', 'miss_us'),
+  ],
+})

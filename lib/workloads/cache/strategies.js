@@ -1,0 +1,121 @@
+// A cache beside a source: what is not found is read from the source and written for the next one who asks.
+import { each, family, gather, label, many, modulo, strategy } from '../declare.js'
+import { ttl, valueBody } from '../latest/parts.js'
+
+/**
+ * @import { Family, Rule } from '../declare.js'
+ * @import { planFieldsOf } from './plan-fields.js'
+ *
+ * @typedef {ReturnType<typeof planFieldsOf>} PlanFields
+ * @typedef {{ key: Family }} Keys
+ */
+
+// With a key of 10 characters, on Redis 7.0.15 with jemalloc.
+const keyBytes = 72
+const fieldBytes = 96
+const ownTtl = 40
+
+const policies = /^volatile-/
+
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) =>
+    s.maxmemoryBytes !== undefined &&
+    s.host !== undefined &&
+    `${named('maxmemoryBytes')} is for servers of the run's own: nothing is set on those of others, and what they have is read`,
+  (s, named) =>
+    (s.maxmemoryBytes ?? 2e6) < 2e6 &&
+    `${named('maxmemoryBytes')}: a server takes more than 1 MB without any key; give 2MB or more`,
+  (s, named) =>
+    s.policy !== undefined &&
+    s.maxmemoryBytes === undefined &&
+    `${named('policy')} needs --maxmemory: without a limit nothing is evicted`,
+  (s, named) =>
+    s.policy === 'noeviction' &&
+    `${named('policy')}: a cache that may not evict refuses writes when it is full; take allkeys-lru`,
+  (s, named) =>
+    policies.test(s.policy ?? '') &&
+    s.given.ttlS === 'default' &&
+    `${named('policy')} evicts keys with a lifetime only: add --ttl`,
+  (s, named) =>
+    s.serverConfig.some((/** @type {readonly string[]} */ [name]) => /^maxmemory(-policy)?$/.test(name)) &&
+    `${named('serverConfig')}: give a cache its limit by --maxmemory and --policy`,
+]
+/** @type {Rule} */
+const oneSlot = (s, named) =>
+  s.cluster && `${named('strategy')}: MGET takes keys of one slot; in a cluster take cache-aside`
+/** @type {Rule} */
+const withoutTtl = (s, named) =>
+  s.given.ttlS !== 'default' && `${named('ttlS')}: fields of cache-hash have no lifetime`
+
+const common = {
+  workload: /** @type {const} */ ('cache'),
+  caches: true,
+  options: Object.freeze([
+    ...['keys', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals', 'reconnectHz', 'ttlS'],
+    ...['ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
+  ]),
+  rules,
+  roles: Object.freeze({
+    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: ['serve'] }),
+  }),
+  keys: (/** @type {PlanFields} */ t) => ({
+    key: family('cache:{n}', 'string', {
+      lifetimeS: t.expires ? t.ttlS : null,
+      keys: t.quantity,
+      bytes: keyBytes + t.valueBytesStored + (t.expires ? ownTtl : 0),
+    }),
+  }),
+  keepsKeys: true,
+  repeat: /** @type {const} */ ('safe'),
+}
+
+/** @param {PlanFields} t @param {Keys} k */
+const writes = (t, k) => ({
+  fill: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
+  drop: [each('DEL', [k.key])],
+})
+
+export const cacheAside = strategy({
+  ...common,
+  name: 'cache-aside',
+  title: 'GET, and SET of what was not there',
+  operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
+    serve: [each('GET', [k.key])],
+    ...writes(t, k),
+  }),
+})
+
+export const cacheMget = strategy({
+  ...common,
+  name: 'cache-mget',
+  title: 'MGET of several keys, and SET of those that were not there',
+  options: Object.freeze([...common.options, 'batch']),
+  rules: [...rules, oneSlot],
+  operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
+    serve: [each('MGET', [k.key])],
+    serveMany: [gather('MGET', [many(k.key)])],
+    ...writes(t, k),
+  }),
+})
+
+const field = label('{n}')
+
+export const cacheHash = strategy({
+  ...common,
+  name: 'cache-hash',
+  title: 'HGET of a field of a hash, about a hundred in each, and HSET of what was not there',
+  rules: [...rules, withoutTtl],
+  keys: (/** @type {PlanFields} */ t) => ({
+    key: family('cache:{b}', 'hash', {
+      of: { b: modulo('b', t.hashes) },
+      holds: t.quantity,
+      bytesAnItem: fieldBytes + t.valueBytesStored,
+    }),
+  }),
+  operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
+    serve: [each('HGET', [k.key, field])],
+    fill: [each('HSET', [k.key, field, valueBody(t)])],
+    drop: [each('HDEL', [k.key, field])],
+  }),
+})

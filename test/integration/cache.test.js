@@ -1,0 +1,158 @@
+// Caches on real servers: what the servers count themselves, evictions, batches, hashes, waits for the same fill, and bad input.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startHere, writeHere } from '../helpers/here.js'
+import { peer } from '../helpers/peers.js'
+import { assertDone, at, codesIn, faultsIn, outcomesOf, until } from '../helpers/programs.js'
+import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
+
+const zipf = '--keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8'
+
+/** A count of INFO. @param {Parameters<typeof cli>[0]} server @param {string} name */
+const infoOf = async (server, name) =>
+  Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await cli(server, 'INFO', 'stats'))?.[1])
+
+describe('caches', { concurrency: 2 }, () => {
+  for (const name of [null, 'redis-8.2', 'valkey-9.1'])
+    test(`hits and misses are those that the server counts, and evictions are no fault: ${name ?? 'from PATH'}`, async (t) => {
+      const bin = name === null ? undefined : peer(t, name)
+      if (name !== null && bin === undefined) return
+      const server = await startServer(t, {
+        config: { maxmemory: '3mb', 'maxmemory-policy': 'allkeys-lru' },
+        bin,
+      })
+      const run = await writeHere(
+        t,
+        `--strategy cache-aside ${zipf.replace('200', '2000')} --duration 5s --warm-up 2s`,
+        {
+          env: at(server),
+        },
+      )
+      // How warm it is depends on how fast this machine is.
+      assert.deepEqual(
+        faultsIn(run.document).filter((/** @type {{ code: string }} */ { code }) => code !== 'cache-moving'),
+        [],
+      )
+      const { cache, items, counts } = run.document
+      assert.equal(items.acked, items.offered)
+      assert.equal(outcomesOf(items), items.offered)
+      assert.equal(counts.hit + counts.miss, items.offered)
+      assert.equal(await callsOf(server, 'get'), items.offered + (await otherGets(server, items.offered)))
+      const [hits, misses] = [await infoOf(server, 'keyspace_hits'), await infoOf(server, 'keyspace_misses')]
+      const byServer = (hits / (hits + misses)) * 100
+      const byUs = (counts.hit / (counts.hit + counts.miss)) * 100
+      assert.ok(Math.abs(byServer - byUs) < 0.1, `${byUs} %, by INFO ${byServer} %`)
+      assert.ok(
+        cache.is_moving || Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.1,
+        `${cache.hit_pct} %, ${cache.info_hit_pct} %`,
+      )
+      assert.ok(cache.hit_pct_low <= cache.hit_pct && cache.hit_pct <= cache.hit_pct_high)
+      assert.ok(cache.evicted_per_s > 0)
+      assert.equal(cache.maxmemory_bytes, 3 * 2 ** 20)
+      assert.equal(cache.policy, 'allkeys-lru')
+      assert.ok(cache.deciles[0] > cache.deciles[9])
+      assert.ok(cache.miss_latency_us.p50 > 0 && cache.hit_latency_us.p50 > 0)
+      assert.equal(cache.fills, cache.misses)
+    })
+
+  test('keys of one request: those that are not there are filled, each once', async (t) => {
+    const server = await startServer(t)
+    const run = await writeHere(
+      t,
+      `--strategy cache-mget --batch 5 ${zipf} --rate 2000 --duration 2s --warm-up 0`,
+      { env: at(server) },
+    )
+    assertDone(run)
+    const { items, counts, cache } = run.document
+    assert.equal(items.acked, 4000)
+    assert.equal(await callsOf(server, 'mget'), 4000)
+    assert.equal(counts.miss, cache.fills)
+    // What is filled stays: the number of keys is that of the first misses.
+    const keys = Number(await cli(server, 'DBSIZE'))
+    assert.ok(cache.fills >= keys - 5 && cache.fills < 1.2 * keys, `${cache.fills} fills, ${keys} keys`)
+  })
+
+  test('fields of hashes, and writes that invalidate', async (t) => {
+    const server = await startServer(t)
+    const run = await writeHere(
+      t,
+      `--strategy cache-hash --keys 1000 --popularity zipf:0.99 --ratio 1:9 --rate 1000 --duration 4s --warm-up 0`,
+      { env: at(server) },
+    )
+    assertDone(run)
+    const { cache, items, counts } = run.document
+    assert.equal(await callsOf(server, 'hdel'), cache.invalidated)
+    assert.ok(cache.invalidated > 300 && cache.invalidated < 500, String(cache.invalidated))
+    assert.equal(counts.hit + counts.miss + cache.invalidated, items.acked)
+    assert.ok(Number(await cli(server, 'DBSIZE')) <= 12)
+  })
+
+  test('a source that takes its time: misses take as long, and with --coalesce a key is read once at a time', async (t) => {
+    const server = await startServer(t)
+    const played = async (/** @type {string} */ more) => {
+      const run = await writeHere(
+        t,
+        `--strategy cache-aside --keys 20 --popularity zipf:0.99 --connections 40 --rate 2000 --ttl 1s --miss-time 30ms --duration 3s --warm-up 0 ${more}`,
+        { env: at(server) },
+      )
+      assertDone(run)
+      return run.document.cache
+    }
+    const plain = await played('--prefix a:')
+    assert.ok(plain.miss_latency_us.p50 >= 30_000)
+    assert.ok(plain.stampede > 1, `${plain.stampede} at once for one key`)
+    assert.ok(plain.expired_per_s > 0)
+    const one = await played('--coalesce --prefix b:')
+    assert.equal(one.stampede, 1)
+    assert.ok(one.coalesced > 0 && one.fills < plain.fills, `${one.fills} fills, ${plain.fills} without`)
+    const few = await played('--coalesce --miss-concurrency 2 --prefix c:')
+    assert.ok(few.miss_latency_us.max > 60_000, `${few.miss_latency_us.max} us: others wait for the source`)
+  })
+
+  test('in a cluster', async (t) => {
+    const { nodes, access } = await startCluster(t, { replicas: 0 })
+    const run = await writeHere(
+      t,
+      `--strategy cache-aside ${zipf} --cluster --rate 2000 --duration 2s --warm-up 0`,
+      {
+        env: at({ ...nodes[0], ...access }),
+      },
+    )
+    assertDone(run)
+    const { items, counts } = run.document
+    assert.equal(counts.hit + counts.miss, items.acked)
+    assert.equal(items.acked, 4000)
+  })
+
+  test('maxmemory that changes midway makes a run not valid', async (t) => {
+    const server = await startServer(t, { config: { maxmemory: '6mb', 'maxmemory-policy': 'allkeys-lru' } })
+    const run = startHere(
+      t,
+      'write',
+      `--strategy cache-aside ${zipf} --rate 5000 --duration 7s --warm-up 1s`,
+      {
+        env: at(server),
+      },
+    )
+    await until('keys', async () => Number(await cli(server, 'DBSIZE')) > 1000)
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await cli(server, 'CONFIG', 'SET', 'maxmemory', '5mb')
+    const { document } = await run.ended
+    assert.ok(codesIn(document).includes('cache-limit'), JSON.stringify(document.warnings))
+  })
+
+  test('a server that may not evict is refused before the first write', async (t) => {
+    const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
+    const run = await writeHere(t, `--strategy cache-aside ${zipf} --duration 1s`, { env: at(server) })
+    assert.equal(run.code, 3)
+    assert.match(run.stderr, /may not evict \(noeviction\), and .* do not fit into its maxmemory/)
+    assert.equal(await cli(server, 'DBSIZE'), '0')
+  })
+})
+
+/** Our leases and the plan are read by GET too. @param {Parameters<typeof cli>[0]} server @param {number} ours */
+const otherGets = async (server, ours) => {
+  const others = (await callsOf(server, 'get')) - ours
+  assert.ok(others >= 0 && others < 50, `${others} GETs besides`)
+  return others
+}

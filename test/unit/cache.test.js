@@ -1,0 +1,211 @@
+// Caches: the share of hits with its interval and trend, when a cache is warm, the source, ranks, batches.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { linearRegression } from 'simple-statistics'
+import { sourceOf } from '../../lib/loads/clients/source.js'
+import { cacheSection, shareOfHits } from '../../lib/measures/cache.js'
+import { isWarm, trendChance } from '../../lib/run/warm.js'
+import { addDistinct } from '../../lib/traffic/batches.js'
+import { drawsOf, ranksOf } from '../../lib/traffic/items.js'
+import { timesIn } from '../../lib/traffic/times.js'
+import { normal, seeded } from '../helpers/random.js'
+import { rowsOf } from '../helpers/table.js'
+
+/** Seconds of hits, and what they add up to. @param {readonly number[]} shares @param {number} [keys] of a second */
+const secondsOf = (shares, keys = 10_000) => {
+  const moments = { n: 0, hh: 0, th: 0, tk: 0, ttk: 0 }
+  let hits = 0
+  for (const [t, share] of shares.entries()) {
+    const hit = share * keys
+    hits += hit
+    moments.n++
+    moments.hh += (hit * hit) / keys
+    moments.th += t * hit
+    moments.tk += t * keys
+    moments.ttk += t * t * keys
+  }
+  return shareOfHits(hits, keys * shares.length, moments)
+}
+
+test('the slope of the share of hits is that of a regression, and its interval covers the truth as often as it says', () => {
+  const random = seeded(4)
+  const noisy = Array.from({ length: 30 }, (_, t) => 0.8 + 0.002 * t + 0.01 * normal(random.next))
+  const found = secondsOf(noisy)
+  const { m } = linearRegression(noisy.map((share, t) => [t, share]))
+  assert.ok(Math.abs(Number(found.slope) - m) < 1e-9)
+  assert.equal(found.isMoving, true)
+  let covered = 0
+  let moving = 0
+  for (let run = 0; run < 2000; run++) {
+    const { share, half, isMoving } = secondsOf(
+      Array.from({ length: 20 }, () => 0.9 + 0.01 * normal(random.next)),
+    )
+    if (Math.abs(share - 0.9) < Number(half)) covered++
+    if (isMoving) moving++
+  }
+  assert.ok(covered > 1870 && covered < 1930, `${covered} of 2000`)
+  // At a level of 1 %.
+  assert.ok(moving > 5 && moving < 40, `${moving} of 2000`)
+})
+
+test('two seconds have no interval, and equal ones one without width', () => {
+  assert.deepEqual(secondsOf([0.9, 0.8]).half, null)
+  assert.ok(Number(secondsOf([0.9, 0.9, 0.9, 0.9]).half) < 1e-6)
+})
+
+test('values without a trend have a clear one as often as the test says', () => {
+  const random = seeded(9)
+  let clear = 0
+  for (let run = 0; run < 2000; run++) if (trendChance(Array.from({ length: 10 }, random.next)) < 0.1) clear++
+  assert.ok(clear > 120 && clear < 230, `${clear} of 2000`)
+  assert.ok(trendChance([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) < 0.001)
+})
+
+/** @param {number} hitPct @param {number} keys @param {number} [evictions] */
+const lineOf = (hitPct, keys, evictions = 0) => ({
+  cache: { hits: hitPct * 100, misses: (100 - hitPct) * 100 },
+  nodes: [
+    { role: 'master', keys, evictions },
+    { role: 'replica', keys: 0, evictions: 0 },
+  ],
+})
+
+test('a cache is warm when its share of hits stays, and it is full or grows no more', () => {
+  const calm = [90, 90.1, 89.9, 90, 90.1, 90, 89.9, 90, 90.1, 90]
+  const of = (/** @type {number[]} */ shares, /** @type {(i: number) => number} */ keys, evictions = 0) =>
+    isWarm([lineOf(10, 1), ...shares.map((share, i) => lineOf(share, keys(i), evictions))])
+  assert.equal(
+    of(calm, () => 5000),
+    true,
+  )
+  assert.equal(
+    of(calm.slice(1), () => 5000),
+    false,
+    'nine seconds',
+  )
+  assert.equal(
+    of(calm, (i) => 5000 + 100 * i),
+    false,
+    'it is still filling',
+  )
+  assert.equal(
+    of(calm, (i) => 5000 + 100 * i, 7),
+    true,
+    'it is full',
+  )
+  assert.equal(
+    of(
+      calm.map((share, i) => share + i),
+      () => 5000,
+      7,
+    ),
+    false,
+    'a trend',
+  )
+  assert.equal(
+    of(
+      calm.map((share, i) => share + 4 * (i % 2)),
+      () => 5000,
+      7,
+    ),
+    true,
+    'no trend, but noise',
+  )
+})
+
+const msOf = (/** @type {string} */ text) => timesIn(text)?.meanMs ?? null
+for (const [text, mean] of rowsOf(`
+5ms -> 5
+0ms -> 0
+2ms-20ms -> 11
+exp:500us -> 0.5
+60s -> 60000
+61s -> null
+20ms-2ms -> null
+5 -> null
+exp:2ms-3ms -> null
+1ms-2ms-3ms -> null
+`))
+  test(`a time of the source: ${text}`, () => assert.equal(String(msOf(text)), mean))
+
+test('drawn times have their mean, and are in their range', () => {
+  const random = seeded(3)
+  for (const text of ['2ms-20ms', 'exp:5ms']) {
+    const time = timesIn(text)
+    const drawn = Array.from({ length: 20_000 }, () => Number(time?.draw(random.next)))
+    const mean = drawn.reduce((sum, ms) => sum + ms, 0) / drawn.length
+    assert.ok(Math.abs(mean / Number(time?.meanMs) - 1) < 0.03, `${text}: ${mean}`)
+    if (text === '2ms-20ms') assert.ok(Math.min(...drawn) >= 2 && Math.max(...drawn) < 20)
+  }
+})
+
+test('a source answers so many at once, the others in their order, and what it had not answered is given back', () => {
+  /** @type {{ then: (one: string) => void, one: string }[]} */
+  const timers = []
+  const read = /** @type {string[]} */ ([])
+  const source = sourceOf({
+    missTime: '5ms',
+    missConcurrency: 2,
+    onRead: (/** @type {string} */ one) => read.push(one),
+    random: () => 0.5,
+    timers: /** @type {any} */ ({
+      setTimeout: (/** @type {any} */ then, /** @type {number} */ ms, /** @type {string} */ one) => {
+        assert.equal(ms, 5)
+        timers.push({ then, one })
+      },
+    }),
+  })
+  for (const one of ['a', 'b', 'c', 'd', 'e']) source.read(one)
+  assert.deepEqual(
+    timers.map(({ one }) => one),
+    ['a', 'b'],
+  )
+  const answer = (/** @type {number} */ i) => timers[i].then(timers[i].one)
+  answer(1)
+  answer(0)
+  assert.deepEqual(read, ['b', 'a'])
+  assert.deepEqual(
+    timers.map(({ one }) => one),
+    ['a', 'b', 'c', 'd'],
+  )
+  assert.deepEqual(source.end().sort(), ['c', 'd', 'e'])
+  answer(2)
+  assert.deepEqual(read, ['b', 'a'], 'it has ended')
+})
+
+test('ranks follow popularity where it shifts, and items where they are replaced', () => {
+  for (const more of [{}, { shift: '50%/s' }, { churn: '40%/s' }, { shift: '10%/s', churn: '40%/s' }]) {
+    const fields = { order: 'zipf:1.2', count: 1000, quantity: 1000, seed: 5, ...more }
+    const draw = drawsOf(fields)
+    const rankOf = ranksOf(fields)
+    const plain = drawsOf({ order: 'zipf:1.2', count: 1000, seed: 5 })
+    for (let i = 0; i < 3000; i++) assert.equal(rankOf?.(draw(i), i), plain(0) - 1, JSON.stringify(more))
+  }
+  assert.equal(ranksOf({ order: 'uniform', count: 10, seed: 1 }), null)
+})
+
+test('a request asks for a key once', () => {
+  const drawn = [3, 3, 7, 3, 8]
+  const keys = /** @type {number[]} */ ([])
+  addDistinct(keys, 7, 6, () => Number(drawn.shift()))
+  assert.deepEqual(keys, [7, 3, 8])
+})
+
+const calm = {
+  ...{ is_moving: false, drift_points_per_min: 0, limit_changed: false, fragmentation: 1.1 },
+}
+for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ ([
+  ['nothing', {}, []],
+  ['it moves, by less than matters', { is_moving: true, drift_points_per_min: 0.5 }, []],
+  ['it moves', { is_moving: true, drift_points_per_min: -3 }, ['cache-moving']],
+  ['its limit changed', { limit_changed: true }, ['cache-limit']],
+  ['it swaps', { fragmentation: 0.6 }, ['cache-swap']],
+]))
+  test(`why a run of a cache may not be quoted: ${what}`, () => {
+    const reasons = cacheSection.reasons({ measured_s: 30, cache: { ...calm, ...change } })
+    assert.deepEqual(
+      reasons.map(({ code }) => code),
+      codes,
+    )
+    assert.ok(reasons.every(({ invalidates = true }) => invalidates))
+  })
