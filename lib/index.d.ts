@@ -543,6 +543,16 @@ export interface WriteResult extends Result {
     hit_latency_us: Percentiles | null
     miss_latency_us: Percentiles | null
   }
+  miss_curve?: {
+    policy: string
+    points: { memory_bytes: number; lru_pct: number; policy_pct: number | null }[]
+    needs: { hit_pct: number; memory_bytes: number | null }[]
+    ceiling_pct: number
+    footprint_bytes: number
+    sampled_keys: number
+    sampled_part: number
+    predicted_pct: number | null
+  }
   counts?: Record<string, number> | null
   passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null
   encodings?: Record<string, number> | null

@@ -237,6 +237,30 @@ export const cacheSection = section('cache', shape, {
   },
 })
 
+const share = S.object({ ...S.each(['memory_bytes', 'lru_pct'], S.number), policy_pct: S.figure })
+const curve = S.object({
+  ...{ policy: S.text, points: S.list(share) },
+  needs: S.list(S.object({ hit_pct: S.number, memory_bytes: S.figure })),
+  ...S.each(['ceiling_pct', 'footprint_bytes', 'sampled_keys', 'sampled_part'], S.number),
+  predicted_pct: S.figure,
+})
+
+/** What the same requests would have had with other memory. */
+export const curveSection = section('miss_curve', curve, {
+  metrics: {
+    'miss_curve.ceiling_pct': metric('hits with unlimited memory', 'pct', 'more'),
+    'miss_curve.predicted_pct': metric('hits by the miss ratio curve', 'pct', 'more'),
+    'miss_curve.footprint_bytes': metric('memory of all keys that were asked for', 'bytes'),
+  },
+  rows: ({ policy, needs, ceiling_pct: ceiling, footprint_bytes: footprint, predicted_pct: here }) => ({
+    'hits by memory': facts([
+      `${plainText(policy)}: ${needs.map(({ hit_pct: pct, memory_bytes: most }) => `${pct} % ${most === null ? 'with none' : `with ${bytes(most)}`}`).join(', ')}`,
+      `${points(ceiling)} % at most (${bytes(footprint)})`,
+      here !== null && `${points(here)} % predicted for this memory`,
+    ]),
+  }),
+})
+
 export const cache = measure({
   name: 'cache',
   of: ['writers'],

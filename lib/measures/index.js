@@ -2,7 +2,7 @@
 import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
 import { bystander } from './bystander.js'
-import { cache, cacheSection } from './cache.js'
+import { cache, cacheSection, curveSection } from './cache.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
 import { costs, jobCosts } from './costs.js'
@@ -38,7 +38,7 @@ export const MEASURES = registered(
 )
 
 /** Sections that clients alone have. */
-export const sectionsOfClients = Object.freeze([...ofQueries, cacheSection])
+export const sectionsOfClients = Object.freeze([...ofQueries, cacheSection, curveSection])
 
 /** @param {Taker} taker @returns {readonly Measure[]} */
 const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))

@@ -4,7 +4,7 @@ import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
 import { accounted } from '../measures/account.js'
-import { cacheSection } from '../measures/cache.js'
+import { cacheSection, curveSection } from '../measures/cache.js'
 import { metricNamed, metricRows, metricsNamedIn, ofReading } from '../measures/index.js'
 import { jobs } from '../measures/jobs.js'
 import { documents, load, queries, updates } from '../measures/queries.js'
@@ -229,7 +229,7 @@ const rows = [
   ['queue.refused', 'jobs refused by a full queue', 'count', 'less'],
   ['queue.full_ms', 'time until the queue was full', 'ms', 'more'],
   ['queue.predicted_ms', 'time until the queue would be full, as predicted', 'ms', 'neither'],
-  ...metricsOf([accounted, working, stages, cacheSection]),
+  ...metricsOf([accounted, working, stages, cacheSection, curveSection]),
   ...metricRows(({ metricsOfBoxes }) => metricsOfBoxes),
 ]
 

@@ -4,6 +4,7 @@ import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
 import { storedAtCost } from '../measure/costs.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
+import { curveOf } from './cache-curve.js'
 import { trafficOf } from './traffic.js'
 
 /**
@@ -77,6 +78,14 @@ export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunk
       writersBefore: run.isOfRun ? 0 : writers.before,
     },
   })
+  const made = instruments.result({ stored, costed })
+  const { cache } = made.sections
+  const curve =
+    cache &&
+    curveOf(plan, {
+      ...{ offered: ledger.whole.offered, fromMs: window.fromMs(), endMs, measured: cache },
+      isOfKeys: [strategy.declared.keys(strategy.planFields).key].flat()[0].type === 'string',
+    })
   return {
     startedEpochMs: run.startedEpochMs,
     durationS: endMs / 1000,
@@ -98,6 +107,7 @@ export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunk
     ...(chunks && { chunks }),
     ...(queue && { queue }),
     events: run.journal.events,
-    ...instruments.result({ stored, costed }),
+    ...(curve && { miss_curve: curve }),
+    ...made,
   }
 }

@@ -59,7 +59,7 @@ describe('caches', { concurrency: 2 }, () => {
     const server = await startServer(t)
     const run = await writeHere(
       t,
-      `--strategy cache-mget --batch 5 ${zipf} --rate 2000 --duration 2s --warm-up 0`,
+      `--strategy cache-mget --batch 5 ${zipf} --rate 500 --duration 8s --warm-up 0`,
       { env: at(server) },
     )
     assertDone(run)

@@ -458,7 +458,7 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --strategy zset -> --strategy must not be 'zset'; for zset take sorted-set (or membership-zset, queue-zset). It must be one of sorted-set,
 --strategy hset -> for hset take hash
 --strategy string -> for string take actual-value (or lookup-get, lookup-set).
---strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, membership-{flat,
+--strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, cache-{aside, hash, mget}, membership-{flat,
 -p 27110 --rate 1k -> --rate and --period exclude each other (-p is the period; the port is --port 27110)
 --host 10.0.0.1:7000 --port 7001 -> --host has a port, and --port is another
 --threshold latency.p99<20 -> --threshold latency.p99<20: the limit has no unit: write latency.p99<20ms

@@ -89,7 +89,9 @@ const cachingOf = ({ plan, strategy, instruments }) => {
   const { cache: of } = plan
   const { ratio } = /** @type {Clients} */ (plan.clients)
   if (!of) return null
-  const { counts } = instruments.source(cache)
+  const source = instruments.source(cache)
+  if (!source) throw new TypeError('a cache without its measure')
+  const { counts } = source
   const draw = drawOf(plan, null)
   let lastMs = 0
   const caching = {

@@ -1,0 +1,224 @@
+// What servers keep when they are full, played on a sample of keys and as much less memory: eviction as Redis and Valkey do it, by
+// a few random keys and a pool of the best candidates so far, with their clocks of seconds and minutes. Pure.
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+
+/**
+ * @typedef {object} Sample requests of sampled keys, in their order
+ * @property {Uint32Array} ids of keys, from 0
+ * @property {Uint32Array} atMs
+ * @property {Uint8Array} classes of requests, by the popularity of their keys; `drop`: a write that invalidates
+ * @property {number} count of requests
+ * @property {number} from the first that counts
+ * @property {number} keys
+ * @property {Float64Array} bytes of each key
+ * @property {Float64Array} ttlMs of each key; 0: none
+ * @property {readonly number[]} filled keys that are there at the start, the first to be evicted first
+ *
+ * @typedef {object} Eviction
+ * @property {string} policy
+ * @property {number} samples maxmemory-samples
+ * @property {number} lfuLogFactor
+ * @property {number} lfuDecayMin
+ *
+ * @typedef {{ hits: Float64Array, asked: Float64Array, evicted: number }} Simulated of the requests that count, by class
+ */
+
+/** As servers are configured unless told otherwise. */
+export const usualEviction = Object.freeze({ samples: 5, lfuLogFactor: 10, lfuDecayMin: 1 })
+
+export const drop = 255
+export const classCount = 32
+
+const poolSize = 16
+const firstCount = 5
+const noTime = Number.POSITIVE_INFINITY
+
+/** Keys by the second in which they expire. */
+export const expiryOf = () => {
+  /** @type {Map<number, number[]>} */
+  const bySecond = new Map()
+  let second = -1
+  return {
+    /** @param {number} id @param {number} atMs */
+    add(id, atMs) {
+      const at = Math.ceil(atMs / 1000)
+      const there = bySecond.get(at)
+      if (there) there.push(id)
+      else bySecond.set(at, [id])
+    },
+    /** Calls for those whose time has come. @param {number} nowMs @param {(id: number) => void} then */
+    until(nowMs, then) {
+      for (const to = Math.floor(nowMs / 1000); second < to; ) {
+        second++
+        const there = bySecond.get(second)
+        if (!there) continue
+        bySecond.delete(second)
+        for (const id of there) then(id)
+      }
+    },
+  }
+}
+
+/** What makes a key the better candidate, by its policy; the highest is evicted. @param {Sample} sample @param {Eviction} eviction @param {() => number} random */
+const ranking = ({ keys }, { policy, lfuLogFactor, lfuDecayMin }, random) => {
+  const used = new Float64Array(keys)
+  const counter = new Uint8Array(keys)
+  const decayed = (/** @type {number} */ id, /** @type {number} */ nowMs) => {
+    if (lfuDecayMin === 0) return counter[id]
+    const periods = Math.floor((Math.floor(nowMs / 60_000) - Math.floor(used[id] / 60_000)) / lfuDecayMin)
+    return Math.max(0, counter[id] - periods)
+  }
+  if (policy.endsWith('-lfu'))
+    return {
+      made(/** @type {number} */ id, /** @type {number} */ nowMs) {
+        counter[id] = firstCount
+        used[id] = nowMs
+      },
+      touched(/** @type {number} */ id, /** @type {number} */ nowMs) {
+        const now = decayed(id, nowMs)
+        const p = 1 / (Math.max(0, now - firstCount) * lfuLogFactor + 1)
+        counter[id] = now < 255 && random() < p ? now + 1 : now
+        used[id] = nowMs
+      },
+      score: (/** @type {number} */ id, /** @type {number} */ nowMs) => 255 - decayed(id, nowMs),
+    }
+  const touched = (/** @type {number} */ id, /** @type {number} */ nowMs) => {
+    used[id] = Math.floor(nowMs / 1000)
+  }
+  return {
+    made: touched,
+    touched,
+    score: (/** @type {number} */ id, /** @type {number} */ nowMs) => Math.floor(nowMs / 1000) - used[id],
+  }
+}
+
+/** The best candidates so far, the best last; as in the servers, one stays though it was used since. */
+const poolOf = () => {
+  const ids = new Int32Array(poolSize).fill(-1)
+  const scores = new Float64Array(poolSize)
+  let length = 0
+  return {
+    /** @param {number} id @param {number} score */
+    offer(id, score) {
+      for (let i = 0; i < length; i++) if (ids[i] === id) return
+      let at = 0
+      while (at < length && scores[at] < score) at++
+      if (length === poolSize) {
+        if (at === 0) return
+        // The worst leaves.
+        at--
+        ids.copyWithin(0, 1, at + 1)
+        scores.copyWithin(0, 1, at + 1)
+      } else {
+        ids.copyWithin(at + 1, at, length)
+        scores.copyWithin(at + 1, at, length)
+        length++
+      }
+      ids[at] = id
+      scores[at] = score
+    },
+    /** @param {(id: number) => boolean} isThere @returns {number} -1: none */
+    best(isThere) {
+      while (length > 0) {
+        const id = ids[--length]
+        if (isThere(id)) return id
+      }
+      return -1
+    },
+  }
+}
+
+/**
+ * @param {Sample} sample
+ * @param {number} mostBytes of the sampled keys
+ * @param {Eviction} eviction
+ * @param {number} [seed]
+ * @returns {Simulated}
+ */
+export const simulated = (sample, mostBytes, eviction, seed = 1) => {
+  const { ids, atMs, classes, count, from, keys, bytes, ttlMs, filled } = sample
+  const { policy, samples } = eviction
+  const bits = xoroshiro128plus(seed)
+  const random = () => (bits.next() >>> 0) / 2 ** 32
+  const rank = ranking(sample, eviction, random)
+  const pool = poolOf()
+  const expiry = expiryOf()
+  const isRandom = policy.endsWith('-random')
+  const isTtl = policy.endsWith('-ttl')
+  const there = new Int32Array(keys).fill(-1) // its place among the residents
+  const residents = new Int32Array(keys)
+  const expires = new Float64Array(keys).fill(noTime)
+  let resident = 0
+  let used = 0
+  let evicted = 0
+  const hits = new Float64Array(classCount)
+  const asked = new Float64Array(classCount)
+
+  const remove = (/** @type {number} */ id) => {
+    const place = there[id]
+    const last = residents[--resident]
+    residents[place] = last
+    there[last] = place
+    there[id] = -1
+    used -= bytes[id]
+  }
+  const isThere = (/** @type {number} */ id) => there[id] >= 0
+  const anyOf = () => residents[Math.floor(random() * resident)]
+  const victim = (/** @type {number} */ nowMs) => {
+    if (isRandom) return anyOf()
+    for (;;) {
+      for (let i = 0; i < samples; i++) {
+        const id = anyOf()
+        pool.offer(id, isTtl ? -expires[id] : rank.score(id, nowMs))
+      }
+      const id = pool.best(isThere)
+      if (id >= 0) return id
+    }
+  }
+  const add = (/** @type {number} */ id, /** @type {number} */ nowMs, /** @type {number} */ lifeMs) => {
+    // A server makes room before it writes.
+    while (used > mostBytes && resident > 0) {
+      remove(victim(nowMs))
+      if (nowMs >= 0) evicted++
+    }
+    there[id] = resident
+    residents[resident++] = id
+    used += bytes[id]
+    rank.made(id, nowMs)
+    expires[id] = lifeMs > 0 ? nowMs + lifeMs : noTime
+    if (lifeMs > 0) expiry.add(id, nowMs + lifeMs)
+  }
+  const expired = (/** @type {number} */ nowMs) => (/** @type {number} */ id) => {
+    if (there[id] >= 0 && expires[id] <= nowMs) remove(id)
+  }
+
+  // Their lifetimes are under way.
+  for (const id of filled) add(id, 0, ttlMs[id] * random())
+  evicted = 0
+  let second = -1
+  for (let i = 0; i < count; i++) {
+    const id = ids[i]
+    const nowMs = atMs[i]
+    if (Math.floor(nowMs / 1000) > second) {
+      second = Math.floor(nowMs / 1000)
+      expiry.until(nowMs, expired(nowMs))
+    }
+    if (i === from) evicted = 0
+    const isHit = there[id] >= 0 && expires[id] > nowMs
+    const of = classes[i]
+    if (of === drop) {
+      if (there[id] >= 0) remove(id)
+      continue
+    }
+    if (i >= from) {
+      asked[of]++
+      if (isHit) hits[of]++
+    }
+    if (isHit) rank.touched(id, nowMs)
+    else {
+      if (there[id] >= 0) remove(id)
+      add(id, nowMs, ttlMs[id])
+    }
+  }
+  return { hits, asked, evicted }
+}

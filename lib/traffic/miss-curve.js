@@ -1,0 +1,356 @@
+// The share of hits over memory, of requests that are known by their seed. A sample has as many keys as there is room for, by a hash
+// (SHARDS, FAST '15), and its requests are weighed by how many there are of each class of popularity. From it follow the distances of
+// exact LRU. What a policy keeps is played on a smaller sample, whose error is known from LRU, which is there for both.
+import { mix } from '../base/random.js'
+import { addDistinct } from './batches.js'
+import { classCount, drop, expiryOf, simulated } from './cache-models.js'
+import { drawsOf, ranksOf } from './items.js'
+import { lifetimeOf } from './lifetimes.js'
+import { picksOf } from './operations.js'
+import { allocated, sizeOf } from './sizes.js'
+
+/**
+ * @import { Eviction, Sample } from './cache-models.js'
+ * @import { ItemFields } from './items.js'
+ * @import { LifetimeFields } from './lifetimes.js'
+ * @import { SizeFields } from './sizes.js'
+ *
+ * @typedef {object} Requests of clients
+ * @property {ItemFields & SizeFields & LifetimeFields & { quantity: number }} items
+ * @property {boolean} expires
+ * @property {number} writes part of the requests that invalidate, by weights
+ * @property {number} reads
+ * @property {number} batch keys of a request
+ * @property {number} clients
+ * @property {(i: number) => number} dueMs when request i is due
+ * @property {number} count requests
+ * @property {number} from the first that counts
+ * @property {boolean} filled the cache has been in use for long; else it is empty at the start
+ *
+ * @typedef {object} OfAll what a sample is of
+ * @property {number} rate part of the keys
+ * @property {Float64Array} asked keys that all requests that count asked for, by class
+ * @property {Float64Array} hashes of each key
+ * @typedef {Sample & OfAll} Sampled
+ */
+
+const salt = 0x51a2d5
+const words = 2 ** 32
+const mostRequests = 800_000
+const mostKeys = 49_152
+// Of the smaller sample.
+const playedRequests = 150_000
+const playedKeys = 12_288
+
+/** Sampled requests, in arrays that double. */
+const recordOf = () => {
+  const record = {
+    ids: new Uint32Array(65_536),
+    atMs: new Uint32Array(65_536),
+    classes: new Uint8Array(65_536),
+    count: 0,
+    from: 0,
+  }
+  const grow = () => {
+    const size = 2 * record.ids.length
+    for (const name of /** @type {const} */ (['ids', 'atMs'])) {
+      const larger = new Uint32Array(size)
+      larger.set(record[name])
+      record[name] = larger
+    }
+    const larger = new Uint8Array(size)
+    larger.set(record.classes)
+    record.classes = larger
+  }
+  return {
+    record,
+    /** @param {number} id @param {number} atMs @param {number} of its class */
+    add(id, atMs, of) {
+      if (record.count === record.ids.length) grow()
+      record.ids[record.count] = id
+      record.atMs[record.count] = atMs
+      record.classes[record.count++] = of
+    },
+    /** Keeps the requests of some keys, by their new ids; -1: it leaves. @param {Int32Array} idOf */
+    keep(idOf) {
+      let to = 0
+      let from = 0
+      for (let i = 0; i < record.count; i++) {
+        if (i === record.from) from = to
+        const id = idOf[record.ids[i]]
+        if (id < 0) continue
+        record.ids[to] = id
+        record.atMs[to] = record.atMs[i]
+        record.classes[to++] = record.classes[i]
+      }
+      record.from = record.from >= record.count ? to : from
+      record.count = to
+    },
+  }
+}
+
+/** @param {Requests} requests @param {{ overhead: number, keys?: number, requests?: number }} known overhead: bytes of a key beside its value @returns {Sampled} */
+export const sampled = (requests, { overhead, ...most }) => {
+  const { items, expires, writes, reads, batch, clients, dueMs, count, from, filled } = requests
+  const keysLimit = most.keys ?? mostKeys
+  const requestsLimit = most.requests ?? mostRequests
+  const draw = drawsOf({ ...items, clients })
+  const pick = picksOf([reads, writes], items.seed)
+  const own = mix(mix(items.seed) ^ salt)
+  const hashOf = (/** @type {number} */ n) => mix(mix(n) ^ mix(Math.floor(n / words)) ^ own)
+  /** @type {Map<number, number>} */
+  let known = new Map()
+  let numbers = /** @type {number[]} */ ([])
+  let below = words
+  const asked = new Float64Array(classCount)
+  const rankOf = ranksOf({ ...items, count: items.quantity })
+  const isSampled = (/** @type {number} */ n) => hashOf(n) < below
+  const { record, add, keep } = recordOf()
+  record.from = from === 0 ? 0 : Number.POSITIVE_INFINITY
+
+  const thin = () => {
+    below = Math.floor(below / 2)
+    const idOf = new Int32Array(numbers.length)
+    const left = /** @type {number[]} */ ([])
+    for (const [id, n] of numbers.entries()) idOf[id] = isSampled(n) ? left.push(n) - 1 : -1
+    numbers = left
+    known = new Map(left.map((n, id) => [n, id]))
+    keep(idOf)
+  }
+  const idOf = (/** @type {number} */ n) => {
+    const there = known.get(n)
+    if (there !== undefined) return there
+    const id = numbers.push(n) - 1
+    known.set(n, id)
+    return id
+  }
+  if (filled)
+    for (let n = items.first ?? 1; n < (items.first ?? 1) + items.quantity; n++) {
+      if (!isSampled(n)) continue
+      idOf(n)
+      if (numbers.length > keysLimit) thin()
+    }
+  const fillers = numbers.length
+  const one = /** @type {number[]} */ ([])
+  for (let i = 0; i < count; i++) {
+    if (i === from) record.from = record.count
+    const atMs = dueMs(i)
+    const client = i % clients
+    one.length = 0
+    const first = draw(atMs, client)
+    const isDrop = pick() === 1
+    if (batch > 1 && !isDrop) addDistinct(one, first, batch, () => draw(atMs, client))
+    else one.push(first)
+    for (let k = 0; k < one.length; k++) {
+      // Twice as many ranks in each: of few, a sample may have none.
+      const of = isDrop ? drop : rankOf === null ? 0 : 31 - Math.clz32(rankOf(one[k], atMs) + 1)
+      if (i >= from && !isDrop) asked[of]++
+      if (!isSampled(one[k])) continue
+      add(idOf(one[k]), atMs, of)
+      if (record.count > requestsLimit || numbers.length > keysLimit) thin()
+    }
+  }
+  const lifetime = lifetimeOf(items)
+  const size = sizeOf(items)
+  const bytes = Float64Array.from(numbers, (n) => allocated(size(n) + 6) + overhead)
+  return {
+    ...record,
+    from: Math.min(record.from, record.count),
+    keys: numbers.length,
+    bytes,
+    ttlMs: Float64Array.from(numbers, (n) => (expires ? lifetime(n) * 1000 : 0)),
+    filled: filled ? inOrder(items, numbers, fillers) : [],
+    ...{ rate: below / words, asked },
+    hashes: Float64Array.from(numbers, hashOf),
+  }
+}
+
+/** Keys that have been there for long, the least popular first. @param {Requests['items']} items @param {readonly number[]} numbers @param {number} most */
+const inOrder = (items, numbers, most) => {
+  const rankOf = ranksOf({ ...items, count: items.quantity })
+  const last = (items.first ?? 1) + items.quantity
+  const all = Array.from(numbers.keys()).filter((id) => id < most && numbers[id] < last)
+  return rankOf ? all.sort((a, b) => rankOf(numbers[b], 0) - rankOf(numbers[a], 0)) : all
+}
+
+/** Sums of bytes by place. @param {number} places */
+const sumsOf = (places) => {
+  const tree = new Float64Array(places + 1)
+  return {
+    /** @param {number} place from 0 @param {number} more */
+    add(place, more) {
+      for (let i = place + 1; i <= places; i += i & -i) tree[i] += more
+    },
+    /** Of the places before it. @param {number} place */
+    before(place) {
+      let sum = 0
+      for (let i = place; i > 0; i -= i & -i) sum += tree[i]
+      return sum
+    },
+  }
+}
+
+/** A smaller sample by the hash alone, of at most so many keys and requests. @param {Sampled} sample @returns {Sampled} */
+const smallerOf = (sample) => {
+  const { ids, atMs, classes, count, from, keys, hashes } = sample
+  const requestsBelow = (/** @type {number} */ below) => {
+    let n = 0
+    for (let i = 0; i < count; i++) if (hashes[ids[i]] < below) n++
+    return n
+  }
+  let below = sample.rate * words
+  const keysBelow = () => hashes.reduce((n, hash) => n + (hash < below ? 1 : 0), 0)
+  while (keysBelow() > playedKeys || requestsBelow(below) > playedRequests) below *= 0.8
+  const idOf = new Int32Array(keys).fill(-1)
+  const left = /** @type {number[]} */ ([])
+  for (let id = 0; id < keys; id++) if (hashes[id] < below) idOf[id] = left.push(id) - 1
+  const part = recordOf()
+  for (let i = 0; i < count; i++) {
+    if (i === from) part.record.from = part.record.count
+    if (idOf[ids[i]] >= 0) part.add(idOf[ids[i]], atMs[i], classes[i])
+  }
+  return {
+    ...sample,
+    ...part.record,
+    keys: left.length,
+    bytes: Float64Array.from(left, (id) => sample.bytes[id]),
+    ttlMs: Float64Array.from(left, (id) => sample.ttlMs[id]),
+    hashes: Float64Array.from(left, (id) => hashes[id]),
+    filled: sample.filled.flatMap((id) => (idOf[id] < 0 ? [] : [idOf[id]])),
+    rate: below / words,
+  }
+}
+
+/**
+ * The bytes of the sample's keys that exact LRU needs for each request that counts to be a hit, in their order, by class; Infinity:
+ * none are enough.
+ * @param {Sample} sample
+ */
+export const distancesOf = (sample) => {
+  const { ids, atMs, classes, count, from, keys, bytes, ttlMs, filled } = sample
+  const sums = sumsOf(count + filled.length)
+  const placeOf = new Int32Array(keys).fill(-1)
+  const diesMs = new Float64Array(keys)
+  const expiry = expiryOf()
+  const found = Array.from({ length: classCount }, () => /** @type {number[]} */ ([]))
+  let whole = 0
+  const remove = (/** @type {number} */ id) => {
+    sums.add(placeOf[id], -bytes[id])
+    whole -= bytes[id]
+    placeOf[id] = -1
+  }
+  const put = (/** @type {number} */ id, /** @type {number} */ place) => {
+    sums.add(place, bytes[id])
+    whole += bytes[id]
+    placeOf[id] = place
+  }
+  const lives = (/** @type {number} */ id, /** @type {number} */ nowMs, /** @type {number} */ lifeMs) => {
+    diesMs[id] = lifeMs > 0 ? nowMs + lifeMs : Number.POSITIVE_INFINITY
+    if (lifeMs > 0) expiry.add(id, diesMs[id])
+  }
+  for (const [i, id] of filled.entries()) {
+    put(id, i)
+    lives(id, 0, (ttlMs[id] * (mix(id) + 1)) / words)
+  }
+  for (let i = 0; i < count; i++) {
+    const id = ids[i]
+    const nowMs = atMs[i]
+    expiry.until(nowMs, (one) => {
+      if (placeOf[one] >= 0 && diesMs[one] <= nowMs) remove(one)
+    })
+    const place = placeOf[id]
+    const isThere = place >= 0 && diesMs[id] > nowMs
+    // What was used since, and itself.
+    const distance = isThere ? whole - sums.before(place) : Number.POSITIVE_INFINITY
+    if (place >= 0) remove(id)
+    if (classes[i] === drop) continue
+    if (i >= from) found[classes[i]].push(distance)
+    put(id, filled.length + i)
+    if (!isThere) lives(id, nowMs, ttlMs[id])
+  }
+  return found.map((all) => Float64Array.from(all).sort())
+}
+
+/** How many are at most so much. @param {Float64Array} sorted @param {number} most */
+const countUpTo = (sorted, most) => {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle] <= most) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** @param {number} share */
+const percentOf = (share) => Math.min(100, Math.max(0, share * 100))
+
+/**
+ * The share of hits of all requests, by those of the sample. Classes of which it has none are the most popular: they are taken for the
+ * next ones, which are hits nearly always.
+ * @param {Float64Array} asked
+ * @param {(of: number) => number} hits
+ * @param {(of: number) => number} count
+ */
+const shareOf = (asked, hits, count) => {
+  let all = 0
+  let found = 0
+  let share = 0
+  for (let of = classCount - 1; of >= 0; of--) {
+    if (count(of) > 0) share = hits(of) / count(of)
+    all += asked[of]
+    found += asked[of] * share
+  }
+  return all === 0 ? 0 : found / all
+}
+
+/** The share of hits of exact LRU, by bytes of all keys. @param {Sampled} sample @returns {(bytes: number) => number} */
+export const lruOf = (sample) => {
+  const { rate, asked } = sample
+  const distances = distancesOf(sample)
+  return (bytes) =>
+    shareOf(
+      asked,
+      (of) => countUpTo(distances[of], bytes * rate),
+      (of) => distances[of].length,
+    )
+}
+
+/** The share of hits of a policy, by bytes of all keys. @param {Sampled} sample @param {Eviction} eviction @returns {(bytes: number) => number} */
+const playedOf = (sample, eviction) => (bytes) => {
+  const { hits, asked } = simulated(sample, bytes * sample.rate, eviction)
+  return shareOf(
+    sample.asked,
+    (of) => hits[of],
+    (of) => asked[of],
+  )
+}
+
+const gridPoints = 16
+const leastShare = 0.01
+
+/**
+ * The curve, in percent of the keys that were asked for.
+ * @param {Sampled} sample
+ * @param {Eviction | null} eviction null: exact LRU alone
+ */
+export const missCurve = (sample, eviction) => {
+  const { bytes, rate } = sample
+  const lru = lruOf(sample)
+  const smaller = eviction && smallerOf(sample)
+  const played = smaller && playedOf(smaller, eviction)
+  const lruPlayed = smaller && lruOf(smaller)
+  const lruAt = (/** @type {number} */ at) => percentOf(lru(at))
+  /** @type {(bytes: number) => number | null} */
+  const policyAt = (at) => played && lruPlayed && percentOf(played(at) + lru(at) - lruPlayed(at))
+  const footprint = bytes.reduce((sum, n) => sum + n, 0) / rate
+  const step = (1 / leastShare) ** (1 / (gridPoints - 1))
+  const points = Array.from({ length: gridPoints }, (_, i) => {
+    const at = footprint * leastShare * step ** i
+    return { data_bytes: at, lru_pct: lruAt(at), policy_pct: policyAt(at) }
+  })
+  return {
+    ...{ points, lruAt, policyAt, ceiling_pct: lruAt(Number.MAX_VALUE), footprint_bytes: footprint },
+    ...{ sampled_keys: sample.keys, sampled_part: rate },
+  }
+}
