@@ -62,7 +62,11 @@ describe('caches', { concurrency: 2 }, () => {
       `--strategy cache-mget --batch 5 ${zipf} --rate 500 --duration 8s --warm-up 0`,
       { env: at(server) },
     )
-    assertDone(run)
+    // It ends while the cache still fills, which it says.
+    const odd = run.document.warnings.filter(
+      (/** @type {any} */ { code, invalidates }) => invalidates && code !== 'cache-moving',
+    )
+    assert.deepEqual(odd, [])
     const { items, counts, cache } = run.document
     assert.equal(items.acked, 4000)
     assert.equal(await callsOf(server, 'mget'), 4000)
