@@ -12,7 +12,7 @@ const zipf = '--keys 20k --popularity zipf:0.99 --value-size 200 --connections 8
 const infoOf = async (server, name) =>
   Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await cli(server, 'INFO', 'stats'))?.[1])
 
-describe('caches', { concurrency: 2 }, () => {
+describe('caches', { concurrency: 1 }, () => {
   for (const name of [null, 'redis-8.2', 'valkey-9.1'])
     test(`hits and misses are those that the server counts, and evictions are no fault: ${name ?? 'from PATH'}`, async (t) => {
       const bin = name === null ? undefined : peer(t, name)
