@@ -240,7 +240,13 @@ const eventRows = ({ events }) => {
 }
 
 /** @param {WriteRun} run @returns {Row[]} */
-const writerRows = (run) => [...lostRows(run), ...costRows(run), ...busiestRows(run), ...latencyRows(run)]
+const writerRows = (run) => [
+  ...lostRows(run),
+  ...snapshotRows(run),
+  ...costRows(run),
+  ...busiestRows(run),
+  ...latencyRows(run),
+]
 
 /** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured @returns {Brief} */
 export const briefOf = (run, shown) => {

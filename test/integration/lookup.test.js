@@ -229,7 +229,7 @@ describe('lookups', { concurrency: 4 }, () => {
     assert.ok(said[0].at_ms < durationS * 1000, JSON.stringify(said))
     assert.match(few.stderr, /2 connections can do no more than/)
     const [, advised] = advice.exec(said[0].text) ?? assert.fail(said[0].text)
-    const reason = warnings.find((/** @type {any} */ { code }) => code === 'rate')
+    const reason = warnings.find((/** @type {any} */ { code }) => code === 'dropped' || code === 'rate')
     // A client that got no CPU, or was stopped, is the reason before its connections.
     if (!warnings.some((/** @type {any} */ { code }) => code.startsWith('client-')))
       assert.match(reason.message, advice)
