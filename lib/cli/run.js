@@ -45,7 +45,6 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       beginning = null
       screen.say(line)
     }
-    stop.addEventListener('abort', () => screen.say(stoppingWords), { once: true })
     if (settings.cloudwatch) needPackagesOf('--cloudwatch')
     const own = settings.control ? ownFolder(settings) : {}
     const results = await openResults({
@@ -94,6 +93,8 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       commandLine: commandLineOf(as, process.argv, Boolean(settings.control)),
       observer: { ...screen, say },
       linesOf: (plan) => {
+        // It begins: what is under way has a result.
+        stop.addEventListener('abort', () => screen.say(stoppingWords), { once: true })
         const about = aboutOf(program, results.run, plan)
         return page.watching(metrics.watching(results, about), about)
       },

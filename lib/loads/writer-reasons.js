@@ -70,12 +70,13 @@ const behindAdvice = (run, behind) => {
   if (clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)) return ''
   const { inBatches } = namesOfKind(run.plan)
   const isHere = run.nodes.length > 0 && run.nodes.every(({ address }) => isLoopback(address))
-  if (isMachineFull(run.client))
-    return `; all cores of this machine were busy (${percent(run.client.machine_busy_pct)}): ${isHere ? 'lower the rate, or take servers on another machine' : 'end what else runs here, or write from a machine with more cores'}`
+  // What follows from the plan holds on any machine.
   const advice = behind(run)
   if (advice) return `; ${advice}`
+  if (isMachineFull(run.client))
+    return `; all cores of this machine were busy (${percent(run.client.machine_busy_pct)}): ${isHere ? 'lower the rate, or take servers on another machine' : 'end what else runs here, or write from a machine with more cores'}`
   if (busiestPct(run) >= limits.nearPct)
-    return `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+    return `; the busiest master was at ${percent(busiestPct(run))} of a core: take more shards, or lower the rate`
   if (isHere)
     return `; neither a sending thread nor a master was at its limit, and they share the cores of this machine: lower the rate${inBatches ? `, or raise ${run.plan.windowCommands ? '--pipeline' : '--window'}` : ''}`
   return inBatches
@@ -99,7 +100,7 @@ const lostItems = (behind) => (run) => {
     {
       code: 'dropped',
       n: dropped,
-      message: `${count(dropped)} ${ofItems} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run, behind)}`,
+      message: `${count(dropped)} ${ofItems} were dropped: the writer was too far behind its schedule${behindAdvice(run, behind)}`,
     },
     {
       code: 'unsettled',

@@ -236,7 +236,7 @@ export const fetches = measure({
             { label: boxes ? 'fetch time' : 'latency', text: timesLine(found.duration_ms, 1000) },
             {
               label: 'newest item',
-              text: age?.p50 == null ? '' : `${micros(age.p50 * 1000)} old at the median`,
+              text: age?.p50 == null ? '' : `${micros(age.p50 * 1000)} old when it is read (median)`,
             },
           ]
         : [],
@@ -280,7 +280,7 @@ function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }
 /** What was read, and what was wrong of it. @param {any} found of run.json */
 function briefWords(found) {
   return [
-    `${count(found.count)} whole`,
+    `${count(found.count)} complete`,
     ...(found.items_p50 === null ? [] : [`${count(found.items_p50)} items each`]),
     ...[
       ['failed', found.failed],

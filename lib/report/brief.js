@@ -50,7 +50,8 @@ const reachedWords = (run) => {
   const isSteady = typeof nominal === 'number' && (!('arrivals' in run.plan) || isEven(run.plan))
   const reached = rate(isSteady && run.valid ? nominal : achieved)
   const target = isSteady && !run.valid ? ` of ${rate(nominal)}` : ''
-  const unit = isReader ? 'fetches' : `${unitOf(run.plan)}s`
+  const one = reached === '1' && target === ''
+  const unit = isReader ? (one ? 'fetch' : 'fetches') : `${unitOf(run.plan)}s`
   return `${reached}${target} ${unit}/s`
 }
 
@@ -68,7 +69,7 @@ const runWords = (run) =>
 const failedWords = ([first, ...others], shown) => {
   const limit = first.threshold.replace(/^[\w.]+\s*/, '')
   const more = others.length > 0 ? `; ${several(others.length, 'more threshold')} failed` : ''
-  return `${first.name} is ${shown(first)}, the limit is ${limit}${more}`
+  return `${first.name} is ${shown(first)}, the threshold ${limit}${more}`
 }
 
 /** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured */
@@ -170,24 +171,28 @@ const fullPct = 80
 const limitRows = (run) => {
   const { busy_pct: busy } = run.client
   if (typeof busy !== 'number') return []
-  const client = `client ${percent(busy)} busy`
-  if (clientLimit(run.client)) return [{ label: 'limit', text: `the client: ${percent(busy)} busy` }]
+  const client = `load generator ${percent(busy)} busy`
+  if (clientLimit(run.client))
+    return [{ label: 'bottleneck', text: `the load generator, ${percent(busy)} busy` }]
   const node = busiestNode(run)
   const isFull = node && (node.engine_cpu_pct ?? 0) >= fullPct
   const limit = isFull
     ? `the busiest ${node.role}`
     : isMachineFull(run.client)
       ? 'all cores of this machine'
-      : 'none reached'
-  return [{ label: 'limit', text: `${limit}; ${client}` }]
+      : 'none at this rate'
+  return [{ label: 'bottleneck', text: `${limit}; ${client}` }]
 }
 
 /** @param {WriteRun} run @returns {Row[]} */
 const latencyRows = (run) => {
   const { intended, service } = run.latency_us
   const isScheduled = run.plan.rate !== 'max' && run.rate.nominal !== null
+  const times = timesLine(isScheduled ? intended : service)
   return [
-    { label: isScheduled ? 'latency' : 'service time', text: timesLine(isScheduled ? intended : service) },
+    isScheduled
+      ? { label: 'latency', text: times && `${times}, from the due time` }
+      : { label: 'service time', text: times },
   ]
 }
 

@@ -84,13 +84,11 @@ const verdictLines = ({ columns, paint }, { verdict, warnings, limits = [] }) =>
   ]
 }
 
-/** A text of at most two lines; what is more is in the details. @param {string} text @param {number} width */
-const atMostTwo = (text, width) => {
-  const [first, second, ...more] = wrapped(text, width)
-  return [
-    first,
-    ...(second === undefined ? [] : [more.length > 0 ? `${second.slice(0, width - 1)}…` : second]),
-  ]
+/** A text of few lines; what is more is in the details. @param {string} text @param {number} width @param {number} [most] */
+const fewLines = (text, width, most = 2) => {
+  const lines = wrapped(text, width)
+  const last = lines.length > most ? `${lines[most - 1].slice(0, width - 1)}…` : lines[most - 1]
+  return [...lines.slice(0, most - 1), ...(last === undefined ? [] : [last])]
 }
 
 /** The end of a run: at most twelve lines of eighty columns. @param {Page} page @param {Brief} brief @param {string[]} last */
@@ -98,27 +96,27 @@ const briefLines = ({ columns, paint }, { head, run, rows, note }, last) => {
   const mark = head.good ? '✓' : '✗'
   const ink = (/** @type {string} */ text) => (head.good ? paint.green : paint.red)(paint.bold(text))
   const title = `${mark} ${head.word}`
-  const [first, ...more] = atMostTwo(`${title}  ${head.text}`, columns - 2)
+  const [first, ...more] = fewLines(`${title}  ${head.text}`, columns - 2, 3)
   return [
     first.replace(title, ink(title)),
     ...more.map((line) => `  ${line}`),
-    ...(run === null ? [] : atMostTwo(run, columns - 2).map((line) => `  ${line}`)),
+    ...(run === null ? [] : fewLines(run, columns - 2).map((line) => `  ${line}`)),
     ...rows.flatMap(({ label, text }) => {
-      const [line, ...others] = atMostTwo(text, columns - labelWidth - 2)
+      const [line, ...others] = fewLines(text, columns - labelWidth - 2)
       return [
         `  ${paint.dim(label.padEnd(labelWidth))}${line}`,
         ...others.map((other) => ' '.repeat(labelWidth + 2) + other),
       ]
     }),
     ...(note
-      ? atMostTwo(note, columns - 4).map((line, at) => `  ${at === 0 ? paint.yellow('!') : ' '} ${line}`)
+      ? fewLines(note, columns - 4).map((line, at) => `  ${at === 0 ? paint.yellow('!') : ' '} ${line}`)
       : []),
     ...last,
   ]
 }
 
 // What leaves first where the end of a run would be longer.
-const leaving = ['limit', 'other clients', 'newest item', 'network', 'memory', 'events']
+const leaving = ['other clients', 'newest item', 'network', 'memory', 'events', 'bottleneck']
 
 /** @param {Page} page @param {Brief} brief @param {string[]} last */
 const fittedLines = (page, brief, last) => {

@@ -330,9 +330,9 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
   memory          262 B per item
   network         402 B per item
   busiest master  51.2 % of a core, others 29.9 %
-  latency         p50 8.12  p90 19.0  p99 31.9  max 61.2 ms
+  latency         p50 8.12  p90 19.0  p99 31.9  max 61.2 ms, from the due time
   other clients   p50 0.210  p99 4.31  max 9.12 ms
-  limit           none reached; client 7.1 % busy
+  bottleneck      none at this rate; load generator 7.1 % busy
   ! latency is the queue of 1,000 items a burst; --rate spaces them evenly
   report          results/a/report.html  (-v: more)
 `,
@@ -341,9 +341,11 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
 
 test('cores that were all busy are a limit, even where neither a thread nor a server was at its own', () => {
   const limitOf = (/** @type {number} */ pct) =>
-    /^ {2}limit +(.*)$/m.exec(ending({ client: { ...sampleParts().client, machine_busy_pct: pct } }, {}))?.[1]
-  assert.equal(limitOf(99.2), 'all cores of this machine; client 7.1 % busy')
-  assert.equal(limitOf(97), 'none reached; client 7.1 % busy')
+    /^ {2}bottleneck +(.*)$/m.exec(
+      ending({ client: { ...sampleParts().client, machine_busy_pct: pct } }, {}),
+    )?.[1]
+  assert.equal(limitOf(99.2), 'all cores of this machine; load generator 7.1 % busy')
+  assert.equal(limitOf(97), 'none at this rate; load generator 7.1 % busy')
 })
 
 test('a run that failed a threshold, or is not valid, says so first, with the run below', () => {
@@ -352,7 +354,7 @@ test('a run that failed a threshold, or is not valid, says so first, with the ru
     { threshold: 'bystander.p99 < 1ms', name: 'bystander.p99', value: 4310, passed: false },
   ]
   const failed = runText({ ...resultDocument(sampleParts()), thresholds: limits }).split('\n')
-  assert.equal(failed[0], '✗ FAILED  rate.achieved is 1,000, the limit is >9k; 1 more threshold failed')
+  assert.equal(failed[0], '✗ FAILED  rate.achieved is 1,000, the threshold >9k; 1 more threshold failed')
   assert.match(failed[1], /^ {2}sorted-set, 1,000 items\/s, 65 s/)
   const [first, ...others] = ending(badParts).split('\n')
   assert.match(first, /^✗ NOT VALID {2}OOM \(90 items\): /)

@@ -31,7 +31,7 @@ const table = rowsOf(String.raw`
 a good run ->  -> none
 failed -> items.acked=900 items.failed=100 items.failed_by={"OOM":100} -> cause failed -> OOM \(100 items\).*maxmemory
 uncertain -> items.acked=990 items.uncertain=10 items.failed_by={"CLOSED":10} -> cause uncertain -> answers were lost
-dropped -> items.acked=999 items.dropped=1 -> dropped -> 1 of 1,000 items were dropped before they were sent.*--window
+dropped -> items.acked=999 items.dropped=1 -> dropped -> 1 of 1,000 items were dropped.*--window
 unsettled -> items.acked=999 items.unsettled=1 -> unsettled -> had no answer
 errors without items -> commands={"sent":9,"repeated":0,"errors_by":{"BUSY":2}} -> errors -> BUSY \(2 commands.*SCRIPT KILL
 what was tried again, but for redirects -> commands={"sent":9,"repeated":7,"errors_by":{},"repeated_by":{"LOADING":3,"MOVED":4}} -> (repeated) -> LOADING \(3 times, tried again\).*reading its data set

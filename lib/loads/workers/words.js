@@ -121,7 +121,7 @@ export const words = {
   brief: (/** @type {Run} */ run) => [
     { label: 'jobs', text: briefAccount(run) },
     { label: 'server CPU', text: briefCost(run) },
-    { label: 'time to done', text: timesLine(run.latency_us.intended) },
+    { label: 'queued to done', text: timesLine(run.latency_us.intended) },
   ],
   rows,
   facts,
