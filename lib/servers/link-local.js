@@ -1,5 +1,5 @@
 // Addresses that belong to the machine's own link, such as the metadata service of a cloud: no server may send us there.
-import { lookup } from 'node:dns'
+import dns from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 
 /** @import { LookupAddress } from 'node:dns' */
@@ -17,7 +17,7 @@ export const isLinkLocal = (host) => {
 
 /** The `lookup` of a connection: a name that resolves to link-local addresses alone is refused. @type {import('node:net').LookupFunction} */
 export const lookupBeyond = (host, options, callback) =>
-  lookup(host, { ...options, all: true }, (error, found) => {
+  dns.lookup(host, { ...options, all: true }, (error, found) => {
     const usable = error ? [] : found.filter(({ address }) => !isLinkLocal(address))
     if (error || usable.length === 0)
       callback(error ?? new Error(`${host} resolves to a link-local address, and nothing was sent there`), '')

@@ -53,7 +53,7 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
     assert.match(stdout, /^ {2}server CPU {2,}\d/m)
   })
 
-  test('a disk that fills up; the result is printed though --quiet', async (t) => {
+  test('a disk that fills up; the result is printed with --json', async (t) => {
     // What is registered first is undone first.
     t.after(() => spawnSync('umount', ['--lazy', out]))
     const out = join(ownFolder(t, 'full'), 'out')
@@ -64,7 +64,7 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
       const { error } = spawnSync('dd', ['if=/dev/zero', `of=${join(out, 'zeros')}`, 'bs=64k'])
       assert.equal(error, undefined)
     }
-    const { stdout, stderr, folder } = await meddled(t, 'full', out, fill, '--quiet')
+    const { stdout, stderr, folder } = await meddled(t, 'full', out, fill, '--json')
     assert.match(
       stderr,
       /\n[^{\n]*\/(intervals\.ndjson|facts\.json) cannot be written \(ENOSPC\): the stored result is not complete; .*\n$/,
