@@ -23,6 +23,7 @@ const password = 'PASSWORD'
 const loads = {
   latest: '-q 40 -p 100 --intervals 2 --ttl 60',
   lookup: '--keys 100 --fill --duration 400ms --connections 2',
+  cache: '--keys 100 --rate 500 --duration 400ms --connections 2 --warm-up 0',
   membership: '--items 200',
   counters: '--items 200',
   query: '--items 200 --requests 20 --connections 2',

@@ -20,6 +20,7 @@ const strategies = allStrategies().filter(({ name }) => !modules.test(name))
 const lines = {
   latest: '--rate 400',
   lookup: '--keys 1k --fill --rate 2k --connections 4',
+  cache: '--keys 1k --rate 2k --connections 4 --warm-up 0',
   membership: '--items 2k',
   counters: '--items 2k',
   query: '--items 500 --requests 100',
