@@ -226,7 +226,7 @@ describe('scripts/experiment.js', { concurrency: true }, () => {
       [['run', 'list', '--all'], /ids or --all, not both/],
       [['run', 'list', '--repeat', '0'], /--repeat must be a whole number from 1/],
       [['run', 'list', '--scale', 'x'], /--scale must be a number/],
-      [['run', 'list', '--cluster'], /, need --url or --host$/m],
+      [['run', 'list', '--cluster'], /, need --url, --host or --port$/m],
       [['run', 'nothing'], /no experiment is called 'nothing'/],
     ])
     for (const [args, pattern] of bad) {
