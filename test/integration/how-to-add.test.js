@@ -2,7 +2,7 @@
 // and a step that is left out fails with what to do.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -33,11 +33,6 @@ const treeOf = (t, name) => {
         path(file),
         before.replace(text, () => more),
       )
-    },
-    /** run.json of the one run. */
-    result: () => {
-      const [run] = readdirSync(path('results'))
-      return JSON.parse(readFileSync(join(path('results'), run, 'run.json'), 'utf8'))
     },
     /** What a program says, and whether it ended well. @param {string[]} args */
     node: async (...args) => {
@@ -113,9 +108,6 @@ test('a strategy is a file, a line of the list, and npm run readme', async (t) =
   assert.ok(made.ok, made.text)
   const whole = await registered(tree)
   assert.ok(whole.ok, whole.text)
-  const line = '--strategy newest -q 40 -p 100 --intervals 5 --ttl 30 --idle-cost never --out results'
-  const ran = await tree.node('producer.js', ...line.split(' '))
-  assert.equal(tree.result().items.acked, 200, ran.text)
 })
 
 const measure = `// How often the event loop was asked, a made-up number.
