@@ -11,7 +11,7 @@ import {
   valuesBeside,
   whiskers,
 } from '../lib/chart/parts.js'
-import { measureNamed } from '../lib/result/measures.js'
+import { measureNamed } from '../lib/result/metrics.js'
 
 /**
  * @import { Chart, Option } from '../lib/chart/parts.js'

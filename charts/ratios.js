@@ -1,6 +1,6 @@
 import { times } from '../lib/base/units.js'
 import { chart, lyingAxis, namesAxis, roundDots, valuesBeside, whiskers } from '../lib/chart/parts.js'
-import { measureNamed } from '../lib/result/measures.js'
+import { measureNamed } from '../lib/result/metrics.js'
 
 /**
  * @import { Chart } from '../lib/chart/parts.js'

@@ -1,6 +1,6 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/chart/parts.js'
 import { formatted } from '../lib/chart/theme.js'
-import { measureNamed } from '../lib/result/measures.js'
+import { measureNamed } from '../lib/result/metrics.js'
 import { asSentence, isComparable, publishedWords } from '../lib/result/published-words.js'
 
 import { centreOf } from '../lib/result/statistics.js'

@@ -7,7 +7,7 @@ import { mean } from '../base/sums.js'
 import { axisStyle, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
 
 /**
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RunRecord, Second, SecondLatency } from '../result/record.js'
  * @import { Option } from './parts.js'
  *

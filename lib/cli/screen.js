@@ -10,7 +10,7 @@ import { hasColor, isLive, logLine, logTo } from './log.js'
 
 /**
  * @import { Settings } from '../../settings.js'
- * @import { Snapshot } from '../measure/seconds.js'
+ * @import { Snapshot } from '../probes/seconds.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Results } from '../result/files.js'
  * @import { Warning } from '../measures/warnings.js'

@@ -1,12 +1,12 @@
 // Adds CloudWatch's numbers of runs to the rows of an experiment's table.
 import { join } from 'node:path'
-import { METRICS } from '../result/measures.js'
+import { METRICS } from '../result/metrics.js'
 import { readRunDocument } from '../result/record.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 
 /**
  * @import { ExperimentDocument } from '../result/experiment-document.js'
- * @import { Document } from '../result/measures.js'
+ * @import { Document } from '../result/metrics.js'
  */
 
 const ours = METRICS.filter(({ name }) => name.startsWith('cloudwatch.'))

@@ -1,7 +1,7 @@
 // Two sides, metric by metric, and the outcome of thresholds. Pure.
 import { OptionError } from '../base/errors.js'
 import { comparedMetrics } from '../result/chief-metrics.js'
-import { METRICS, measureNamed } from '../result/measures.js'
+import { METRICS, measureNamed } from '../result/metrics.js'
 import { pairedOf } from '../result/paired.js'
 import { smallestEffect } from '../result/verdict.js'
 import { driftIn } from './drift.js'
@@ -10,7 +10,7 @@ import { separateOf } from './separate.js'
 import { settingsThatDiffer } from './sides.js'
 
 /**
- * @import { MeasureRow } from '../result/measures.js'
+ * @import { MeasureRow } from '../result/metrics.js'
  * @import { Criticals } from '../result/sequential.js'
  * @import { Threshold } from '../result/thresholds.js'
  * @import { Difference } from '../result/verdict.js'

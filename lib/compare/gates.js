@@ -4,7 +4,7 @@ import { meanWithin } from '../result/statistics.js'
 import { keeps } from '../result/thresholds.js'
 
 /**
- * @import { MeasureRow } from '../result/measures.js'
+ * @import { MeasureRow } from '../result/metrics.js'
  * @import { Threshold } from '../result/thresholds.js'
  * @import { Difference } from '../result/verdict.js'
  *

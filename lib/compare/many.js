@@ -1,5 +1,5 @@
 // More than two sides: each against the first, and which of them are best. Pure.
-import { METRICS } from '../result/measures.js'
+import { METRICS } from '../result/metrics.js'
 import { pairedOf } from '../result/paired.js'
 import { comparisonOf, comparisonOfRounds } from './comparison.js'
 import { middleOf } from './gates.js'

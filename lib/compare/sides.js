@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { stateWords } from '../measures/warnings.js'
 import { unfinishedWords } from '../result/files.js'
-import { METRICS } from '../result/measures.js'
+import { METRICS } from '../result/metrics.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
 
 /**

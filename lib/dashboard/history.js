@@ -1,14 +1,14 @@
 // The seconds of a run in a fixed number of points, however long it lasts: older seconds are merged with their
 // neighbours, by the fold of measures. Percentiles are read off merged buckets, never averaged.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
-import { bucketsIn } from '../measure/latency.js'
 import { amount, counts, eachField } from '../measures/fields.js'
 import { folded, put } from '../measures/fold.js'
 import { TIMES } from '../measures/index.js'
+import { bucketsIn } from '../probes/latency.js'
 
 /**
  * @import { Buckets } from '../base/buckets.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Field } from '../measures/fields.js'
  * @import { Folded } from '../measures/fold.js'
  *

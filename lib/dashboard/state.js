@@ -2,13 +2,13 @@
 // depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
-import { bucketsIn } from '../measure/latency.js'
 import { doneIn, reading, readsName, TIMES } from '../measures/index.js'
+import { bucketsIn } from '../probes/latency.js'
 import { historyOf, pointOf } from './history.js'
 
 /**
  * @import { Buckets } from '../base/buckets.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { ClientUse } from '../measures/client-limit.js'
  * @import { Point } from './history.js'
  *

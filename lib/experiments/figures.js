@@ -1,8 +1,8 @@
 // What is taken from a run for an experiment's table.
 import { isOfWorkers } from '../measures/index.js'
-import { isOfReaders, METRICS } from '../result/measures.js'
+import { isOfReaders, METRICS } from '../result/metrics.js'
 
-/** @import { Document } from '../result/measures.js' */
+/** @import { Document } from '../result/metrics.js' */
 
 export const figureNames = Object.freeze(METRICS.map(({ name }) => name))
 

@@ -2,7 +2,7 @@
 import { count, micros, percent, several } from '../base/units.js'
 import { stateBy, stateWords } from '../measures/warnings.js'
 import { turnMetrics } from '../result/chief-metrics.js'
-import { measureNamed } from '../result/measures.js'
+import { measureNamed } from '../result/metrics.js'
 import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
 /**

@@ -3,7 +3,7 @@
 import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 import { VALUE_TYPES } from '../options/values.js'
-import { measureNamed } from '../result/measures.js'
+import { measureNamed } from '../result/metrics.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'

@@ -4,7 +4,7 @@ import { chunkRange } from '../base/ranges.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @import { Counts } from '../measure/ledger.js'
+ * @import { Counts } from '../probes/ledger.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Sums } from './interval.js'
  */

@@ -1,15 +1,16 @@
 // One box's second as it travels to the control server: the line of its intervals.ndjson, and sums since the box began,
 // so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
 // histograms are encoded and merge bucket by bucket.
-import { noCounts } from '../measure/ledger.js'
+
 import { amount, counts, latest, storedTimes, timesOf, worst } from '../measures/fields.js'
 import { secondOfSources } from '../measures/fold.js'
 import { lineOf, ofReading, recordOf, TIMES } from '../measures/index.js'
 import { percentilesIn } from '../measures/measure.js'
+import { noCounts } from '../probes/ledger.js'
 
 /**
- * @import { Counts } from '../measure/ledger.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Counts } from '../probes/ledger.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Fields, Folded } from '../measures/fold.js'
  * @import { Second, SecondLatency as Latency } from '../result/record.js'
  *

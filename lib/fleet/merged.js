@@ -2,17 +2,17 @@
 
 import { sums as total } from '../base/sums.js'
 import { opensWhileItRuns } from '../loads/names.js'
-import { storedAtCost } from '../measure/costs.js'
-import { noCounts } from '../measure/ledger.js'
 import { ofWriters } from '../measures/index.js'
 import { nodeTotals } from '../measures/nodes.js'
+import { storedAtCost } from '../probes/costs.js'
+import { noCounts } from '../probes/ledger.js'
 import { absentOf } from './absent.js'
 import { sumOfBoxes } from './fold.js'
 import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.js'
 
 /**
- * @import { StoredData } from '../measure/memory-cost.js'
- * @import { Presence } from '../measure/presence.js'
+ * @import { StoredData } from '../probes/memory-cost.js'
+ * @import { Presence } from '../probes/presence.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { RunParts } from '../result/document.js'
  * @import { Warning } from '../measures/warnings.js'

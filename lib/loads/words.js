@@ -1,6 +1,6 @@
 // Words that several kinds of load share.
 import { bytes, count, facts, period, plainText, several } from '../base/units.js'
-import { othersText } from '../measure/others.js'
+import { othersText } from '../probes/others.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { namesOfKind } from './names.js'
 

@@ -1,7 +1,7 @@
 // Counts and latencies of a writing run.
 
-import { latencyOf, series } from '../measure/latency.js'
-import { noCounts } from '../measure/ledger.js'
+import { latencyOf, series } from '../probes/latency.js'
+import { noCounts } from '../probes/ledger.js'
 import { writingOf } from './index.js'
 
 /**

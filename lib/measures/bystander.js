@@ -2,7 +2,7 @@
 // from the moment it was due. Times in us.
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
-import { pingsPath } from '../measure/others.js'
+import { pingsPath } from '../probes/others.js'
 import { amount, timesField } from './fields.js'
 import {
   histogram,
@@ -26,8 +26,8 @@ export const bystander = measure({
 
   async open({ masters, access, covers, elapsed, note, tap }) {
     const [{ bystanderThread }, { series }] = await Promise.all([
-      import('../measure/bystander-thread.js'),
-      import('../measure/latency.js'),
+      import('../probes/bystander-thread.js'),
+      import('../probes/latency.js'),
     ])
     const latency = series({ isFolded: true })
     let pings = 0

@@ -274,7 +274,7 @@ export const cache = measure({
   applies: ({ cache: of }) => Boolean(of),
 
   async open({ plan, elapsed }) {
-    const { series } = await import('../measure/latency.js')
+    const { series } = await import('../probes/latency.js')
     const [hitTimes, missTimes] = [series({ isFolded: true }), series({ isFolded: true })]
     const deciles = decilesOf(plan, elapsed)
     const none = { hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0, atOnce: 0, stampede: 0 }

@@ -3,8 +3,8 @@
 
 import type { RunPlan } from '../index.js'
 import type { WorkRecords } from '../loads/workers/records.js'
-import type { ofSecond } from '../measure/latency.js'
-import type { NodeRow } from '../measure/node-sampler.js'
+import type { ofSecond } from '../probes/latency.js'
+import type { NodeRow } from '../probes/node-sampler.js'
 import type { Endpoint } from '../servers/address.js'
 import type { Access } from '../servers/dial.js'
 import type { Target } from '../servers/open.js'

@@ -1,13 +1,13 @@
 // What an item or a job cost the servers: derived from the nodes' amounts, the items and the idle cost, with no record of its
 // own. Where a net cost is null, its reason is in `idle`.
-import { netBytesBeside, netCostOf } from '../measure/idle-cost.js'
+import { netBytesBeside, netCostOf } from '../probes/idle-cost.js'
 import { derived, measure, per } from './measure.js'
 import { nodeTotals } from './nodes.js'
 
 /**
  * @import { Costed } from './measure.js'
  * @import { NodeTotals } from './nodes.js'
- * @import { Others } from '../measure/others.js'
+ * @import { Others } from '../probes/others.js'
  */
 
 const disturbed = { why: 'the servers used more while idle than while items were written' }

@@ -53,7 +53,7 @@ export const fetches = measure({
   by: 'each',
 
   async open({ clock, plan }) {
-    const { series } = await import('../measure/latency.js')
+    const { series } = await import('../probes/latency.js')
     const [duration, ids, values, ages] = [series(), series(), series(), series()]
     let sums = noSums()
     let fromMs = clock()

@@ -1,6 +1,6 @@
 // How long items take from their due time, and from when they were sent (service time), to their last answer, in us. Of those
 // that were due in the measured window; each counts once.
-import { histogramSum } from '../measure/latency.js'
+import { histogramSum } from '../probes/latency.js'
 import { encoded, timesField } from './fields.js'
 import { figure, measure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 

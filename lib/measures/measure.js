@@ -6,10 +6,10 @@ import { micros, threeDigits } from '../base/units.js'
 /**
  * @import { Percentiles } from '../base/samples.js'
  * @import { Measure, Taker } from './contract.js'
- * @import { Idle, Unknown } from '../measure/idle-cost.js'
- * @import { Others } from '../measure/others.js'
- * @import { Times } from '../measure/latency.js'
- * @import { Snapshot } from '../measure/seconds.js'
+ * @import { Idle, Unknown } from '../probes/idle-cost.js'
+ * @import { Others } from '../probes/others.js'
+ * @import { Times } from '../probes/latency.js'
+ * @import { Snapshot } from '../probes/seconds.js'
  * @import { Fields, Folded } from './fold.js'
  *
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit

@@ -1,8 +1,8 @@
 // What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
 // one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
 
-import { pingsPath } from '../measure/others.js'
-import { repeatShare, sideBySide } from '../measure/spread.js'
+import { pingsPath } from '../probes/others.js'
+import { repeatShare, sideBySide } from '../probes/spread.js'
 import { amount, counts, eachField, parts } from './fields.js'
 import { figure, measure, per } from './measure.js'
 
@@ -10,8 +10,8 @@ import { figure, measure, per } from './measure.js'
  * @import { NodeFigures } from '../result/document.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Folded } from './fold.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { RoleTotals } from '../measure/others.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { RoleTotals } from '../probes/others.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too

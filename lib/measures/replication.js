@@ -67,7 +67,7 @@ export const replication = measure({
   record: { replication_us: timesField() },
   by: 'one',
   async open({ target, clock }) {
-    const { series } = await import('../measure/latency.js')
+    const { series } = await import('../probes/latency.js')
     const delays = series({ isFolded: true })
     const probe = replicationDelay({
       nodes: target.nodes,

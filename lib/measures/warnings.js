@@ -1,6 +1,6 @@
 // The state of a run by its reasons: valid without any, partial if only writers were absent, otherwise not valid.
 import { plainText, several } from '../base/units.js'
-import { clockLimitMs } from '../measure/clocks.js'
+import { clockLimitMs } from '../probes/clocks.js'
 
 /**
  * @typedef {object} Warning

@@ -1,7 +1,7 @@
 // Cells of a report's tables: the text, and what a column is ordered by.
 
 import { formatted } from '../chart/theme.js'
-import { measureNamed } from '../result/measures.js'
+import { measureNamed } from '../result/metrics.js'
 
 /** @import { Cell } from './sections.js' */
 

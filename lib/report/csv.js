@@ -1,5 +1,5 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
-import { measuresIn } from '../result/measures.js'
+import { measuresIn } from '../result/metrics.js'
 
 /**
  * @import { ExperimentDocument } from '../result/experiment-document.js'

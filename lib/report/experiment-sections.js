@@ -1,7 +1,7 @@
 // What the report of an experiment says.
 
 import { dash, facts, period, plainData } from '../base/units.js'
-import { measureNamed } from '../result/measures.js'
+import { measureNamed } from '../result/metrics.js'
 import { asSentence, publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
 import { cell, figureCell, shownFigure } from './cells.js'

@@ -8,7 +8,7 @@ import { aheadText, whoIs } from './fleet-words.js'
 
 /**
  * @import { Status } from '../fleet/status.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  */
 
 // Boxes in trouble come first.

@@ -4,7 +4,7 @@ import { painter } from '../base/layout.js'
 import { clockTime, count, dash, micros, percent, rate, several } from '../base/units.js'
 
 /**
- * @import { Snapshot } from '../measure/seconds.js'
+ * @import { Snapshot } from '../probes/seconds.js'
  *
  * A part of the line, in full and in short; the lower its rank, the sooner it gets room.
  * @typedef {{ rank: number, long: string, short: string, alarm?: boolean }} LiveField

@@ -1,12 +1,12 @@
 // The figures of a run as Prometheus asks for them: fed by the lines of intervals.ndjson, a second at a time.
 import { Counter, Gauge, Registry } from 'prom-client'
-import { eachRecorded } from '../measure/latency.js'
 import { at } from '../measures/fold.js'
 import { MEASURES, ofReaders, ofWorkers, ofWriters } from '../measures/index.js'
+import { eachRecorded } from '../probes/latency.js'
 
 /**
  * @import { Histogram } from 'prom-client'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Measure } from '../measures/contract.js'
  * @import { Second } from '../result/record.js'
  */

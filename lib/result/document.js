@@ -4,7 +4,7 @@ import { plainData, plainText } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { ofReaders, ofWorkers, ofWriters, unmeasured } from '../measures/index.js'
 import { ruling } from '../measures/warnings.js'
-import { measuresOf } from './measures.js'
+import { measuresOf } from './metrics.js'
 
 /**
  * @import { CloudWatchSection } from '../cloudwatch/fetch.js'
@@ -13,7 +13,7 @@ import { measuresOf } from './measures.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { WorkPlan } from '../loads/workers/plan.js'
  * @import { Found } from '../servers/preflight.js'
- * @import { Measure } from './measures.js'
+ * @import { Measure } from './metrics.js'
  * @import { Judged } from './thresholds.js'
  * @import { Warning } from '../measures/warnings.js'
  */

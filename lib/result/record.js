@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { faultIn } from '../base/json-schema.js'
 import { plainText } from '../base/units.js'
-import { bucketsIn, isHistogram, mergedCurve } from '../measure/latency.js'
+import { bucketsIn, isHistogram, mergedCurve } from '../probes/latency.js'
 import { documentOf } from './facts.js'
 import { unfinishedWords, writtenAgain } from './files.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
  * @import { Buckets } from '../base/buckets.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RunDocument } from './document.js'
  * @import { ExperimentDocument, ExperimentPhase } from './experiment-document.js'
  *

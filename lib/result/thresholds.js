@@ -1,9 +1,9 @@
 // Limits that a run or a comparison must keep: 'latency.intended.p99<20ms', 'server.cpu_us_per_item<+5%'.
 import { OptionError } from '../base/errors.js'
-import { measureNamed, shownValue } from './measures.js'
+import { measureNamed, shownValue } from './metrics.js'
 
 /**
- * @import { Document, MeasureRow as Figure } from './measures.js'
+ * @import { Document, MeasureRow as Figure } from './metrics.js'
  *
  * @typedef {'<' | '<=' | '>' | '>='} Relation
  *

@@ -1,18 +1,18 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 
 import { absentWriters } from '../loads/writer-reasons.js'
-import { storedOf } from '../measure/costs.js'
-import { presenceOf } from '../measure/presence.js'
 import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf } from '../measures/index.js'
 import { commandsOfRole, nodesIn } from '../measures/nodes.js'
 import { absentCode, ruling } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
-import { measuresOf } from './measures.js'
+import { storedOf } from '../probes/costs.js'
+import { presenceOf } from '../probes/presence.js'
+import { measuresOf } from './metrics.js'
 
 /**
- * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { Idle, Unknown } from '../probes/idle-cost.js'
  * @import { Folded } from '../measures/fold.js'
  *
  * @typedef {Record<string, any>} Document run.json

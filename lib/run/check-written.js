@@ -3,8 +3,8 @@
 
 import { chunkRange } from '../base/ranges.js'
 import { count, plainText } from '../base/units.js'
-import { serversAheadMs } from '../measure/clocks.js'
-import { clockSlackMs } from '../measure/value-verifier.js'
+import { serversAheadMs } from '../probes/clocks.js'
+import { clockSlackMs } from '../probes/value-verifier.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { payloadMatcher } from '../traffic/payload.js'
@@ -16,7 +16,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { askMany, indexOf } from './check-index.js'
 
 /**
- * @import { Written } from '../measure/acked-ranges.js'
+ * @import { Written } from '../probes/acked-ranges.js'
  * @import { AgentRange } from '../loads/plan.js'
  * @import { ReadDriver } from '../transport/read-driver.js'
  */

@@ -1,11 +1,11 @@
 // A search on a fleet: every box plays each step at the same moment, and the leading box decides by the results of all.
 import { TargetError } from '../base/errors.js'
 import { fleetStepsOf } from '../fleet/steps.js'
-import { mergedPercentiles } from '../measure/latency.js'
 import { client, usesOf } from '../measures/client.js'
 import { amount, counts, worst } from '../measures/fields.js'
 import { put, secondOfSources, sectionOf } from '../measures/fold.js'
 import { recordOf, TIMES_BY_DUE } from '../measures/index.js'
+import { mergedPercentiles } from '../probes/latency.js'
 import { percentilesOf } from './conductor.js'
 
 /**

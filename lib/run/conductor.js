@@ -2,17 +2,17 @@
 // it, once all of that has an outcome.
 
 import { sleep } from '../base/settlement.js'
-import { clientHealth } from '../measure/client-health.js'
-import { series } from '../measure/latency.js'
 import { usesOf } from '../measures/client.js'
 import { put } from '../measures/fold.js'
 import { TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
+import { clientHealth } from '../probes/client-health.js'
+import { series } from '../probes/latency.js'
 
 /**
  * @import { Step, SecondVerdict } from '../answers/find/bracket.js'
  * @import { Member } from '../fleet/member.js'
- * @import { Times } from '../measure/latency.js'
+ * @import { Times } from '../probes/latency.js'
  * @import { Stretch } from '../plan/course.js'
  * @import { Records } from '../loads/write-records.js'
  *

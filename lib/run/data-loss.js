@@ -4,7 +4,7 @@
 import { count } from '../base/units.js'
 
 /**
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null }} Topology

@@ -10,13 +10,13 @@ import { everySecond, samplerOf } from './second.js'
 
 /**
  * @import { Phases, Playing } from '../loads/index.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Seconds, Snapshot } from '../measure/seconds.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Measuring } from '../measures/contract.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Member } from '../fleet/member.js'
- * @import { RunClock } from '../measure/run-clock.js'
+ * @import { RunClock } from '../probes/run-clock.js'
  * @import { Conducted, Conductor } from './conductor.js'
  *
  * @typedef {object} FrameNeeds

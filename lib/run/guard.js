@@ -3,7 +3,7 @@ import { bytes, count, percent, plainText } from '../base/units.js'
 
 /**
  * @import { GuardLimits } from '../../settings.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  */
 
 /**

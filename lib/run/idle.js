@@ -1,16 +1,16 @@
 // When the idle cost of the servers is measured, and when the servers were not idle.
 
 import { sleep } from '../base/settlement.js'
-import { idleCost } from '../measure/idle-cost.js'
-import { nodeSampler } from '../measure/node-sampler.js'
-import { othersIn, othersText } from '../measure/others.js'
 import { foldOf } from '../measures/fold.js'
 import { nodes, nodeTotals } from '../measures/nodes.js'
+import { idleCost } from '../probes/idle-cost.js'
+import { nodeSampler } from '../probes/node-sampler.js'
+import { othersIn, othersText } from '../probes/others.js'
 import { lengthMs } from './second.js'
 
 /**
- * @import { Idle, Unknown } from '../measure/idle-cost.js'
- * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Idle, Unknown } from '../probes/idle-cost.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  * @import { strategyOf } from '../workloads/strategy-of-plan.js'

@@ -1,11 +1,11 @@
 // What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
 import { atMost } from '../base/timers.js'
-import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
+import { nodeSampler } from '../probes/node-sampler.js'
 
 /**
- * @import { NodeRow } from '../measure/node-sampler.js'
- * @import { Seconds, Snapshot } from '../measure/seconds.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  */

@@ -4,8 +4,8 @@
 import { OptionError, TargetError } from '../base/errors.js'
 import { sleep } from '../base/settlement.js'
 import { count } from '../base/units.js'
-import { dataBytesIn } from '../measure/baseline.js'
-import { bystanderThread } from '../measure/bystander-thread.js'
+import { dataBytesIn } from '../probes/baseline.js'
+import { bystanderThread } from '../probes/bystander-thread.js'
 import { longCommand } from '../servers/long-command.js'
 import { parseInfo } from '../wire/info.js'
 

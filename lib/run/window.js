@@ -8,7 +8,7 @@ import { isWarm, secondsThatTell } from './warm.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
- * @import { Snapshot } from '../measure/seconds.js'
+ * @import { Snapshot } from '../probes/seconds.js'
  * @import { Records } from '../loads/write-records.js'
  */
 

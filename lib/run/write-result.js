@@ -1,14 +1,14 @@
 // Makes the result of a writing run from counts, latencies and samples.
 
 import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
-import { storedAtCost } from '../measure/costs.js'
 import { nodeTotals } from '../measures/nodes.js'
+import { storedAtCost } from '../probes/costs.js'
 import { meanRate } from '../traffic/rates.js'
 import { curveOf } from './cache-curve.js'
 import { trafficOf } from './traffic.js'
 
 /**
- * @import { StoredData } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../probes/memory-cost.js'
  * @import { RunParts } from '../result/document.js'
  * @import { WriteRun } from './write-run.js'
  * @import { Opened } from '../loads/index.js'

@@ -2,12 +2,12 @@
 import { inFlightWords } from '../loads/clients/in-flight.js'
 import { namesOfKind } from '../loads/names.js'
 import { sumsOf } from '../loads/write-records.js'
-import { changesOf } from '../measure/seconds.js'
 import { nodes } from '../measures/nodes.js'
+import { changesOf } from '../probes/seconds.js'
 import { lengthMs } from './second.js'
 
 /**
- * @import { Seconds } from '../measure/seconds.js'
+ * @import { Seconds } from '../probes/seconds.js'
  * @import { WriteRun } from './write-run.js'
  */
 

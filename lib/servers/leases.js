@@ -19,7 +19,7 @@ import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
 
 /**
- * @import { StoredData } from '../measure/memory-cost.js'
+ * @import { StoredData } from '../probes/memory-cost.js'
  * @import { Target } from './open.js'
  * @import { Endpoint } from './address.js'
  * @import { Announcement } from './plan-key.js'

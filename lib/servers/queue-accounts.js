@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 
 /**
  * @import { Redis } from 'ioredis'
- * @import { Bits } from '../measure/bits.js'
- * @import { Doubt, Sets } from '../measure/jobs.js'
+ * @import { Bits } from '../probes/bits.js'
+ * @import { Doubt, Sets } from '../probes/jobs.js'
  *
  * @typedef {{ makers: string, boxes: string, acked: string, done: string }} AccountKeys names, or what names begin with
  * @typedef {object} Sign by the server's clock

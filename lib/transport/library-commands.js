@@ -5,8 +5,8 @@ import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { libraryRetriesOf } from './library-repeats.js'
 
 /**
- * @import { itemTimesOf } from '../measure/item-times.js'
- * @import { Loss } from '../measure/ledger.js'
+ * @import { itemTimesOf } from '../probes/item-times.js'
+ * @import { Loss } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'

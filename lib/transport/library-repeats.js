@@ -2,7 +2,7 @@
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @import { Loss } from '../measure/ledger.js'
+ * @import { Loss } from '../probes/ledger.js'
  * @import { One } from './library-commands.js'
  * @import { Fault, Library } from './library.js'
  * @import { policyOf } from './policy.js'

@@ -1,6 +1,7 @@
 // The write driver over a client library, as a Node application would use it. Commands in flight are limited.
-import { itemTimesOf } from '../measure/item-times.js'
+
 import { isScheduled } from '../plan/pacer.js'
+import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { connectLibrary, libraryNamed } from './library.js'

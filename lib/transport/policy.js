@@ -2,7 +2,7 @@
 import { ruleOf } from './refusals.js'
 
 /**
- * @import { Loss } from '../measure/ledger.js'
+ * @import { Loss } from '../probes/ledger.js'
  * @import { Action } from './refusals.js'
  *
  * @typedef {{ action: Action, cause: string, address: string | null, slot: number | null, waitMs: number, lost: Loss | null, isStray: boolean }} Ruling

@@ -9,7 +9,7 @@ import { requestRetriesOf } from './request-retries.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
- * @import { Loss } from '../measure/ledger.js'
+ * @import { Loss } from '../probes/ledger.js'
  * @import { DriverTarget } from './socket-writer.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
  *

@@ -1,8 +1,8 @@
 // What is in flight on a connection of a writer in ticks: entries, each a part of a batch for one tick.
 
 /**
- * @import { Progress } from '../measure/item-times.js'
- * @import { Account } from '../measure/ledger.js'
+ * @import { Progress } from '../probes/item-times.js'
+ * @import { Account } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
  * @import { EncodedBatch } from './encoded-batch.js'

@@ -1,7 +1,7 @@
 // Ticks that wait to be sent by a library, oldest first, one command of each chunk: no retry passes a later tick.
 
 /**
- * @import { Loss, ledgerOf } from '../measure/ledger.js'
+ * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'

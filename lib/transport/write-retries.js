@@ -4,7 +4,7 @@ import { slotQueuesOf } from './slot-queues.js'
 
 /**
  * @import { Timers } from '../base/timers.js'
- * @import { Loss, ledgerOf } from '../measure/ledger.js'
+ * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { Entry } from './tick-entry.js'
  * @import { policyOf } from './policy.js'
  * @import { Pool } from './server-queues.js'

@@ -56,7 +56,7 @@ export const watchCpu = (pid) => {
 /** @param {string} text @param {string} name */
 const field = (text, name) => Number(new RegExp(`^${name}:?(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN)
 
-// INFO counts a histogram of each command nowhere; see lib/measure/node-figures.js.
+// INFO counts a histogram of each command nowhere; see lib/probes/node-figures.js.
 const histogramBytes = 24_688
 
 /** Bytes of keys, values and their tables as MEMORY STATS has them. @param {Redis} redis */

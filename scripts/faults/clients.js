@@ -2,12 +2,12 @@
 // the servers have afterwards is compared with the replies to each driver.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { noCounts } from '../../lib/measure/ledger.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { stageOf } from './stage.js'
 import { wayTo } from './way.js'
 
 /**
- * @import { Counts } from '../../lib/measure/ledger.js'
+ * @import { Counts } from '../../lib/probes/ledger.js'
  * @import { Stage, Writer } from './stage.js'
  *
  * @typedef {object} ClientFault

@@ -1,7 +1,7 @@
 // The effect of moving slots on ioredis with auto-pipelining, if rejected commands are not retried.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
-import { noCounts } from '../../lib/measure/ledger.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { stageOf } from './stage.js'
 
 /**

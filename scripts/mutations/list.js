@@ -21,8 +21,8 @@ const silence = { file: 'lib/transport/half-open.js', unit: [] }
 const confirmed = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
 const slotQueues = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
 const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
-const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
-const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
+const ledger = { file: 'lib/probes/ledger.js', unit: ['ledger'] }
+const itemTimes = { file: 'lib/probes/item-times.js', unit: ['item-times'] }
 const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket-writer.js', unit: ['drops', 'moved'] }
@@ -310,7 +310,7 @@ export const mutations = [
     breaks: 'half a tick is dropped when it is overtaken',
   },
   {
-    file: 'lib/measure/costs.js',
+    file: 'lib/probes/costs.js',
     unit: ['costs'],
     line: 'due.acked === due.offered ? due.acked : acked',
     becomes: 'due.acked === due.offered ? due.acked : due.offered',

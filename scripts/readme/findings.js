@@ -2,7 +2,7 @@
 
 import { times } from '../../lib/base/units.js'
 import { shownFigure } from '../../lib/report/cells.js'
-import { grossCost, measureNamed, netCost } from '../../lib/result/measures.js'
+import { grossCost, measureNamed, netCost } from '../../lib/result/metrics.js'
 
 /** @import { ExperimentDocument, ExperimentRatio, ExperimentRow } from '../../lib/result/experiment-document.js' */
 

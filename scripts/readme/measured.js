@@ -5,7 +5,7 @@ import { publishedRatioWords } from '../../lib/experiments/ratios.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { markdownText } from '../../lib/report/markdown.js'
-import { measureNamed } from '../../lib/result/measures.js'
+import { measureNamed } from '../../lib/result/metrics.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { pictureFile } from './picture-file.js'
 

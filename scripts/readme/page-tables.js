@@ -1,5 +1,5 @@
 // Tables of experiments on the pages that explain them: a row a cell, the figures that the text speaks of.
-import { measureNamed } from '../../lib/result/measures.js'
+import { measureNamed } from '../../lib/result/metrics.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { figureText, invalidNote, isInvalid } from './findings.js'
 import { table } from './reference.js'

@@ -1,6 +1,6 @@
 // The two pictures of the README, light and dark, drawn from docs/data.
 
-import { measureNamed } from '../../lib/result/measures.js'
+import { measureNamed } from '../../lib/result/metrics.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { modelsChart } from '../pictures/models.js'
 import { shardAddedChart } from '../pictures/shard-added.js'

@@ -3,7 +3,7 @@
 import { experimentById, experimentIds } from '../../lib/experiments/catalogue.js'
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
-import { METRICS } from '../../lib/result/measures.js'
+import { METRICS } from '../../lib/result/metrics.js'
 import { leaseKey } from '../../lib/servers/leases.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'

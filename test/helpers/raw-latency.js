@@ -2,13 +2,13 @@
 // the program recorded, as [fromDueUs, serviceUs, items], besides what the program makes of it.
 import { writeFileSync } from 'node:fs'
 import { register } from 'node:module'
-import * as latency from '../../lib/measure/latency.js'
+import * as latency from '../../lib/probes/latency.js'
 
-export * from '../../lib/measure/latency.js'
+export * from '../../lib/probes/latency.js'
 
 register('./redirect.js', {
   parentURL: import.meta.url,
-  data: { from: new URL('../../lib/measure/latency.js', import.meta.url).href, to: import.meta.url },
+  data: { from: new URL('../../lib/probes/latency.js', import.meta.url).href, to: import.meta.url },
 })
 
 export const latencyOf = () => {

@@ -1,6 +1,6 @@
 // Intervals of boxes as runs make them, from seeded latencies that a test can record a second time.
-import { series } from '../../lib/measure/latency.js'
-import { noCounts } from '../../lib/measure/ledger.js'
+import { series } from '../../lib/probes/latency.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { seeded } from './random.js'
 
 /** @import { Interval } from '../../lib/fleet/interval.js' */

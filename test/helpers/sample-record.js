@@ -1,6 +1,6 @@
 // Finished results as reports read them, for the tests of what is made of them.
-import { series } from '../../lib/measure/latency.js'
-import { noCounts } from '../../lib/measure/ledger.js'
+import { series } from '../../lib/probes/latency.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleParts } from './sample-run.js'

@@ -2,7 +2,7 @@
 import { foldOf } from '../../lib/measures/fold.js'
 import { nodes, nodesIn, nodeTotals } from '../../lib/measures/nodes.js'
 
-/** @param {ReturnType<typeof import('../../lib/measure/node-sampler.js').nodeSampler>} sampler */
+/** @param {ReturnType<typeof import('../../lib/probes/node-sampler.js').nodeSampler>} sampler */
 export const withSums = (sampler) => {
   const source = /** @type {any} */ (nodes.open(/** @type {any} */ ({ sampler })))
   const whole = foldOf(nodes.record)

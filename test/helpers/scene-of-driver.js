@@ -1,8 +1,8 @@
 // The driver on plain sockets with servers in memory: they take what is sent, and answer when a test says so.
 
 import { tickInPortions } from '../../lib/loads/ticks/portions.js'
-import { ledgerOf } from '../../lib/measure/ledger.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
+import { ledgerOf } from '../../lib/probes/ledger.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
-import { noCounts } from '../../lib/measure/ledger.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { targetFactsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { slotOf } from '../../lib/wire/slot.js'

@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as hdr from 'hdr-histogram-js'
-import { bystanderThread } from '../../lib/measure/bystander-thread.js'
+import { bystanderThread } from '../../lib/probes/bystander-thread.js'
 import { at, startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 

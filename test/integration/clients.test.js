@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
-import { operationsOf } from '../../lib/measure/operations.js'
+import { operationsOf } from '../../lib/probes/operations.js'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'

@@ -6,7 +6,7 @@ import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { run as runMillrace } from '../../lib/index.js'
-import { nodeSampler } from '../../lib/measure/node-sampler.js'
+import { nodeSampler } from '../../lib/probes/node-sampler.js'
 import { addressOf } from '../../lib/servers/address.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { peer } from '../helpers/peers.js'
@@ -15,7 +15,7 @@ import { cli, startServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
- * @import { NodeRow } from '../../lib/measure/node-sampler.js'
+ * @import { NodeRow } from '../../lib/probes/node-sampler.js'
  */
 
 const clock = () => performance.now()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reading } from '../../lib/measure/node-figures.js'
+import { reading } from '../../lib/probes/node-figures.js'
 import { leases } from '../../lib/servers/leases.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'

@@ -2,7 +2,7 @@
 // beside what the servers executed. Each operation is about a counter of its own, so that an execution names its operation.
 import { chunksFlow } from '../../lib/loads/chunks/flow.js'
 import { socketCarrier } from '../../lib/loads/chunks/socket-carrier.js'
-import { operationsOf } from '../../lib/measure/operations.js'
+import { operationsOf } from '../../lib/probes/operations.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'

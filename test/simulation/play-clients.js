@@ -1,7 +1,7 @@
 // Plays clients on a simulated cluster that breaks as its seed says, and gives back what the ledger counted beside what
 // the servers executed. Each operation is about a number of its own, so that an execution names its operation.
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
-import { operationsOf } from '../../lib/measure/operations.js'
+import { operationsOf } from '../../lib/probes/operations.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { picksOf } from '../../lib/traffic/operations.js'
 import { noTally } from '../../lib/wire/decode.js'

@@ -2,8 +2,8 @@
 // beside what the servers executed.
 import { chunkRange } from '../../lib/base/ranges.js'
 import { ticksWriter } from '../../lib/loads/ticks/writer.js'
-import { ledgerOf } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
+import { ledgerOf } from '../../lib/probes/ledger.js'
 import { reconnectsOf } from '../../lib/transport/reconnects.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { isStrategy } from '../../lib/workloads/index.js'
@@ -15,7 +15,7 @@ import { recordedLatencies, stageOf } from './stage.js'
 
 /**
  * @import { Tick } from '../../lib/transport/tick-entry.js'
- * @import { Account, Loss } from '../../lib/measure/ledger.js'
+ * @import { Account, Loss } from '../../lib/probes/ledger.js'
  * @import { Step } from '../../lib/workloads/step.js'
  * @import { Random } from '../helpers/random.js'
  * @import { Which } from './stage.js'

@@ -1,7 +1,7 @@
 // What must hold after every play of ticks or of clients, whatever went wrong in it. Each returns what is broken, in words.
 import { isDeepStrictEqual } from 'node:util'
-import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
+import { noCounts } from '../../lib/probes/ledger.js'
 import { writeBytes } from '../../lib/transport/encoded-batch.js'
 import { askingBytes } from '../../lib/wire/encode.js'
 import { slotCount } from '../../lib/wire/slot.js'
@@ -9,7 +9,7 @@ import { areLossy, mayEnd } from './faults.js'
 
 /** @import { Played } from './play.js' */
 /** @import { PlayedOperations } from './play-clients.js' */
-/** @import { Counts } from '../../lib/measure/ledger.js' */
+/** @import { Counts } from '../../lib/probes/ledger.js' */
 
 const longestRepeatMs = 4000
 

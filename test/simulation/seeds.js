@@ -11,7 +11,7 @@ import { brokenIn, brokenInClients } from './properties.js'
  * @import { Which } from './stage.js'
  * @import { Fault } from './faults.js'
  * @import { FleetFault } from './play-fleet.js'
- * @import { Counts } from '../../lib/measure/ledger.js'
+ * @import { Counts } from '../../lib/probes/ledger.js'
  * @import { Played } from './play.js'
  * @import { PlayedOperations } from './play-clients.js'
  *

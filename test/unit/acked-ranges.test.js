@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ackedRanges } from '../../lib/measure/acked-ranges.js'
-import { ledgerOf } from '../../lib/measure/ledger.js'
+import { ackedRanges } from '../../lib/probes/acked-ranges.js'
+import { ledgerOf } from '../../lib/probes/ledger.js'
 import { ackedParts, checkWritten, serverTimes } from '../../lib/run/check-written.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

@@ -86,7 +86,7 @@ a --prefix of its own -> write --strategy update-watch -> --prefix b:
 measure for longer (--duration) -> write --strategy lookup-get --duration 5s -> --duration 60s
 A --guard that allows -> write -> --guard off
 `),
-  'measure/memory-cost.js': rowsOf(`
+  'probes/memory-cost.js': rowsOf(`
 --ttl is shorter than --period -> write --ttl 2s --period 5s -> --ttl 10s | --period 1s
 with --once -> write --once --ttl 10s --duration 5s -> --duration 30s
 take another --prefix -> write -> --prefix b:
@@ -113,7 +113,7 @@ for (const [file, rows] of Object.entries(advice))
 test('every option that a reason names is typed here', () => {
   const isOfReasons = /^(measures\/|loads\/.*(reasons|advice|in-flight|(ticks|chunks|jobs).index)\.js$)/
   const files = modulesIn('lib').map((path) => path.slice('lib/'.length))
-  for (const file of [...files.filter((file) => isOfReasons.test(file)), 'measure/memory-cost.js']) {
+  for (const file of [...files.filter((file) => isOfReasons.test(file)), 'probes/memory-cost.js']) {
     const strings = sourceOf(`lib/${file}`)
       .split('\n')
       .filter((line) => !/^\s*(\*|\/\*|\/\/)/.test(line) && /['`]/.test(line))

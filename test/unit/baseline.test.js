@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataBytesIn } from '../../lib/measure/baseline.js'
+import { dataBytesIn } from '../../lib/probes/baseline.js'
 import { storedDataIn } from '../../lib/run/stored-data.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'

@@ -8,8 +8,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
-import { clientHealth, linuxThreadCpuS, stoppedMs } from '../../lib/measure/client-health.js'
 import { usesOf } from '../../lib/measures/client.js'
+import { clientHealth, linuxThreadCpuS, stoppedMs } from '../../lib/probes/client-health.js'
 
 /** @import { TestContext } from 'node:test' */
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
-import { clockOf, watchedClocks } from '../../lib/measure/run-clock.js'
 import { fetches } from '../../lib/measures/fetches.js'
 import { foldOf } from '../../lib/measures/fold.js'
 import { lineOf, recordOf } from '../../lib/measures/index.js'
 import { clockNote } from '../../lib/measures/warnings.js'
+import { clocksOf, steadyClock } from '../../lib/probes/clocks.js'
+import { clockOf, watchedClocks } from '../../lib/probes/run-clock.js'
 import { valuesOf } from '../helpers/table.js'
 
 /** @import { Warning } from '../../lib/measures/warnings.js' */

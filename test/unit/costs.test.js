@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/measure/costs.js'
 import { costsOf } from '../../lib/measures/costs.js'
+import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/probes/costs.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { Presence } from '../../lib/measure/presence.js' */
+/** @import { Presence } from '../../lib/probes/presence.js' */
 /** @import { Settings } from '../../settings.js' */
 
 /** Us, beside other writers all the time. @param {number} others @returns {Presence} */

@@ -8,7 +8,7 @@ import { dashboardFiles } from '../../lib/dashboard/files.js'
 import { historyOf, mergedPoints, pointOf } from '../../lib/dashboard/history.js'
 import { dashboardService, isOwnHost } from '../../lib/dashboard/service.js'
 import { stateOf } from '../../lib/dashboard/state.js'
-import { bucketsIn, mergedPercentiles, series } from '../../lib/measure/latency.js'
+import { bucketsIn, mergedPercentiles, series } from '../../lib/probes/latency.js'
 import { until } from '../helpers/programs.js'
 
 /** @import { TestContext } from 'node:test' */

@@ -1,7 +1,7 @@
 import { dataLossOf } from '../../lib/run/data-loss.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** @import { NodeRow } from '../../lib/measure/node-sampler.js' */
+/** @import { NodeRow } from '../../lib/probes/node-sampler.js' */
 
 /** m1:keys=30:loading is a master of shard 1 that is loading, in its second answer. @param {string} text @returns {NodeRow} */
 const row = (text) => {

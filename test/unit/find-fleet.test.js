@@ -1,7 +1,7 @@
 // A search on a fleet: what boxes say of a second is added up, and all play what the one that leads says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { series } from '../../lib/measure/latency.js'
+import { series } from '../../lib/probes/latency.js'
 import { secondOfFleet } from '../../lib/run/conductor-fleet.js'
 
 /** Over two seconds. @param {{ busy_pct: number, thread_cpu_pct: number, cpu_pct: number }} client @returns {any} */

@@ -4,9 +4,9 @@ import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { fleetFoldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
 import { decodeInterval, encodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
 import { measuredOfBoxes } from '../../lib/fleet/measured.js'
-import { mergedPercentiles, series } from '../../lib/measure/latency.js'
 import { ofReaders, ofWriters } from '../../lib/measures/index.js'
 import { nodeTotals } from '../../lib/measures/nodes.js'
+import { mergedPercentiles, series } from '../../lib/probes/latency.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
 
 const sumOf = (/** @type {number[]} */ numbers) => numbers.reduce((sum, n) => sum + n, 0)

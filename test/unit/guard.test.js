@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guardOf } from '../../lib/run/guard.js'
 
-/** @import { NodeRow } from '../../lib/measure/node-sampler.js' */
+/** @import { NodeRow } from '../../lib/probes/node-sampler.js' */
 
 const row = (/** @type {Partial<NodeRow>} */ figures) => ({
   ...{ address: 'a:1', shard: 1, role: /** @type {const} */ ('master'), at_ms: 0 },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { agreed, idleCost, netBytesBeside, netCostOf } from '../../lib/measure/idle-cost.js'
+import { agreed, idleCost, netBytesBeside, netCostOf } from '../../lib/probes/idle-cost.js'
 import { disturbedBy, othersBeside, sampleMs } from '../../lib/run/idle.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { NodeRow } from '../../lib/measure/node-sampler.js' */
+/** @import { NodeRow } from '../../lib/probes/node-sampler.js' */
 
 /** @param {number | null} pct @param {Partial<NodeRow>} [more] @returns {NodeRow} */
 const row = (pct, more) => ({

@@ -1,10 +1,10 @@
 // An item's latency is that of its last answer, once, whatever order its commands are sent and answered in.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { itemTimesOf } from '../../lib/measure/item-times.js'
-import { latencyOf } from '../../lib/measure/latency.js'
 import { factsBeside, summaryOf } from '../../lib/measures/index.js'
 import { latency as latencyMeasure } from '../../lib/measures/latency.js'
+import { itemTimesOf } from '../../lib/probes/item-times.js'
+import { latencyOf } from '../../lib/probes/latency.js'
 import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 

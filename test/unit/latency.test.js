@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import * as hdr from 'hdr-histogram-js'
-import { latencyOf, series } from '../../lib/measure/latency.js'
+import { latencyOf, series } from '../../lib/probes/latency.js'
 import { seeded } from '../helpers/random.js'
 
-/** @import { Times as Percentiles } from '../../lib/measure/latency.js' */
+/** @import { Times as Percentiles } from '../../lib/probes/latency.js' */
 /** @import { TestContext } from 'node:test' */
 /** @typedef {ReturnType<typeof series>} Series */
 

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { leaderOf } from '../../lib/fleet/lead.js'
 import { ledSource } from '../../lib/fleet/leader-sampling.js'
-import { nodeSampler } from '../../lib/measure/node-sampler.js'
 import { nodes } from '../../lib/measures/nodes.js'
+import { nodeSampler } from '../../lib/probes/node-sampler.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
 
 /** A control in memory, a server that has run 100 commands for each 100 ms, and two boxes of which one leads. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ledgerOf, noCounts } from '../../lib/measure/ledger.js'
+import { ledgerOf, noCounts } from '../../lib/probes/ledger.js'
 import { seeded } from '../helpers/random.js'
 import { fieldsIn, rowsOf } from '../helpers/table.js'
 
 /**
- * @import { Counts, Loss } from '../../lib/measure/ledger.js'
+ * @import { Counts, Loss } from '../../lib/probes/ledger.js'
  *
  * @typedef {{ first: number, count: number, members: Uint32Array, from: Uint32Array }} Batch
  */

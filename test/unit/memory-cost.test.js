@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryCost } from '../../lib/measure/memory-cost.js'
+import { memoryCost } from '../../lib/probes/memory-cost.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { slotsUsed, slotTableBytes } from '../../lib/wire/slot-tables.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'

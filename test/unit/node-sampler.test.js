@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { nodeSampler } from '../../lib/measure/node-sampler.js'
+import { nodeSampler } from '../../lib/probes/node-sampler.js'
 import { withSums } from '../helpers/sampled-nodes.js'
 import { fieldsIn, rowsOf, valuesOf } from '../helpers/table.js'
 
-/** @import { NodeRow, SampledNode } from '../../lib/measure/node-sampler.js' */
+/** @import { NodeRow, SampledNode } from '../../lib/probes/node-sampler.js' */
 
 /** @typedef {Record<string, string | number>} Fields */
 

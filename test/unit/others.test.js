@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { othersIn, othersText } from '../../lib/measure/others.js'
+import { othersIn, othersText } from '../../lib/probes/others.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { RoleTotals } from '../../lib/measure/others.js' */
+/** @import { RoleTotals } from '../../lib/probes/others.js' */
 
 /** Calls by name, of a microsecond each. @param {Record<string, number>} calls */
 const ran = (calls) =>

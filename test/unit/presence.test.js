@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { presenceOf, presenceWatch } from '../../lib/measure/presence.js'
+import { presenceOf, presenceWatch } from '../../lib/probes/presence.js'
 import { fieldsIn, rowsOf } from '../helpers/table.js'
 
 /** Samples a second apart from `fromMs` on; the window is from 1 s on. @param {(number | null)[]} live @param {{ total?: number, fromMs?: number, everyMs?: number }} [how] */

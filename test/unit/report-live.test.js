@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { liveBlock, liveLine, liveView, sparkline } from '../../lib/report/live.js'
 import { rowsOf } from '../helpers/table.js'
 
-/** @import { Snapshot } from '../../lib/measure/seconds.js' */
+/** @import { Snapshot } from '../../lib/probes/seconds.js' */
 
 /** @param {Partial<Snapshot>} [change] @returns {Snapshot} */
 const snapshot = (change) => ({

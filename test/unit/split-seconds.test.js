@@ -2,9 +2,9 @@
 // are grouped in any way. Histograms are those of lines, and have their true highest value.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { series } from '../../lib/measure/latency.js'
 import { folded, foldOf, sumOfSources } from '../../lib/measures/fold.js'
 import { ofReaders, ofWorkers, ofWriters, recordOf, summaryOf } from '../../lib/measures/index.js'
+import { series } from '../../lib/probes/latency.js'
 import { seeded } from '../helpers/random.js'
 
 const kinds = { writers: ofWriters, workers: ofWorkers, readers: ofReaders }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { joined, repeatShare, sideBySide, withSecond } from '../../lib/measure/spread.js'
+import { joined, repeatShare, sideBySide, withSecond } from '../../lib/probes/spread.js'
 import { normal as normalOf, seeded } from '../helpers/random.js'
 
-/** @import { Part, Parts } from '../../lib/measure/spread.js' */
+/** @import { Part, Parts } from '../../lib/probes/spread.js' */
 
 /** @param {readonly number[]} cpuS of each second, which has ten items @returns {Parts} */
 const partsOf = (cpuS) =>

@@ -2,7 +2,7 @@
 // made up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { valueVerifierOf } from '../../lib/measure/value-verifier.js'
+import { valueVerifierOf } from '../../lib/probes/value-verifier.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { idList } from '../../lib/wire/id-list.js'
 import { payloadOf } from '../helpers/payload.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ticksWriter } from '../../lib/loads/ticks/writer.js'
-import { ledgerOf } from '../../lib/measure/ledger.js'
+import { ledgerOf } from '../../lib/probes/ledger.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 

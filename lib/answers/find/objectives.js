@@ -3,7 +3,7 @@
 import { OptionError } from '../../base/errors.js'
 import { clientLimit } from '../../measures/client-limit.js'
 import { SECTIONS_BY_DUE } from '../../measures/index.js'
-import { isOfReaders } from '../../result/measures.js'
+import { isOfReaders } from '../../result/metrics.js'
 import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 
 /**

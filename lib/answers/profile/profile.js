@@ -1,6 +1,6 @@
 // A profile: a server's keys and commands by its counters and a sample. Pure.
 import { studentQuantile } from '../../base/distributions.js'
-import { reading } from '../../measure/node-figures.js'
+import { reading } from '../../probes/node-figures.js'
 import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './budget.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'

@@ -1,5 +1,5 @@
 // `millrace metrics`: the names by which limits, comparisons and experiments know what was measured.
-import { METRICS } from '../../result/measures.js'
+import { METRICS } from '../../result/metrics.js'
 
 /** @import { Command } from '../commands.js' */
 

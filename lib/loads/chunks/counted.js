@@ -2,7 +2,7 @@
 import { ownerOf } from '../../servers/topology.js'
 
 /**
- * @import { Counts } from '../../measure/ledger.js'
+ * @import { Counts } from '../../probes/ledger.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Amounts, Sum } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'

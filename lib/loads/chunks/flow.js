@@ -8,7 +8,7 @@ import { duesOf } from '../dues.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
- * @import { Operations } from '../../measure/operations.js'
+ * @import { Operations } from '../../probes/operations.js'
  * @import { DriverTarget } from '../../transport/socket-writer.js'
  * @import { Carrier } from './socket-carrier.js'
  * @import { ClientsNeeds } from '../clients/flow.js'

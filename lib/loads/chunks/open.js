@@ -14,7 +14,7 @@ import { socketCarrier } from './socket-carrier.js'
 
 /**
  * @import { Times } from './socket-carrier.js'
- * @import { Operations } from '../../measure/operations.js'
+ * @import { Operations } from '../../probes/operations.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'

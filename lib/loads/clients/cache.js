@@ -7,7 +7,7 @@ import { sourceOf } from './source.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
- * @import { Loss } from '../../measure/ledger.js'
+ * @import { Loss } from '../../probes/ledger.js'
  * @import { CacheCounts } from '../../measures/cache.js'
  * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
  * @import { ReplySink } from '../../wire/values.js'

@@ -2,9 +2,9 @@
 
 import { TargetError } from '../../base/errors.js'
 import { count, several } from '../../base/units.js'
-import { dataBytesIn } from '../../measure/baseline.js'
-import { measurableGrowth } from '../../measure/memory-cost.js'
-import { operationsOf } from '../../measure/operations.js'
+import { dataBytesIn } from '../../probes/baseline.js'
+import { measurableGrowth } from '../../probes/memory-cost.js'
+import { operationsOf } from '../../probes/operations.js'
 import { longCommand } from '../../servers/long-command.js'
 import { ownerOf } from '../../servers/topology.js'
 import { eachOnce } from '../../traffic/items.js'

@@ -9,7 +9,7 @@ import { clientOperationsOf } from './operation.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
- * @import { Operations } from '../../measure/operations.js'
+ * @import { Operations } from '../../probes/operations.js'
  * @import { Lane } from '../../transport/lane.js'
  * @import { Kind, Router } from '../../transport/router.js'
  * @import { DriverTarget } from '../../transport/socket-writer.js'

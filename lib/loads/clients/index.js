@@ -1,6 +1,7 @@
 // Connections with up to so many operations in flight each, in a closed loop or at an open rate.
-import { operationsOf } from '../../measure/operations.js'
+
 import { ofWriters } from '../../measures/index.js'
+import { operationsOf } from '../../probes/operations.js'
 import { names } from '../names.js'
 import { plan } from './plan.js'
 import { reasons } from './reasons.js'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../../base/errors.js'
 import { count } from '../../base/units.js'
-import { dataBytesIn } from '../../measure/baseline.js'
+import { dataBytesIn } from '../../probes/baseline.js'
 
 /**
  * @import { Played } from './flow.js'

@@ -17,7 +17,7 @@ import { clientsFlow } from './flow.js'
 import { queryChecksOf, updating } from './query-checks.js'
 
 /**
- * @import { Operations } from '../../measure/operations.js'
+ * @import { Operations } from '../../probes/operations.js'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
@@ -27,7 +27,7 @@ import { queryChecksOf, updating } from './query-checks.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @import { Router } from '../../transport/router.js'
  * @import { FlowNeeds } from './flow.js'
- * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { RunClock } from '../../probes/run-clock.js'
  * @import { Records } from '../write-records.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy

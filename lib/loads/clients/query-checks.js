@@ -1,7 +1,7 @@
 // Checks every answer of a run's operations, and lets other clients change documents meanwhile.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { latencyOf } from '../../measure/latency.js'
-import { operationsOf } from '../../measure/operations.js'
+import { latencyOf } from '../../probes/latency.js'
+import { operationsOf } from '../../probes/operations.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
 import { noTally } from '../../wire/decode.js'
 import { playOnce } from './fill.js'
@@ -9,7 +9,7 @@ import { clientsFlow } from './flow.js'
 
 /**
  * @import { Operation } from './operation.js'
- * @import { Counts } from '../../measure/ledger.js'
+ * @import { Counts } from '../../probes/ledger.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Answers, Change, AnswerVerifier, AnswerVerdict } from '../../workloads/declare.js'

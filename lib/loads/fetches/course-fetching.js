@@ -1,6 +1,6 @@
 // Reading of a course: each fetch is begun when it is due by a consumer that has none under way; what is left when a
 // stretch ends and has no consumer is dropped. Times are in milliseconds.
-import { operationsOf } from '../../measure/operations.js'
+import { operationsOf } from '../../probes/operations.js'
 import { coursePacing } from '../course-pacing.js'
 import { consumersIn, fetchesUnderWay } from './consumers.js'
 

@@ -1,8 +1,8 @@
 // Why a run of consumers may not be quoted: every reason by name and what to do about it.
 import { asPercent, count, percent, plainText, several } from '../../base/units.js'
-import { clockLimitMs } from '../../measure/clocks.js'
 import { clientLimit, clientStopped, contendedWords } from '../../measures/client-limit.js'
 import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
+import { clockLimitMs } from '../../probes/clocks.js'
 
 /**
  * @import { NodeFigures } from '../../result/document.js'

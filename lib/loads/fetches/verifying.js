@@ -1,11 +1,11 @@
 // What verifies the values read, and until when.
 import { sleep } from '../../base/settlement.js'
-import { liveShareOf } from '../../measure/live-share.js'
-import { valueVerifierOf } from '../../measure/value-verifier.js'
+import { liveShareOf } from '../../probes/live-share.js'
+import { valueVerifierOf } from '../../probes/value-verifier.js'
 import { planWatch } from './plan-watch.js'
 
 /**
- * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { RunClock } from '../../probes/run-clock.js'
  * @import { ReadDriver } from '../../transport/read-driver.js'
  * @import { IdList } from '../../wire/id-list.js'
  * @import { Reader } from '../../workloads/bind/reader.js'

@@ -1,7 +1,7 @@
 // A producer's account of its jobs, stored beside the queue once a second and at the end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { untilStopped } from '../../base/interrupts.js'
-import { bitsOf } from '../../measure/bits.js'
+import { bitsOf } from '../../probes/bits.js'
 import { makerAccount, signs } from '../../servers/queue-accounts.js'
 import { ownerOf } from '../../servers/topology.js'
 import { parseInfo } from '../../wire/info.js'

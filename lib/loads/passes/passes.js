@@ -1,8 +1,8 @@
 // Passes of clients over all numbers, one after the other: what each counted, how long it took, and what it cost the
 // servers. A pass begins when the one before it is settled.
 
-import { dataBytesIn } from '../../measure/baseline.js'
-import { measurableGrowth } from '../../measure/memory-cost.js'
+import { dataBytesIn } from '../../probes/baseline.js'
+import { measurableGrowth } from '../../probes/memory-cost.js'
 import { ownerOf } from '../../servers/topology.js'
 import { parseInfo } from '../../wire/info.js'
 

@@ -1,8 +1,8 @@
 // Batches of items at absolute deadlines.
 import { libraryOf } from '../../base/libraries.js'
 import { count, period, several } from '../../base/units.js'
-import { ledgerOf } from '../../measure/ledger.js'
 import { ofWriters } from '../../measures/index.js'
+import { ledgerOf } from '../../probes/ledger.js'
 import { itemsWords } from '../../traffic/items.js'
 import { lifetimeWords } from '../../traffic/lifetimes.js'
 import { names } from '../names.js'

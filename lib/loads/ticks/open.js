@@ -7,14 +7,14 @@ import { socketDriver } from '../../transport/socket-writer.js'
 import { ticksWriter } from './writer.js'
 
 /**
- * @import { ledgerOf } from '../../measure/ledger.js'
+ * @import { ledgerOf } from '../../probes/ledger.js'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { DriverOptions } from '../../transport/socket-writer.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
- * @import { RunClock } from '../../measure/run-clock.js'
+ * @import { RunClock } from '../../probes/run-clock.js'
  * @import { Records } from '../write-records.js'
  *
  * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds

@@ -2,7 +2,7 @@
 // few items is one portion.
 
 /**
- * @import { ledgerOf } from '../../measure/ledger.js'
+ * @import { ledgerOf } from '../../probes/ledger.js'
  * @import { Tick } from '../../transport/tick-entry.js'
  * @import { Driver } from './writer.js'
  *

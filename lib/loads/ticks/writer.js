@@ -14,7 +14,7 @@ import { scheduledPacing } from './scheduled-pacing.js'
 /**
  * @import { Range } from '../../base/ranges.js'
  * @import { Timers } from '../../base/timers.js'
- * @import { Account, ledgerOf } from '../../measure/ledger.js'
+ * @import { Account, ledgerOf } from '../../probes/ledger.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
  * @import { Tick } from '../../transport/tick-entry.js'

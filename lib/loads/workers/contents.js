@@ -1,11 +1,11 @@
 // The contents of a queue, job by job, while no worker takes from it: jobs that wait, and jobs given to workers.
-import { bitsOf } from '../../measure/bits.js'
+import { bitsOf } from '../../probes/bits.js'
 import { jobIn } from '../../workloads/queue/job.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
 
 /**
  * @import { Redis } from 'ioredis'
- * @import { Bits } from '../../measure/bits.js'
+ * @import { Bits } from '../../probes/bits.js'
  * @import { BoundWork, Known } from '../../workloads/bind/worker.js'
  * @import { Contents } from '../../workloads/declare.js'
  * @import { Job } from '../../workloads/queue/job.js'

@@ -1,12 +1,12 @@
 // When a run of workers is over, and events without repeats.
 import { alarm, deferred } from '../../base/timers.js'
-import { onesIn } from '../../measure/bits.js'
+import { onesIn } from '../../probes/bits.js'
 import { signs } from '../../servers/queue-accounts.js'
 import { contentsOf } from './contents.js'
 
 /**
  * @import { Redis } from 'ioredis'
- * @import { Sets } from '../../measure/jobs.js'
+ * @import { Sets } from '../../probes/jobs.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @import { WorkPlan } from './plan.js'
  */

@@ -2,8 +2,8 @@
 // the end of stdin ends it in order, and the end of the pipe at once. It prints a line a second: CPU, and commands refused.
 import { deserialize } from 'node:v8'
 import { fromParent } from '../../base/child.js'
-import { steadyClock } from '../../measure/clocks.js'
 import { instrumentsOf } from '../../measures/index.js'
+import { steadyClock } from '../../probes/clocks.js'
 import { endpointOf } from '../../servers/address.js'
 import { dial } from '../../servers/dial.js'
 import { journalWriter } from './journal.js'

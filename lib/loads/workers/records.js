@@ -1,6 +1,6 @@
 // Counts and latencies of the workers of a queue.
-import { jobsOf } from '../../measure/jobs.js'
-import { series } from '../../measure/latency.js'
+import { jobsOf } from '../../probes/jobs.js'
+import { series } from '../../probes/latency.js'
 
 /** @import { GroupSink } from './worker-group.js' */
 

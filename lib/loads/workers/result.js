@@ -3,7 +3,7 @@ import { sums } from '../../base/sums.js'
 import { commandsOfRole } from '../../measures/nodes.js'
 
 /**
- * @import { Account } from '../../measure/jobs.js'
+ * @import { Account } from '../../probes/jobs.js'
  * @import { WorkRun } from './open.js'
  *
  * @typedef {{ host: string, done: number }} Box
