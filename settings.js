@@ -1,6 +1,7 @@
 // The one table of options. The parser, the environment, the checks, --help, docs/reference/options.md and
 // .env.example all come from it.
 
+import { claimedTwice } from './lib/base/claims.js'
 import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
 import { namesElsewhere } from './lib/workloads/names-elsewhere.js'
@@ -710,12 +711,42 @@ const ofPlan = new Set([
   'sortedSets',
 ])
 
+/** What an option is called beside others of its name. @param {Option} option */
+const ownerOf = ({ name, on, group }) => (on === undefined ? `${name}, ${group}` : `the strategy ${on}`)
+
+/**
+ * What is wrong with the options of one program or command, a line each: of two with one spelling or variable only the last
+ * would be read.
+ * @param {readonly Option[]} options
+ */
+export const optionFaults = (options) => [
+  ...claimedTwice(
+    'option',
+    options.flatMap((one) => namesOf(one).map((name) => /** @type {const} */ ([dashed(name), ownerOf(one)]))),
+  ),
+  ...claimedTwice(
+    'variable',
+    options.flatMap((one) =>
+      [one.env, ...one.alsoEnv].flatMap((name) =>
+        name === null ? [] : [/** @type {const} */ ([name, ownerOf(one)])],
+      ),
+    ),
+  ),
+]
+
+/** Options that are as they must be. @param {readonly Option[]} options of one program or command */
+export const registeredOptions = (options) => {
+  const [fault] = optionFaults(options)
+  if (fault) throw new Error(`options: ${fault}`)
+  return Object.freeze(options)
+}
+
 /** @type {Map<Program, readonly Option[]>} */
 const byProgram = new Map()
 
 /** The options of one program, in the order of the table. @param {Program} program */
 export const optionsOf = (program) => {
-  const known = byProgram.get(program) ?? Object.freeze(optionsFor(program))
+  const known = byProgram.get(program) ?? registeredOptions(optionsFor(program))
   byProgram.set(program, known)
   return known
 }

@@ -1,7 +1,11 @@
-// Everything that is made of recorded runs, for a comparison of two versions of the code:
-//   node scripts/golden.js OUT RUN...   writes it to the folder OUT: run.json made again, report, CSV, charts, Prometheus,
-//                                       the live page's state, and the middle of the run as a window; RUN is a folder
-//   node scripts/golden.js A B          prints what differs between two such folders; numbers to five digits
+// Everything that is made of recorded results, for a comparison of two versions of the code:
+//   node scripts/golden.js OUT FOLDER...  writes it to the folder OUT: of a run run.json made again, report, CSV, charts,
+//                                         Prometheus, the live page's state, and the middle of the run as a window; of an
+//                                         experiment, a comparison or another answer its text, page and charts; and what
+//                                         commands print that need no run: help, metrics, plans, differences of the runs
+//   node scripts/golden.js A B            prints what differs between two such folders; numbers to five digits
+
+import { execFile } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -14,6 +18,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { choose } from '../lib/answers/choose/report.js'
+import { find } from '../lib/answers/find/report.js'
+import { commands } from '../lib/cli/commands.js'
 import { stateOf } from '../lib/dashboard/state.js'
 import { metricsOf } from '../lib/report/metrics.js'
 import { allFiles } from '../lib/report/write-report.js'
@@ -22,8 +31,81 @@ import { windowOf } from '../lib/result/window.js'
 
 const mostShown = 100
 
+const program = fileURLToPath(new URL('../lib/cli/millrace.js', import.meta.url))
+const isShown = (/** @type {string} */ name) => /\.(txt|md|csv|svg|html)$/.test(name)
+
+/** What a command prints, with its exit code. @param {readonly string[]} argv */
+const printed = (argv) =>
+  promisify(execFile)(process.execPath, [program, ...argv], {
+    env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1' },
+    maxBuffer: 1e8,
+  }).then(
+    ({ stdout, stderr }) => `${stdout}${stderr}`,
+    ({ code, stdout, stderr }) => `${stdout}${stderr}exit ${code}\n`,
+  )
+
+/** Without what a page has of its own scripts and of the moment. @param {Record<string, string | Buffer>} files */
+const shownOf = (files) =>
+  Object.fromEntries(
+    Object.entries(files).flatMap(([name, text]) =>
+      isShown(name)
+        ? [[name, String(text).replace(/<script type="(module|application\/octet).*?<\/script>/gs, '')]]
+        : [],
+    ),
+  )
+
+/** Commands that need no server: their words by the name of what they print. @param {readonly string[]} runs @param {readonly string[]} calibrations */
+const linesOf = (runs, calibrations) => ({
+  ...Object.fromEntries(
+    Object.keys(commands).map((name) => [`help-${name}`, [...name.split(' '), '--help', 'all']]),
+  ),
+  ...{
+    help: ['--help'],
+    'help-json': ['help', '--json'],
+    metrics: ['metrics'],
+    completion: ['completion', 'bash'],
+  },
+  experiments: ['experiment', 'list'],
+  staff: ['plan', 'staff', '--nodes', '9', '--mean', '12GB', '--sd', '2GB'],
+  'staff-json': ['plan', 'staff', '--nodes', '9', '--mean', '12GB', '--sd', '2GB', '--json'],
+  ...Object.fromEntries(runs.map((run) => [`staff-${basename(run)}`, ['plan', 'staff', '--from', run]])),
+  ...Object.fromEntries(
+    runs.slice(1).map((run) => [`diff-${basename(run)}`, ['diff', runs[0], run, '--all', '--invalid']]),
+  ),
+  ...Object.fromEntries(
+    calibrations.flatMap((folder) => [
+      [
+        `plan-${basename(folder)}`,
+        ['plan', '--rate', '300k', '--value-size', '200B', '--growth', '5%/month', '--calibration', folder],
+      ],
+      [`plan-json-${basename(folder)}`, ['plan', '--rate', '300k', '--calibration', folder, '--json']],
+    ]),
+  ),
+})
+
+/** An answer of its own JSON. @param {string} folder @returns {Promise<Record<string, any>>} */
+const answerOf = async (folder) => {
+  for (const declared of [find, choose]) {
+    const file = join(folder, `${declared.kind}.json`)
+    if (!existsSync(file)) continue
+    const one = JSON.parse(readFileSync(file, 'utf8'))
+    return { 'answer.txt': declared.text(one), ...shownOf(await declared.files(one)) }
+  }
+  if (existsSync(join(folder, 'compare.json'))) {
+    const sides = readdirSync(join(folder, 'cells')).map((name) => join(folder, 'cells', name))
+    return {
+      'diff.txt': await printed(['diff', ...sides, '--all', '--invalid']),
+      'diff.json': JSON.parse(
+        (await printed(['diff', ...sides, '--invalid', '--json'])).replace(/exit.*/, ''),
+      ),
+    }
+  }
+  return existsSync(join(folder, 'experiment.json')) ? shownOf(await allFiles(await readRecord(folder))) : {}
+}
+
 /** @param {string} folder of a run @returns {Promise<Record<string, any>>} contents by name */
 const madeOf = async (folder) => {
+  if (!existsSync(join(folder, 'run.json'))) return answerOf(folder)
   const copy = join(mkdtempSync(join(tmpdir(), 'millrace-golden-')), basename(folder))
   cpSync(folder, copy, { recursive: true })
   const document = JSON.parse(readFileSync(join(copy, 'run.json'), 'utf8'))
@@ -70,7 +152,7 @@ const contentOf = (path) => {
 }
 
 const [first, ...rest] = process.argv.slice(2)
-if (rest.length === 1 && !existsSync(join(rest[0], 'run.json'))) {
+if (rest.length === 1 && existsSync(join(rest[0], 'help.txt'))) {
   const names = new Set([...readdirSync(first), ...readdirSync(rest[0])])
   const found = [...names].flatMap((name) =>
     differences(contentOf(join(first, name)), contentOf(join(rest[0], name)), name),
@@ -79,10 +161,16 @@ if (rest.length === 1 && !existsSync(join(rest[0], 'run.json'))) {
   process.exitCode = found.length > 0 ? 1 : 0
 } else {
   mkdirSync(first, { recursive: true })
+  /** @param {string} name @param {any} content */
+  const keep = (name, content) =>
+    writeFileSync(
+      join(first, name.replaceAll('/', '-')),
+      name.endsWith('.json') ? JSON.stringify(content, null, 1) : content,
+    )
   for (const folder of rest)
     for (const [name, content] of Object.entries(await madeOf(folder)))
-      writeFileSync(
-        join(first, `${basename(folder)}-${name.replaceAll('/', '-')}`),
-        name.endsWith('.json') ? JSON.stringify(content, null, 1) : content,
-      )
+      keep(`${basename(folder)}-${name}`, content)
+  const having = (/** @type {string} */ file) => rest.filter((folder) => existsSync(join(folder, file)))
+  for (const [name, argv] of Object.entries(linesOf(having('run.json'), having('calibration.json'))))
+    keep(`${name.replace(' ', '-')}.txt`, await printed(argv))
 }

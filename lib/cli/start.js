@@ -2,6 +2,7 @@
 // line and an exit code.
 
 import { setFlagsFromString } from 'node:v8'
+import { everywhere, registeredOptions } from '../../settings.js'
 import { fromParent } from '../base/child.js'
 import { ExitCode, MillraceError, OptionError } from '../base/errors.js'
 import { redactor } from '../base/redact.js'
@@ -90,6 +91,7 @@ export const worked = async (
     work,
   } = await commandNamed(name)
   const strategies = takesStrategy ? (options.find((one) => one.name === 'strategy')?.choices ?? []) : []
+  registeredOptions([...options, ...everywhere])
   const line = withStrategy(typedLine(argv, [...options, ...passed]), strategies)
   if (line.help) {
     const { helpText } = await import('../options/help.js')

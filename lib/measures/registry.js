@@ -1,23 +1,11 @@
 // What a list of measures must be, checked when it is made: what would fail silently later is said here, with what to do.
+import { claimedTwice } from '../base/claims.js'
 
 /**
  * @import { Declared } from './measure.js'
  * @typedef {Pick<import('./section.js').Section, 'name' | 'shape'>} Section
  * @typedef {Pick<Declared, 'name' | 'record' | 'result' | 'metrics' | 'metricsOfBoxes' | 'prometheus' | 'done' | 'shown'>} Registered
  */
-
-/** Names that are claimed more than once, as lines. @param {string} what @param {readonly (readonly [name: string, by: string])[]} claims */
-const twice = (what, claims) => {
-  /** @type {Map<string, string>} */
-  const owners = new Map()
-  return claims.flatMap(([name, by]) => {
-    const owner = owners.get(name)
-    owners.set(name, owner ?? by)
-    return owner === undefined
-      ? []
-      : [`the ${what} '${name}' is of '${owner}' and of '${by}': give one of them another name`]
-  })
-}
 
 /** latency_us of a result is latency in a metric. @param {string} path */
 export const bare = (path) => path.replace(/_(us|ms)(?=\.|$)/g, '')
@@ -64,7 +52,7 @@ const seriesFaults = ({ name, record, shown = {}, prometheus = [], done }) => {
 /** @param {readonly Registered[]} measures */
 const sameSeries = (measures) => {
   const all = measures.flatMap(({ name, prometheus = [] }) => prometheus.map((row) => ({ ...row, by: name })))
-  return twice(
+  return claimedTwice(
     'Prometheus series',
     all.map(({ name, labels, by }) => [`${name}${JSON.stringify(labels ?? {})}`, by]),
   )
@@ -89,19 +77,19 @@ export const faultsOf = (measures, sections = []) => {
     ].map(bare),
   )
   return [
-    ...twice(
+    ...claimedTwice(
       'name',
       measures.map(({ name }) => [name, name]),
     ),
-    ...twice(
+    ...claimedTwice(
       'field of a second',
       claims(({ record }) => record),
     ),
-    ...twice(
+    ...claimedTwice(
       'section',
       claims(({ result }) => result),
     ),
-    ...twice(
+    ...claimedTwice(
       'metric',
       claims(({ metrics, metricsOfBoxes }) => ({ ...metrics, ...metricsOfBoxes })),
     ),

@@ -43,6 +43,7 @@
  * @property {number} holds how many items all of its keys hold at most
  * @property {number} bytesAnItem what each of those takes
  * @property {{ head: string, rest: RegExp }} [shape] how its keys are recognised where no number can be read off them
+ * @property {string} [owner] the workload whose keys they are, where that is not its own
  *
  * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean, called: string | null }} Script a file of
  *   lua/; `calls`: the commands that it runs; `counts`: the one of them that it runs once an item; `inline`: its text
@@ -389,6 +390,7 @@ export const partsOf = (pattern, own) => {
  * @property {number} [holds]
  * @property {number} [bytesAnItem]
  * @property {Family['shape']} [shape]
+ * @property {string} [owner]
  *
  * @param {string} pattern
  * @param {string} type
@@ -409,7 +411,7 @@ export const family = (pattern, type, options = {}) => {
  * @returns {Family}
  */
 export const familyOf = (pattern, type, parts, options = {}) => {
-  const { lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0, shape } = options
+  const { lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0, shape, owner } = options
   return Object.freeze({
     family: 'key',
     pattern,
@@ -421,6 +423,7 @@ export const familyOf = (pattern, type, parts, options = {}) => {
     holds,
     bytesAnItem,
     ...(shape && { shape }),
+    ...(owner !== undefined && { owner }),
   })
 }
 

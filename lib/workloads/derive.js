@@ -1,5 +1,6 @@
 // Facts about a strategy that follow from its key families and commands alone.
 
+import { claimedTwice } from '../base/claims.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
 import { keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
@@ -8,6 +9,30 @@ import { keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
 /** @param {Keys} keys @returns {Family[]} */
 export const familiesOf = (keys) => Object.values(keys).flat()
+
+/**
+ * Keys with two meanings, a line each: two families of a strategy have one pattern, or of two workloads, unless one says that
+ * they are the other's.
+ * @param {readonly { name: string, workload: string, families: readonly Family[] }[]} strategies
+ */
+export const keyFaults = (strategies) => [
+  ...strategies.flatMap(({ name, families }) =>
+    claimedTwice(
+      `key pattern of ${name}`,
+      families.map(({ pattern, type }) => [pattern, type]),
+    ),
+  ),
+  ...claimedTwice('key pattern', [
+    ...new Map(
+      strategies.flatMap(({ workload, families }) =>
+        families.map(({ pattern, owner = workload }) => [
+          `${pattern} ${owner}`,
+          /** @type {const} */ ([pattern, owner]),
+        ]),
+      ),
+    ).values(),
+  ]),
+]
 
 /** @param {Family} family @param {string} variable */
 const varies = ({ parts }, variable) =>

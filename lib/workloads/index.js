@@ -1,4 +1,5 @@
 // The registry: a strategy is one file and one line here.
+import { claimedTwice } from '../base/claims.js'
 import { cacheAside, cacheHash, cacheMget } from './cache/strategies.js'
 import {
   counterAutoPipeline,
@@ -41,6 +42,13 @@ const registry = new Map()
 /** Adds a strategy, as a file of a user's own does. @param {Readonly<Declaration>} declared */
 export const register = (declared) => {
   if (registry.has(declared.name)) throw new TypeError(`there is a strategy ${declared.name} already`)
+  const [fault] = claimedTwice(
+    'flag',
+    [...registry.values(), declared].flatMap(({ name, flags }) =>
+      flags.map((flag) => /** @type {const} */ ([flag.name, name])),
+    ),
+  )
+  if (fault) throw new TypeError(`lib/workloads: ${fault}`)
   registry.set(declared.name, declared)
 }
 

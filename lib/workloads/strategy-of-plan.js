@@ -12,9 +12,11 @@ import {
   commandNames,
   commandsOf,
   countingCommand,
+  familiesOf,
   forecastOf,
   holdersOf,
   itemNumberOf,
+  keyFaults,
   mostMembers,
   purgedKeys,
   removesItemKeys,
@@ -239,6 +241,8 @@ export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const planFields = planFieldsOf(plan)
   const binding = { prefix: plan.prefix, scriptText: shaOrInline }
+  const [fault] = keyFaults([{ ...declared, families: familiesOf(declared.keys(planFields)) }])
+  if (fault) throw new TypeError(fault)
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, planFields, operation))
   const stored = played.flat()

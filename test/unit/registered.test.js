@@ -2,10 +2,23 @@
 // is complete. Each failure says what to do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { MEASURES } from '../../lib/measures/index.js'
-import { allStrategies } from '../../lib/workloads/index.js'
+import { anyPlan } from '../../lib/workloads/any-plan.js'
+import { family } from '../../lib/workloads/declare.js'
+import { familiesOf, keyFaults } from '../../lib/workloads/derive.js'
+import { allStrategies, register, registerModel, strategyNamed } from '../../lib/workloads/index.js'
+import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
 import { rightsOf } from '../../lib/workloads/rights.js'
-import { OPTIONS } from '../../settings.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import {
+  everywhere,
+  OPTIONS,
+  optionFaults,
+  optionsOf,
+  ownOptions,
+  registeredOptions,
+} from '../../settings.js'
 import { modulesIn, sourceOf } from '../helpers/sources.js'
 
 /** What a module exports. @param {string} path @returns {Promise<[string, unknown][]>} */
@@ -80,4 +93,75 @@ test('an option has help and a row in the docs', () => {
     assert.ok(help, `--${name} has no help: write it in its row of settings.js`)
     assert.ok(page.includes(`--${name}`), `docs/reference/options.md has no --${name}: run npm run readme`)
   }
+})
+
+test('a spelling and a variable are of one option of a program and of a command', async () => {
+  for (const program of /** @type {const} */ (['producer', 'consumer', 'cleanup', 'reshard']))
+    assert.deepEqual(optionFaults(optionsOf(program)), [], program)
+  for (const name of Object.keys(commands))
+    assert.deepEqual(optionFaults([...(await commandNamed(name)).options, ...everywhere]), [], name)
+})
+
+test('an option whose spelling or variable another one has is refused', () => {
+  const [seed, other] = ownOptions('Output', [
+    { name: 'seed', env: 'MILLRACE_SEED', type: 'flag', help: 'a' },
+    { name: 'grain', also: ['seed'], alsoEnv: ['MILLRACE_SEED'], type: 'flag', help: 'b' },
+  ])
+  const faults = [
+    "the option '--seed' is of 'seed, Output' and of 'grain, Output': give one of them another name",
+    "the variable 'MILLRACE_SEED' is of 'seed, Output' and of 'grain, Output': give one of them another name",
+  ]
+  assert.deepEqual(optionFaults([seed, other]), faults)
+  assert.throws(() => registeredOptions([seed, other]), { message: `options: ${faults[0]}` })
+})
+
+test('a flag of a strategy that an option or another strategy has is refused', () => {
+  const flag = { ...OPTIONS[0], name: 'cluster', on: 'sorted-set' }
+  assert.match(
+    optionFaults([...optionsOf('producer'), flag])[0],
+    /^the option '--cluster' is of 'cluster, .*' and of 'the strategy sorted-set': give/,
+  )
+  const list = strategyNamed('list')
+  assert.throws(() => register({ ...list, name: 'another' }), {
+    message: `lib/workloads: the flag '${list.flags[0].name}' is of 'list' and of 'another': give one of them another name`,
+  })
+})
+
+/** @param {ReturnType<typeof strategyNamed>} declared @param {object} choice */
+const claimed = (declared, choice) => {
+  const variant = declared.variants ? Object.keys(declared.variants)[0] : null
+  const fields = planFieldsOf({ ...anyPlan, ...choice, ttlS: 2, variant, strategy: declared.name })
+  return { name: declared.name, workload: declared.workload, families: familiesOf(declared.keys(fields)) }
+}
+
+test('keys of one pattern have one meaning', () => {
+  const all = allStrategies().filter(({ workload }) => workload !== 'own')
+  const spread = { taggedItems: true, placement: /** @type {const} */ ('spread') }
+  for (const choice of [{ sets: [''] }, { sets: ['', ''] }, { ...spread, sets: ['', ''] }])
+    assert.deepEqual(keyFaults(all.map((declared) => claimed(declared, choice))), [])
+})
+
+test('key families that are claimed twice are refused', () => {
+  const [one, other] = [family('a:{n}', 'string'), family('a:{n}', 'hash')]
+  assert.deepEqual(keyFaults([{ name: 'x', workload: 'w', families: [one, other] }]), [
+    "the key pattern of x 'a:{n}' is of 'string' and of 'hash': give one of them another name",
+  ])
+  const two = (/** @type {object} */ options) => [
+    { name: 'x', workload: 'w', families: [one] },
+    { name: 'y', workload: 'v', families: [family('a:{n}', 'hash', options)] },
+  ]
+  assert.deepEqual(keyFaults(two({})), [
+    "the key pattern 'a:{n}' is of 'w' and of 'v': give one of them another name",
+  ])
+  assert.deepEqual(keyFaults(two({ owner: 'w' })), [])
+})
+
+test('a strategy whose keys are claimed twice is not played', (t) => {
+  const list = strategyNamed('list')
+  t.after(() => registerModel(list))
+  const keys = () => ({ one: family('a:{n}', 'string'), other: family('a:{n}', 'hash') })
+  registerModel({ ...list, keys })
+  assert.throws(() => strategyOf({ ...anyPlan, strategy: 'list' }), {
+    message: "the key pattern of list 'a:{n}' is of 'string' and of 'hash': give one of them another name",
+  })
 })

@@ -36,7 +36,7 @@ const updates = (mayLose) => (/** @type {PlanFields} */ t) => ({
 
 /** @param {string} type @param {number} bytes of a document with its key, on Redis 7.0.15 with jemalloc; of JSON on 8.2.3 */
 const keys = (type, bytes) => (/** @type {PlanFields} */ t) => ({
-  key: family('doc:{n}', type, { keys: t.quantity, bytes }),
+  key: family('doc:{n}', type, { keys: t.quantity, bytes, owner: 'query' }),
 })
 
 const common = Object.freeze({

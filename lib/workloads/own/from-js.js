@@ -184,10 +184,15 @@ const checkDeclared = (declared, lines) => {
   const t = sampleFields()
   const k = declared.keys(t)
   const families = familiesOf(k)
-  for (const family of families) {
+  for (const [at, family] of families.entries()) {
     if (family?.family !== 'key') lines.refuse(lines.ofField('keys'), 'keys are made by family()')
     const fault = keyFault(family.pattern)
     if (fault) lines.refuse(lines.lineOf(family), fault)
+    if (families.findIndex((one) => one?.pattern === family.pattern) !== at)
+      lines.refuse(
+        lines.lineOf(family),
+        `${family.pattern} is there twice: keys of one pattern are one family`,
+      )
     if (Number(family.lifetimeS) > longestLifetimeS)
       lines.refuse(
         lines.lineOf(family),
