@@ -15,8 +15,8 @@
  * @property {string} defaultOrder in which numbers are drawn
  */
 
-/** @typedef {'ticks' | 'clients' | 'jobs'} FlowName of a strategy's writers */
-/** @typedef {'ticks' | 'clients' | 'chunks' | 'passes' | 'jobs' | 'fetches' | 'workers'} KindName */
+/** @typedef {'ticks' | 'clients' | 'chunks' | 'passes' | 'jobs'} FlowName of a strategy's writers */
+/** @typedef {FlowName | 'fetches' | 'workers'} KindName */
 
 /** Batches at absolute deadlines. */
 const ticks = Object.freeze({
@@ -69,16 +69,11 @@ export const names = Object.freeze({
   workers: jobs,
 })
 
-/**
- * The kind of load of a plan; those of earlier versions name no flow.
- * @param {{ flow?: string, clients?: { delivery?: string | null, passes?: boolean } | null }} plan
- * @returns {KindName}
- */
-export const kindOf = ({ clients, flow = clients ? 'clients' : 'ticks' }) => {
-  if (flow !== 'clients') return flow in names ? /** @type {KindName} */ (flow) : 'ticks'
-  if (clients?.delivery) return 'chunks'
-  return clients?.passes ? 'passes' : 'clients'
-}
+/** @param {string} flow @returns {flow is KindName} */
+const isKind = (flow) => Object.hasOwn(names, flow)
+
+/** The kind of load of a plan. @param {{ flow?: string }} plan @returns {KindName} */
+export const kindOf = ({ flow = 'ticks' }) => (isKind(flow) ? flow : 'ticks')
 
 /** @param {Parameters<typeof kindOf>[0]} plan */
 export const namesOfKind = (plan) => names[kindOf(plan)]

@@ -16,6 +16,7 @@ import { longestWarmUpMs } from './warm-up.js'
  * @import { Settings } from '../../settings.js'
  * @import { LibraryPlan } from '../base/libraries.js'
  * @import { plan as clientsPlan } from './clients/plan.js'
+ * @import { SendingPart } from './chunks/plan.js'
  * @import { FlowName } from './names.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
@@ -83,6 +84,8 @@ const buildPlan = (settings, facts) => {
     flow: /** @type {FlowName} */ ('ticks'),
     clients: /** @type {ReturnType<typeof clientsPlan>['clients'] | null} */ (null),
     queue: /** @type {QueuePart | null} */ (null),
+    querying: /** @type {ReturnType<typeof clientsPlan>['querying']} */ (null),
+    sending: /** @type {SendingPart | null} */ (null),
     cache: /** @type {ReturnType<typeof clientsPlan>['cache']} */ (null),
     quantity,
     periodMs,

@@ -24,7 +24,8 @@ import { namesOfKind } from './names.js'
  * @property {number | null} durationMs
  * @property {number | null} ticks
  * @property {number} spacingMs
- * @property {{ passes: boolean } | null} clients
+ * @property {string} [flow]
+ * @property {{ isWhole: boolean } | null} [sending]
  */
 
 /** @param {string | undefined} arrivals */
@@ -61,8 +62,8 @@ export const rhythmWords = ({
 }
 
 /** `for 15 s`, `until Ctrl-C` @param {Length} length */
-export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
-  if (clients?.passes) return 'to the end of its passes'
+export const lengthWords = ({ durationMs, ticks, spacingMs, flow, sending }) => {
+  if (flow === 'passes' || sending?.isWhole) return 'to the end of its passes'
   const ms = durationMs ?? (ticks === null ? null : ticks * spacingMs)
   return ms === null ? 'until Ctrl-C' : `for ${period(ms)}`
 }
@@ -82,7 +83,7 @@ export const beginningWords = (settings) => {
     durationMs: durationMs ?? null,
     ticks: intervals ?? null,
     spacingMs: periodMs,
-    clients: { passes: playsPasses(settings) },
+    sending: { isWhole: playsPasses(settings) },
   })
   return `writes ${strategy}: ${rhythm}, ${length}`
 }
@@ -103,7 +104,6 @@ export const readingWords = ({ strategy, durationMs, intervals, control, ...time
     durationMs: durationMs ?? null,
     ticks: intervals ?? null,
     spacingMs: periodMs,
-    clients: null,
   }
   return strategyNamed(strategy).workers
     ? `takes jobs of ${strategy}, ${lengthWords(length)}`

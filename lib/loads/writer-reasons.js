@@ -6,6 +6,7 @@ import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
 import { isRedirect } from '../transport/refusals.js'
+import { ownWorkIn } from '../workloads/index.js'
 import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { namesOfKind } from './names.js'
@@ -231,7 +232,7 @@ const clientBusy = (run) => {
     ]
   const limit = clientLimit(run.client)
   // The client's own work is part of what a run in chunks measures.
-  if (limit === null || run.plan.clients?.clientWorks) return []
+  if (limit === null || ownWorkIn(run.plan.strategy)) return []
   if (limit === 'contended')
     return [
       {

@@ -129,10 +129,10 @@ export const updates = section(
         ]),
       }
     },
-    reasons: ({ rate: hz, offered, acked }, { plan: { clients } }) => ({
+    reasons: ({ rate: hz, offered, acked }, { plan: { querying } }) => ({
       'update-rate':
-        (hz ?? 0) < leastShare * (clients.updateRateHz ?? 0) &&
-        `only ${rate(hz ?? 0)} of ${rate(clients.updateRateHz)} updates/s came through: raise --update-writers, or lower --update-rate`,
+        (hz ?? 0) < leastShare * (querying.updateRateHz ?? 0) &&
+        `only ${rate(hz ?? 0)} of ${rate(querying.updateRateHz)} updates/s came through: raise --update-writers, or lower --update-rate`,
       updates:
         acked < offered && `${count(offered - acked)} of ${count(offered)} updates were not acknowledged`,
     }),

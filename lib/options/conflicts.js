@@ -360,7 +360,10 @@ const fleetRules = [
 ]
 
 /** @type {Record<FlowName, readonly Rule[]>} */
-const flowRules = { ticks: ticksRules, clients: clientsRules, jobs: clientsRules }
+const flowRules = {
+  ticks: ticksRules,
+  ...{ clients: clientsRules, chunks: clientsRules, passes: clientsRules, jobs: clientsRules },
+}
 
 /**
  * The first rule that the settings break, as a sentence.

@@ -113,6 +113,9 @@ export const isStrategy = (name) => registry.has(name)
 
 export const allStrategies = () => [...registry.values()]
 
+/** Whether the client's own time is a part of what a strategy asks for; false for a model that is not loaded. @param {string} name */
+export const ownWorkIn = (name) => registry.get(name)?.clientWorks === true
+
 /** Passes over all numbers, as fast as the replies come; at a rate, their commands are played. @param {Pick<Settings, 'strategy' | 'rate' | 'rates'>} settings */
 export const playsPasses = ({ strategy, rate, rates }) =>
   strategyNamed(strategy).passes !== null && typeof rate !== 'number' && rates === undefined

@@ -236,7 +236,7 @@ const workOf = (declared, planFields, prefix, stored) => {
   }
 }
 
-/** @param {AnyPlan & { items?: number, clients?: { passes: boolean, ratio: readonly number[] } | null }} plan */
+/** @param {AnyPlan & { items?: number, flow?: string, clients?: { ratio: readonly number[] } | null }} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const planFields = planFieldsOf(plan)
@@ -286,11 +286,8 @@ export const strategyOf = (plan) => {
     /** The key that an operation about n is about. */
     keyOf,
     /** What replies are counted as, by class. */
-    replyNames: declared.passes
-      ? plan.clients?.passes === false
-        ? replyNamesOf(played[0], declared.name)
-        : {}
-      : replyNamesOf(stored, declared.name),
+    replyNames:
+      plan.flow === 'passes' ? {} : replyNamesOf(declared.passes ? played[0] : stored, declared.name),
     /** The same of one operation, which a pass plays alone. @param {string} operation */
     replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, planFields, operation), declared.name),
     reader: () => readerOf(declared, planFields, binding),

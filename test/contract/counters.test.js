@@ -6,7 +6,7 @@ import { cli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 import { openedTarget, planOn, settingsOf, writeUnattended } from '../helpers/unattended.js'
 
-const names = strategyNames('clients').filter((name) => strategyNamed(name).workload === 'counters')
+const names = strategyNames('chunks')
 const structures = /** @type {const} */ (['zset', 'hash', 'string'])
 const items = 500
 const counters = 150

@@ -10,7 +10,7 @@ const kinds = Object.keys(LOADS).join('|')
 const asked = new RegExp(
   [
     String.raw`\b(?:flow|kind|load)\b(?:\(\w*\))? [!=]== '(?:${kinds})'`,
-    String.raw`\bclients\??\.(?:delivery|passes|isChecked)\b`,
+    String.raw`\b(?:sending|querying)\??\.\w+`,
     String.raw`\bplan\??\.(?:clients|queue)\b`,
     String.raw`\b(?:strategyNames|strategyFlow)\('(?:${kinds})'\)`,
     String.raw`\bLOADS\.\w+`,
@@ -21,12 +21,12 @@ const asked = new RegExp(
 /** How often a module asks. @type {Record<string, [times: number, reason: string]>} */
 const allowed = {
   'lib/loads/index.js': [1, 'it is the list: consumers of earlier versions name no kind'],
-  'lib/loads/names.js': [3, 'it is the list: a plan of clients is one of three kinds'],
-  'lib/loads/rhythm.js': [1, 'how long passes and all other writing kinds take is one sentence'],
-  'lib/loads/writer-reasons.js': [3, 'reads the connections that the names of a kind say it keeps busy'],
+  'lib/loads/rhythm.js': [2, 'how long passes and all other writing kinds take is one sentence'],
+  'lib/loads/writer-reasons.js': [2, 'reads the connections that the names of a kind say it keeps busy'],
   'lib/probes/memory-cost.js': [1, 'a queue that was drained holds no memory of its jobs'],
   'lib/options/conflicts.js': [1, 'help lists what a strategy takes, by the flow of its writers'],
   'lib/probes/costs.js': [1, 'reads the connections of a plan, if it has some; the kinds import it'],
+  'lib/measures/queries.js': [2, 'updates beside queries are judged by their rate in the plan'],
   'lib/measures/latency.js': [1, 'the times of commands are those of batches; the kinds import it'],
   'lib/run/run.js': [1, 'readers claim leases, and workers do not'],
   'lib/run/fleet.js': [1, 'workers have no run of many boxes'],
@@ -56,7 +56,7 @@ test('a question is found', () => {
   for (const [line, times] of rowsOf(`
 if (plan.flow === 'workers') return -> 1
 const { unit } = namesOfKind(plan) -> 0
-if (run.plan.clients?.delivery) return -> 1
+if (run.plan.sending?.delivery) return -> 1
   // plan.flow === 'workers' -> 0
 `))
     assert.equal(timesIn(line), Number(times), line)

@@ -52,7 +52,7 @@ client above, on cores that others took -> client={"busy_pct":99.9,"thread_cpu_p
 client above, with threads of its own on the cores -> client={"busy_pct":99.9,"thread_cpu_pct":55,"cpu_pct":96} -> client-saturated
 client above, where the thread is not told apart -> client={"busy_pct":99.9,"cpu_pct":21} -> client-contended
 client above, with nearly all of a core -> client={"busy_pct":99,"thread_cpu_pct":85} -> client-saturated
-client above, of clients that have no writers -> client={"busy_pct":99,"thread_cpu_pct":85} plan={"clients":{"connections":4,"pipeline":1}} -> client-saturated -> a second one on another machine, under a --prefix of its own$
+client above, of clients that have no writers -> client={"busy_pct":99,"thread_cpu_pct":85} plan={"flow":"clients","clients":{"connections":4,"pipeline":1}} -> client-saturated -> a second one on another machine, under a --prefix of its own$
 too slow at an even rate, for no reason that is known -> rate.achieved=900 plan={"pacing":"smooth"} nodes.0.address="10.0.0.1:1" -> rate -> look at the network, or raise --window$
 too slow on this machine -> rate.achieved=900 plan={"pacing":"smooth"} -> rate -> they share the cores of this machine: lower the rate, or raise --window$
 too slow, with all cores of this machine busy -> rate.achieved=900 plan={"pacing":"smooth"} client={"busy_pct":50,"machine_busy_pct":99.4} -> rate -> of the 1,000 asked; all cores of this machine were busy \(99\.4 %\): lower the rate, or take servers on another machine$
@@ -66,8 +66,8 @@ a busy replica is not the limit -> nodes.1.engine_cpu_pct=99 nodes.3.engine_cpu_
 evictions -> server.evicted=7 -> evictions -> 7 keys evicted.*maxmemory
 idle cost -> server.fixed_cpu_share=0.05 -> none
 much idle cost -> server.cpu_us_per_item=8.6 server.cpu_us_per_item_net=2.6 server.cpu_us_per_item_net_uncertainty=0.3 server.fixed_cpu_share=0.7 -> (idle-cost) -> 70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it
-few operations of many clients -> plan.clients={"connections":8,"pipeline":1} items.offered=27 items.acked=27 rate={"nominal":null,"achieved":900} -> (few-operations) -> 27 operations.* 8 in flight.*29\.6 %
-many operations of few clients -> plan.clients={"connections":8,"pipeline":1} items.offered=160 items.acked=160 rate={"nominal":null,"achieved":900} -> none
+few operations of many clients -> plan.flow="clients" plan.clients={"connections":8,"pipeline":1} items.offered=27 items.acked=27 rate={"nominal":null,"achieved":900} -> (few-operations) -> 27 operations.* 8 in flight.*29\.6 %
+many operations of few clients -> plan.flow="clients" plan.clients={"connections":8,"pipeline":1} items.offered=160 items.acked=160 rate={"nominal":null,"achieved":900} -> none
 share -> server.share=0.94 -> (share) -> 94 %
 an application that runs our command -> server.foreign_calls={"command":"setex","calls":8000,"calls_per_s":1500,"on":"masters"} -> (foreign-load) -> others were at work: 1,500 SETEX/s on the masters; their part of the servers' CPU and network is not known
 full share -> server.share=0.95 -> none

@@ -7,6 +7,7 @@ import { passes } from '../passes/index.js'
 import { rhythmWords } from '../rhythm.js'
 import { writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
+import { plan } from './plan.js'
 
 /**
  * @import { AnyPlan as Plan, WriteRun as Run } from '../../result/document.js'
@@ -28,8 +29,8 @@ const delayMissed = ({ chunks }) => {
 }
 
 /** @param {Evidence} run */
-const behind = ({ plan: { clients } }) =>
-  `each chunk waits for the replies to the one before it: ${clients.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --chunk-size'}`
+const behind = ({ plan: { sending } }) =>
+  `each chunk waits for the replies to the one before it: ${sending.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --chunk-size'}`
 
 const reasons = writerReasons({ behind, own: [delayMissed] })
 
@@ -44,11 +45,11 @@ const sent = {
 
 /** @param {Loaded} run */
 const load = ({ plan }) => {
-  const { quantity, clients, driver } = plan
-  const { delivery, chunkSize, delayMs } = clients
-  const what = clients.passes ? `${count(quantity)} operations` : `${rhythmWords(plan)}, what is due at once`
+  const { quantity, sending, driver } = plan
+  const { delivery, chunkSize, delayMs, isWhole } = sending
+  const what = isWhole ? `${count(quantity)} operations` : `${rhythmWords(plan)}, what is due at once`
   const delay = delayMs === null ? '' : `, ${period(delayMs)} added to each round trip by a proxy`
-  return `${what}, ${sent[delivery ?? 'one'](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
+  return `${what}, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
 }
 
 /** @param {NonNullable<NonNullable<Run['chunks']>['time_ms']>} time */
@@ -99,6 +100,7 @@ const words = { ...passes.words, brief, load, plan: planWords, late }
 export const chunks = Object.freeze({
   ...clients,
   names: names.chunks,
+  plan,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).chunksWriting(needs),
   words,
   reasons,

@@ -18,7 +18,7 @@ import { socketCarrier } from './socket-carrier.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
- * @import { Delivery } from '../../workloads/declare.js'
+ * @import { SendingPart } from './plan.js'
  * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @import { Records } from '../write-records.js'
  *
@@ -51,16 +51,16 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
  * @param {Course | null} [needs.course] of a run whose rate changes
  */
 export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
-  const { delivery, chunkSize, passes } =
-    /** @type {NonNullable<Plan['clients']> & { delivery: Delivery }} */ (plan.clients)
+  const sending = /** @type {SendingPart} */ (plan.sending)
+  const { delivery, chunkSize, isWhole } = sending
   const { maxBehindMs } = plan
   const chunk = strategy.chunk('add')
   const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
-  const compare = await counted(strategy, target, passes)
-  const proxy = await proxyOf(plan, target, strategy.keyOf(1))
+  const compare = await counted(strategy, target, isWhole)
+  const proxy = await proxyOf(sending, target, strategy.keyOf(1))
   const flow = await chunksFlow({
     plan: { chunkSize, items: plan.items, maxBehindMs },
-    schedule: passes ? null : scheduleAt(plan, course),
+    schedule: isWhole ? null : scheduleAt(plan, course),
     onSent: records.sent,
     key: strategy.keyOf(1),
     commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
@@ -91,7 +91,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     return flow.offered
   }
   const passing =
-    passes && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+    isWhole && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
   const offered = passing ? passing.over : flow.offered
   const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
   const close = () => {
@@ -131,12 +131,11 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
 
 /**
  * The way to the servers: through a proxy if a delay was asked for.
- * @param {Plan} plan
+ * @param {SendingPart} sending
  * @param {Target} target
  * @param {string} key
  */
-const proxyOf = async ({ clients }, target, key) => {
-  const { delayMs = null, loseEvery = null } = clients ?? {}
+const proxyOf = async ({ delayMs, loseEvery }, target, key) => {
   const placeOf = async (/** @type {string} */ address) => address
   if (delayMs === null) return { target, placeOf, figures: async () => null, close: () => {} }
   const proxy = await delayProxy({ delayMs, loseEvery, access: target.access })

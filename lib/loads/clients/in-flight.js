@@ -1,6 +1,7 @@
 // Clients at an open rate whose connections are all in use: by Little's law they achieve at most the operations in flight
 // divided by the service time, whatever the rate. Pure.
 import { micros, rate, several } from '../../base/units.js'
+import { ownWorkIn } from '../../workloads/index.js'
 
 /**
  * @import { Plan } from '../plan.js'
@@ -17,12 +18,12 @@ const leastShare = 0.99
 
 /**
  * @param {object} seen
- * @param {Pick<Plan, 'clients' | 'nominalHz'>} seen.plan
+ * @param {Pick<Plan, 'strategy' | 'clients' | 'querying' | 'nominalHz'>} seen.plan
  * @param {number | null} seen.achieved operations/s
  * @param {number | null | undefined} seen.meanUs service time; a median leaves out what few long answers cost
  * @returns {string} advice, with the number of connections that would do; '' where they are not the limit
  */
-export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }) => {
+export const inFlightWords = ({ plan: { strategy, clients, querying, nominalHz }, achieved, meanUs }) => {
   if (!clients || !nominalHz || !achieved || !meanUs) return ''
   if (achieved >= nominalHz * leastShare) return ''
   const { connections, pipeline } = clients
@@ -31,7 +32,7 @@ export const inFlightWords = ({ plan: { clients, nominalHz }, achieved, meanUs }
   // Between an answer and the next operation a connection waits for the client.
   const eachS = Math.max(meanUs / 1e6, inFlight / achieved)
   const needed = spare * nominalHz * eachS
-  const clientsOwn = clients.isChecked || clients.clientWorks
+  const clientsOwn = querying || ownWorkIn(strategy)
   const each = pipeline > 1 ? `, ${several(pipeline, 'operation')} in flight on each,` : ''
   const advice = [
     ['--connections', Math.ceil(needed / pipeline)],

@@ -50,7 +50,7 @@ const answerLimitMs = 300_000
 /** Draws what the next operation of a client is about. @param {Plan} plan @param {ReturnType<typeof queryChecksOf>} asked */
 const drawOf = (plan, asked) => {
   const { connections, requests } = /** @type {Clients} */ (plan.clients)
-  if (plan.clients?.passes) return eachOnce(plan.items)
+  if (plan.flow === 'passes') return eachOnce(plan.items)
   const draw = drawsOf({
     ...plan,
     count: asked?.queries ?? plan.items,
@@ -142,7 +142,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
       reconnectHz,
       cluster,
       maxBehindMs,
-      timeoutMs: clients.timeoutMs,
+      timeoutMs: plan.querying?.queryTimeoutMs,
       waitsFor: queue?.waits ? noRoom : [],
     },
     onDone: asked?.check ?? updates?.done,
@@ -176,7 +176,6 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
 /** @param {WritingNeeds} needs */
 export const clientsWriting = async (needs) => {
   const { plan, strategy, target, records, instruments, clock, onEvent } = needs
-  const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
   const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
     /** @type {unknown} */ (records.ledger)
@@ -201,9 +200,10 @@ export const clientsWriting = async (needs) => {
     const kind = play.indexOf(operation)
     return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
   }
-  const passing = clients.passes
-    ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
-    : null
+  const passing =
+    plan.flow === 'passes'
+      ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+      : null
   const counts = () =>
     passing?.counts() ?? instruments.source(cache)?.replies() ?? named(strategy.replyNames, tally)
   const offered = passing?.over ?? flow.offered

@@ -2,13 +2,12 @@
 // name.
 
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
-import { playsPasses, strategyNamed } from '../../workloads/index.js'
+import { strategyNamed } from '../../workloads/index.js'
 import { names } from '../names.js'
 import { longestWarmUpMs } from '../warm-up.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
- * @import { FlowName } from '../names.js'
  * @import { Facts } from '../plan.js'
  */
 
@@ -21,6 +20,13 @@ const cacheOf = ({ strategy, missTime, missConcurrency, coalesce, batch, maxmemo
   batch: strategyNamed(strategy).options.includes('batch') ? batch : 1,
   maxmemoryBytes: maxmemoryBytes ?? null,
   policy: maxmemoryBytes === undefined ? null : (policy ?? 'allkeys-lru'),
+})
+
+/** Of clients that have every answer checked. @param {Settings} settings */
+const queryingOf = ({ queryTimeoutMs, updateWriters, updateRateHz }) => ({
+  /** After which a reply is no longer waited for. */ queryTimeoutMs: queryTimeoutMs ?? null,
+  updateWriters,
+  updateRateHz: updateRateHz ?? null,
 })
 
 /** @param {Settings} settings @param {Facts} facts */
@@ -36,12 +42,10 @@ export const plan = (settings, facts) => {
     maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { options, delivery, drivers, answers, updates, clientWorks, caches } = strategyNamed(
-    settings.strategy,
-  )
+  const { options, drivers, answers, updates, caches } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
-    flow: /** @type {FlowName} */ ('clients'),
+    flow: /** @type {const} */ ('clients'),
     quantity,
     items: quantity,
     periodMs: 1000,
@@ -66,23 +70,14 @@ export const plan = (settings, facts) => {
     cache: caches ? cacheOf(settings) : null,
     driver: drivers.find((one) => one === settings.driver) ?? drivers[0],
     clients: {
-      connections: delivery ? 1 : connections,
+      connections,
       pipeline,
       /** Keys have a lifetime only where one was given. */
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
       ratio: caches && settings.given.ratio === 'default' ? [0, 1] : ratio,
       fill: answers || updates ? /** @type {const} */ ('keys') : fill,
-      passes: playsPasses(settings),
-      delivery,
-      /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
-      delayMs: settings.delayMs ?? null,
-      loseEvery: settings.loseEvery ?? null,
-      /** Whether every answer is checked. */ isChecked: answers !== null,
       /** Operations after which the run ends. */ requests: settings.requests ?? null,
-      timeoutMs: settings.queryTimeoutMs ?? null,
-      updateWriters: options.includes('updateWriters') ? settings.updateWriters : 0,
-      updateRateHz: settings.updateRateHz ?? null,
-      /** The client's own work is part of what is measured. */ clientWorks: clientWorks || delivery !== null,
     },
+    querying: answers ? queryingOf(settings) : null,
   }
 }

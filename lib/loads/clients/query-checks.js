@@ -150,7 +150,9 @@ const ownNumbers = (count, clients, seed) => {
  * @param {Needs & { verifier: AnswerVerifier, oldestMs: () => number }} needs
  */
 const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, onEvent, oldestMs }) => {
-  const { updateWriters: clients, updateRateHz } = /** @type {NonNullable<Plan['clients']>} */ (plan.clients)
+  const { updateWriters: clients, updateRateHz } = /** @type {NonNullable<Plan['querying']>} */ (
+    plan.querying
+  )
   const operation = strategy.beside()
   if (!operation || clients === 0) return null
   const ledger = operationsOf({ isMeasured })

@@ -29,18 +29,18 @@ export const connectionsWords = (plan) => {
 }
 
 /** What clients ask. @param {Plan} plan */
-const queriesWords = ({ quantity, nominalHz, clients, own }) => {
+const queriesWords = ({ quantity, nominalHz, clients, querying, own }) => {
   const load = nominalHz === null ? 'closed loop' : `${rate(nominalHz)} queries/s`
   const beside =
-    clients.updateWriters > 0
-      ? `, ${several(clients.updateWriters, 'writer')} beside ${clients.updateWriters === 1 ? 'it' : 'them'}`
+    querying.updateWriters > 0
+      ? `, ${several(querying.updateWriters, 'writer')} beside ${querying.updateWriters === 1 ? 'it' : 'them'}`
       : ''
   return `${several(clients.connections, 'client')}, ${load}, ${asPercent(own.selectivity)} of ${count(quantity)} documents, sorted by ${own.sortBy}${beside}`
 }
 
 /** @param {Loaded} run */
 const load = ({ plan }) =>
-  plan.clients.isChecked ? queriesWords(plan) : `${connectionsWords(plan)}, over ${count(plan.quantity)} keys`
+  plan.querying ? queriesWords(plan) : `${connectionsWords(plan)}, over ${count(plan.quantity)} keys`
 
 /** @param {Plan} plan */
 export const filledWords = ({ clients: { fill } }) => fill && fill !== 'none' && 'keys filled before the run'

@@ -1,14 +1,24 @@
 // Clients over all numbers, one pass after the other.
 import { bytes, count, facts, micros } from '../../base/units.js'
+import { playsPasses } from '../../workloads/index.js'
 import { clients } from '../clients/index.js'
+import { plan as clientsPlan } from '../clients/plan.js'
 import { words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { repliesRow } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
 
 /**
+ * @import { Settings } from '../../../settings.js'
  * @import { WriteRun } from '../../result/document.js'
+ * @import { Facts } from '../plan.js'
  */
+
+/** At a rate, the commands of its passes are played by clients. @param {Settings} settings @param {Facts} facts */
+const plan = (settings, facts) => ({
+  ...clientsPlan(settings, facts),
+  flow: playsPasses(settings) ? /** @type {const} */ ('passes') : /** @type {const} */ ('clients'),
+})
 
 /** Rows for passes over all numbers, and for what the first of them stored. @param {WriteRun} run */
 const passRows = ({ passes, encodings, plan }) => {
@@ -58,6 +68,7 @@ const words = { ...ofClients, brief, early, late: undefined }
 export const passes = Object.freeze({
   ...clients,
   names: names.passes,
+  plan,
   words,
   reasons: writerReasons({ behind: () => '' }),
 })

@@ -103,13 +103,15 @@ export const ofCounters = Object.freeze({
   }),
   passes: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]),
   roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
+    writer: Object.freeze({ flow: /** @type {const} */ ('chunks'), play: Object.freeze(['add']) }),
   }),
   amounts: (/** @type {PlanFields} */ t) => ({
     play: 'read',
     counters: t.counters,
     expected: (/** @type {number} */ counter) => Math.floor((t.increments - counter) / t.counters) + 1,
   }),
+  // A client that prepares its chunks is a part of what is compared.
+  clientWorks: true,
   // As published.
   defaultItems: 50_992,
   keepsKeys: true,
@@ -126,8 +128,8 @@ export const ofCounters = Object.freeze({
     ]),
   ),
   /** @type {Declaration['reasons']} */
-  reasons: (_counts, { clients }, passes, sum) =>
-    clients?.passes && passes.length === 0 ? [] : reasonsOf(sum),
+  reasons: (_counts, { sending }, passes, sum) =>
+    sending?.isWhole && passes.length === 0 ? [] : reasonsOf(sum),
   // An increment that is retried may count twice.
   repeat: /** @type {const} */ ('never'),
 })

@@ -26,7 +26,7 @@ const tolerance = 2
 export const filter = Object.freeze({
   ...exact,
   options: [...exact.options, 'falsePositives'],
-  roles: { writer: { flow: /** @type {const} */ ('clients'), play: ['add', 'test'] } },
+  roles: { writer: { flow: /** @type {const} */ ('passes'), play: ['add', 'test'] } },
   passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
   /** @type {Declaration['reasons']} */
   reasons: (_counts, plan, [misses, hits, others]) => {

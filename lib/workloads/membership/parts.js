@@ -58,7 +58,7 @@ export const exact = Object.freeze({
     Object.freeze({ name: 'hits', play: 'add' }),
   ]),
   roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
+    writer: Object.freeze({ flow: /** @type {const} */ ('passes'), play: Object.freeze(['add']) }),
   }),
   keepsKeys: true,
   rules,
