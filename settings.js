@@ -327,7 +327,7 @@ const groups = {
   Lookups: [
     { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
       help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
-        'itself (DEBUG POPULATE), with values of its own' },
+        'itself (DEBUG POPULATE), with values of its own; of a cache, as many as there is room for, as if it had been in use' },
     { name: 'snapshot', key: 'snapshot', type: 'flag',
       help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
         'how long another client waits; on a local server, or with --allow flush' },

@@ -59,7 +59,7 @@ export interface RunOptions {
   churn?: string
   /** when batches or operations of a schedule are due: constant (evenly), poisson (at random, as independent users arrive), burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the peak 4 times the low), or poisson,burst:... and poisson,daily:... */
   arrivals?: string
-  /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
+  /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own; of a cache, as many as there is room for, as if it had been in use */
   fill?: 'keys' | 'populate' | 'none'
   /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
   snapshot?: boolean
@@ -552,6 +552,9 @@ export interface WriteResult extends Result {
     sampled_keys: number
     sampled_part: number
     predicted_pct: number | null
+    maxmemory_samples: number | null
+    lfu_log_factor: number | null
+    lfu_decay_min: number | null
   }
   counts?: Record<string, number> | null
   passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null

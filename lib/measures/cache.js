@@ -242,7 +242,7 @@ const curve = S.object({
   ...{ policy: S.text, points: S.list(share) },
   needs: S.list(S.object({ hit_pct: S.number, memory_bytes: S.figure })),
   ...S.each(['ceiling_pct', 'footprint_bytes', 'sampled_keys', 'sampled_part'], S.number),
-  predicted_pct: S.figure,
+  ...S.each(['predicted_pct', 'maxmemory_samples', 'lfu_log_factor', 'lfu_decay_min'], S.figure),
 })
 
 /** What the same requests would have had with other memory. */

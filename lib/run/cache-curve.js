@@ -1,5 +1,6 @@
 // The share of hits that the requests of a run would have had with other memory, without a request more: they follow from the seed
 // again. What a key takes beside its value is as the servers had it.
+import { Worker } from 'node:worker_threads'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
 import { missCurve, sampled } from '../traffic/miss-curve.js'
@@ -9,8 +10,19 @@ import { storedBytes } from '../traffic/sizes.js'
  * @import { Shaped } from '../base/shape-types.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { cacheSection } from '../measures/cache.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Eviction } from '../traffic/cache-models.js'
  *
  * @typedef {Shaped<typeof cacheSection['shape']>} Measured
+ * @typedef {Omit<Eviction, 'policy'>} Settings how a server evicts
+ *
+ * @typedef {object} About
+ * @property {Plan} plan
+ * @property {number} offered
+ * @property {number} fromMs
+ * @property {number} endMs
+ * @property {Measured} measured
+ * @property {Settings | null} eviction null: not known
  */
 
 // Where the servers do not say it: with a key of 10 characters, on Redis 7.0.15 with jemalloc.
@@ -42,15 +54,16 @@ const between = (points) => (/** @type {number} */ bytes) => {
   return share(a) + part * (share(b) - share(a))
 }
 
-/** @param {Plan} plan @param {{ offered: number, fromMs: number, endMs: number, measured: Measured, isOfKeys: boolean }} run isOfKeys: each item has a key of its own */
-export const curveOf = (plan, { offered, fromMs, endMs, measured, isOfKeys }) => {
+/** @param {About} about */
+export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction }) => {
   const { cache, clients, nominalHz, rates } = plan
   const { order, shift, churn, quantity, seed, valueBytes, valueSizes, ttlS, ttlLeastS } = plan
-  if (!cache || !clients || !isOfKeys || rates || offered === 0 || offered > mostRequests) return null
+  if (!cache || !clients || rates || offered === 0 || offered > mostRequests) return null
   const dueMs =
     nominalHz === null
       ? (/** @type {number} */ i) => (i * endMs) / offered
       : duesOf({ ...plan, spacingMs: 1000 / nominalHz })
+  const { policy } = measured
   const [writes, reads] = clients.ratio
   const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
   const overhead = known
@@ -62,12 +75,16 @@ export const curveOf = (plan, { offered, fromMs, endMs, measured, isOfKeys }) =>
       ...{ valueBytes, valueSizes, ttlS, ttlLeastS },
     },
     ...{ expires: clients.expires, writes, reads, batch: cache.batch, clients: clients.connections },
-    ...{ dueMs, count: offered, from: Math.floor(offered * (fromMs / endMs)), filled: false },
+    ...{
+      dueMs,
+      count: offered,
+      from: Math.floor(offered * (fromMs / endMs)),
+      filled: clients.fill === 'none' ? null : (policy ?? ''),
+    },
   }
-  const { policy } = measured
   const evicts = policy !== null && policy !== 'noeviction'
   const sample = sampled(requests, { overhead: Math.max(0, overhead) })
-  const curve = missCurve(sample, evicts ? { policy, ...usualEviction } : null)
+  const curve = missCurve(sample, evicts ? { policy, ...(eviction ?? usualEviction) } : null)
   const besides = known ? Math.max(0, Number(measured.memory_bytes) - Number(measured.data_bytes)) : 0
   const shareAt = between(curve.points)
   const { points, ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
@@ -77,6 +94,9 @@ export const curveOf = (plan, { offered, fromMs, endMs, measured, isOfKeys }) =>
       : (curve.policyAt(measured.data_bytes) ?? curve.lruAt(measured.data_bytes))
   return {
     policy: evicts ? policy : 'lru',
+    maxmemory_samples: eviction?.samples ?? null,
+    lfu_log_factor: eviction?.lfuLogFactor ?? null,
+    lfu_decay_min: eviction?.lfuDecayMin ?? null,
     points: points.map(({ data_bytes, ...shares }) => ({ memory_bytes: data_bytes + besides, ...shares })),
     needs: wantedPct.map((hit_pct) => {
       const least = leastFor(shareAt, hit_pct, footprint_bytes)
@@ -89,5 +109,42 @@ export const curveOf = (plan, { offered, fromMs, endMs, measured, isOfKeys }) =>
       sampled_keys,
       sampled_part,
     },
+  }
+}
+
+/** How the servers evict; null: they do not say it. @param {Target} target @returns {Promise<Settings | null>} */
+export const evictionOf = async ({ topology, control }) => {
+  try {
+    const asked = await Promise.all(
+      ['maxmemory-samples', 'lfu-*'].map((name) => control(topology.masters[0]).call('CONFIG', 'GET', name)),
+    )
+    const texts = asked.flat().map(String)
+    const [samples, lfuLogFactor, lfuDecayMin] = ['maxmemory-samples', 'lfu-log-factor', 'lfu-decay-time']
+      .map((name) => texts.indexOf(name))
+      .map((at) => (at < 0 ? Number.NaN : Number(texts[at + 1])))
+    return [samples, lfuLogFactor, lfuDecayMin].some(Number.isNaN)
+      ? null
+      : { samples, lfuLogFactor, lfuDecayMin }
+  } catch {
+    return null
+  }
+}
+
+/** The curve, by a thread of its own; null: there is none. @param {About} about @param {AbortSignal} stopNow @returns {Promise<ReturnType<typeof curveOf>>} */
+export const curveAside = async (about, stopNow) => {
+  const worker = new Worker(new URL('cache-curve-thread.js', import.meta.url), {
+    ...{ workerData: about, env: {}, argv: [], execArgv: [], name: 'miss-curve' },
+  })
+  const stop = () => worker.terminate()
+  stopNow.addEventListener('abort', stop)
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.once('message', resolve)
+      worker.once('error', reject)
+      worker.once('exit', () => resolve(null))
+    })
+  } finally {
+    stopNow.removeEventListener('abort', stop)
+    await worker.terminate()
   }
 }

@@ -4,7 +4,7 @@ import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { storedAtCost } from '../probes/costs.js'
 import { meanRate } from '../traffic/rates.js'
-import { curveOf } from './cache-curve.js'
+import { curveAside, evictionOf } from './cache-curve.js'
 import { trafficOf } from './traffic.js'
 
 /**
@@ -12,6 +12,7 @@ import { trafficOf } from './traffic.js'
  * @import { RunParts } from '../result/document.js'
  * @import { WriteRun } from './write-run.js'
  * @import { Opened } from '../loads/index.js'
+ * @import { About } from './cache-curve.js'
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
@@ -50,8 +51,19 @@ const nominalOf = ({ plan, course }, fromMs, endMs) =>
     ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
     : (course?.last()?.rateHz ?? plan.nominalHz)
 
+/** @param {WriteRun} run @param {About['measured'] | undefined} measured @param {number} endMs */
+const curveIn = async ({ plan, strategy, records, window, target, needs, fleet }, measured, endMs) => {
+  const family = [strategy.declared.keys(strategy.planFields).key].flat()[0]
+  // Items of a hash are evicted together, and boxes of a fleet draw beside each other.
+  if (!measured || fleet || family.type !== 'string') return null
+  const { offered } = records.ledger.whole
+  const eviction = await evictionOf(target)
+  const about = { plan, offered, fromMs: window.fromMs(), endMs, measured, eviction }
+  return curveAside(about, needs.stopNow)
+}
+
 /** @param {WriteRun} run @param {Ending} ending */
-export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunks }) => {
+export const writeResultOf = async (run, { endMs, interrupted, after, slotTable, chunks }) => {
   const { plan, strategy, records, writing, window, instruments, load } = run
   const totals = nodeTotals(instruments.window(), instruments.sofar)
   const { ledger } = records
@@ -79,13 +91,7 @@ export const writeResultOf = (run, { endMs, interrupted, after, slotTable, chunk
     },
   })
   const made = instruments.result({ stored, costed })
-  const { cache } = made.sections
-  const curve =
-    cache &&
-    curveOf(plan, {
-      ...{ offered: ledger.whole.offered, fromMs: window.fromMs(), endMs, measured: cache },
-      isOfKeys: [strategy.declared.keys(strategy.planFields).key].flat()[0].type === 'string',
-    })
+  const curve = await curveIn(run, made.sections.cache, endMs)
   return {
     startedEpochMs: run.startedEpochMs,
     durationS: endMs / 1000,

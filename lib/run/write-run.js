@@ -346,7 +346,7 @@ export class WriteRun {
     const chunks = (await untilStopped(stopNow, load.finish?.() ?? Promise.resolve(null), null)) ?? null
     await untilStopped(stopNow, dropIndexes(this.#filling()), undefined)
     const slotTable = Math.max(...target.versions.map(slotTableBytes))
-    const result = writeResultOf(this, { endMs: this.#endMs, interrupted, after, slotTable, chunks })
+    const result = await writeResultOf(this, { endMs: this.#endMs, interrupted, after, slotTable, chunks })
     this.#warnOfReplies(chunks)
     if (!this.fleet) return result
     const sums = sumsOf(records, this.window, this.writing)

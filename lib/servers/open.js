@@ -37,7 +37,10 @@ import { refusedBy } from './unsupported-commands.js'
  * @param {Settings} settings
  * @param {Embedded} found
  */
-const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { cluster, nodes, address }) => {
+const checkTyped = (
+  { shards, replicas, serverBin, serverConfig, maxmemoryBytes, given },
+  { cluster, nodes, address },
+) => {
   const masters = nodes.filter(({ role }) => role === 'master').length
   const replicasEach = (nodes.length - masters) / masters
   const typed = (/** @type {string} */ key) => given[key] === 'command line'
@@ -46,6 +49,7 @@ const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { clus
     (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
     // Their program and configuration are not known.
     (typed('serverBin') && `--server-bin ${serverBin}`) ||
+    (typed('maxmemoryBytes') && `--maxmemory ${maxmemoryBytes}`) ||
     (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
   if (!contradiction) return
   const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'

@@ -5,6 +5,7 @@ import { mix } from '../base/random.js'
 import { addDistinct } from './batches.js'
 import { classCount, drop, expiryOf, simulated } from './cache-models.js'
 import { drawsOf, ranksOf } from './items.js'
+import { eachInUse } from './keys-in-use.js'
 import { lifetimeOf } from './lifetimes.js'
 import { picksOf } from './operations.js'
 import { allocated, sizeOf } from './sizes.js'
@@ -25,7 +26,7 @@ import { allocated, sizeOf } from './sizes.js'
  * @property {(i: number) => number} dueMs when request i is due
  * @property {number} count requests
  * @property {number} from the first that counts
- * @property {boolean} filled the cache has been in use for long; else it is empty at the start
+ * @property {string | null} filled the policy by which a cache has been in use for long; null: it is empty at the start
  *
  * @typedef {object} OfAll what a sample is of
  * @property {number} rate part of the keys
@@ -36,8 +37,8 @@ import { allocated, sizeOf } from './sizes.js'
 
 const salt = 0x51a2d5
 const words = 2 ** 32
-const mostRequests = 800_000
-const mostKeys = 49_152
+const mostRequests = 400_000
+const mostKeys = 32_768
 // Of the smaller sample.
 const playedRequests = 150_000
 const playedKeys = 12_288
@@ -106,6 +107,8 @@ export const sampled = (requests, { overhead, ...most }) => {
   const rankOf = ranksOf({ ...items, count: items.quantity })
   const isSampled = (/** @type {number} */ n) => hashOf(n) < below
   const { record, add, keep } = recordOf()
+  // Keys that are there at the start, the last to be evicted first.
+  let fillers = 0
   record.from = from === 0 ? 0 : Number.POSITIVE_INFINITY
 
   const thin = () => {
@@ -116,6 +119,7 @@ export const sampled = (requests, { overhead, ...most }) => {
     numbers = left
     known = new Map(left.map((n, id) => [n, id]))
     keep(idOf)
+    fillers = idOf.subarray(0, fillers).reduce((n, id) => n + (id < 0 ? 0 : 1), 0)
   }
   const idOf = (/** @type {number} */ n) => {
     const there = known.get(n)
@@ -124,13 +128,13 @@ export const sampled = (requests, { overhead, ...most }) => {
     known.set(n, id)
     return id
   }
-  if (filled)
-    for (let n = items.first ?? 1; n < (items.first ?? 1) + items.quantity; n++) {
-      if (!isSampled(n)) continue
-      idOf(n)
+  if (filled !== null)
+    eachInUse({ ...items, count: items.quantity }, filled, (n) => {
+      if (isSampled(n)) idOf(n)
       if (numbers.length > keysLimit) thin()
-    }
-  const fillers = numbers.length
+      return true
+    })
+  fillers = numbers.length
   const one = /** @type {number[]} */ ([])
   for (let i = 0; i < count; i++) {
     if (i === from) record.from = record.count
@@ -159,18 +163,10 @@ export const sampled = (requests, { overhead, ...most }) => {
     keys: numbers.length,
     bytes,
     ttlMs: Float64Array.from(numbers, (n) => (expires ? lifetime(n) * 1000 : 0)),
-    filled: filled ? inOrder(items, numbers, fillers) : [],
+    filled: Array.from({ length: fillers }, (_, i) => fillers - 1 - i),
     ...{ rate: below / words, asked },
     hashes: Float64Array.from(numbers, hashOf),
   }
-}
-
-/** Keys that have been there for long, the least popular first. @param {Requests['items']} items @param {readonly number[]} numbers @param {number} most */
-const inOrder = (items, numbers, most) => {
-  const rankOf = ranksOf({ ...items, count: items.quantity })
-  const last = (items.first ?? 1) + items.quantity
-  const all = Array.from(numbers.keys()).filter((id) => id < most && numbers[id] < last)
-  return rankOf ? all.sort((a, b) => rankOf(numbers[b], 0) - rankOf(numbers[a], 0)) : all
 }
 
 /** Sums of bytes by place. @param {number} places */

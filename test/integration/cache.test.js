@@ -55,6 +55,18 @@ describe('caches', { concurrency: 1 }, () => {
       assert.equal(cache.fills, cache.misses)
     })
 
+  test('filled as if it had been in use, it is warm from the start; how the server evicts is read', async (t) => {
+    const config = { maxmemory: '5mb', 'maxmemory-policy': 'allkeys-lru', 'maxmemory-samples': '9' }
+    const server = await startServer(t, { config })
+    const line = `--strategy cache-aside ${zipf} --rate 5000 --duration 5s --warm-up 1s`
+    const { document } = await writeHere(t, `${line} --fill`, { env: at(server) })
+    assert.ok(!codesIn(document).includes('cache-moving'), JSON.stringify(document.warnings))
+    const { miss_curve: curve, cache } = document
+    assert.equal(curve.maxmemory_samples, 9)
+    assert.equal(curve.lfu_log_factor, 10)
+    assert.ok(Math.abs(curve.predicted_pct - cache.hit_pct) < 1.5, `${curve.predicted_pct}, ${cache.hit_pct}`)
+  })
+
   test('keys of one request: those that are not there are filled, each once', async (t) => {
     const server = await startServer(t)
     const run = await writeHere(

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { simulated, usualEviction } from '../../lib/traffic/cache-models.js'
 import { drawsOf } from '../../lib/traffic/items.js'
+import { keysInUse } from '../../lib/traffic/keys-in-use.js'
 import { missCurve, sampled } from '../../lib/traffic/miss-curve.js'
 import { allocated, sizeOf } from '../../lib/traffic/sizes.js'
 
@@ -15,7 +16,7 @@ const requestsOf = (items, more = {}) => {
   const { count = 100_000, ttlS = 0, ...rest } = more
   return /** @type {import('../../lib/traffic/miss-curve.js').Requests} */ ({
     items: { order: 'zipf:0.99', count: 20_000, quantity: 20_000, seed: 7, valueBytes: 200, ttlS, ...items },
-    ...{ expires: ttlS > 0, writes: 0, reads: 1, batch: 1, clients: 10, filled: false },
+    ...{ expires: ttlS > 0, writes: 0, reads: 1, batch: 1, clients: 10, filled: null },
     ...{ dueMs: (/** @type {number} */ i) => i / 10, count, from: Math.floor(count / 2), ...rest },
   })
 }
@@ -91,4 +92,26 @@ test('lifetimes and writes that invalidate lower the most that can be hits', () 
   const plain = ceilingOf({})
   assert.ok(ceilingOf({ ttlS: 1 }) < plain - 5)
   assert.ok(ceilingOf({ writes: 1, reads: 4 }) < plain - 5)
+})
+
+test('keys in use: each once, those that stay longest last, and as many as there are', () => {
+  const items = { order: 'zipf:0.99', count: 10_000, seed: 3 }
+  const lru = keysInUse(items, 'allkeys-lru', 2000)
+  assert.equal(new Set(lru).size, 2000)
+  // The most popular of all was used a moment ago.
+  assert.ok(lru.indexOf(1) > 1900, String(lru.indexOf(1)))
+  assert.ok(lru.some((n) => n > 2000))
+  assert.deepEqual([...keysInUse(items, 'allkeys-lfu', 3)], [3, 2, 1])
+  assert.deepEqual([...keysInUse({ ...items, count: 3 }, 'allkeys-lru', 3)].sort(), [1, 2, 3])
+})
+
+test('a cache that was in use hits at once what an empty one finds later', () => {
+  const sizes = { ...all, overhead }
+  const at = (/** @type {string | null} */ filled, /** @type {number} */ from) => {
+    const sample = sampled(requestsOf({}, { filled, count: from + 40_000, from }), sizes)
+    const { lruAt } = missCurve(sample, null)
+    return lruAt(20_000 * 300 * 0.2)
+  }
+  const [empty, filled, late] = [at(null, 0), at('allkeys-lru', 0), at(null, 200_000)]
+  assert.ok(Math.abs(filled - late) < 1 && empty < late - 2, `${empty}, ${filled}, ${late}`)
 })

@@ -8,9 +8,12 @@ import { operationsOf } from '../../probes/operations.js'
 import { longCommand } from '../../servers/long-command.js'
 import { ownerOf } from '../../servers/topology.js'
 import { eachOnce } from '../../traffic/items.js'
+import { keysInUse } from '../../traffic/keys-in-use.js'
 import { shortestS } from '../../traffic/lifetimes.js'
 import { payloadMatcher } from '../../traffic/payload.js'
+import { storedBytes } from '../../traffic/sizes.js'
 import { noTally } from '../../wire/decode.js'
+import { parseInfo } from '../../wire/info.js'
 import { readsKeys, strategyNamed } from '../../workloads/index.js'
 import { clientsFlow } from './flow.js'
 import { indexingOf } from './indexing.js'
@@ -51,7 +54,7 @@ const settleLimitMs = 10_000
 export const unfilledWarnings = (plan, keys) => {
   const declared = strategyNamed(plan.strategy)
   // Structures hold many items each, so their number means little.
-  const isRead = declared.passes === null && readsKeys(declared)
+  const isRead = declared.passes === null && !declared.caches && readsKeys(declared)
   if (plan.clients?.fill !== 'none' || !isRead || keys * 2 >= plan.quantity) return []
   const message = `the servers had ${several(keys, 'key')} of the ${count(plan.quantity)} that the commands are about, so most of them met none; --fill writes them first`
   return [{ code: 'not-filled', message, invalidates: false }]
@@ -64,6 +67,7 @@ export const unfilledWarnings = (plan, keys) => {
  * @param {number} numbers
  * @param {(acked: number) => void} onProgress once a second
  * @param {(exchange: Operation) => void} [onDone]
+ * @param {() => number} [draw]
  */
 export const playOnce = async (
   { plan, target, clock, onEvent, stop },
@@ -71,13 +75,14 @@ export const playOnce = async (
   numbers,
   onProgress,
   onDone,
+  draw = eachOnce(numbers),
 ) => {
   const ledger = operationsOf({ isMeasured: () => true })
   const flow = await clientsFlow({
     plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
     operations: [operation],
     pick: () => 0,
-    draw: eachOnce(numbers),
+    draw,
     schedule: null,
     target,
     ledger,
@@ -146,6 +151,7 @@ export const fillKeys = async (needs) => {
   if (fills) return fillEach(needs, fills)
   const operation = strategy.fill()
   if (!operation) return null
+  if (strategy.declared.caches) return fillCache(needs, operation)
   const indexing = indexingOf(needs, (played, numbers, onDone) =>
     playOnce(needs, played, numbers, () => {}, onDone),
   )
@@ -203,6 +209,34 @@ const fillEach = async (needs, fills) => {
   const afterBytes = await dataBytesIn(target)
   const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
   return { keys: plan.items, seconds, data_bytes: measurableGrowth(target, grown) }
+}
+
+// More than there is room for: what a server takes beside the values is not known yet.
+const ample = 2
+
+/**
+ * A cache as it is after long use: keys that there is room for, the first to be evicted first.
+ * @param {Needs} needs
+ * @param {Played} operation
+ */
+const fillCache = async (needs, operation) => {
+  const { plan, target, clock, say } = needs
+  const { masters } = target.topology
+  const { fields } = parseInfo(await target.info(masters[0]))
+  const limit = masters.length * (Number(fields.maxmemory) || Number.POSITIVE_INFINITY)
+  const numbers = Math.min(plan.items, Math.ceil((ample * limit) / storedBytes(plan)))
+  const keys = keysInUse({ ...plan, count: plan.items, clients: 1 }, fields.maxmemory_policy ?? null, numbers)
+  let next = 0
+  const draw = () => keys[next++] ?? -1
+  const startMs = clock()
+  const { acked, causes } = await playOnce(needs, operation, numbers, () => {}, undefined, draw)
+  if (needs.stop.aborted) return null
+  if (acked < numbers)
+    throw new TargetError(`--fill: ${count(acked)} of ${count(numbers)} keys were written (${causes})`)
+  say(
+    `wrote ${count(numbers)} keys in ${((clock() - startMs) / 1000).toFixed(1)} s, those that stay longest last`,
+  )
+  return null
 }
 
 /** Removes indexes that are not keys. @param {Needs} needs */

@@ -20,6 +20,9 @@ const policies = /^volatile-/
 /** @type {readonly Rule[]} */
 const rules = [
   (s, named) =>
+    s.fill === 'populate' &&
+    `${named('fill')} makes keys of other names; --fill alone writes those of the cache`,
+  (s, named) =>
     s.maxmemoryBytes !== undefined &&
     s.host !== undefined &&
     `${named('maxmemoryBytes')} is for servers of the run's own: nothing is set on those of others, and what they have is read`,
@@ -53,7 +56,7 @@ const common = {
   caches: true,
   options: Object.freeze([
     ...['keys', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals', 'reconnectHz', 'ttlS'],
-    ...['ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
+    ...['fill', 'ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
   ]),
   rules,
   roles: Object.freeze({
@@ -66,6 +69,7 @@ const common = {
       bytes: keyBytes + t.valueBytesStored + (t.expires ? ownTtl : 0),
     }),
   }),
+  fill: 'fill',
   keepsKeys: true,
   repeat: /** @type {const} */ ('safe'),
 }
