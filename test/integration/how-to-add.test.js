@@ -2,7 +2,7 @@
 // and a step that is left out fails with what to do.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,7 @@ const treeOf = (t, name) => {
   const folder = ownFolder(t, name)
   for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const runtime = ownFolder(t, `${name}-runtime`)
   const path = (/** @type {string} */ file) => join(folder, file)
   return {
     /** @param {string} file @param {string} text */
@@ -34,13 +35,19 @@ const treeOf = (t, name) => {
         before.replace(text, () => more),
       )
     },
+    /** run.json of the one run. */
+    result: () => {
+      const [run] = readdirSync(path('results'))
+      return JSON.parse(readFileSync(join(path('results'), run, 'run.json'), 'utf8'))
+    },
     /** What a program says, and whether it ended well. @param {string[]} args */
     node: async (...args) => {
       const given = {
         cwd: folder,
         timeout: 180_000,
         maxBuffer: 1e8,
-        env: { ...process.env, NODE_OPTIONS: '' },
+        // It would attach to a local server of a program that another file plays.
+        env: { ...process.env, NODE_OPTIONS: '', XDG_RUNTIME_DIR: runtime },
       }
       return promisify(execFile)(process.execPath, args, given).then(
         ({ stdout, stderr }) => ({ ok: true, text: stdout + stderr }),
@@ -108,6 +115,9 @@ test('a strategy is a file, a line of the list, and npm run readme', async (t) =
   assert.ok(made.ok, made.text)
   const whole = await registered(tree)
   assert.ok(whole.ok, whole.text)
+  const line = '--strategy newest -q 40 -p 100 --intervals 5 --ttl 30 --idle-cost never --out results'
+  const ran = await tree.node('producer.js', ...line.split(' '))
+  assert.equal(tree.result().items.acked, 200, ran.text)
 })
 
 const measure = `// How often the event loop was asked, a made-up number.
