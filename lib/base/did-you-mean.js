@@ -33,3 +33,13 @@ export const didYouMean = (name, names, written = (like) => like) => {
   const like = nearest(name, names)
   return like ? `; did you mean ${written(like)}?` : ''
 }
+
+/**
+ * The same where other programs have words of their own for a name.
+ * @param {string} name @param {readonly string[]} names @param {Readonly<Record<string, string>>} elsewhere
+ */
+export const nameHint = (name, names, elsewhere) => {
+  const word = name.toLowerCase()
+  const meant = Object.hasOwn(elsewhere, word) ? elsewhere[word] : ''
+  return names.includes(meant.split(' ', 1)[0]) ? `; for ${name} take ${meant}` : didYouMean(name, names)
+}

@@ -7,6 +7,7 @@ import { calibrationName } from '../answers/plan/calibration-file.js'
 import { optionsOfCell, ranges, referenceCell } from '../answers/plan/cells.js'
 import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
 import { cellSecondsOf, mixFactsOf } from '../answers/plan/mix.js'
+import { nameHint } from '../base/did-you-mean.js'
 import { InterruptedError, OptionError } from '../base/errors.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
@@ -19,6 +20,7 @@ import { clearLeftKeys } from '../servers/left-keys.js'
 import { openTarget } from '../servers/open.js'
 import { parseInfo } from '../wire/info.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
+import { namesElsewhere } from '../workloads/names-elsewhere.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
@@ -64,7 +66,7 @@ export const strategiesIn = (text, files) => {
   for (const name of named)
     if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
-        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or all`,
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or all${nameHint(plainText(name).slice(0, 40), strategiesInBatches(), namesElsewhere)}`,
       )
   for (const name of own)
     if (strategyNamed(name).picks)

@@ -13,6 +13,7 @@ import { defaultStrategy } from '../workloads/index.js'
 import { needNames } from '../workloads/needs.js'
 import { isModelFile, loadModel } from '../workloads/own/load.js'
 import { leastSecondsOf } from './choose.js'
+import { placeIn, placeRows } from './place.js'
 
 /**
  * @import { About } from '../options/help.js'
@@ -81,11 +82,7 @@ export const chooseOptions = [
     { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the order' },
     { name: 'calibration', type: 'path', otherwise: 'none',
       help: 'result of millrace calibrate: at which rates the order turns over' },
-    { name: 'url', type: 'text', place: 'URL', otherwise: 'local servers',
-      help: 'measure on this server; keys get the prefix millrace-choose: and are removed' },
-    { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },
-    { name: 'allow', type: 'choices', default: 'none', choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'scripts', 'none'],
-      help: 'checks to skip, as in millrace write' },
+    ...placeRows('measure on this server; keys get the prefix millrace-choose: and are removed', ['foreign-keys', 'memory', 'clock', 'named-hosts', 'scripts']),
     { name: 'server-bin', key: 'serverBin', type: 'path', help: 'redis-server or valkey-server of local servers' },
     { name: 'dry-run', key: 'dryRun', type: 'flag', help: 'print the candidates and how long it takes; run nothing' },
   ]),
@@ -172,15 +169,17 @@ export const serversIn = (text, env) => {
 
 /** @param {Record<string, any>} values @param {NodeJS.ProcessEnv} env */
 export const chooseRequest = (values, env) => {
-  const { across, url, serverBin } = values
+  const { across, serverBin } = values
+  const where = placeIn(/** @type {Parameters<typeof placeIn>[0]} */ (values), env)
   const rate = rateIn(values.peak)
   const needs = values.need === undefined ? [] : needsIn(values.need)
   const { names, files } = modelNamesIn(values.models, across)
-  if (across === 'servers' && (url !== undefined || serverBin !== undefined))
-    throw new OptionError(`--${url ? 'url' : 'server-bin'} and --across servers: give one of them`)
+  const address = ['url', 'host', 'port'].find((name) => values.given[name] !== 'default')
+  if (across === 'servers' && (where !== null || serverBin !== undefined))
+    throw new OptionError(`--${where ? address : 'server-bin'} and --across servers: give one of them`)
   if (across !== 'servers' && values.servers !== undefined)
     throw new OptionError('--servers belongs to --across servers')
-  if (values.cluster && url === undefined) throw new OptionError('--cluster belongs to --url')
+  if (values.cluster && where === null) throw new OptionError('--cluster belongs to --url')
   const { models, excluded } = modelsFor({ needs, names })
   if (models.length === 0)
     throw new OptionError(
@@ -206,7 +205,6 @@ export const chooseRequest = (values, env) => {
   )
   const ran = { rate, items: values.items ?? Math.max(1, Math.round(rate)), seconds: values.windowS }
   const least = Math.ceil(leastSecondsOf(ran, candidates.length, servers?.length ?? 1))
-  const password = env.REDIS_PASSWORD
   return {
     needs,
     excluded,
@@ -220,15 +218,7 @@ export const chooseRequest = (values, env) => {
       budgetS: (values.budgetMs ?? 1000 * Math.max(usualS, Math.min(longestS, least))) / 1000,
       effect: 0.03,
       seed: values.seed,
-      where:
-        url === undefined
-          ? null
-          : {
-              url,
-              cluster: values.cluster,
-              ...(password && { password }),
-              ...(values.allow.length > 0 && { allow: values.allow }),
-            },
+      where,
     },
   }
 }

@@ -61,9 +61,9 @@ const workingFolder = () => {
   }
 }
 
-/** `write queue-list` is `write --strategy queue-list`. @param {Typed} line @param {readonly string[]} strategies @returns {Typed} */
-const withStrategy = (line, strategies) =>
-  line.words.length === 1 && strategies.includes(line.words[0]) && !line.options.has('strategy')
+/** `write queue-list` is `write --strategy queue-list`. @param {Typed} line @param {readonly string[]} names @returns {Typed} */
+const withStrategy = (line, names) =>
+  line.words.length === 1 && names.includes(line.words[0]) && !line.options.has('strategy')
     ? { ...line, words: [], behind: [], options: new Map([...line.options, ['strategy', line.words[0]]]) }
     : line
 
@@ -90,9 +90,12 @@ export const worked = async (
     placed = async (line) => line,
     work,
   } = await commandNamed(name)
-  const strategies = takesStrategy ? (options.find((one) => one.name === 'strategy')?.choices ?? []) : []
+  const ofStrategy = takesStrategy ? options.find((one) => one.name === 'strategy') : undefined
+  const strategies = ofStrategy?.choices ?? []
   registeredOptions([...options, ...everywhere])
-  const line = withStrategy(typedLine(argv, [...options, ...passed]), strategies)
+  // A word for a model in another program is refused with the name here.
+  const words = [...strategies, ...Object.keys(ofStrategy?.likeOther ?? {})]
+  const line = withStrategy(typedLine(argv, [...options, ...passed]), words)
   if (line.help) {
     const { helpText } = await import('../options/help.js')
     const layout = {

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { namesOf, optionsOf } from '../../settings.js'
-import { didYouMean } from '../base/did-you-mean.js'
+import { nameHint } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { optionWords, settableOptions } from '../experiments/options.js'
@@ -87,7 +87,7 @@ export const sideRequest = (text, side) => {
       )
     if (name === undefined)
       throw new OptionError(
-        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${Object.hasOwn(namesElsewhere, word.toLowerCase()) ? `; for ${plainText(word).slice(0, 40)} take ${namesElsewhere[word.toLowerCase()]}` : didYouMean(word, strategyNames())}`,
+        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${nameHint(plainText(word).slice(0, 40), strategyNames(), namesElsewhere)}`,
       )
     if (name !== 'name') request.words[name === 'model' ? 'strategy' : name] = value
     if (name === 'name') request.name = value

@@ -26,6 +26,13 @@ const isValueOf = (option, text) =>
   option.type !== 'flag' &&
   (/^\d{1,9}$/.test(text) || VALUE_TYPES[option.type].read(text, option) !== undefined)
 
+// What other tools or commands call a server.
+const elsewhere = new Map([
+  ['p', ['port', 'url']],
+  ['host', ['url']],
+  ['port', ['url']],
+])
+
 /** The option that a word is. @param {string} word @param {ReadonlyMap<string, Option>} byName */
 const optionIn = (word, byName) => {
   const [, dashes, whole, inline] = anOption.exec(word) ?? []
@@ -39,7 +46,9 @@ const optionIn = (word, byName) => {
   const option = byName.get(meant)
   if (!option || (dashes === '-' && name.length > 1) || (isOff && needsValue(option))) {
     const others = meant.length === 1 || (isOff && option) ? [] : [...byName.keys()]
-    throw new OptionError(`unknown option ${dashes}${shown(name)}${didYouMean(meant, others, dashed)}`)
+    const known = elsewhere.get(whole)?.find((one) => byName.has(one))
+    const hint = known ? `; did you mean ${dashed(known)}?` : didYouMean(meant, others, dashed)
+    throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
   }
   const named = `${dashes}${name}`
   const joined = /** @type {string | undefined} */ (isJoined ? word.slice(2) : inline)
@@ -53,14 +62,6 @@ const optionIn = (word, byName) => {
     takes: (/** @type {string} */ next) =>
       joined === undefined && (bare === undefined || (!isOff && isValueOf(option, next))),
   }
-}
-
-/** `--host 10.0.0.1:7000` is a host and its port. @param {Map<string, string>} options @param {ReadonlyMap<string, Option>} byName */
-const withPort = (options, byName) => {
-  const [, host, port] = /^([^:]+|\[.*\]):(\d{1,5})$/.exec(options.get('host') ?? '') ?? []
-  if (host === undefined || !byName.has('port')) return options
-  if (options.has('port')) throw new OptionError('--host has a port, and --port is another: give one of them')
-  return options.set('host', host).set('port', port)
 }
 
 /** @param {readonly string[]} argv @param {readonly Option[]} own @returns {Typed} */
@@ -104,7 +105,7 @@ export const typedLine = (argv, own) => {
   }
   const words = /** @type {number[]} */ (front.filter(isWord))
   return {
-    options: withPort(new Map(Object.entries(found).map(textsOf)), byName),
+    options: new Map(Object.entries(found).map(textsOf)),
     letters: parts.flatMap((part) => (part?.named.length === 2 ? part.option.name : [])),
     words: [...words, ...after.filter(isWord)].map((at) => argv[Number(at)]),
     behind: words.map((at) => parts.slice(0, at).findLast(Boolean)?.named ?? ''),

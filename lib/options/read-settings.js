@@ -33,7 +33,7 @@ import { shown, VALUE_TYPES } from './values.js'
 /** @type {Origin[]} strongest first */
 const ORIGINS = ['command line', 'file', 'earlier run', 'environment', '.env', 'default']
 
-// Ports that people type, as -p without a unit; with a --host and no --port, any odd number may be one.
+// Ports that people type, as -p without a unit; without --port and --url, any odd number may be one.
 const isPort = (/** @type {string} */ text, /** @type {boolean} */ lacksPort) =>
   /^(63[789]\d|26379)$/.test(text) ||
   (lacksPort && /^\d{4,5}$/.test(text) && Number(text) % 50 !== 0 && Number(text) < 65_536)
@@ -51,7 +51,7 @@ const cautionsIn = ({ options, letters }) => {
   const isAlone = !options.has('control')
   const hasAddress = ['host', 'url', 'port'].some((name) => options.has(name))
   return [
-    letters.includes('period') && isPort(period, options.has('host') && !options.has('port'))
+    letters.includes('period') && isPort(period, !options.has('port') && !options.has('url'))
       ? [
           `-p ${period} is a period of ${Number(period) / 1000} s; the port is --port ${period} (-p ${period}ms means the period, without this warning)`,
         ]
@@ -236,7 +236,8 @@ function withoutReplaced(readings) {
 /** @param {Reading} reading @returns {Offer[]} */
 function offersOf(reading) {
   const { option, value } = reading
-  const parts = option.type === 'url' ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
+  const isAddress = option.type === 'url' || option.type === 'host'
+  const parts = isAddress ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
   return Object.entries(parts).map(([key, part]) => ({ key, value: part, reading }))
 }
 
@@ -253,8 +254,9 @@ function strongest(offers) {
     const same = best.findIndex((offer) => offer.value === value)
     return same === i && !implied.includes(/** @type {string} */ (value))
   })
-  if (second) throw new OptionError(`${first.reading.named} and ${second.reading.named} exclude each other`)
-  return first
+  if (!second) return first
+  const both = `${first.reading.named} and ${second.reading.named}`
+  throw new OptionError(first.key === 'port' ? `${both} name two ports` : `${both} exclude each other`)
 }
 
 /**

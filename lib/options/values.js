@@ -112,9 +112,19 @@ function hostName(text) {
   return isIP(bare) || /^[\w.-]{1,253}$/.test(text) ? bare : undefined
 }
 
+/** `10.0.0.1:7000`, `[::1]:7000`; or a host alone. @param {string} text */
+function hostAndPort(text) {
+  const [, named = text, digits] = /^([^:]+|\[.*\]):(\d{1,5})$/.exec(text) ?? []
+  const host = hostName(named)
+  const port = Number(digits)
+  if (host === undefined || port < 1 || port > 65_535) return
+  return Object.freeze(digits === undefined ? { host } : { host, port })
+}
+
 /** @param {string} text @returns {Address | undefined} */
 function addressOf(text) {
-  if (!/^rediss?:\/\/[^\s\p{C}]+$/u.test(text)) return
+  if (!/^rediss?:\/\/[^\s\p{C}]+$/u.test(text))
+    return /:\d+$/.test(text) && hostAndPort(text) ? addressOf(`redis://${text}`) : undefined
   try {
     const url = new URL(text)
     const host = hostName(decodeURIComponent(url.hostname))
@@ -190,7 +200,7 @@ const lifetime = ranged(wholeSeconds, 'whole seconds', 'TIME', durationHint)
 const ofAddress = {
   read: addressOf,
   expects: () =>
-    'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
+    'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters, or host:port',
   shape: () => 'redis://...',
   place: 'URL',
 }
@@ -403,11 +413,11 @@ export const VALUE_TYPES = Object.freeze({
     shape: () => 'path',
     place: 'PATH',
   },
-  /** @type {ValueType} */
+  /** @type {ValueType} Its parts are two settings. */
   host: {
-    read: hostName,
-    expects: () => 'a name or an address, without a port',
-    shape: () => 'name or address',
+    read: hostAndPort,
+    expects: () => 'a name or an address, with or without :port',
+    shape: () => 'name or address, or with :port',
     place: 'NAME',
   },
   url: ofAddress,

@@ -10,8 +10,8 @@ import { offered } from '../../lib/cli/commands/completion.js'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { terminalText } from '../../lib/cli/log.js'
 import { helpText } from '../../lib/options/help.js'
-import { runCommand } from '../helpers/command-here.js'
-import { startProgram } from '../helpers/programs.js'
+import { ownRuntime, runCommand } from '../helpers/command-here.js'
+import { ownFolder, startProgram } from '../helpers/programs.js'
 
 /** @import { TestContext } from 'node:test' */
 
@@ -131,4 +131,58 @@ test('help of a strategy has what it takes, and its name may come first', async 
   assert.match(dry.stdout, /^ +list, values of 128 B/m)
   const wrong = await here(t, 'write queue-list --strategy list')
   assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
+})
+
+// What hands type: a line, what is printed, and the exit code.
+for (const [line, printed, code = 2] of /** @type {[string, RegExp, number?][]} */ ([
+  ...['cleanup', 'find', 'profile', 'choose', 'calibrate', 'plan', 'reshard move'].map((name) => [
+    `${name} -p 27110`,
+    /^unknown option -p; did you mean --port\?$/m,
+  ]),
+  ...['read', 'doctor', 'compare sorted-set list --dry-run'].map((name) => [
+    `${name} -p 27110`,
+    /-p 27110 is a period of 27.11 s; the port is --port 27110 /,
+    name === 'read' ? 3 : 0,
+  ]),
+  ...['write zset', 'find zset --slo latency.p99<9ms', 'doctor --strategy zset'].map((whole) => [
+    whole,
+    /^--strategy must not be 'zset'; for zset take sorted-set \(or /m,
+  ]),
+  ['write string', /for string take actual-value \(or lookup-get, lookup-set\)\. It must be one of/],
+  ['compare hset list', /^A: 'hset' is neither a data model nor NAME=VALUE; for hset take hash \(or /m],
+  ['choose --rate 1k --strategy zset', /must be of sorted-set, .*; for zset take sorted-set \(or /],
+  ['calibrate --strategy lists', /must be of sorted-set, .*, or all; did you mean list\?$/m],
+  ['calibrate --strategy get', /must be of sorted-set, .*, or all(; did you mean set\?)?$/m],
+  ['choose --rate 1k --port 7001 --host h:7000', /^--host and --port name two ports$/m],
+  ['choose --rate 1k --port 7001 --across servers', /^--port and --across servers: give one of them$/m],
+  ['choose --rate 1k --port 7001 --dry-run', /candidates: about/, 0],
+]))
+  test(`typed: ${line}`, async (t) => {
+    ownRuntime(t)
+    const { code: ended, stdout, stderr } = await here(t, line)
+    assert.match(stdout + stderr, printed)
+    assert.equal(ended, code)
+  })
+
+test('where a server is named, its host, its port and a URL may be typed', async () => {
+  for (const name of Object.keys(commands)) {
+    const { options, passed = [] } = await commandNamed(name)
+    const names = new Set([...options, ...passed].map((one) => one.name))
+    const given = ['url', 'host', 'port'].filter((one) => names.has(one))
+    assert.ok(given.length === 0 || given.length === 3, `${name} has ${given}`)
+  }
+})
+
+test('a metric has its short name wherever a limit is typed', async (t) => {
+  const folders = ['a', 'b'].map((name) => join(ownFolder(t, name), 'none'))
+  for (const line of [
+    'write --threshold LIMIT',
+    'read --threshold LIMIT',
+    'find list --slo LIMIT',
+    'compare sorted-set list --threshold LIMIT',
+    `diff ${folders.join(' ')} --threshold LIMIT`,
+  ]) {
+    const { stderr } = await here(t, line.replace('LIMIT', 'latency.p99<20'))
+    assert.match(stderr, /^--(threshold|slo) latency\.p99<20: .* no unit: write latency\.p99<20ms$/m, line)
+  }
 })

@@ -358,7 +358,7 @@ const bad = rowsOf(`
 --sentinel m -> --sentinel needs the address of a sentinel: --host
 --host h --control redis://c -> --control needs --run, the same on every box
 --run r --control redis://c -> --control needs an address, --host or --url: the boxes write to one target
---host h --run r --control c:6379 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters
+--host h --run r --control c:0 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters, or host:port
 --host h --run r --control redis://c --strategy lookup-get -> --control: --strategy lookup-get has no writers (-t) that boxes could share
 --partial | --stagger | --all | --join-within 5s -> $1 needs --control
 --host h --sentinel m --cluster | --host h --ask-password --password-file f -> $2 and $3 exclude each other
@@ -460,7 +460,8 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --strategy string -> for string take actual-value (or lookup-get, lookup-set).
 --strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, cache-{aside, hash, mget}, membership-{flat,
 -p 27110 --rate 1k -> --rate and --period exclude each other (-p is the period; the port is --port 27110)
---host 10.0.0.1:7000 --port 7001 -> --host has a port, and --port is another
+--host 10.0.0.1:7000 --port 7001 -> --host and --port name two ports
+--host 10.0.0.1:0 | --host 10.0.0.1:65536 | --host redis://h -> --host must be a name or an address, with or without :port, not '$0'
 --threshold latency.p99<20 -> --threshold latency.p99<20: the limit has no unit: write latency.p99<20ms
 --strategy lists -> --strategy must not be 'lists'; did you mean list? It must be one of sorted-set,
 `).flatMap(([lines, message]) =>
@@ -502,6 +503,12 @@ an empty variable hides that of .env ->  -> REDIS_HOST= -> REDIS_HOST=h -> {"hos
 --spread beats the same slot of .env -> --spread ->  -> MILLRACE_SAME_SLOT=true -> {"placement":"spread"}
 --intervals replaces a duration -> --intervals 3 -> MILLRACE_DURATION=60 ->  -> {"intervals":3,"durationMs":null}
 a typed host replaces the whole URL -> --host h -> REDIS_URL=rediss://u:p@g:7000/1 ->  -> {"host":"h","port":6379,"password":null,"tls":false,"db":0,"url":null}
+a variable may have host and port ->  -> REDIS_HOST=h:7000 ->  -> {"host":"h","port":7000}
+so may .env ->  ->  -> REDIS_HOST=[::1]:7000 -> {"host":"::1","port":7000}
+a typed port replaces that of a variable -> --port 7001 -> REDIS_HOST=h:7000 ->  -> {"host":"h","port":7001}
+a typed host comes without the port of a variable -> --host g -> REDIS_HOST=h:7000 ->  -> {"host":"g","port":6379}
+a typed URL replaces a host with its port -> --url redis://g -> REDIS_HOST=h:7000 ->  -> {"host":"g","port":6379}
+--url may be host and port -> --url g:7000 ->  ->  -> {"host":"g","port":7000,"url":"redis://g:7000"}
 a typed URL replaces host and port -> --url redis://g -> REDIS_HOST=h REDIS_PORT=1 ->  -> {"host":"g","port":6379}
 a password may come from the environment -> --url redis://u@g -> REDIS_PASSWORD=p ->  -> {"username":"u","password":"p"}
 a typed database beats that of the URL -> --db 3 -> REDIS_URL=redis://g/2 ->  -> {"host":"g","db":3}
@@ -634,14 +641,14 @@ test('the examples of --help can be pasted', async () => {
 
 test('letters that mean something else in other tools are obeyed with a warning', () => {
   for (const [line, warning] of /** @type {[string, RegExp][]} */ ([
-    ['--host h -p 7001', /^-p 7001 is a period of 7\.001 s; the port is --port 7001/],
+    ['-p 7001', /^-p 7001 is a period of 7\.001 s; the port is --port 7001/],
     ['-p 6379', /^-p 6379 is a period of 6\.379 s; the port is --port 6379/],
     ['-p 26379', /the port is --port 26379/],
     ['--host h -c 50 -t 4', /^-t 4: this process is one of 4 writers and writes 1\/4/],
   ]))
     assert.match(read(line).cautions[0], warning)
   const clear = `
-    --host h -p 2500 | --host h --port 1 -p 7001 | -p 7001 | --host h -p 7001ms | -p 6379ms | -p 6400 | --period 6379
+    --host h -p 2500 | --host h --port 1 -p 7001 | --url redis://h -p 7001 | --host h -p 7001ms | -p 6379ms | -p 6400 | --period 6379
     --host h -t 8 | --host h -c 50 -t 4 -a all | -c 5 -t 4
   `
   for (const line of clear.trim().split(/ \| |\n +/)) assert.deepEqual(read(line).cautions, [], line)
@@ -686,5 +693,7 @@ test('a host may have its port', () => {
   ]) {
     const { host: found, port } = readBy(`--host ${text}`)
     assert.deepEqual([found, port], [host, 7000])
+    const { control } = readBy(`--host h --run r --control ${text}`)
+    assert.deepEqual([control?.url, control?.host, control?.port], [`redis://${text}`, host, 7000])
   }
 })

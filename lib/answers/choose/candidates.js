@@ -1,6 +1,6 @@
 // The candidates: data models that meet the needs, each with a measure of its simplicity. Pure.
 
-import { didYouMean } from '../../base/did-you-mean.js'
+import { didYouMean, nameHint } from '../../base/did-you-mean.js'
 import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { namesOfWriters, strategiesInBatches } from '../../loads/names-of-strategy.js'
@@ -8,6 +8,7 @@ import { anyPlan } from '../../workloads/any-plan.js'
 import { familiesOf } from '../../workloads/derive.js'
 import { allStrategies, isStrategy, strategyNamed } from '../../workloads/index.js'
 import { planFieldsOf } from '../../workloads/latest/plan-fields.js'
+import { namesElsewhere } from '../../workloads/names-elsewhere.js'
 import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
 
 /**
@@ -60,7 +61,7 @@ export const modelsFor = ({ needs, names }) => {
   for (const name of names ?? [])
     if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
-        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or the file of an own model`,
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or the file of an own model${nameHint(plainText(name).slice(0, 40), strategiesInBatches(), namesElsewhere)}`,
       )
   const declared = names
     ? [...new Set(names)].map(strategyNamed)

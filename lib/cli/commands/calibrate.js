@@ -8,6 +8,7 @@ import { refuseWords } from '../../options/command-line.js'
 import { isModelFile, loadModel } from '../../workloads/own/load.js'
 import { printAnswer } from '../answer.js'
 import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
+import { placeIn, placeRows } from '../place.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
@@ -21,11 +22,7 @@ import { interruptsOfSeries } from '../signals.js'
 export const calibrationOptions = ownOptions('Calibration', [
   { name: 'model', key: 'ownModel', type: 'model', place: 'FILE', otherwise: 'none',
     help: 'your own data model as well, from a file feed.js or feed.yaml (docs/reference/own-model.md)' },
-  { name: 'url', type: 'text', place: 'URL', otherwise: 'local servers',
-    help: 'calibrate on this server, best of the node type you consider; keys get the prefix millrace-calibrate: and are removed' },
-  { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },
-  { name: 'allow', type: 'choices', default: 'none', choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'none'],
-    help: 'checks of the server at --url to skip, as in millrace write; foreign-keys: it has keys of other applications' },
+  ...placeRows('calibrate there, best on the node type you consider; keys get the prefix millrace-calibrate: and go', ['foreign-keys', 'memory', 'clock', 'named-hosts']),
   { name: 'server-bin', key: 'serverBin', type: 'path', help: 'redis-server or valkey-server of local servers' },
   { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the cells' },
   { name: 'out', type: 'path', default: 'results', help: 'folder of the results' },
@@ -72,7 +69,7 @@ export const fileIn = (typed, odd = []) => {
 
 /** @param {any} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env @param {ReturnType<typeof fileIn>} [file] */
 export const calibrationRequest = (
-  { models, ownModel, url, cluster, allow, serverBin, seed, out },
+  { models, ownModel, serverBin, seed, out, ...place },
   typed,
   env,
   file = null,
@@ -82,14 +79,10 @@ export const calibrationRequest = (
     : ownModel === undefined
       ? {}
       : { [ownModel]: String(typed.options.get('model')) }
-  const password = env.REDIS_PASSWORD
   return {
     strategies: file ? [file.name] : strategiesIn(models, files),
     files,
-    where:
-      url === undefined
-        ? null
-        : { url, cluster, ...(allow.length > 0 && { allow }), ...(password && { password }) },
+    where: placeIn(place, env),
     serverBin,
     seed,
     out,
