@@ -1,11 +1,11 @@
 // Finds the caches in CloudWatch that are the nodes of a run, by given ids or by the names of their endpoints.
 import { MillraceError } from '../base/errors.js'
 import { endpointOf } from '../servers/address.js'
-import { endpointIn, groupOf } from './endpoint.js'
+import { endpointIn, groupOf } from '../servers/elasticache.js'
 
 /**
  * @import { Dimensions, cloudWatch } from './client.js'
- * @import { Endpoint } from './endpoint.js'
+ * @import { Endpoint } from '../servers/elasticache.js'
  *
  * @typedef {ReturnType<typeof cloudWatch>} CloudWatch
  *

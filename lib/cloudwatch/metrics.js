@@ -10,6 +10,16 @@ const all = (statistics, names) =>
 export const NODE_METRICS = Object.freeze([
   ...all('Average', ['CPUUtilization', 'EngineCPUUtilization']),
   ...all('Sum', ['NetworkBytesIn', 'NetworkBytesOut']),
+  // Packets that the node's own allowances delayed or dropped, and other limits that it has reached.
+  ...all('Sum', [
+    'NetworkBandwidthInAllowanceExceeded',
+    'NetworkBandwidthOutAllowanceExceeded',
+    'NetworkPacketsPerSecondAllowanceExceeded',
+    'NetworkConntrackAllowanceExceeded',
+  ]),
+  ...all('Minimum', ['CPUCreditBalance']),
+  ...all('Maximum', ['TrafficManagementActive', 'DurabilityLag']),
+  ...all('Sum', ['DurabilityBufferExceededErrorCount']),
   ...all('Average', ['CurrConnections']),
   ...all('Sum', ['NewConnections', 'Evictions', 'Reclaimed']),
   ...all('Average', ['BytesUsedForCache', 'DatabaseMemoryUsagePercentage', 'FreeableMemory', 'CurrItems']),

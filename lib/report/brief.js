@@ -11,7 +11,7 @@ import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { stateWords } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
-import { cacheRows, hostCpu } from './cloudwatch-words.js'
+import { cacheRows, hostCpu, nodeLimit } from './cloudwatch-words.js'
 
 /**
  * @import { Judged } from '../result/thresholds.js'
@@ -87,7 +87,8 @@ const headOf = (run, shown) => {
   if (broken.length > 0) return { word: 'FAILED', good: false, text: failedWords(broken, shown) }
   if (failed.length > 0) return { word: 'CANNOT TELL', good: false, text: failedWords(failed, shown) }
   const others = 'server' in run && run.kind === 'producer' && othersWords(run) ? '; others were at work' : ''
-  return { word: 'VALID', good: true, text: `${runWords(run)}${others}` }
+  const limit = nodeLimit(run)
+  return { word: 'VALID', good: true, text: `${runWords(run)}${others}${limit ? `; ${limit}` : ''}` }
 }
 
 /** @param {WriteRun} run @param {string} unit */
@@ -172,6 +173,8 @@ const limitRows = (run) => {
   const { busy_pct: busy } = run.client
   if (typeof busy !== 'number') return []
   const client = `load generator ${percent(busy)} busy`
+  const ofNode = nodeLimit(run)
+  if (ofNode) return [{ label: 'bottleneck', text: `${ofNode}; ${client}` }]
   if (clientLimit(run.client))
     return [{ label: 'bottleneck', text: `the load generator, ${percent(busy)} busy` }]
   const node = busiestNode(run)

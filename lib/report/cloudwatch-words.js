@@ -25,3 +25,42 @@ export const cacheRows = ({ cloudwatch, nodes }) =>
         kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
       ]),
     }))
+
+/** What CloudWatch says that a node's own limits did, by metric, and in whose words. @type {readonly (readonly [metrics: readonly string[], words: (id: string, value: number) => string])[]} */
+const limits = [
+  [
+    ['NetworkBandwidthInAllowanceExceeded', 'NetworkBandwidthOutAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its bandwidth)`,
+  ],
+  [
+    ['NetworkPacketsPerSecondAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its packet rate)`,
+  ],
+  [
+    ['NetworkConntrackAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its connections)`,
+  ],
+  [['ThrottledCmds'], (id, n) => `${id} throttled ${count(n)} commands a minute`],
+  [['TrafficManagementActive'], (id) => `${id} held back traffic`],
+  [
+    ['DurabilityBufferExceededErrorCount'],
+    (id, n) => `${id} refused ${count(n)} writes a minute: its durable log was behind`,
+  ],
+]
+
+/** Below it a burstable node runs at its baseline. */
+const fewCredits = 1
+
+/** The first limit that a node has reached by CloudWatch; null: none is known. @param {Pick<Run, 'cloudwatch'>} run */
+export const nodeLimit = ({ cloudwatch }) => {
+  for (const { id, means, points } of cloudwatch?.nodes ?? []) {
+    for (const [metrics, words] of limits) {
+      const value = metrics.reduce((sum, name) => sum + (means[name] ?? 0), 0)
+      if (value > 0) return words(id, value)
+    }
+    const credits = (points.CPUCreditBalance ?? []).map(([, value]) => value)
+    if (credits.length > 0 && Math.min(...credits) < fewCredits)
+      return `the CPU credits of ${id} were used up`
+  }
+  return null
+}

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as sdk from '@aws-sdk/client-cloudwatch'
 import { mockClient } from 'aws-sdk-client-mock'
-import { endpointIn, groupOf, regionOf } from '../../lib/cloudwatch/endpoint.js'
 import { fetchCloudWatch, wholeMinutes } from '../../lib/cloudwatch/fetch.js'
 import { NODE_METRICS } from '../../lib/cloudwatch/metrics.js'
 import { withCloudWatchRows } from '../../lib/cloudwatch/of-experiment.js'
+import { briefOf } from '../../lib/report/brief.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measureNamed } from '../../lib/result/metrics.js'
+import { endpointIn, groupOf, regionOf } from '../../lib/servers/elasticache.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { rowsOf, valuesOf } from '../helpers/table.js'
@@ -249,5 +250,67 @@ describe('figures', () => {
     const [table] = experimentSections(whole).tables
     assert.ok(table.columns.some(({ title }) => title === 'CPUUtilization of the masters'))
     assert.deepEqual(withCloudWatchRows(experiment, new Map()), experiment)
+  })
+})
+
+describe('the limits of a node', () => {
+  const figures = (/** @type {Record<string, number[]>} */ values) => ({
+    ...{ id: 'items-001', kind: 'node', address: null, role: 'master' },
+    means: Object.fromEntries(
+      Object.entries(values).map(([name, list]) => [name, list.reduce((a, b) => a + b, 0) / list.length]),
+    ),
+    points: Object.fromEntries(
+      Object.entries(values).map(([name, list]) => [name, list.map((value, i) => [i * 60_000, value])]),
+    ),
+  })
+  /** @param {Record<string, number[]>} values */
+  const brief = (values) => {
+    const run = {
+      ...resultDocument(sampleParts()),
+      valid: true,
+      warnings: [],
+      cloudwatch: { nodes: [figures(values)] },
+    }
+    const { head, rows } = briefOf(/** @type {any} */ (run), () => '')
+    return { head: head.text, bottleneck: rows.find(({ label }) => label === 'bottleneck')?.text ?? '' }
+  }
+
+  for (const [name, values, words] of /** @type {[string, number[], string][]} */ ([
+    [
+      'NetworkBandwidthOutAllowanceExceeded',
+      [0, 2400],
+      'the network of items-001 was the limit (1,200 packets a minute over its bandwidth)',
+    ],
+    [
+      'NetworkPacketsPerSecondAllowanceExceeded',
+      [7, 7],
+      'the network of items-001 was the limit (7 packets a minute over its packet rate)',
+    ],
+    [
+      'NetworkConntrackAllowanceExceeded',
+      [3, 3],
+      'the network of items-001 was the limit (3 packets a minute over its connections)',
+    ],
+    ['ThrottledCmds', [5, 5], 'items-001 throttled 5 commands a minute'],
+    ['TrafficManagementActive', [0, 1], 'items-001 held back traffic'],
+    [
+      'DurabilityBufferExceededErrorCount',
+      [4, 4],
+      'items-001 refused 4 writes a minute: its durable log was behind',
+    ],
+    ['CPUCreditBalance', [12, 0.4], 'the CPU credits of items-001 were used up'],
+  ]))
+    test(`${name} heads the result, and is its bottleneck`, () => {
+      const { head, bottleneck } = brief({ CPUUtilization: [20, 20], [name]: values })
+      assert.ok(head.endsWith(`; ${words}`), head)
+      assert.ok(bottleneck.startsWith(words), bottleneck)
+    })
+
+  test('a node within its limits is not named', () => {
+    const { head, bottleneck } = brief({
+      ...{ CPUUtilization: [20, 20], CPUCreditBalance: [140, 141], TrafficManagementActive: [0, 0] },
+      NetworkBandwidthInAllowanceExceeded: [0, 0],
+    })
+    assert.doesNotMatch(head + bottleneck, /items-001/)
   })
 })
