@@ -99,6 +99,8 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [sentinelPassword]
  * @property {string} [passwordFile]
  * @property {boolean} askPassword
+ * @property {string} [iam] user of ElastiCache that logs in by IAM
+ * @property {string} [iamCache] replication group or serverless cache of --iam
  * @property {number} db
  * @property {boolean} tls
  * @property {boolean} tlsInsecure
@@ -536,6 +538,13 @@ const groups = {
       insteadOf: ['password', 'password-file'],
       help: 'ask for the password on the terminal, without showing it',
       brief: 'ask for the password; or set REDIS_PASSWORD' },
+    { name: 'iam', key: 'iam', type: 'text', pattern: /^[a-z][a-z0-9-]{0,39}$/, expects: 'the name of a user of ElastiCache',
+      env: 'REDIS_IAM', for: all, insteadOf: ['username', 'password'],
+      help: 'log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls' },
+    { name: 'iam-cache', key: 'iamCache', type: 'text', pattern: /^[A-Za-z][A-Za-z0-9-]{0,49}$/,
+      expects: 'the id of a replication group or of a serverless cache', env: 'REDIS_IAM_CACHE', for: all,
+      otherwise: 'from the address',
+      help: 'replication group or serverless cache of --iam' },
     { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: keyed,
       help: 'number of the database' },
     { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections',

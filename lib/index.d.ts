@@ -209,6 +209,10 @@ export interface RunOptions {
   password?: string
   /** file whose first line is the password */
   passwordFile?: string
+  /** log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls */
+  iam?: string
+  /** replication group or serverless cache of --iam */
+  iamCache?: string
   /** number of the database */
   db?: number | string
   /** encrypt the connections */

@@ -8,6 +8,7 @@ export const howToGetPeers = 'npm run setup:peers downloads it'
 
 const packages = {
   '--cloudwatch': ['@aws-sdk/client-cloudwatch'],
+  '--iam': ['@smithy/signature-v4', '@aws-sdk/credential-provider-node'],
 }
 
 /** @param {string} name */

@@ -32,6 +32,10 @@ const spellings = (secret) =>
     Buffer.from(secret).toString('latin1'),
   ])
 
+// A token of IAM is signed anew every few seconds: these parts of every one are secret.
+const signed = /X-Amz-Signature=/
+const signedParts = 'X-Amz-(?:Signature|Security-Token|Credential)(?:=|%3D)[\\w%.+/=-]*'
+
 /** A spelling, and its beginning at the end of a cut text. @param {string} spelling */
 const patternOf = (spelling) => {
   if (ownWords.has(spelling))
@@ -47,6 +51,7 @@ const patternOf = (spelling) => {
 export const redactor = () => {
   /** @type {Set<string>} */
   const allSpellings = new Set()
+  let hasTokens = false
   /** @type {RegExp | null} */
   let pattern = null
 
@@ -72,11 +77,16 @@ export const redactor = () => {
     learn(...secrets) {
       for (const secret of secrets) {
         if (secret === undefined || secret.length < shortest) continue
+        if (signed.test(secret)) {
+          hasTokens = true
+          continue
+        }
         if (/^\d+$/.test(secret) && secret.length < safeLength) continue
         for (const spelling of spellings(secret)) if (spelling.length >= shortest) allSpellings.add(spelling)
       }
       const longestFirst = [...allSpellings].sort((a, b) => b.length - a.length)
-      pattern = allSpellings.size === 0 ? null : new RegExp(longestFirst.map(patternOf).join('|'), 'gu')
+      const all = [...(hasTokens ? [signedParts] : []), ...longestFirst.map(patternOf)]
+      pattern = all.length === 0 ? null : new RegExp(all.join('|'), 'gu')
     },
     text,
     data,

@@ -79,7 +79,11 @@ const serversOf = (settings, { address, access, kind }) => {
   const at = address.lastIndexOf(':')
   const { sentinel, host = address.slice(0, at), port = address.slice(at + 1), username, db } = settings
   const { tls, tlsInsecure, caFile, certFile, keyFile } = settings
-  const named = { SENTINEL: sentinel, USERNAME: username, DB: db, CA: caFile, CERT: certFile, KEY: keyFile }
+  const { iam, iamCache } = settings
+  const named = {
+    ...{ SENTINEL: sentinel, USERNAME: username, DB: db, CA: caFile, CERT: certFile, KEY: keyFile },
+    ...{ IAM: iam, IAM_CACHE: iamCache },
+  }
   const flags = { CLUSTER: kind === 'cluster', TLS: tls, TLS_INSECURE: tlsInsecure }
   const all = { HOST: host, PORT: port, ...named, ...flags }
   return {
@@ -87,7 +91,7 @@ const serversOf = (settings, { address, access, kind }) => {
       Object.entries(all).flatMap(([name, value]) => (value ? [[`REDIS_${name}`, String(value)]] : [])),
     ),
     secrets: {
-      ...(access.password && { REDIS_PASSWORD: access.password }),
+      ...(access.password && !iam && { REDIS_PASSWORD: access.password }),
       ...(settings.sentinelPassword && { REDIS_SENTINEL_PASSWORD: settings.sentinelPassword }),
     },
   }

@@ -267,7 +267,18 @@ const each = (keys, rule) => keys.map(rule)
 /** @type {readonly Rule[]} */
 const targetRules = [
   ...each(
-    ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
+    [
+      'username',
+      'password',
+      'passwordFile',
+      'askPassword',
+      'iam',
+      'db',
+      'tls',
+      'caFile',
+      'certFile',
+      'keyFile',
+    ],
     (key) => (s, named) =>
       // Variables of another tool may be for other servers.
       s[key] && !s.host && !named(key).startsWith('REDISCLI_')
@@ -294,6 +305,16 @@ const targetRules = [
     (key) => (s, named) =>
       s[key] && s.password ? `${named('password')} and ${named(key)} exclude each other` : false,
   ),
+
+  ...each(
+    ['username', 'password', 'passwordFile', 'askPassword'],
+    (key) => (s, named) => (s[key] && s.iam ? `${named('iam')} and ${named(key)} exclude each other` : false),
+  ),
+
+  // Anybody on the way could use the token.
+  (s, named) => s.iam && !s.tls && `${named('iam')} needs --tls (or a rediss:// address)`,
+
+  (s, named) => s.iamCache && !s.iam && `${named('iamCache')} needs ${named('iam')}`,
 
   ...each(
     ['tlsInsecure', 'caFile', 'certFile', 'keyFile'],

@@ -68,6 +68,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
       const started = new Promise((resolve) => worker?.once('message', resolve))
       await Promise.race([started, ended])
       worker.unref()
+      access.renewed?.((password) => port.postMessage({ password }))
     },
     /** Records what was answered since the last call, and follows changes of the masters. */
     collect() {

@@ -11,7 +11,7 @@ import { monotonicMs } from './monotonic.js'
  * @import { Access } from '../servers/dial.js'
  *
  * @typedef {{ port: MessagePort, access: Access, masters: Endpoint[] }} Order
- * @typedef {{ masters: Endpoint[] } | 'stop'} Instruction
+ * @typedef {{ masters: Endpoint[] } | { password: string } | 'stop'} Instruction
  */
 
 /** @type {Order} */
@@ -53,7 +53,8 @@ const probe = bystanderProbe({
 
 port.on('message', (/** @type {Instruction} */ instruction) => {
   if (instruction !== 'stop') {
-    masters = instruction.masters
+    if ('masters' in instruction) masters = instruction.masters
+    else access.password = instruction.password
     return
   }
   probe.stop()

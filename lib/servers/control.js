@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
 import { addressOf } from './address.js'
-import { clientOptions, connectLimitMs, retryAfter } from './client-options.js'
+import { clientOptions, connectLimitMs, retryAfter, withLivePassword } from './client-options.js'
 import { controlConnector } from './connector.js'
 import { reasonFor } from './reason.js'
 
@@ -103,6 +103,7 @@ export const controlConnections = (access, mayConnect = () => true, sent = sentC
       retryStrategy: retryAfter(2000),
       lazyConnect: true,
     })
+    withLivePassword(client, access)
     client.on('error', (error) => faults.set(address, error))
     sent.watch(client, address)
     clients.set(name, client)

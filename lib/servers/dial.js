@@ -12,7 +12,15 @@ import { reasonFor } from './reason.js'
 /**
  * @import { Endpoint } from './address.js'
  *
- * @typedef {{ username?: string, password?: string, db?: number, tls?: tls.ConnectionOptions | null }} Access
+ * @typedef {object} Access
+ * @property {string} [username]
+ * @property {string} [password] with IAM a token: it is read for each connection
+ * @property {number} [db]
+ * @property {tls.ConnectionOptions | null} [tls]
+ * @property {boolean} [iam]
+ * @property {(listener: (password: string) => void) => void} [renewed] calls with each new token
+ * @property {() => void} [endRenewing]
+ *
  * @typedef {net.Socket} Socket
  */
 

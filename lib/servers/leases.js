@@ -12,7 +12,7 @@ import { atMost } from '../base/timers.js'
 import { announcedWords, differingFields, leaseMs } from '../plan/announced-plan.js'
 import { scriptBody } from '../workloads/lua.js'
 import { addressOf, endpointOf } from './address.js'
-import { clientOptions } from './client-options.js'
+import { clientOptions, withLivePassword } from './client-options.js'
 import { connectorFor } from './connector.js'
 import { disconnect } from './disconnect.js'
 import { announcePlan, rivalRefusal } from './plan-key.js'
@@ -72,18 +72,20 @@ const clientOf = ({ kind, topology, access, sentinels, follows = () => true }) =
     commandTimeout: readyLimitMs,
     maxRetriesPerRequest: 2,
   }
-  return kind === 'cluster'
-    ? new Cluster(topology.masters.map(endpointOf), {
-        redisOptions: options,
-        slotsRefreshInterval: 5000,
-        slotsRefreshTimeout: readyLimitMs,
-        dnsLookup: (address, callback) => callback(null, address),
-      })
-    : new Redis({
-        ...(sentinels?.clientOptions() ?? endpointOf(topology.masters[0])),
-        ...options,
-        db: access.db ?? 0,
-      })
+  const client =
+    kind === 'cluster'
+      ? new Cluster(topology.masters.map(endpointOf), {
+          redisOptions: options,
+          slotsRefreshInterval: 5000,
+          slotsRefreshTimeout: readyLimitMs,
+          dnsLookup: (address, callback) => callback(null, address),
+        })
+      : new Redis({
+          ...(sentinels?.clientOptions() ?? endpointOf(topology.masters[0])),
+          ...options,
+          db: access.db ?? 0,
+        })
+  return withLivePassword(client, access)
 }
 
 /** @param {string | null} text @returns {Holder | null} */

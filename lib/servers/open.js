@@ -10,6 +10,7 @@ import { confirmedServersOf, replicaRule, UnconfirmedError } from './confirmed-s
 import { answerOf, controlConnections, sentCounter } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
+import { iamAccess, identityOf } from './iam.js'
 import { untilReplicasAreKnown } from './late-replicas.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
@@ -66,9 +67,12 @@ const checkTyped = (
 const locate = async (settings, say, mayStart) => {
   if (settings.host !== undefined) {
     const endpoint = { host: settings.host, port: settings.port ?? 6379 }
-    const close = async () => {}
     const { cluster } = settings
-    return { origin: /** @type {Origin} */ ('address'), endpoint, access: accessOf(settings), cluster, close }
+    const plain = accessOf(settings)
+    const isIam = settings.iam !== undefined
+    const access = isIam ? await iamAccess(plain, identityOf(settings, process.env), { say }) : plain
+    const close = async () => access.endRenewing?.()
+    return { origin: /** @type {Origin} */ ('address'), endpoint, access, cluster, close }
   }
   const asked = mayStart || settings.given.cluster !== 'default'
   const found = findEmbedded(asked ? { cluster: settings.cluster } : {})

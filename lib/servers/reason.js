@@ -85,11 +85,20 @@ const guess = (words, { tls }) => {
     : 'the connection was cut: if the server wants a certificate of ours, set --cert and --key'
 }
 
+/** @param {string} words @param {Access} access */
+const tokenRefused = (words, { iam }) =>
+  iam && /WRONGPASS|NOAUTH|invalid password/.test(words)
+    ? 'the token was refused; correct --iam, --iam-cache, the region, this clock or the right elasticache:Connect'
+    : undefined
+
 /** @param {string} where @param {unknown} error @param {Access} [access] */
 export const reasonFor = (where, error, access = { tls: null }) => {
   // What follows is meant for authors of clients.
   const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
-  const reason = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
+  const reason =
+    guess(words, access) ??
+    tokenRefused(words, access) ??
+    advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!reason) return `${where}: ${words}`
   // The address came from another option.
   const own = where.startsWith('--') ? reason.replace(/ \(--url[^)]*\)/, '') : reason

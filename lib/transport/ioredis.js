@@ -1,7 +1,7 @@
 // ioredis with auto-pipelining: how it connects, sends and reports.
 import * as ioredis from 'ioredis'
 import { addressOf, endpointOf } from '../servers/address.js'
-import { clientOptions, retryAfter } from '../servers/client-options.js'
+import { clientOptions, retryAfter, withLivePassword } from '../servers/client-options.js'
 import { connectorFor } from '../servers/connector.js'
 import { disconnect } from '../servers/disconnect.js'
 import { reasonFor } from '../servers/reason.js'
@@ -78,8 +78,12 @@ const clientOf = ({ Redis, Cluster }, needs) => {
     enableOfflineQueue: Boolean(asked.enableOfflineQueue),
     lazyConnect: true,
   }
-  if (!cluster) return new Redis({ ...where, ...options, ...queueing, db: target.access.db ?? 0 })
-  return new Cluster(target.topology.masters.map(endpointOf), {
+  if (!cluster)
+    return withLivePassword(
+      new Redis({ ...where, ...options, ...queueing, db: target.access.db ?? 0 }),
+      target.access,
+    )
+  const client = new Cluster(target.topology.masters.map(endpointOf), {
     ...queueing,
     scaleReads: scales[reads],
     // The defaults would never look for new slots, nor retry a dead node.
@@ -89,6 +93,7 @@ const clientOf = ({ Redis, Cluster }, needs) => {
     dnsLookup: (name, callback) => callback(null, name),
     redisOptions: options,
   })
+  return withLivePassword(client, target.access)
 }
 
 /** Reports when the library loses a server and has it again. @param {Cluster} client @param {LibraryEvents} events */

@@ -33,8 +33,14 @@ const reconnectMs = (retries) => Math.min(2 ** retries * 50, 2000) + Math.floor(
 /** @param {LibraryNeeds} needs */
 const optionsOf = ({ target: { access }, bytes, options }) => ({
   RESP: /** @type {2 | 3} */ (bytes ? 2 : 3),
-  username: access.username,
-  password: access.password,
+  ...(access.iam
+    ? {
+        credentialsProvider: {
+          type: /** @type {const} */ ('async-credentials-provider'),
+          credentials: async () => ({ username: access.username, password: access.password }),
+        },
+      }
+    : { username: access.username, password: access.password }),
   name: 'millrace',
   disableOfflineQueue: Boolean(options.disableOfflineQueue),
   pingInterval: Number(options.pingInterval) || undefined,

@@ -154,6 +154,8 @@ export const valkeyGlideLibrary = (needs) => {
       client = cluster
         ? await GlideClusterClient.createClient(config)
         : await GlideClient.createClient(config)
+      // Its later connections log in with it.
+      needs.target.access.renewed?.((token) => client.updateConnectionPassword(token).catch(() => {}))
     },
     send: bytes ? (args) => plain(args, send(args)) : send,
     sendTo: (args, at) => {

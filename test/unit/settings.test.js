@@ -56,7 +56,7 @@ test('defaults', () => {
   const unset = `
     maxMembers maxBehindMs counters maxQueue delayMs loseEvery searchTimeoutMs requests queryTimeoutMs
     updateRateHz connections pipeline reconnectHz order shift churn url host port sentinel
-    sentinelPassword username password passwordFile caFile certFile keyFile durationMs intervals rate
+    sentinelPassword username password passwordFile iam iamCache caFile certFile keyFile durationMs intervals rate
     rates control run dashboard metrics awsRegion replicationGroup cacheClusters serverBin
     optionsFile missConcurrency maxmemoryBytes policy
   `
@@ -161,7 +161,8 @@ dashboard: --no-dashboard -> null
 json: --json -> true | --json=true -> true | --json=false -> false
 host: --host [::1] -> ::1 | --port 7000 -> "127.0.0.1"
 sentinel: --host h --sentinel my-master.1 -> my-master.1 | sentinelPassword: --host h --sentinel m --sentinel-password s -> s
-passwordFile: --host h --password-file /run/secret -> /run/secret | chunks: -c 10 -> 10
+passwordFile: --host h --password-file /run/secret -> /run/secret | iam: --host h --tls --iam me -> me
+iamCache: --host h --tls --iam me --iam-cache items -> items | chunks: -c 10 -> 10
 script: --ws --script return-zero -> return-zero | cloudwatch: --host h --cloudwatch -> true
 awsRegion: --host h --cloudwatch --aws-region ap-southeast-2 -> ap-southeast-2
 replicationGroup: --host h --cloudwatch --replication-group items -> items
@@ -294,7 +295,8 @@ const neededBy = byName(`
 --host h --cloudwatch -> aws-region replication-group cache-clusters
 --host h --password p -> username
 --host h --sentinel m -> sentinel-password
---host h --tls -> tls-insecure ca
+--host h --tls -> tls-insecure ca iam
+--host h --tls --iam me -> iam-cache
 --host h --tls --key k -> cert
 --host h --tls --cert c -> key
 --duration 60s -> warm-up

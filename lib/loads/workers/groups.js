@@ -38,11 +38,15 @@ const rangesOf = (workers, processes) =>
     return { first: from, count: Math.floor(((p + 1) * workers) / processes) - from }
   })
 
+/** Tokens of IAM are signed in this process alone. @param {NodeJS.ProcessEnv} env */
+const withoutAws = (env) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('AWS_')))
+
 /** A process of workers, and what it last reported. @param {Orders} orders @param {GroupSink} sink */
 const startGroup = (orders, sink) => {
   const reader = journalReader(orders.journal, sink)
   const child = startChild(program, [], {
-    env: programsEnv(process.env),
+    env: withoutAws(programsEnv(process.env)),
     secrets: { ORDERS: serialize(orders).toString('base64') },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -74,6 +78,11 @@ const startGroup = (orders, sink) => {
     if (line.fault) group.fault = line.fault
   })
   return group
+}
+
+/** A new token for later connections. @param {readonly WorkerGroup[]} groups @param {string} token */
+const tell = (groups, token) => {
+  for (const { child, ended } of groups) if (!ended) child.stdin?.write(`token ${token}\n`)
 }
 
 /**
@@ -133,6 +142,7 @@ export const groupsInProcesses = async ({
     })
   }
 
+  access.renewed?.((token) => tell(groups, token))
   const readAll = () => {
     for (const { reader } of groups) reader.read()
   }

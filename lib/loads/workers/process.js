@@ -1,5 +1,6 @@
-// A process of workers, started by the run. The first line on its pipe has its orders, the first byte on stdin starts it,
+// A process of workers, started by the run. The first line on its pipe has its orders, `go` on stdin starts it,
 // the end of stdin ends it in order, and the end of the pipe at once. It prints a line a second: CPU, and commands refused.
+import { createInterface } from 'node:readline'
 import { deserialize } from 'node:v8'
 import { fromParent } from '../../base/child.js'
 import { instrumentsOf } from '../../measures/index.js'
@@ -60,13 +61,18 @@ const group = await workerGroupOf({
   process.exit(3)
 })
 tell({ ready: true })
-// The first byte on stdin begins the work, its end ends it.
+// A line on stdin begins the work or brings a new token, its end ends it.
 let isWorking = false
-process.stdin.once('data', () => {
+const begin = () => {
   isWorking = true
   instruments.startWindow()
   instruments.startRun()
   group.start()
+}
+const orders = createInterface({ input: process.stdin })
+orders.on('line', (line) => {
+  if (line === 'go') begin()
+  else access.password = line.slice('token '.length)
 })
 const second = setInterval(() => {
   if (!isWorking) return
@@ -74,8 +80,7 @@ const second = setInterval(() => {
   writer.flush()
   tell({ measured: instruments.own() })
 }, 1000)
-process.stdin.resume()
-process.stdin.once('end', async () => {
+orders.once('close', async () => {
   group.stop()
   const whole = await group.settle(settleMs).catch(() => false)
   clearInterval(second)
