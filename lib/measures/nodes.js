@@ -36,6 +36,8 @@ const fields = {
   net_in_bytes: amount('bytes'),
   net_out_bytes: amount('bytes'),
   info_bytes: amount('bytes'),
+  load_bytes: amount('bytes'),
+  repl_bytes: amount('bytes'),
   carried: amount('count'),
   carried_asked: amount('count'),
   evicted: amount('count'),
@@ -225,7 +227,18 @@ const roleTotals = (rows, pings) => ({
   commands: rows.reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {},
   asked: rows.reduce((sum, { asked }) => fields.asked.acrossSources(sum, asked), null),
   connections: sumOf(rows, 'connections'),
+  loadBytes: sumOf(rows, 'load_bytes'),
+  besideBytes: besideLoad(rows),
 })
+
+/** Bytes that neither the load, replication nor our INFO are. @param {any[]} rows */
+const besideLoad = (rows) => {
+  const [all, known] = [
+    ['net_in_bytes', 'net_out_bytes'],
+    ['load_bytes', 'repl_bytes', 'info_bytes'],
+  ].map((names) => sumOf(rows, ...names))
+  return all === null || known === null ? null : all - known
+}
 
 /**
  * The node that works hardest, by its main thread; undefined where there are no such nodes.

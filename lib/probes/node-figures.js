@@ -11,6 +11,7 @@ import { addressOf } from '../servers/address.js'
  * @property {number} netInBytes
  * @property {number} netOutBytes the feed of the replicas is in it: so on 6.2, and on 7.0 and later too, where
  *   total_net_repl_output_bytes names a part of total_net_output_bytes and is not to be added
+ * @property {number} replBytes of both, what masters and replicas sent each other; from 7.0 on
  * @property {number} expired
  * @property {number} evicted
  * @property {number} keyspaceHits of lookups
@@ -151,6 +152,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       processed: number('total_commands_processed'),
       netInBytes: number('total_net_input_bytes'),
       netOutBytes: number('total_net_output_bytes'),
+      replBytes: number('total_net_repl_input_bytes') + number('total_net_repl_output_bytes'),
       expired: number('expired_keys'),
       evicted: number('evicted_keys'),
       keyspaceHits: number('keyspace_hits'),

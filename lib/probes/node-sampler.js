@@ -27,6 +27,8 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @property {number | null} net_in_bytes
  * @property {number | null} net_out_bytes what feeds its replicas included
  * @property {number} [info_bytes] of them our INFO
+ * @property {number} [load_bytes] of them the load's
+ * @property {number | null} [repl_bytes] of them between masters and replicas
  * @property {number} [carried] items that were stored between the two answers
  * @property {number} [carried_asked] the same between the two questions
  * @property {number | null} expired
@@ -53,9 +55,9 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number, asked?: Record<string, number> }} Answer
+ * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number, asked?: Record<string, number>, loadBytes?: number | null }} Answer
  *   carried: items that were stored when it came, and when it was asked for; infoBytes: how long it was; asked: what we had
- *   sent the node beside the load
+ *   sent the node beside the load; loadBytes: what the load had exchanged with it
  *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
@@ -89,6 +91,7 @@ const rates = (delta) => ({
   commands_per_s: finite((delta.processed / delta.overMs) * 1000),
   net_in_bytes: finite(delta.netInBytes),
   net_out_bytes: finite(delta.netOutBytes),
+  repl_bytes: finite(delta.replBytes),
   expired: finite(delta.expired),
   evicted: finite(delta.evicted),
   expirations: finite(delta.expired),
@@ -98,6 +101,15 @@ const rates = (delta) => ({
   eviction_s: finite(delta.evictionS),
   commands: delta.commands,
   connections: finite(delta.connections),
+})
+
+/**
+ * @param {string} address
+ * @param {{ sent?: (address: string) => Record<string, number>, loadBytes?: (address: string) => number | null }} counters
+ */
+const oursOf = (address, { sent, loadBytes }) => ({
+  ...(sent && { asked: sent(address) }),
+  ...(loadBytes && { loadBytes: loadBytes(address) }),
 })
 
 /** What was sent between two answers. @param {Record<string, number>} before @param {Record<string, number>} after */
@@ -147,8 +159,10 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
     carried_asked: answer.carriedAsked - last.carriedAsked,
   }
   const asked = last.asked && answer.asked && { asked: sentBetween(last.asked, answer.asked) }
+  const load = last.loadBytes != null &&
+    answer.loadBytes != null && { load_bytes: answer.loadBytes - last.loadBytes }
   // The server counts an answer when it has sent it, after its text was made.
-  return { ...rates(delta), info_bytes: last.infoBytes, ...items, ...asked, ...incident }
+  return { ...rates(delta), info_bytes: last.infoBytes, ...load, ...items, ...asked, ...incident }
 }
 
 /**
@@ -164,9 +178,11 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
  * @param {number} [needs.db] the database that is ours
  * @param {() => number} [needs.carried] items that were stored so far
  * @param {(address: string) => Record<string, number>} [needs.sent] commands that we sent a node beside the load so far, by name
+ * @param {(address: string) => number | null} [needs.loadBytes] that the load exchanged with a node so far; null: not known
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
-export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, sent, onRows }) => {
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, ...more }) => {
+  const { sent, loadBytes, onRows } = more
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   /** @type {Promise<NodeRow[]> | null} */
@@ -180,7 +196,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
     const asked = { askedMs: clock(), carriedAsked: carried?.() ?? 0 }
     try {
       const text = await info(watch.node.address)
-      const own = sent && { asked: sent(watch.node.address) }
+      const own = oursOf(watch.node.address, { sent, loadBytes })
       const read = { ...reading(parseInfo(text), clock()), infoBytes: text.length }
       watch.answer = { ...read, ...asked, ...own, carried: carried?.() ?? 0 }
     } catch {

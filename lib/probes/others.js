@@ -1,7 +1,7 @@
 // What others did on the servers: commands and connections beyond those of the run, on masters and replicas, and the CPU
 // that they may have cost. Their number counts and not their time: the usec of commandstats has no system calls, of which
 // a call that comes alone is mostly made. Pure.
-import { plainText, rate } from '../base/units.js'
+import { bytes, plainText, rate } from '../base/units.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
@@ -14,11 +14,14 @@ import { plainText, rate } from '../base/units.js'
  * @property {Record<string, CommandUse>} commands
  * @property {Record<string, number> | null} asked commands that this process sent them beside the load; null: not counted
  * @property {number | null} connections that they accepted
+ * @property {number | null} loadBytes of the load, in and out
+ * @property {number | null} besideBytes of neither the load, replication nor INFO; null: not known
  * @property {number | null} pings that this run sent them as another client; null: not counted
  *
  * @typedef {object} Others
- * @property {string} command that ran most of what was not ours; 'connect' where connections came and went
- * @property {number} calls of it
+ * @property {string} command that ran most of what was not ours; 'connect' where connections came and went, 'bytes' where
+ *   more was on the network than calls explain
+ * @property {number} calls of it, or bytes
  * @property {number} calls_per_s of all their commands
  * @property {'masters' | 'replicas'} on where most of them ran
  * @property {'consumers'} [by] they are what consumers of the model run
@@ -26,7 +29,7 @@ import { plainText, rate } from '../base/units.js'
  * @property {number} masters_cpu_s of it on the masters
  *
  * @typedef {object} Run
- * @property {Pick<Plan, 'totalAgents' | 'agents'>} plan
+ * @property {Pick<Plan, 'totalAgents' | 'agents' | 'driver' | 'spacingMs'>} plan
  * @property {Pick<ReturnType<typeof strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} strategy
  * @property {number} processes of the run at most, this one included
  * @property {boolean} opensConnections the load opens connections while it runs
@@ -42,6 +45,13 @@ const executing = 2
 const connecting = 'connect'
 // Accepting, greeting and closing a connection.
 const connectS = 200e-6
+/** In the place of a command, where bytes were on the network that no call explains: MONITOR, messages, large replies. */
+const network = 'bytes'
+// A line of MONITOR cost 42 ns a byte, a message to a subscriber 45.
+const byteS = 60e-9
+const callBytes = 1000
+// What is on its way at either end of the window, and what leases and PINGs take: 1.1 kB a second.
+const ownBytes = { edgesS: 0.1, aCall: 300, perS: 2000 }
 
 // A run sends one PING in each 20 ms to a master, as another client; what shakes its timer.
 const pingHz = 50
@@ -132,6 +142,16 @@ const connectionsBeyond = ({ connections, overS, nodes }, { opensConnections, pr
   return Math.max(0, connections - strays * nodes - strayHz * overS)
 }
 
+/** Bytes beyond those of the run and of calls that were found. @param {RoleTotals} role @param {Run} run @param {number} calls */
+const bytesBeyond = ({ besideBytes, loadBytes, asked, overS, nodes, pings }, { plan, processes }, calls) => {
+  if (!besideBytes || processes > 1 || (plan.driver ?? 'socket') !== 'socket') return 0
+  const own = Object.values(asked ?? {}).reduce((sum, n) => sum + n, pings ?? pingHz * nodes * overS)
+  const edgesS = Math.max(ownBytes.edgesS, (plan.spacingMs ?? 0) / 1000)
+  const edges = ((loadBytes ?? 0) / Math.max(1, overS)) * edgesS
+  const within = edges + own * ownBytes.aCall + overS * nodes * ownBytes.perS
+  return Math.max(0, besideBytes - within - calls * callBytes)
+}
+
 const sumOf = (/** @type {readonly { calls: number, usec: number }[]} */ all) =>
   all.reduce((sum, { calls, usec }) => sum + calls * callS + executing * usec * 1e-6, 0)
 
@@ -143,7 +163,7 @@ const sumOf = (/** @type {readonly { calls: number, usec: number }[]} */ all) =>
 export const othersIn = ({ masters, replicas }, run) => {
   const { strategy } = run
   if (strategy.runsUnknown) return null
-  const found = [
+  const roles = [
     {
       on: /** @type {const} */ ('masters'),
       role: masters,
@@ -152,27 +172,26 @@ export const othersIn = ({ masters, replicas }, run) => {
     ...(replicas
       ? [{ on: /** @type {const} */ ('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }]
       : []),
-  ].map(({ on, role, calls }) => {
+  ]
+  const consumers = strategy.consumerCommands
+  const areConsumers = roles.some(({ role }) => [...consumers.signs].some((name) => name in role.commands))
+  const found = roles.map(({ on, role, calls }) => {
     const opened = connectionsBeyond(role, run)
-    return { on, role, calls, opened, cpuS: sumOf(calls) + opened * connectS }
+    const callsS = sumOf(calls)
+    // A consumer gets many values by few calls.
+    const bytes = areConsumers ? 0 : bytesBeyond(role, run, countOf(calls))
+    return { on, role, calls, opened, bytes, callsS, cpuS: callsS + opened * connectS + bytes * byteS }
   })
   const cpuS = found.reduce((sum, one) => sum + one.cpuS, 0)
   if (cpuS === 0) return null
   const [most] = found.toSorted((a, b) => b.cpuS - a.cpuS)
-  const consumers = strategy.consumerCommands
-  const areConsumers = found.some(({ role }) => [...consumers.signs].some((name) => name in role.commands))
   const ofConsumers = (/** @type {{ name: string }} */ { name }) => areConsumers && consumers.all.has(name)
   const foreign = most.calls.filter((one) => !ofConsumers(one))
   // Who does more: another application beside consumers is named before them.
-  const isForeign = sumOf(foreign) + most.opened * connectS > sumOf(most.calls.filter(ofConsumers))
-  const named = isForeign ? foreign : most.calls.filter(ofConsumers)
-  const [command] = named.toSorted((a, b) => sumOf([b]) - sumOf([a]))
-  const calls = named.reduce((sum, one) => sum + one.calls, 0)
-  const isConnecting = most.opened * connectS > sumOf(named)
+  const isForeign =
+    sumOf(foreign) + most.opened * connectS + most.bytes * byteS > sumOf(most.calls.filter(ofConsumers))
   return {
-    command: isConnecting ? connecting : command.name,
-    calls: Math.round(isConnecting ? most.opened : command.calls),
-    calls_per_s: (isConnecting ? most.opened : calls) / Math.max(1, most.role.overS),
+    ...namedBy(most, isForeign ? foreign : most.calls.filter(ofConsumers)),
     on: most.on,
     ...(!isForeign && { by: /** @type {const} */ ('consumers') }),
     cpu_s: cpuS,
@@ -180,11 +199,29 @@ export const othersIn = ({ masters, replicas }, run) => {
   }
 }
 
+const countOf = (/** @type {readonly { calls: number }[]} */ all) =>
+  all.reduce((sum, { calls }) => sum + calls, 0)
+
+/**
+ * What most of it was: calls, connections or bytes.
+ * @param {{ role: RoleTotals, opened: number, bytes: number }} found
+ * @param {{ name: string, calls: number, usec: number }[]} calls
+ */
+const namedBy = ({ role, opened, bytes }, calls) => {
+  const [[command, n, , all]] = /** @type {[string, number, number, number][]} */ ([
+    [connecting, opened, opened * connectS, opened],
+    [network, bytes, bytes * byteS, bytes],
+    ...calls.map((one) => [one.name, one.calls, sumOf(calls), countOf(calls)]),
+  ]).toSorted(([, a, aS], [, b, bS]) => bS - aS || b - a)
+  return { command, calls: Math.round(n), calls_per_s: all / Math.max(1, role.overS) }
+}
+
 /** What else worked there, in a few words: '1,500 GET/s'. @param {Pick<Others, 'command' | 'calls_per_s'>} others */
-export const othersText = ({ command, calls_per_s: hz }) =>
-  command === connecting
-    ? `${rate(hz)} new connections/s`
-    : `${rate(hz)} ${plainText(command).toUpperCase()}/s`
+export const othersText = ({ command, calls_per_s: hz }) => {
+  if (command === connecting) return `${rate(hz)} new connections/s`
+  if (command === network) return `${bytes(hz)}/s of other traffic`
+  return `${rate(hz)} ${plainText(command).toUpperCase()}/s`
+}
 
 /** Calls of the command that counts items, beyond those of the run's writers. @param {{ command: string, calls: number }} foreign @param {Pick<RoleTotals, 'overS'>} masters @returns {Others} */
 export const othersBy = ({ command, calls }, { overS }) => {

@@ -73,7 +73,7 @@ export const othersBeside = ({ plan, strategy }) => {
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {ReturnType<typeof strategyOf>} needs.strategy
- * @param {Pick<Target, 'reporting' | 'refused' | 'info' | 'sent'>} needs.target
+ * @param {Pick<Target, 'reporting' | 'refused' | 'info' | 'sent' | 'loadBytes'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.otherWriters
  * @param {(line: string) => void} needs.say
@@ -92,6 +92,7 @@ export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say,
     nodes: target.reporting,
     info: target.info,
     sent: target.sent?.of,
+    loadBytes: target.loadBytes,
     clock: () => performance.now(),
   })
   const sample = () => {

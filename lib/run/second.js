@@ -11,8 +11,8 @@ import { nodeSampler } from '../probes/node-sampler.js'
  */
 
 /** @param {Target} target @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs */
-export const samplerOf = ({ nodes, info, access, sent }, { elapsed, ...more }) =>
-  nodeSampler({ nodes, info, db: access.db, sent: sent?.of, ...more, clock: elapsed })
+export const samplerOf = ({ nodes, info, access, sent, loadBytes }, { elapsed, ...more }) =>
+  nodeSampler({ nodes, info, db: access.db, sent: sent?.of, loadBytes, ...more, clock: elapsed })
 
 /** CPU of the busiest node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
 const busiest = (rows, role) => {

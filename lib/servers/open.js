@@ -12,6 +12,7 @@ import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
 import { iamAccess, identityOf } from './iam.js'
 import { untilReplicasAreKnown } from './late-replicas.js'
+import { byteCounter } from './load-bytes.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
 import { loadScript, storeScripts } from './scripts.js'
@@ -285,6 +286,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
   const { allow = [] } = settings
   const confirmed = confirmedServersOf({ clock: () => performance.now(), typed: place.endpoint.host })
   const sent = sentCounter()
+  const load = byteCounter({ isPlain: !access.tls })
   const control = controlConnections(access, confirmed.mayConnect, sent)
   const { sentinel: name, sentinelPassword } = settings
   const sentinels =
@@ -352,13 +354,14 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       },
       sentinels,
       sent,
+      loadBytes: load.of,
       ...questionsTo(control),
       dial: (
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
       ) =>
         confirmed.isAdmitted(at)
-          ? dial(endpointOf(at), access, events)
+          ? load.watched(at, dial(endpointOf(at), access, events))
           : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`)),
       confirmed,
       follows: confirmed.follows,

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { startHere } from '../helpers/here.js'
-import { at, until } from '../helpers/programs.js'
+import { at, startProducer, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 /**
@@ -121,4 +121,39 @@ describe('another application is named by what it runs', { concurrency: 6 }, () 
       assert.ok(calls.calls > 0 && calls.calls <= (await callsOf(server, 'incrbyfloat')))
       assert.match(warning.message, /others were at work: .* INCRBYFLOAT\/s on the masters/)
     })
+})
+
+test('a client that only listens is noticed by the bytes that it gets', async (t) => {
+  const server = await startServer(t)
+  const monitor = await server.redis.monitor()
+  t.after(() => monitor.disconnect())
+  const { document, stderr } = await startHere(t, 'write', '-q 5000 -c 10 -a all --duration 3s', {
+    env: at(server),
+  }).ended
+  assert.equal(document?.server.foreign_calls?.command, 'bytes', stderr)
+  assert.equal(document.server.cpu_us_per_item_net, null)
+  assert.match(
+    document.warnings.find((/** @type {{ code: string }} */ { code }) => code === 'foreign-load')?.message,
+    /^others were at work: .*B\/s of other traffic on the masters; their part/,
+  )
+})
+
+test('what the servers use while another application is there is not their idle cost', async (t) => {
+  const server = await startServer(t)
+  let isOver = false
+  t.after(() => {
+    isOver = true
+  })
+  const asking = (async () => {
+    while (!isOver) await Promise.all([server.redis.hget('of:another', 'field'), sleep(4)])
+  })()
+  const writing = startProducer(t, '-q 2000 -c 10 -a all --duration 3s --idle-cost auto', { env: at(server) })
+  await writing.says(/encoded/)
+  isOver = true
+  await asking
+  const { document, stderr, stdout } = await writing.ended
+  assert.equal(document?.server.foreign_calls, null, stderr)
+  assert.equal(document.server.cpu_us_per_item_net, null)
+  assert.match(document.server.idle.why, /^others were at work: \d+ HGET\/s before the first write$/)
+  assert.match(stdout, /server CPU .* per item, idle included/)
 })

@@ -79,7 +79,7 @@ test('the first answer has gauges, the next ones differences', async () => {
     ...{ ...first, at_ms: 3000, over_ms: 2000, engine_cpu_s: 1, cpu_s: 1.5, engine_cpu_pct: 50, cpu_pct: 75 },
     ...{ calls: 200, commands_per_s: 100, commands: { setex: { calls: 200, usec: 500 } } },
     ...{ net_in_bytes: 4000, net_out_bytes: 2000, info_bytes: textOf(lived(1)).length },
-    ...{ expired: 20, evicted: 0, connections: null, carried: 0, carried_asked: 0 },
+    ...{ expired: 20, evicted: 0, connections: null, repl_bytes: null, carried: 0, carried_asked: 0 },
     ...{ expirations: 20, evictions: 0, keyspace_hits: null, keyspace_misses: null, eviction_s: null },
   })
 })

@@ -17,7 +17,7 @@ const sent = { time: 11, info: 12, eval: 6 }
 
 /** @param {Record<string, number>} more @param {Partial<RoleTotals>} [how] @returns {RoleTotals} */
 const masterWith = (more, how) => ({
-  ...{ nodes: 1, overS: 10, asked: sent, connections: 0, pings: 500 },
+  ...{ nodes: 1, overS: 10, asked: sent, connections: 0, pings: 500, loadBytes: 60e6, besideBytes: 40_000 },
   commands: ran({ ...alone, ...scripts, ...more }),
   ...how,
 })
@@ -68,6 +68,18 @@ describe('who else was at work on the masters', () => {
     assert.equal(othersOf(masterWith({}, { connections: 5 })), null)
   })
 
+  test('bytes that no call explains: a client that only listens', () => {
+    const others = othersOf(masterWith({}, { besideBytes: 33e6 }))
+    assert.equal(others && othersText(others), '2.68 MB/s of other traffic')
+    assert.ok(Math.abs(Number(others?.cpu_s) - 1.61) < 0.01, `${others?.cpu_s}`)
+    assert.equal(othersOf(masterWith({}, { besideBytes: 6e6 })), null, 'what is on its way at the edges')
+    assert.equal(othersOf(masterWith({}, { besideBytes: null })), null, 'not counted')
+    assert.equal(othersOf(masterWith({}, { besideBytes: 33e6 }), null, 2), null, 'of another box')
+    const named = othersOf(masterWith({ hmget: 1000 }, { besideBytes: 6.9e6 }))
+    assert.equal(named && othersText(named), '100 HMGET/s', 'values that were asked for')
+    assert.ok(Number(othersOf(masterWith({ zrangebyscore: 100 }, { besideBytes: 33e6 }))?.cpu_s) < 0.01)
+  })
+
   test('consumers of the model ask for ids before they read values', () => {
     const others = othersOf(masterWith({ zrangebyscore: 100, get: 30_000 }))
     assert.equal(others?.by, 'consumers')
@@ -87,7 +99,7 @@ describe('who else was at work on the masters', () => {
 
 describe('who else was at work on the replicas', () => {
   const replica = (/** @type {Record<string, number>} */ more) => ({
-    ...{ nodes: 1, overS: 10, asked: { info: 12 }, connections: 0, pings: 0 },
+    ...{ nodes: 1, overS: 10, asked: { info: 12 }, connections: 0, pings: 0, loadBytes: 0, besideBytes: 400 },
     // A SETEX arrives as SET, an EXPIRE as PEXPIREAT; keys that expire as DEL.
     commands: ran({ set: 200_000, zadd: 200, pexpireat: 4, hset: 2, del: 5000, info: 12, ping: 1, ...more }),
   })
