@@ -12,6 +12,7 @@ import { busiestNode } from '../measures/nodes.js'
 import { stateWords } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
 import { cacheRows, hostCpu, nodeLimit } from './cloudwatch-words.js'
+import { sentLateWords } from './words.js'
 
 /**
  * @import { Judged } from '../result/thresholds.js'
@@ -194,7 +195,7 @@ const latencyRows = (run) => {
   const times = timesLine(isScheduled ? intended : service)
   return [
     isScheduled
-      ? { label: 'latency', text: times && `${times}, from the due time` }
+      ? { label: 'latency', text: times && `${times}, ${sentLateWords(run) || 'from the due time'}` }
       : { label: 'service time', text: times },
   ]
 }

@@ -277,7 +277,16 @@ const measuredWords =
   ({ name, value }) =>
     value === null
       ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
-      : shownFigure(measureNamed(name), value)
+      : `${shownFigure(measureNamed(name), value)}${lateWords(name, run)}`
+
+const percentiles = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+
+/** Whose time it is that a threshold on the latency from the due time judges. @param {string} name @param {RunDocument} run */
+const lateWords = (name, run) => {
+  const at = percentiles.find((one) => name === `latency.intended.${one}`)
+  const late = at && 'ticks' in run && 'latency_us' in run ? words.sentLateWords(run, at) : ''
+  return late && ` (${late} by the load generator; latency.service.${at} is without it)`
+}
 
 /** The outcome of the thresholds, without the one that is in the verdict. @param {RunDocument} run */
 const limitsOf = (run) => {

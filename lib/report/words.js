@@ -111,6 +111,17 @@ export const tickWords = ({ ticks, commands, plan }) => {
   ])
 }
 
+// Less than this part of a latency is not worth a word.
+const lateShare = 0.2
+
+/** How late the load generator itself sent, where that is much of the latency from the due time. @param {Pick<WriteRun, 'ticks' | 'latency_us'>} run @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} [at] */
+export const sentLateWords = ({ ticks, latency_us: { intended } }, at = 'p50') => {
+  const [late, all] = [ticks?.lateness_us?.[at], intended?.[at]]
+  return typeof late === 'number' && typeof all === 'number' && late > all * lateShare
+    ? `sent ${micros(late)} late`
+    : ''
+}
+
 /** Idle servers use less than a percent, of which the second digit matters. @param {number} pct */
 const smallPercent = (pct) => `${Number(pct.toPrecision(2))} %`
 

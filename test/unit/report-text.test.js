@@ -348,6 +348,22 @@ test('cores that were all busy are a limit, even where neither a thread nor a se
   assert.equal(limitOf(97), 'none at this rate; load generator 7.1 % busy')
 })
 
+test('what of a latency is the load generator sending late is told apart, and which of both a threshold judges', () => {
+  const late = sampleParts({ ticks: { count: 60, late: 3, lateness_us: { p50: 4000, p99: 4110 } } })
+  assert.match(runText(resultDocument(late)), /latency +p50 8\.12 .* max 61\.2 ms, sent 4\.00 ms late\n/)
+  const failed = (/** @type {string} */ name, /** @type {number} */ value) =>
+    runText({
+      ...resultDocument(late),
+      thresholds: [{ threshold: `${name}<1ms`, name, value, passed: false }],
+    }).split('\n  sorted-set')[0]
+  assert.equal(
+    failed('latency.intended.p50', 8120).replace(/\s+/g, ' '),
+    '✗ FAILED latency.intended.p50 is 8.12 ms (sent 4.00 ms late by the load generator; latency.service.p50 is without it), the threshold <1ms',
+  )
+  assert.doesNotMatch(failed('latency.service.p50', 912), / late /)
+  assert.doesNotMatch(failed('latency.intended.p99', 31_900), / late /, 'little of it')
+})
+
 test('a run that failed a threshold, or is not valid, says so first, with the run below', () => {
   const limits = [
     { threshold: 'rate.achieved>9k', name: 'rate.achieved', value: 1000, passed: false },

@@ -13,7 +13,7 @@ export const command = {
   about: {
     does: 'Prints the metrics that a limit may name, one a line: name, unit, meaning.',
     examples: [['those of latencies', '| grep latency']],
-    more: "A limit is a metric, < or >, and a number with its unit: --threshold 'latency.p99<20ms', --slo 'bystander.p99<2ms'. latency.p99 is short for latency.intended.p99, the latency from the due time.",
+    more: "A limit is a metric, < or >, and a number with its unit: --threshold 'latency.p99<20ms', --slo 'bystander.p99<2ms'. latency.p99 is short for latency.intended.p99, the latency from the due time, how late the load generator sent included; latency.service.p99 is from the send.",
   },
   options: [],
   work: async () => {
