@@ -69,7 +69,7 @@ export const strategiesIn = (text, files) => {
         `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or all${nameHint(plainText(name).slice(0, 40), strategiesInBatches(), namesElsewhere)}`,
       )
   for (const name of own)
-    if (strategyNamed(name).picks)
+    if (strategyNamed(name).mix)
       throw new OptionError(
         `--model ${plainText(files[name])}: has a mix, which is measured by itself; give the file without --model`,
       )

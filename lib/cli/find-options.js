@@ -155,7 +155,7 @@ const usualQueue = 1000
 
 /** @param {Settings} settings @param {boolean} hasReaders */
 const refuseAloneQueues = ({ strategy }, hasReaders) => {
-  if (strategyNamed(strategy).workers && !hasReaders)
+  if (strategyNamed(strategy).queue && !hasReaders)
     throw new OptionError(
       `millrace find ${strategy} needs workers that take the jobs, which otherwise fill the queue: add --with-read workers=8`,
     )
@@ -236,7 +236,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const more = {}
   if (inBatches) more.items = String(items)
   if (readsKeys(declared) && !typed.options.has('fill')) more.fill = 'keys'
-  if (declared.workers && plain.given.maxQueue === 'default') more['max-queue'] = String(usualQueue)
+  if (declared.queue && plain.given.maxQueue === 'default') more['max-queue'] = String(usualQueue)
   // Passes go as fast as the replies come; at a rate, their commands are played.
   if (inBatches || declared.passes) more.rate = String(Math.max(1, Math.round(rate)))
   const settings = settingsOf(withOptions(passed, { ...fixed, ...more }), producing, from)

@@ -31,14 +31,14 @@ const lookMs = 50
 /** `consumers=10,limit=100,verify` @param {string} text @param {string} strategy @returns {readonly string[]} words of a command line */
 export const readersWordsIn = (text, strategy) => {
   const words = text.split(',').map((part) => `--${part.trim()}`)
-  const { fetch, workers } = strategyNamed(strategy)
-  if (!fetch && !workers) throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
+  const { read, queue } = strategyNamed(strategy)
+  if (!read && !queue) throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
   try {
     const typed = typedLine(words, ofFetches)
     if (typed.help !== null)
       throw new OptionError(`must be options of millrace read, as in consumers=10,fetch-rate=50`)
     const { rates } = settingsOf(
-      workers ? typedLine([...words, '--strategy', strategy], consuming) : typed,
+      queue ? typedLine([...words, '--strategy', strategy], consuming) : typed,
       consuming,
       { env: {} },
     )
@@ -66,7 +66,7 @@ export const settingsOfFetches = (text, typed, from) => {
     const known = [...typed.options].filter(([name]) => consuming.some((option) => option.name === name))
     const all = { ...typed, options: new Map([...known, ...more.options]) }
     const settings = /** @type {ReaderSettings} */ (settingsOf(all, consuming, from))
-    if (!strategyNamed(settings.strategy).fetch)
+    if (!strategyNamed(settings.strategy).read)
       throw new OptionError(`${settings.strategy} has no items that a consumer reads`)
     return settings
   } catch (error) {

@@ -201,11 +201,11 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const { anyServer, roles } = strategyNamed(settings.strategy)
+    const { play } = strategyNamed(settings.strategy)
     const { isOfFetches } = request
     const target = await unlessInterrupted(
       stop,
-      openTarget(settings, { say, mayStart: !isOfFetches, anyServer }),
+      openTarget(settings, { say, mayStart: !isOfFetches, anyServer: play.anyServer }),
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
@@ -272,7 +272,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
             : { ...confirmation, ...(isOfFetches && fetched) },
           noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
         }),
-        unit: isOfFetches ? readsName : `${namesOfKind({ flow: roles.writer.flow }).unit}s`,
+        unit: isOfFetches ? readsName : `${namesOfKind({ flow: play.flow }).unit}s`,
       }
       const judged = judgedThresholds(thresholds, answer)
       return results.redact(plainData({ ...answer, sentence: find.sentence(answer), thresholds: judged }))

@@ -61,7 +61,7 @@ export const run = async (options, { signal, onProgress = () => {} } = {}) => {
       const opening = openTarget(settings, {
         say: observer.say,
         mayStart: program === 'producer',
-        anyServer: strategyNamed(settings.strategy).anyServer,
+        anyServer: strategyNamed(settings.strategy).play.anyServer,
       })
       const target = await openedUnless(stop, opening, ({ close }) => close())
       undo(target.close)

@@ -66,7 +66,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       openTarget(settings, {
         say,
         mayStart: !isReader,
-        anyServer: strategyNamed(settings.strategy).anyServer,
+        anyServer: strategyNamed(settings.strategy).play.anyServer,
       }),
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
@@ -111,7 +111,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       stop,
       stopNow,
     })
-    if (target.origin === 'embedded' && strategyNamed(settings.strategy).workers)
+    if (target.origin === 'embedded' && strategyNamed(settings.strategy).queue)
       await workersHaveLeft(target, /** @type {any} */ (measured.plan), { say, stop })
     return code
   })

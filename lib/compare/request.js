@@ -173,8 +173,8 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     ],
     env: {},
   })
-  const { options: taken, picks } = strategyNamed(settings.strategy)
-  const takes = (/** @type {string} */ key) => !picks || taken.includes(key)
+  const { options: taken, mix } = strategyNamed(settings.strategy)
+  const takes = (/** @type {string} */ key) => !mix || taken.includes(key)
   // The runner computes with numbers. Options that the file of a mix sets are left out.
   const options = {
     ...all,

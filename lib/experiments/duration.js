@@ -39,10 +39,10 @@ const idleOf = ({ options }, runMs, { startMs }) => {
 
 /** What is loaded before a run, and read back after it. @param {Cell['legs'][number]['options']} options */
 const documentsMs = (options) => {
-  const { answers, updates, indexing, defaultItems } = strategyNamed(strategyOfOptions(options))
+  const { answers, updates, fill, defaultItems } = strategyNamed(strategyOfOptions(options))
   const { items, indexes = 1 } = options
   if (!answers && !updates) return 0
-  const times = 1 + (indexing ? Number(indexes) : 0) + (updates ? 1 : 0)
+  const times = 1 + (fill?.indexing ? Number(indexes) : 0) + (updates ? 1 : 0)
   return (times * Number(items ?? defaultItems)) / documentsPerMs
 }
 
@@ -52,7 +52,7 @@ const loadMs = ({ legs, processes }, timing) => {
   const { seconds, warmUpS } = timing
   const { passes } = strategyNamed(strategyOfOptions(first.options))
   if (passes)
-    return programMs(timing) + (passes.length * Number(first.options.items ?? 100_000)) / passesPerMs
+    return programMs(timing) + (passes.order.length * Number(first.options.items ?? 100_000)) / passesPerMs
   const eachMs = (warmUpS + seconds) * 1000
   if (legs.length === 1 && !first.consumer && !first.action)
     return (

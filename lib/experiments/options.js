@@ -66,7 +66,7 @@ export const scaledLoad = (options, factor) => {
   return {
     ...options,
     // The file of a mix has its numbers of keys.
-    ...(!strategyNamed(strategyOfOptions(options)).picks && {
+    ...(!strategyNamed(strategyOfOptions(options)).mix && {
       [name]: Math.max(least, Math.round(quantity * factor)),
     }),
     ...(rate > 0 && { rate: Math.max(1, Math.round(rate * factor)) }),

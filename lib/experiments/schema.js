@@ -296,7 +296,7 @@ const mastersOf = ({ cluster, shards = 3 }) => (cluster ? shards : 1)
 
 /** A script may touch keys of one slot only. @param {Settings} settings @param {number} masters */
 const runsOn = ({ strategy, placement }, masters) =>
-  masters === 1 || placement === 'spread' || !strategyNamed(strategy).oneSlot
+  masters === 1 || placement === 'spread' || !strategyNamed(strategy).play.oneSlot
 
 /** Checks the options of each run by the rules of the programs. @param {Experiment} it @param {Tell} tell */
 const checkOptions = (it, tell) => {

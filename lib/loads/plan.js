@@ -113,7 +113,7 @@ const buildPlan = (settings, facts) => {
     placement,
     sets: /** @type {readonly string[]} */ (setNames(prefix, settings.sortedSets, placement)),
     extraSets: /** @type {readonly string[]} */ (extraSetNames(prefix, settings.extraSortedSets)),
-    taggedItems: strategyNamed(strategy).oneSlot && placement === 'spread',
+    taggedItems: strategyNamed(strategy).play.oneSlot && placement === 'spread',
     buckets: bucketsOf(settings),
     variant: facts.variant,
     script: settings.script ?? 'store-items',
@@ -147,14 +147,14 @@ const buildPlan = (settings, facts) => {
 /** @param {Settings} settings @param {Facts} facts @returns {Plan} */
 export const planOf = (settings, facts) => {
   const { strategy, placement } = settings
-  const { oneSlot, flags, roles } = strategyNamed(strategy)
-  if (oneSlot && facts.masters > 1 && placement !== 'spread') {
+  const { flags, play } = strategyNamed(strategy)
+  if (play.oneSlot && facts.masters > 1 && placement !== 'spread') {
     const flag = flags.length > 0 ? `--${flags[0].name}` : `--strategy ${strategy}`
     throw new OptionError(
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  const plan = { ...buildPlan(settings, facts), ...LOADS[roles.writer.flow].plan(settings, facts) }
+  const plan = { ...buildPlan(settings, facts), ...LOADS[play.flow].plan(settings, facts) }
   const { mostMembers, model } = strategyOf(plan)
   return deepFreeze({
     ...plan,

@@ -72,12 +72,12 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, flow, sending }) => 
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
     settings
-  const { roles, workers } = strategyNamed(strategy)
+  const { play, queue } = strategyNamed(strategy)
   const rhythm = rhythmWords({
-    ...{ quantity, periodMs, chunks, pacing, arrivals, rates, flow: roles.writer.flow },
+    ...{ quantity, periodMs, chunks, pacing, arrivals, rates, flow: play.flow },
     rate: rate === 'max' ? rate : null,
     nominalHz:
-      typeof rate === 'number' ? rate : workers && rate !== 'max' ? (quantity * 1000) / periodMs : null,
+      typeof rate === 'number' ? rate : queue && rate !== 'max' ? (quantity * 1000) / periodMs : null,
   })
   const length = lengthWords({
     durationMs: durationMs ?? null,
@@ -105,7 +105,7 @@ export const readingWords = ({ strategy, durationMs, intervals, control, ...time
     ticks: intervals ?? null,
     spacingMs: periodMs,
   }
-  return strategyNamed(strategy).workers
+  return strategyNamed(strategy).queue
     ? `takes jobs of ${strategy}, ${lengthWords(length)}`
     : `reads ${fetchTimesWords(times)}, ${control && durationMs === undefined && intervals === undefined ? 'until the writers end' : lengthWords(length)}`
 }

@@ -15,6 +15,6 @@ export const longestWarmUpMs = ({ warmUpMs, durationMs, intervals, periodMs, str
   if (warmUpMs !== 'auto') return warmUpMs
   const runMs = durationMs ?? (intervals ?? Number.POSITIVE_INFINITY) * periodMs
   // A cache is warm when it is full.
-  const byMs = strategyNamed(strategy).caches ? Number.POSITIVE_INFINITY : settlesByMs
+  const byMs = strategyNamed(strategy).play.caches ? Number.POSITIVE_INFINITY : settlesByMs
   return Math.min(byMs, runMs / 2, Math.max(leastMs, runMs - keptMs))
 }

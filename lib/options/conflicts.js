@@ -35,7 +35,7 @@ const highestAgent = (s) => (Array.isArray(s.agent) ? s.agent[s.agent.length - 1
 const needsSortedSet = (key, plain) => (s, named) =>
   s[key] !== plain &&
   !strategyNamed(s.strategy).options.includes(key) &&
-  (strategyNamed(s.strategy).oneSlot
+  (strategyNamed(s.strategy).play.oneSlot
     ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
     : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
@@ -62,14 +62,14 @@ const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline',
 
 /**
  * Whether a strategy takes a setting; --help of a strategy lists these.
- * @param {{ options: readonly string[], roles: Readonly<Record<string, { flow: string }>> }} strategy
+ * @param {{ options: readonly string[], play: { flow: string } }} strategy
  * @param {string} key
  */
-export const isSettingOf = ({ options, roles }, key) => {
+export const isSettingOf = ({ options, play }, key) => {
   const isIn = (/** @type {readonly string[]} */ keys) => keys.includes(key)
   if (options.includes(key)) return true
   if (['placement', 'sortedSets', 'extraSortedSets'].includes(key)) return false
-  return roles.writer?.flow === 'ticks'
+  return play.flow === 'ticks'
     ? !isIn(ofClients) || isIn(ofBoth)
     : !isIn([...ofTicks, ...ofClients, ...ofItems])
 }
@@ -99,7 +99,7 @@ const endsAfterWarmUp = (s, named) =>
 /** @type {Rule} */
 const changesAlone = (s, named) => {
   if (s.rates === undefined) return
-  if (strategyNamed(s.strategy).workers) return `${named('rates')}: ${s.strategy} is played at one rate`
+  if (strategyNamed(s.strategy).queue) return `${named('rates')}: ${s.strategy} is played at one rate`
   if (s.once) return `${named('rates')} does not go with ${named('once')}`
   if (s.control !== undefined) return `${named('rates')} does not go with ${named('control')}`
   if (s.intervals !== undefined) return `${named('rates')} does not go with ${named('intervals')}`
@@ -153,7 +153,10 @@ const clientsRules = [
   },
 
   (s, named) => {
-    const { drivers, name } = strategyNamed(s.strategy)
+    const {
+      name,
+      play: { drivers },
+    } = strategyNamed(s.strategy)
     if (s.given.driver === 'default' || drivers.some((one) => one === s.driver)) return
     return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
   },
@@ -228,7 +231,7 @@ const ticksRules = [
 const readerRules = [
   (s, named) =>
     isStrategy(s.strategy) &&
-    strategyNamed(s.strategy).picks !== null &&
+    strategyNamed(s.strategy).mix !== null &&
     `${named('strategy')}: ${s.strategy} has a mix, and its reads are among its commands: millrace write --model or millrace replay sends them, and millrace read FILE these alone`,
 
   (s, named) =>
@@ -396,7 +399,7 @@ export function conflictIn(settings, named) {
     'limit' in settings
       ? /** @type {readonly Rule[]} */ (readerRules)
       : 'quantity' in settings
-        ? [...flowRules[strategyNamed(settings.strategy).roles.writer.flow], ...trafficRules]
+        ? [...flowRules[strategyNamed(settings.strategy).play.flow], ...trafficRules]
         : []
   const ofDriver = 'driver' in settings ? driverRules : []
   for (const rule of [...own, ...ofDriver, ...targetRules, ...('quantity' in settings ? fleetRules : [])]) {

@@ -329,8 +329,8 @@ const spreadOf = ({ valueBytes, ttlS }) => {
 const derivedFrom = ({ strategy, rate, quantity, given }) => {
   if (rate === undefined && strategy === undefined) return {}
   const items = given.quantity === 'default' ? undefined : quantity
-  const { defaultItems, workers } = strategyNamed(strategy)
-  if (workers && typeof rate === 'number') return ofRate(Math.max(1, Math.round(items ?? rate)), rate)
+  const { defaultItems, queue } = strategyNamed(strategy)
+  if (queue && typeof rate === 'number') return ofRate(Math.max(1, Math.round(items ?? rate)), rate)
   const most = defaultItems ?? namesOfWriters(strategy).defaultItems
   if (most !== null) return { quantity: items ?? most }
   if (typeof rate !== 'number') return {}
@@ -344,9 +344,9 @@ const settlesFromMs = 8000
 /** Whether its first seconds would change the result and may be left out. @param {Settings} settings */
 const settles = (settings) => {
   const { durationMs, intervals = 0, periodMs, once, rates, strategy } = settings
-  const { workers } = strategyNamed(strategy)
+  const { queue } = strategyNamed(strategy)
   const lengthMs = durationMs ?? intervals * periodMs
-  return lengthMs >= settlesFromMs && !once && !rates && !playsPasses(settings) && !workers
+  return lengthMs >= settlesFromMs && !once && !rates && !playsPasses(settings) && !queue
 }
 
 /** @param {number} quantity @param {number} rate */

@@ -18,7 +18,7 @@ export const trafficRules = [
   (s, named) => {
     if (isEven(s)) return
     // Jobs of a queue have a rate without --rate.
-    if (strategyNamed(s.strategy).workers && s.rate === undefined) return
+    if (strategyNamed(s.strategy).queue && s.rate === undefined) return
     if (!namesOfWriters(s.strategy).inBatches)
       return typeof s.rate !== 'number' && `${named('arrivals')} needs --rate with a number`
     if (s.rate === 'max' || s.pacing === 'closed')

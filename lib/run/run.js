@@ -126,7 +126,7 @@ const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
 
 /** A cache may be full, and evict, unless it was asked not to. @param {Settings} settings */
 const guardIn = ({ guard, given, strategy }) =>
-  strategyNamed(strategy).caches && given.guard === 'default'
+  strategyNamed(strategy).play.caches && given.guard === 'default'
     ? { ...guard, evicted: null, memoryPct: null }
     : guard
 

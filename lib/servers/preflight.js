@@ -265,7 +265,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
     const node = /** @type {FoundNode} */ (nodes.find(({ address }) => address === crowded[0]))
     throw new TargetError(foreignWords(crowded[0], node, crowded[1].looked, crowded[1]), { code: 'FOREIGN' })
   }
-  const fault = strategyNamed(plan.strategy).caches
+  const fault = strategyNamed(plan.strategy).play.caches
     ? fullFault(nodes.filter(({ role }) => role === 'master'))
     : memoryFault(nodes, findings)
   if (fault && !allow.includes('memory')) throw new TargetError(fault, { code: 'MEMORY' })

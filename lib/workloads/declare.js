@@ -207,6 +207,58 @@
  */
 
 /**
+ * @typedef {object} Play how its writers play it
+ * @property {FlowName} flow
+ * @property {readonly string[]} operations of a mix several
+ * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
+ * @property {Delivery | null} delivery of chunks; null: operation by operation
+ * @property {readonly string[]} fatal refusals that are outcomes: the operation is not retried
+ * @property {string | null} beside the operation that other clients play meanwhile, where they are asked for
+ * @property {boolean} clientWorks the client's own time is a part of what is asked for
+ * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
+ * @property {boolean} caches what is not found is read from a source and written: keys may be evicted
+ * @property {boolean} oneSlot a command's keys must be in one slot
+ */
+
+/**
+ * @template T
+ * @typedef {object} Filling what is written before clients begin
+ * @property {string | null} play the operation that fills the key space
+ * @property {readonly { play: string, count: number | null }[] | null} several each for the numbers 1 to `count`; null: of all items
+ * @property {((t: T) => Indexing) | null} indexing
+ */
+
+/**
+ * @template T, K
+ * @typedef {object} Reading how consumers read it
+ * @property {(t: T, k: K) => Fetch} fetch
+ * @property {readonly string[]} modes how it can be read
+ * @property {(k: K) => Family | null} ids what an id is made of; null: the value is the item
+ * @property {(t: T, k: K) => Counter[]} counters
+ */
+
+/**
+ * @template T, K
+ * @typedef {object} Checking how acknowledged items are looked for by number
+ * @property {(t: T, k: K) => Check[]} items
+ * @property {(t: T) => string[]} unchecked what that does not look at, in words
+ */
+
+/**
+ * @template T
+ * @typedef {object} Passes over all numbers, one after the other
+ * @property {readonly Pass[]} order
+ * @property {{ play: string, count: (t: T) => number } | null} prepare an operation for each number up to a count, before the first
+ */
+
+/**
+ * @template T
+ * @typedef {object} MixOf operations whose order follows from their number; else they are drawn by --ratio
+ * @property {(t: T) => () => number} picks which operation is next
+ * @property {Mix | null} file what the file of a mix says of its commands, and of how they were sent
+ */
+
+/**
  * @template T, K
  * @typedef {object} Declared in the fields that its workload reads of a plan, and the keys that it has itself
  * @property {string} workload
@@ -217,43 +269,24 @@
  * @property {readonly string[]} options shared options that are about this kind of strategy, by their keys
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
+ * @property {number | null} defaultItems null: as many as the flow has
  * @property {(t: T) => K} keys
+ * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {(t: T, k: K) => Record<string, Command[]>} operations
- * @property {Readonly<Record<string, { flow: FlowName, play: readonly string[] }>>} roles
- * @property {((t: T, k: K) => Fetch) | null} fetch
- * @property {(counts: Record<string, number>, plan: Plan, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
- *   why a run of it is not valid, by its replies and what is stored
- * @property {((t: T, k: K) => Workers) | null} workers of a queue: its items are jobs, each written once, and `items` of
- *   them an interval are a rate
- * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
- * @property {Delivery | null} delivery null: clients send operation by operation
- * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
+ * @property {Repeat} repeat of its commands, unless one says otherwise
+ * @property {Play} play
+ * @property {Filling<T> | null} fill
+ * @property {Reading<T, K> | null} read
+ * @property {Checking<T, K> | null} check
+ * @property {((t: T, k: K) => Workers) | null} queue its items are jobs, each written once, and `items` of them an interval are a
+ *   rate
+ * @property {Passes<T> | null} passes null: numbers are drawn
+ * @property {MixOf<T> | null} mix
  * @property {((t: T) => Amounts) | null} amounts
  * @property {((t: T) => Answers) | null} answers
- * @property {((t: T) => Indexing) | null} indexing
  * @property {((t: T) => Updates) | null} updates of what was loaded: how many of them survive is read back after the run
- * @property {string | null} beside the operation that other clients play meanwhile, where they are asked for
- * @property {readonly string[]} fatal refusals that are outcomes: the operation is not retried
- * @property {boolean} clientWorks the client's own time is a part of what is asked for
- * @property {number | null} defaultItems null: as many as the flow has
- * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
- * @property {boolean} caches what is not found is read from a source and written: keys may be evicted
- * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
- * @property {string | null} fill the operation that fills the key space
- * @property {readonly { play: string, count: number | null }[] | null} fills several, each for the numbers 1 to `count`; null: of all items
- * @property {Mix | null} mix what the file of a mix says of its commands, and of how they were sent
- * @property {((t: T) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
- *   drawn by --ratio
- * @property {{ play: string, count: (t: T) => number } | null} prepare an operation for each number up to a count, before
- *   the first pass
- * @property {readonly string[]} modes how it can be read
- * @property {(k: K) => Family | null} ids what an id is made of; null: the value is the item
- * @property {((t: T, k: K) => Check[]) | null} check null: acknowledged items cannot be looked for by number
- * @property {(t: T) => string[]} unchecked what a check of acknowledged items does not look at, in words
- * @property {(t: T, k: K) => Counter[]} counters
- * @property {boolean} oneSlot a command's keys must be in one slot
- * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
- * @property {Repeat} repeat
+ * @property {(counts: Record<string, number>, plan: Plan, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
+ *   why a run of it is not valid, by its replies and what is stored
  * @property {{ digest: string, source: Record<string, string> } | null} model of a user's own: which it is, and the option
  *   that gave it
  */
@@ -526,7 +559,7 @@ export const inList = (list, most) => Object.freeze({ check: 'listed', name: 'LR
 /** @type {ValueCommand} */
 export const get = Object.freeze({ name: 'GET', after: [], many: true })
 
-const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'operations', 'roles', 'repeat'])
+const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'operations', 'play', 'repeat'])
 
 /**
  * What a strategy has for its commands at a rate only: its passes begin with nothing, go as fast as the replies come, and
@@ -543,10 +576,25 @@ export const atRate = (...keys) =>
   )
 
 /**
+ * @template T, K
+ * @typedef {object} Parts of a declaration as they are written: what a part leaves out has a default
+ * @property {Pick<Play, 'flow' | 'operations'> & Partial<Play>} play
+ * @property {Partial<Filling<T>> | null} [fill]
+ * @property {Pick<Reading<T, K>, 'fetch'> & Partial<Reading<T, K>> | null} [read]
+ * @property {Pick<Checking<T, K>, 'items'> & Partial<Checking<T, K>> | null} [check]
+ * @property {Pick<Passes<T>, 'order'> & Partial<Passes<T>> | null} [passes]
+ */
+
+/**
+ * @template T, K
+ * @typedef {Pick<Declared<T, K>, 'name' | 'title' | 'keys' | 'operations' | 'repeat'>
+ *   & Partial<Omit<Declared<T, K>, keyof Parts<T, K>>> & Parts<T, K>} Wording
+ */
+
+/**
  * @template {keyof FieldsBy} W
  * @template {Keys} K
- * @typedef {{ workload: W } & Pick<Declared<FieldsBy[W], K>, typeof needed[number]> & Partial<Declared<FieldsBy[W], K>>} Words of a
- *   strategy of workload W
+ * @typedef {{ workload: W } & Wording<FieldsBy[W], K>} Words of a strategy of workload W
  */
 
 /**
@@ -559,43 +607,38 @@ export const strategy = (declaration) => {
   for (const field of needed)
     if (declaration[field] === undefined)
       throw new TypeError(`strategy ${declaration.name ?? '(without a name)'}: ${field} is missing`)
+  const { play, fill, read, check, passes } = declaration
   const whole = {
     choice: null,
     flags: [],
     options: [],
     rules: [],
     variants: null,
-    fetch: null,
-    fill: null,
-    fills: null,
-    mix: null,
-    picks: null,
-    prepare: null,
-    reasons: () => [],
-    anyServer: false,
-    caches: false,
-    keepsKeys: false,
-    workers: null,
-    passes: null,
-    delivery: null,
-    drivers: /** @type {const} */ (['socket']),
     defaultItems: null,
+    keepsKeys: false,
+    queue: null,
+    mix: null,
     amounts: null,
     answers: null,
-    indexing: null,
     updates: null,
-    beside: null,
-    fatal: [],
-    clientWorks: false,
-    modes: ['manual'],
-    ids: () => null,
-    check: null,
-    unchecked: () => [],
-    counters: () => [],
-    oneSlot: false,
-    keepsNewest: false,
+    reasons: () => [],
     model: null,
     ...declaration,
+    play: {
+      drivers: /** @type {const} */ (['socket']),
+      delivery: null,
+      fatal: [],
+      beside: null,
+      clientWorks: false,
+      anyServer: false,
+      caches: false,
+      oneSlot: false,
+      ...play,
+    },
+    fill: fill ? { play: null, several: null, indexing: null, ...fill } : null,
+    read: read ? { modes: ['manual'], ids: () => null, counters: () => [], ...read } : null,
+    check: check ? { unchecked: () => [], ...check } : null,
+    passes: passes ? { prepare: null, ...passes } : null,
   }
   // Its functions are only called with the fields of its own workload, and with its own keys.
   return Object.freeze(/** @type {Declaration} */ (/** @type {unknown} */ (whole)))

@@ -114,18 +114,18 @@ export const isStrategy = (name) => registry.has(name)
 export const allStrategies = () => [...registry.values()]
 
 /** Whether the client's own time is a part of what a strategy asks for; false for a model that is not loaded. @param {string} name */
-export const ownWorkIn = (name) => registry.get(name)?.clientWorks === true
+export const ownWorkIn = (name) => registry.get(name)?.play.clientWorks === true
 
 /** Passes over all numbers, as fast as the replies come; at a rate, their commands are played. @param {Pick<Settings, 'strategy' | 'rate' | 'rates'>} settings */
 export const playsPasses = ({ strategy, rate, rates }) =>
   strategyNamed(strategy).passes !== null && typeof rate !== 'number' && rates === undefined
 
-/** Whether its commands read keys that a fill writes. @param {Pick<Declaration, 'fill' | 'fills' | 'roles' | 'options'>} strategy */
-export const readsKeys = ({ fill, fills, roles, options }) =>
-  options.includes('fill') && (Boolean(fills) || roles.writer.play.some((play) => play !== fill))
+/** Whether its commands read keys that a fill writes. @param {Pick<Declaration, 'fill' | 'play' | 'options'>} strategy */
+export const readsKeys = ({ fill, play, options }) =>
+  options.includes('fill') && (Boolean(fill?.several) || play.operations.some((one) => one !== fill?.play))
 
 /** @param {FlowName} [flow] only those that a writer plays so */
 export const strategyNames = (flow) =>
   allStrategies()
-    .filter(({ roles }) => flow === undefined || roles.writer.flow === flow)
+    .filter(({ play }) => flow === undefined || play.flow === flow)
     .map(({ name }) => name)

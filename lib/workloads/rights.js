@@ -49,15 +49,15 @@ export const rightsOf = (declared) => {
       const k = own.keys(fields)
       const families = familiesOf(k)
       for (const family of families) keys.add(patternOf(headOf(family)))
-      const asked = [...(own.check?.(fields, k) ?? []), ...own.counters(fields, k)]
+      const asked = [...(own.check?.items(fields, k) ?? []), ...(own.read?.counters(fields, k) ?? [])]
       const found = [
         ...runCommands,
         ...consumerCommands.all,
         ...asked.map(({ name }) => name.toLowerCase()),
-        ...(own.workers ? ['setrange'] : []),
+        ...(own.queue ? ['setrange'] : []),
         ...(own.passes ? ['object|encoding'] : []),
         ...(runCommands.has('fcall') ? ['function|load', 'function|delete'] : []),
-        ...(own.fetch ? families : []).flatMap(({ type }) => ofKeys[type] ?? []),
+        ...(own.read ? families : []).flatMap(({ type }) => ofKeys[type] ?? []),
       ]
       for (const name of found) if (name !== '') commands.add(name)
     }

@@ -68,7 +68,7 @@ const operationOf = (declared, planFields, name, prefix) => {
     },
     repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
     multiStep: multiStepsOf(commands, prefix, meanings),
-    fatal: declared.fatal,
+    fatal: declared.play.fatal,
   }
 }
 
@@ -106,12 +106,10 @@ const replyNamesOf = (commands, where) => {
  * @param {Declaration} declared
  * @param {AnyPlan & { clients?: { ratio: readonly number[] } | null }} plan
  */
-const playedIn = ({ roles, passes, picks }, { clients }) => {
-  const { play } = roles.writer
-  return clients && !passes && !picks && play.length > 1
-    ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0)
-    : play
-}
+const playedIn = ({ play: { operations }, passes, mix }, { clients }) =>
+  clients && !passes && !mix && operations.length > 1
+    ? operations.filter((_, i) => (clients.ratio[i] ?? 0) > 0)
+    : operations
 
 /** The commands that are there, with those that their scripts run. @param {readonly (Work | null)[]} works */
 const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
@@ -147,12 +145,12 @@ const consumerNames = (declared, planFields, written) => {
     confirm: [false, true],
     takesMany: [false, true],
   })
-  const workers = kinds.flatMap((kind) => declared.workers?.({ ...planFields, ...kind }, keys) ?? [])
+  const workers = kinds.flatMap((kind) => declared.queue?.({ ...planFields, ...kind }, keys) ?? [])
   const looking = workers.flatMap(({ alive, leave, waiting, contents }) =>
     namesOf([alive, ...leave, ...waiting, ...contents.flatMap(({ read, each }) => [read, each])]),
   )
   const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
-  const reads = readKinds.flatMap((kind) => declared.fetch?.({ ...planFields, ...kind }, keys) ?? [])
+  const reads = readKinds.flatMap((kind) => declared.read?.fetch({ ...planFields, ...kind }, keys) ?? [])
   const asked = reads.flatMap(({ asks }) => [...commandNames(/** @type {any} */ (asks))])
   const values = reads.flatMap(({ value }) => (value ? [value.name.toLowerCase()] : []))
   const sent = [...workers.flatMap(workNames), ...asked]
@@ -179,10 +177,10 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
     /** The commands of a chunk. @param {string} name */
     chunk: (name) => chunkCommandsOf(commandsOf(declared, planFields, name)[0], prefix),
     /** The operation that fills the key space; null: nothing is filled. */
-    fill: () => (declared.fill === null ? null : operation(declared.fill)),
+    fill: () => (declared.fill?.play ? operation(declared.fill.play) : null),
     /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
     fills: () =>
-      declared.fills?.map(({ play, count }) => ({
+      declared.fill?.several?.map(({ play, count }) => ({
         operation: operation(play),
         count: count ?? Number(items),
       })) ?? null,
@@ -190,7 +188,7 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
     operation,
     /** What is built besides the data that is loaded, as operations; null: nothing is. */
     indexing: () => {
-      const indexing = declared.indexing?.(planFields)
+      const indexing = declared.fill?.indexing?.(planFields)
       if (!indexing) return null
       const { create, ready, drop } = indexing
       return {
@@ -201,24 +199,24 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
       }
     },
     /** What other clients play meanwhile; null: nothing. */
-    beside: () => (declared.beside === null ? null : operation(declared.beside)),
+    beside: () => (declared.play.beside === null ? null : operation(declared.play.beside)),
     /** What is done before the first pass; null: nothing. */
-    prepare: () =>
-      declared.prepare && {
-        operation: clientOperation(
-          commandsOf(declared, planFields, declared.prepare.play)[0],
-          'never',
-          prefix,
-        ),
-        count: declared.prepare.count(planFields),
-      },
+    prepare: () => {
+      const { prepare = null } = declared.passes ?? {}
+      return (
+        prepare && {
+          operation: clientOperation(commandsOf(declared, planFields, prepare.play)[0], 'never', prefix),
+          count: prepare.count(planFields),
+        }
+      )
+    },
   }
 }
 
 /** What workers send for a queue's jobs. @param {Declaration} declared @param {Fields} planFields @param {string} prefix @param {readonly Command[]} stored */
 const workOf = (declared, planFields, prefix, stored) => {
   const keys = /** @type {any} */ (declared.keys(planFields))
-  const workers = () => declared.workers?.(planFields, keys) ?? null
+  const workers = () => declared.queue?.(planFields, keys) ?? null
   return {
     /** How a queue's jobs are taken; null: it is none. */
     workers,
@@ -246,12 +244,12 @@ export const strategyOf = (plan) => {
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, planFields, operation))
   const stored = played.flat()
-  const ids = declared.ids(declared.keys(planFields))
+  const ids = declared.read?.ids(declared.keys(planFields)) ?? null
   const sent = Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
   const runCommands = new Set([
     ...commandNames(sent),
     ...sent.map(({ name }) => name.toLowerCase()),
-    ...(declared.delivery === 'transaction' ? ['multi', 'exec'] : []),
+    ...(declared.play.delivery === 'transaction' ? ['multi', 'exec'] : []),
   ])
   const keyOf = (/** @type {number} */ n) =>
     textOf(/** @type {Family} */ (declared.keys(planFields).key), n, plan.prefix)
@@ -266,7 +264,7 @@ export const strategyOf = (plan) => {
     steps: () => play.flatMap((operation) => boundStepsOf(declared, operation, planFields, binding)),
     amounts: () => declared.amounts?.(planFields) ?? null,
     /** Which operation is next, where a number says it. */
-    picks: () => declared.picks?.(planFields) ?? null,
+    picks: () => declared.mix?.picks(planFields) ?? null,
     /** What is known of right answers; null: answers are not checked. */
     answers: () => declared.answers?.(planFields) ?? null,
     /** Updates of what was loaded; null: they are not counted. */
@@ -280,7 +278,7 @@ export const strategyOf = (plan) => {
       return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
     },
     /** The key that the first operation about n is about, as bytes. */
-    keyBytes: declared.delivery
+    keyBytes: declared.play.delivery
       ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
       : keyBytesOf(stored[0], plan.prefix),
     /** The key that an operation about n is about. */
@@ -294,7 +292,7 @@ export const strategyOf = (plan) => {
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, planFields, binding),
     /** What those do not look at, in words. */
-    unchecked: () => declared.unchecked(planFields),
+    unchecked: () => declared.check?.unchecked(planFields) ?? [],
     /** Text of item n's id. @type {((n: number) => string) | null} */
     idOf:
       ids &&
@@ -349,10 +347,8 @@ export const structuresOf = (plan) => {
   const found = new Map()
   const { workload } = strategyNamed(plan.strategy)
   for (const declared of allStrategies().filter((one) => one.workload === workload)) {
-    for (const { structure, nature, name, args } of declared.counters(
-      planFields,
-      declared.keys(planFields),
-    )) {
+    const counters = declared.read?.counters(planFields, declared.keys(planFields)) ?? []
+    for (const { structure, nature, name, args } of counters) {
       const known = found.get(structure)
       if (known) known.strategies.push(declared.name)
       else

@@ -296,7 +296,7 @@ const onNewerServer = () => {
 /** Every strategy at the same rate on one server: the README's table of costs. @returns {Case} */
 export const strategyCosts = () => {
   const flags = allStrategies()
-    .filter(({ roles }) => roles.writer.flow === 'ticks')
+    .filter(({ play }) => play.flow === 'ticks')
     .filter(({ variants }) => variants === null)
     .map(({ name }) => ['--strategy', name])
   const sets = [

@@ -128,7 +128,7 @@ export const keysPart = () => {
   const found = new Map()
   for (const { option, sets, placement } of placements)
     for (const declared of allStrategies()) {
-      const taggedItems = declared.oneSlot && placement === 'spread'
+      const taggedItems = declared.play.oneSlot && placement === 'spread'
       const strategy = declared.name
       const own = planFieldsOf({
         ...terms,
@@ -179,7 +179,7 @@ const commandsIn = (declared) => {
     taggedItems: false,
   })
   const operations = declared.operations(own, declared.keys(own))
-  return declared.roles.writer.play.flatMap((name) => operations[name])
+  return declared.play.operations.flatMap((name) => operations[name])
 }
 
 /** Whether an item whose reply was lost may be written again. @param {string} name of a strategy */

@@ -47,7 +47,8 @@ for (const cluster of [false, true])
     for (const name of names)
       for (const structure of structures)
         test(`${name} on a ${structure}`, async (t) => {
-          const { drivers, options, delivery, variants } = strategyNamed(name)
+          const { options, variants, play } = strategyNamed(name)
+          const { drivers, delivery } = play
           if (cluster && drivers[0] === 'ioredis') return t.skip('runs on one server only')
           if (variants && target.majorVersion < 7) return t.skip('needs Redis 7.0')
           const prefix = `${name}.${structure}:`

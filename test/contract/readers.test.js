@@ -9,15 +9,18 @@ const cases = [
   // Those with variants need a server that has them: the integration tests take such ones.
   ...ofTicks
     .filter(({ variants }) => variants === null)
-    .map(({ name, oneSlot }) => ({ line: `--strategy ${name}`, ...(oneSlot && { cluster: false }) })),
+    .map(({ name, play: { oneSlot } }) => ({
+      line: `--strategy ${name}`,
+      ...(oneSlot && { cluster: false }),
+    })),
   ...ofTicks
-    .filter(({ oneSlot }) => oneSlot)
+    .filter(({ play }) => play.oneSlot)
     .map(({ name }) => ({ line: `--strategy ${name} --ns 4 --spread` })),
 ]
 
 test('every strategy that writes in ticks has a reader', () => {
-  for (const { name, fetch } of ofTicks)
-    assert.ok(fetch, `${name} has no fetch: declare how its items are read back (lib/workloads/declare.js)`)
+  for (const { name, read } of ofTicks)
+    assert.ok(read, `${name} has no read: declare how its items are read back (lib/workloads/declare.js)`)
 })
 
 // Each waits for its intervals to pass.

@@ -15,7 +15,7 @@ import { strategyNamed } from '../../lib/workloads/index.js'
  * @param {Pick<Parameters<typeof conductorOf<Answer>>[0], 'machine' | 'judge' | 'graceMs' | 'behindMs'>} playing
  */
 export const conducted = async (t, settings, playing) => {
-  const { anyServer } = strategyNamed(settings.strategy)
+  const { anyServer } = strategyNamed(settings.strategy).play
   const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer })
   t.after(target.close)
   const warnings = /** @type {Warning[]} */ ([])

@@ -104,7 +104,7 @@ const queries = 16
  */
 export const compareWithWitness = async (name, { server, target, planFor, judged, clear }) => {
   const prefix = `${name}:`
-  const indexed = strategyNamed(name).indexing !== null
+  const indexed = Boolean(strategyNamed(name).fill?.indexing)
   const base = `--strategy ${name} --items ${documents} --prefix ${prefix} --queries ${queries}`
   for (const when of indexed ? ['before', 'after'] : [null]) {
     const line = `${base} --connections 2 --requests ${queries}${when ? ` --index-when ${when}` : ''}`

@@ -104,15 +104,15 @@ for (const cluster of [false, true])
     }
 
     // On a cluster the readers differ by the driver alone.
-    for (const { name, fetch, keys, modes } of ofTicks.filter(isPlain))
+    for (const { name, read: reading, keys } of ofTicks.filter(isPlain))
       if (!cluster || name === 'sorted-set')
         test(`consumers of ${name}`, async (t) => {
           // Sets of several strategies have one name.
           for (const admin of admins) await admin.flushall().catch(() => {})
           assertDone(await writeHere(t, optionsOf(name, cluster), { env }))
           const fields = planFieldsOf({ ...anyPlan, strategy: name })
-          const isMany = fetch?.(fields, keys(fields)).value?.many
-          for (const mode of modes.filter((one) => !cluster || one === 'manual')) {
+          const isMany = reading?.fetch(fields, keys(fields)).value?.many
+          for (const mode of (reading?.modes ?? []).filter((one) => !cluster || one === 'manual')) {
             const how = mode === 'manual' ? `--count${isMany ? ' --fetch mget' : ''}` : `--mode ${mode}`
             const { fetches } = await read(t, `--duration 600ms -p 200 --verify ${how}`)
             assert.ok(fetches.count > 0)
@@ -124,7 +124,7 @@ for (const cluster of [false, true])
         const [admin] = admins
         const refused = /** @type {string[]} */ ([])
         for (const declared of others.filter(isPlain)) {
-          const { name, workload, workers } = declared
+          const { name, workload, queue: workers } = declared
           const load = loads[workload]
           assert.ok(
             load,

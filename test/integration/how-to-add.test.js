@@ -63,7 +63,7 @@ const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--increm
 
 const strategy = (/** @type {string} */ kept) => `// Ids in a sorted set that is cut to the newest.
 import { byId, each, every, family, gather, get, ids, many, strategy, sum, time } from '../declare.js'
-import { itemKeys, roles, value, workload } from './parts.js'
+import { itemKeys, play, value, workload } from './parts.js'
 
 export const newest = strategy({
   workload,
@@ -78,15 +78,17 @@ export const newest = strategy({
       every(0, 'EXPIRE', [k.newest, t.lingerS]),
     ],
   }),
-  roles,
-  fetch: (t, k) => ({
-    asks: [sum('cardinality', 'ZCARD', [k.newest]), ids('ZREVRANGE', [k.newest, 0, t.limit - 1], 'members')],
-    value: get,
-    dated: false,
-    unique: true,
-  }),
-  ids: (k) => k.item,
-  check: () => [byId],
+  play,
+  read: {
+    fetch: (t, k) => ({
+      asks: [sum('cardinality', 'ZCARD', [k.newest]), ids('ZREVRANGE', [k.newest, 0, t.limit - 1], 'members')],
+      value: get,
+      dated: false,
+      unique: true,
+    }),
+    ids: (k) => k.item,
+  },
+  check: { items: () => [byId] },
   repeat: 'safe',
 })
 `

@@ -66,10 +66,10 @@ describe('without other clients of the server, no other application is reported'
 })
 
 describe('consumers beside the writers are no other application', { concurrency: 6 }, () => {
-  const readers = strategies.filter(({ fetch }) => fetch).map((one) => [one, `--strategy ${one.name} -p 100`])
+  const readers = strategies.filter(({ read }) => read).map((one) => [one, `--strategy ${one.name} -p 100`])
   const works = ['', '--confirm', '--outputs 2', '--confirm --outputs 2', '--take 4']
   const workers = strategies
-    .filter((one) => one.workers)
+    .filter((one) => one.queue)
     .flatMap((one) =>
       works
         .filter((work) => one.name !== 'queue-stream' || !work.includes('--confirm'))

@@ -20,7 +20,7 @@ const facts = (/** @type {any} */ declared) => {
   const t = planFieldsOf(/** @type {any} */ ({ ...samplePlan({ strategy: declared.name }), limit: 10 }))
   const k = declared.keys(t)
   const commands = declared.operations(t, k).store
-  const { asks, value, unique } = declared.fetch(t, k)
+  const { asks, value, unique } = declared.read.fetch(t, k)
   const reads = asks.filter((/** @type {any} */ { ask }) => ask === 'ids')
   const named = (/** @type {string} */ name) => commands.some((/** @type {any} */ one) => one.name === name)
   const isCut = named('LTRIM') || commands.some((/** @type {any} */ { args }) => args.includes('MAXLEN'))

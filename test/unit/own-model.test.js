@@ -272,6 +272,10 @@ a.js -> export default ( -> :1: .*Unexpected
 a.js -> export const model = 1\n -> :1: must export a function
 a.js -> export default () => ({\n  title: "x",\n  key: 1,\n})\n -> :3: unknown field key; did you mean keys\?$
 a.js -> export default () => ({ title: "x", keys: () => ({}) })\n -> :1: operations is missing$
+a.js -> export default () => ({\n  title: "x",\n  keys: () => ({}),\n  operations: () => ({}),\n  fetch: () => ({}),\n})\n -> :5: unknown field fetch; write read: \{ fetch \}$
+a.js -> export default () => ({\n  title: "x",\n  keys: () => ({}),\n  operations: () => ({}),\n  read: {\n    fetch: 1,\n  },\n})\n -> :6: read\.fetch must be a function$
+a.js -> export default () => ({\n  title: "x",\n  keys: () => ({}),\n  operations: () => ({}),\n  read: {\n    idz: () => 1,\n  },\n})\n -> :6: unknown field read\.idz; did you mean ids\?$
+a.js -> export default () => ({\n  title: "x",\n  keys: () => ({}),\n  operations: () => ({}),\n  check: {},\n})\n -> :5: check\.items is missing$
 a.js -> export default ({ family }) => ({\n  title: "x",\n  keys: () => ({\n    a: family("a:{m}", "set"),\n  }),\n  operations: () => ({}),\n})\n -> :4: a:\{m\}: unknown \{m\}; a hash tag is written \{\{m\}\}$
 a.js -> export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [\n      each("SADD", ["b", n]),\n    ],\n  }),\n})\n -> :6: the key 'b' of SADD is not among the families of keys$
 a.js -> export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [each("ZADD", [k.a, 1, n])],\n  }),\n})\n -> :5: ZADD needs a zset, but a is declared a set$

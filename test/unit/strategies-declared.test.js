@@ -138,7 +138,7 @@ test('what the scripts of strategies run is declared beside them, also for worke
         confirm,
       }
       const keys = declared.keys(fields)
-      const said = [declared.operations(fields, keys), declared.workers?.(fields, keys)]
+      const said = [declared.operations(fields, keys), declared.queue?.(fields, keys)]
       // A library has several functions, of which each strategy calls one.
       for (const { script, calls } of scriptsIn(said).filter(({ called }) => !called)) {
         const run = [...scriptBody(script).matchAll(/redis\.call\('(\w+)'/g)].map(([, name]) => name)
@@ -158,7 +158,7 @@ test('a mistyped field of a plan, or key, of a declaration is an error of tsc', 
     workload: /** @type {const} */ ('latest'),
     name: 'mistyped',
     title: '',
-    roles: {},
+    play: { flow: /** @type {const} */ ('ticks'), operations: ['store'] },
     repeat: /** @type {const} */ ('safe'),
   }
   const declared = strategy({

@@ -43,14 +43,14 @@ const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, one) =>
 /** @param {string} strategy @returns {MixFacts | null} null: it is no mix */
 export const mixFactsOf = (strategy) => {
   const { mix, model, keys } = strategyNamed(strategy)
-  if (!mix) return null
-  const { rate = null, connections = usualConnections, pipeline = 1 } = mix.run
+  if (!mix?.file) return null
+  const { rate = null, connections = usualConnections, pipeline = 1 } = mix.file.run
   return {
     ...{ digest: String(model?.digest), rate, connections, pipeline },
     keys: familiesOf(keys(sampleFields())).map(({ pattern, keys: there, bytes, lifetimeS }) => ({
       ...{ pattern, keys: there, bytes: Math.round(bytes), expires: lifetimeS !== null },
     })),
-    commands: mix.commands,
+    commands: mix.file.commands,
   }
 }
 

@@ -12,9 +12,9 @@ import { plan as clientsPlan } from '../clients/plan.js'
 
 /** @param {Settings} settings */
 const sendingOf = (settings) => {
-  const { options, delivery } = strategyNamed(settings.strategy)
+  const { options, play } = strategyNamed(settings.strategy)
   return {
-    delivery: /** @type {Delivery} */ (delivery),
+    delivery: /** @type {Delivery} */ (play.delivery),
     /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
     delayMs: settings.delayMs ?? null,
     loseEvery: settings.loseEvery ?? null,

@@ -54,7 +54,7 @@ const settleLimitMs = 10_000
 export const unfilledWarnings = (plan, keys) => {
   const declared = strategyNamed(plan.strategy)
   // Structures hold many items each, so their number means little.
-  const isRead = declared.passes === null && !declared.caches && readsKeys(declared)
+  const isRead = declared.passes === null && !declared.play.caches && readsKeys(declared)
   if (plan.clients?.fill !== 'none' || !isRead || keys * 2 >= plan.quantity) return []
   const message = `the servers had ${several(keys, 'key')} of the ${count(plan.quantity)} that the commands are about, so most of them met none; --fill writes them first`
   return [{ code: 'not-filled', message, invalidates: false }]
@@ -151,7 +151,7 @@ export const fillKeys = async (needs) => {
   if (fills) return fillEach(needs, fills)
   const operation = strategy.fill()
   if (!operation) return null
-  if (strategy.declared.caches) return fillCache(needs, operation)
+  if (strategy.declared.play.caches) return fillCache(needs, operation)
   const indexing = indexingOf(needs, (played, numbers, onDone) =>
     playOnce(needs, played, numbers, () => {}, onDone),
   )

@@ -41,8 +41,8 @@ const named = (names, tally) =>
   )
 
 /** @param {Strategy} strategy @param {Clients} clients */
-const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
-  roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
+const weightsOf = ({ declared: { play, passes } }, { ratio }) =>
+  play.operations.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 
 // Blocking operations may take minutes.
 const answerLimitMs = 300_000
@@ -156,7 +156,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
       epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(queue?.delayMs),
     }),
     draw:
-      account || strategy.declared.picks
+      account || strategy.declared.mix
         ? eachOnce(clients.requests ?? Number.MAX_SAFE_INTEGER)
         : drawOf(plan, asked),
     schedule: scheduleAt(plan, course),
@@ -193,11 +193,11 @@ export const clientsWriting = async (needs) => {
         throw error
       })
     : null
-  const { play } = strategy.declared.roles.writer
+  const { operations } = strategy.declared.play
   /** @param {Pass} pass @param {boolean} isFirst */
   const playPass = ({ play: operation, beyond }, isFirst) => {
     if (isFirst) flow.start()
-    const kind = play.indexOf(operation)
+    const kind = operations.indexOf(operation)
     return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
   }
   const passing =
@@ -277,7 +277,9 @@ export const clientsWriting = async (needs) => {
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
-  const passes = /** @type {Pass[]} */ (strategy.declared.passes)
+  const { order: passes } = /** @type {NonNullable<Strategy['declared']['passes']>} */ (
+    strategy.declared.passes
+  )
   const never = new AbortController().signal
   let stopped = false
   /** @type {Awaited<ReturnType<typeof playPasses>>} */

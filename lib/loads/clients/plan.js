@@ -42,7 +42,7 @@ export const plan = (settings, facts) => {
     maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { options, drivers, answers, updates, caches } = strategyNamed(settings.strategy)
+  const { options, play, answers, updates } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
@@ -67,14 +67,14 @@ export const plan = (settings, facts) => {
     windowCommands: pipeline,
     /** Settings that only the strategy reads. */
     own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
-    cache: caches ? cacheOf(settings) : null,
-    driver: drivers.find((one) => one === settings.driver) ?? drivers[0],
+    cache: play.caches ? cacheOf(settings) : null,
+    driver: play.drivers.find((one) => one === settings.driver) ?? play.drivers[0],
     clients: {
       connections,
       pipeline,
       /** Keys have a lifetime only where one was given. */
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
-      ratio: caches && settings.given.ratio === 'default' ? [0, 1] : ratio,
+      ratio: play.caches && settings.given.ratio === 'default' ? [0, 1] : ratio,
       fill: answers || updates ? /** @type {const} */ ('keys') : fill,
       /** Operations after which the run ends. */ requests: settings.requests ?? null,
     },

@@ -135,7 +135,7 @@ const announcedBySettings = (settings) => {
     extraSets: /** @type {readonly string[]} */ ([]),
     order: undefined,
     churn: undefined,
-    taggedItems: strategyNamed(settings.strategy).oneSlot && placement === 'spread',
+    taggedItems: strategyNamed(settings.strategy).play.oneSlot && placement === 'spread',
     buckets: bucketsOf({ quantity }),
     prefix,
     writePeriodMs: null,
@@ -234,7 +234,8 @@ const checkModel = ({ model, strategy }) => {
 /** @param {ReturnType<typeof buildPlan>} plan */
 const checkPlan = (plan) => {
   const { mode, fetch, values, strategy, cluster, masters, sets } = plan
-  if (!strategyNamed(strategy).fetch)
+  const { read } = strategyNamed(strategy)
+  if (!read)
     throw new OptionError(
       strategyNamed(strategy).model
         ? `the model ${strategy} does not say how it is read: add read: (YAML) or fetch (JavaScript)`
@@ -246,7 +247,7 @@ const checkPlan = (plan) => {
       `--no-values: what strategy ${strategy} is read by brings the values with the ids; leave it out`,
     )
   if (mode === 'script') {
-    if (!strategyNamed(strategy).modes.includes(mode))
+    if (!read.modes.includes(mode))
       throw new OptionError(
         `--mode script reads sorted sets of ids and their keys; of strategy ${strategy} use --mode manual`,
       )

@@ -59,7 +59,7 @@ const typedOf = ({ given, givenBy }, keys) => {
 }
 
 /** Whether workers take a strategy's jobs; false for models that are not loaded. @param {string} strategy */
-export const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
+export const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).queue !== null
 
 /** Options of workers have no meaning for a consumer that reads items. @param {ReaderSettings} settings @param {string} strategy */
 export const refuseWorkers = (settings, strategy) => {

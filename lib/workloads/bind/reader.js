@@ -74,8 +74,8 @@ export const oldestIn = (planFields) => ('oldestMs' in planFields ? planFields.o
 
 /** @param {Declaration} declared @param {Fields} planFields @param {Binding} binding @returns {Reader} */
 export const readerOf = (declared, planFields, binding) => {
-  if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
-  const { asks, ...rest } = declared.fetch(planFields, declared.keys(planFields))
+  if (!declared.read) throw new TypeError(`${declared.name} has no fetch`)
+  const { asks, ...rest } = declared.read.fetch(planFields, declared.keys(planFields))
   const groups = byFamily(asks)
   const oldestMs = oldestIn(planFields)
   const ids = asks.find(({ ask }) => ask === 'ids')

@@ -153,7 +153,7 @@ export const boundStepsOf = (declared, operation, planFields, binding) => {
  * @param {Binding} binding
  */
 export const checksOf = (declared, planFields, binding) => {
-  const checks = declared.check?.(planFields, declared.keys(planFields)) ?? null
+  const checks = declared.check?.items(planFields, declared.keys(planFields)) ?? null
   return (
     checks?.map(({ check, name, args, most = 0, dated = false }) => {
       const { family } = keyIn(args, declared.name)

@@ -53,15 +53,12 @@ const withoutTtl = (s, named) =>
 
 const common = {
   workload: /** @type {const} */ ('cache'),
-  caches: true,
   options: Object.freeze([
     ...['keys', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals', 'reconnectHz', 'ttlS'],
     ...['fill', 'ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
   ]),
   rules,
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: ['serve'] }),
-  }),
+  play: Object.freeze({ flow: /** @type {const} */ ('clients'), operations: ['serve'], caches: true }),
   keys: (/** @type {PlanFields} */ t) => ({
     key: family('cache:{n}', 'string', {
       lifetimeS: t.expires ? t.ttlS : null,
@@ -69,7 +66,7 @@ const common = {
       bytes: keyBytes + t.valueBytesStored + (t.expires ? ownTtl : 0),
     }),
   }),
-  fill: 'fill',
+  fill: { play: 'fill' },
   keepsKeys: true,
   repeat: /** @type {const} */ ('safe'),
 }

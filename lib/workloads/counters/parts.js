@@ -101,17 +101,18 @@ export const ofCounters = Object.freeze({
     // Counters of earlier runs are recognised by their names.
     others: structures.filter((one) => one !== t.structure).map((one) => familyOf(t, one)),
   }),
-  passes: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]),
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('chunks'), play: Object.freeze(['add']) }),
+  passes: Object.freeze({ order: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]) }),
+  play: Object.freeze({
+    flow: /** @type {const} */ ('chunks'),
+    operations: Object.freeze(['add']),
+    // A client that prepares its chunks is a part of what is compared.
+    clientWorks: true,
   }),
   amounts: (/** @type {PlanFields} */ t) => ({
     play: 'read',
     counters: t.counters,
     expected: (/** @type {number} */ counter) => Math.floor((t.increments - counter) / t.counters) + 1,
   }),
-  // A client that prepares its chunks is a part of what is compared.
-  clientWorks: true,
   // As published.
   defaultItems: 50_992,
   keepsKeys: true,

@@ -2,17 +2,21 @@
 import { strategy } from '../declare.js'
 import { byFunction, byScript, countersByCommand, ofCounters } from './parts.js'
 
+/** @import { Delivery, Play } from '../declare.js' */
+
 const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery', 'arrivals'])
 const chunked = Object.freeze([...options, 'chunkSize'])
 const drivers = /** @type {const} */ (['socket', 'ioredis'])
+
+/** @param {Delivery} delivery @param {Play['drivers']} by */
+const sent = (delivery, by) => ({ ...ofCounters.play, delivery, drivers: by })
 
 export const counterLoop = strategy({
   ...ofCounters,
   name: 'counter-loop',
   title: 'increments one by one, each after the reply to the one before it',
   options,
-  drivers,
-  delivery: 'one',
+  play: sent('one', drivers),
   operations: countersByCommand,
 })
 
@@ -21,8 +25,7 @@ export const counterPipeline = strategy({
   name: 'counter-pipeline',
   title: 'increments in chunks, a pipeline each',
   options: chunked,
-  drivers,
-  delivery: 'pipeline',
+  play: sent('pipeline', drivers),
   operations: countersByCommand,
 })
 
@@ -31,8 +34,7 @@ export const counterAutoPipeline = strategy({
   name: 'counter-auto-pipeline',
   title: 'a chunk of calls at once, which ioredis puts into pipelines by itself',
   options: chunked,
-  drivers: ['ioredis'],
-  delivery: 'concurrent',
+  play: sent('concurrent', ['ioredis']),
   operations: countersByCommand,
 })
 
@@ -41,8 +43,7 @@ export const counterScript = strategy({
   name: 'counter-script',
   title: 'increments in chunks, a script call each',
   options: chunked,
-  drivers,
-  delivery: 'call',
+  play: sent('call', drivers),
   operations: byScript,
 })
 
@@ -51,8 +52,7 @@ export const counterFunction = strategy({
   name: 'counter-function',
   title: 'increments in chunks, a function call each',
   options: chunked,
-  drivers,
-  delivery: 'call',
+  play: sent('call', drivers),
   variants: { FUNCTION: [{ command: 'FUNCTION', since: 'Redis 7.0' }] },
   operations: byFunction,
 })
@@ -62,7 +62,6 @@ export const counterTransaction = strategy({
   name: 'counter-transaction',
   title: 'increments in chunks, a transaction each',
   options: chunked,
-  drivers,
-  delivery: 'transaction',
+  play: sent('transaction', drivers),
   operations: countersByCommand,
 })

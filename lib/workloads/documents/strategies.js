@@ -42,15 +42,16 @@ const keys = (type, bytes) => (/** @type {PlanFields} */ t) => ({
 const common = Object.freeze({
   workload: /** @type {const} */ ('documents'),
   options: Object.freeze(['connections', 'order', 'arrivals', 'requests']),
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['update']) }),
+  play: Object.freeze({
+    flow: /** @type {const} */ ('clients'),
+    operations: Object.freeze(['update']),
+    // Reading a document is part of an update.
+    clientWorks: true,
   }),
-  fill: 'load',
+  fill: Object.freeze({ play: 'load' }),
   updates: updates(false),
   defaultItems: 1000,
   keepsKeys: true,
-  // Reading a document is part of an update.
-  clientWorks: true,
   rules: Object.freeze(
     /** @type {Rule[]} */ ([
       (s, named) => s.cluster && `${named('cluster')}: documents are on one server, with or without replicas`,

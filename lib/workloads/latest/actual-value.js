@@ -7,8 +7,8 @@ import {
   countersOfSets,
   extraSetKeys,
   ofSortedSets,
+  play,
   rankItems,
-  roles,
   setKeys,
   value,
   workload,
@@ -54,21 +54,25 @@ export const actualValue = strategy({
     extra: extraSetKeys(t, valueRankBytes + t.valueBytesStored),
   }),
   operations: (t, k) => ({ store: rankItems(t, k, value(t)) }),
-  roles,
-  // No GETs. The newest values of several sets are known only when all sets have answered, so they are kept until then.
-  fetch: (t, k) => ({
-    asks: asksOfSets(t, k, {
-      members: 'values',
-      scored: t.limit > 0 && t.sets > 1 ? 'scored' : 'scored-values',
+  play,
+  read: {
+    // No GETs. The newest values of several sets are known only when all sets have answered, so they are kept until then.
+    fetch: (t, k) => ({
+      asks: asksOfSets(t, k, {
+        members: 'values',
+        scored: t.limit > 0 && t.sets > 1 ? 'scored' : 'scored-values',
+      }),
+      value: null,
+      dated: true,
+      unique: false,
     }),
-    value: null,
-    dated: true,
-    unique: false,
-  }),
-  check: (t, k) => [
-    byScore('present', [k.set, many(value(t))]),
-    ...k.extra.map((set) => byScore('members', [set, many(value(t))])),
-  ],
-  counters: (_, k) => countersOfSets(k),
+    counters: (_, k) => countersOfSets(k),
+  },
+  check: {
+    items: (t, k) => [
+      byScore('present', [k.set, many(value(t))]),
+      ...k.extra.map((set) => byScore('members', [set, many(value(t))])),
+    ],
+  },
   repeat: 'safe',
 })

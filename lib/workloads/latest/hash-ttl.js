@@ -12,7 +12,7 @@ import {
   strategy,
   sum,
 } from '../declare.js'
-import { roles, value, workload } from './parts.js'
+import { play, value, workload } from './parts.js'
 
 /** @import { LatestFields as PlanFields } from './plan-fields.js' */
 
@@ -64,17 +64,21 @@ export const hashTtl = strategy({
             }),
           ],
   }),
-  roles,
-  fetch: (t, k) => ({
-    asks: [
-      sum('cardinality', 'HLEN', [k.bucket], { keys: bucketsRead(t) }),
-      ids('HGETALL', [k.bucket], 'pairs', { keys: bucketsRead(t) }),
-    ],
-    value: null,
-    dated: false,
-    unique: false,
-  }),
-  ids: () => field,
-  check: (_, k) => [byCommand('values', 'HMGET', [k.bucket, many(field)])],
+  play,
+  read: {
+    fetch: (t, k) => ({
+      asks: [
+        sum('cardinality', 'HLEN', [k.bucket], { keys: bucketsRead(t) }),
+        ids('HGETALL', [k.bucket], 'pairs', { keys: bucketsRead(t) }),
+      ],
+      value: null,
+      dated: false,
+      unique: false,
+    }),
+    ids: () => field,
+  },
+  check: {
+    items: (_, k) => [byCommand('values', 'HMGET', [k.bucket, many(field)])],
+  },
   repeat: 'safe',
 })

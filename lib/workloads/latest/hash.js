@@ -5,8 +5,8 @@ import {
   countersOfSets,
   extraSetKeys,
   ofSortedSets,
+  play,
   rankItems,
-  roles,
   setKeys,
   ttl,
   value,
@@ -41,15 +41,19 @@ export const hash = strategy({
   operations: (t, k) => ({
     store: rankItems(t, k, k.hash, [each('EVALSHA', [storeHash, 1, k.hash, ttl(t), value(t)])]),
   }),
-  roles,
-  fetch: (t, k) => ({
-    asks: asksOfSets(t, k, { members: 'members', scored: 'scored' }),
-    value: { name: 'HGET', after: ['value'], many: false },
-    dated: true,
-    unique: false,
-  }),
-  ids: (k) => k.hash,
-  check: (_, k) => checkRanked(k, k.hash),
-  counters: (_, k) => countersOfSets(k),
+  play,
+  read: {
+    fetch: (t, k) => ({
+      asks: asksOfSets(t, k, { members: 'members', scored: 'scored' }),
+      value: { name: 'HGET', after: ['value'], many: false },
+      dated: true,
+      unique: false,
+    }),
+    ids: (k) => k.hash,
+    counters: (_, k) => countersOfSets(k),
+  },
+  check: {
+    items: (_, k) => checkRanked(k, k.hash),
+  },
   repeat: 'safe',
 })

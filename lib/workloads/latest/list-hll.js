@@ -21,20 +21,26 @@ export const listHll = strategy({
       gather('PFADD', [k.count, many(k.item)], { max: t.maxMembers }),
     ],
   }),
-  fetch: (t, k) => ({
-    asks: [...asksOfList(t, k), sum('pfcount', 'PFCOUNT', [earlier(k.count)])],
-    value: get,
-    dated: false,
-    unique: true,
-  }),
-  unchecked: () => ['the HyperLogLogs, which count ids and name none'],
-  counters: (_, k) => [
-    {
-      structure: 'PFCOUNT',
-      nature: 'approximate, of the minute before',
-      name: 'PFCOUNT',
-      args: [earlier(k.count)],
-    },
-    ...countersOfList(k),
-  ],
+  read: {
+    ids: (k) => k.item,
+    fetch: (t, k) => ({
+      asks: [...asksOfList(t, k), sum('pfcount', 'PFCOUNT', [earlier(k.count)])],
+      value: get,
+      dated: false,
+      unique: true,
+    }),
+    counters: (_, k) => [
+      {
+        structure: 'PFCOUNT',
+        nature: 'approximate, of the minute before',
+        name: 'PFCOUNT',
+        args: [earlier(k.count)],
+      },
+      ...countersOfList(k),
+    ],
+  },
+  check: {
+    ...asList.check,
+    unchecked: () => ['the HyperLogLogs, which count ids and name none'],
+  },
 })

@@ -1,6 +1,6 @@
 // Each value under its own key; the ids in a list that is cut to the newest.
 import { byId, every, family, gather, get, ids, inList, many, strategy, sum } from '../declare.js'
-import { itemKeys, keep, roles, storeItem, workload } from './parts.js'
+import { itemKeys, keep, play, storeItem, workload } from './parts.js'
 
 /**
  * @import { LatestFields as PlanFields } from './plan-fields.js'
@@ -42,10 +42,10 @@ export const countersOfList = (k) => [
 /** What a list and one with a HyperLogLog share. */
 export const asList = Object.freeze({
   workload,
-  roles,
-  ids: (/** @type {ListKeys} */ k) => k.item,
-  check: (/** @type {PlanFields} */ t, /** @type {ListKeys} */ k) => [byId, inList(k.list, t.kept)],
-  keepsNewest: true,
+  play,
+  check: {
+    items: (/** @type {PlanFields} */ t, /** @type {ListKeys} */ k) => [byId, inList(k.list, t.kept)],
+  },
   repeat: /** @type {const} */ ('safe'),
 })
 
@@ -62,6 +62,9 @@ export const list = strategy({
   flags: [{ name: 'sl', help: 'a list instead of the sorted set' }],
   keys: listKeys,
   operations: (t, k) => ({ store: storeInList(t, k) }),
-  fetch: (t, k) => ({ asks: asksOfList(t, k), value: get, dated: false, unique: true }),
-  counters: (_, k) => countersOfList(k),
+  read: {
+    fetch: (t, k) => ({ asks: asksOfList(t, k), value: get, dated: false, unique: true }),
+    ids: (k) => k.item,
+    counters: (_, k) => countersOfList(k),
+  },
 })

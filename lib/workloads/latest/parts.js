@@ -45,10 +45,7 @@ const fetchItems = script('fetch-latest-items', {
 const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
 
 export const workload = /** @type {const} */ ('latest')
-export const roles = Object.freeze({
-  writer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['store'] }),
-  consumer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['fetch'] }),
-})
+export const play = Object.freeze({ flow: /** @type {const} */ ('ticks'), operations: ['store'] })
 /** The shared options about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 

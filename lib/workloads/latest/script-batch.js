@@ -1,6 +1,6 @@
 // Written through lua/store-items.lua: one call a set and batch. Cut only when --max-members was asked for.
 import { countAndOne, gather, many, script, strategy, time } from '../declare.js'
-import { itemKeys, keepSets, setKeys, value, workload } from './parts.js'
+import { itemKeys, keepSets, play, setKeys, value, workload } from './parts.js'
 import { ofRankedItems } from './sorted-set.js'
 
 /** @param {string} name */
@@ -18,7 +18,6 @@ export const scriptBatch = strategy({
   },
   flags: [{ name: 'ws', help: 'write with lua/store-items.lua, one call per chunk' }],
   options: ['sortedSets', 'placement', 'script'],
-  oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
   operations: (t, k) => ({
     store: keepSets(
@@ -37,4 +36,5 @@ export const scriptBatch = strategy({
     ),
   }),
   ...ofRankedItems,
+  play: { ...play, oneSlot: true },
 })

@@ -1,6 +1,6 @@
 // Written through lua/store-item.lua: one call an item.
 import { each, script, strategy, time } from '../declare.js'
-import { itemKeys, keepSets, setKeys, ttl, value, workload } from './parts.js'
+import { itemKeys, keepSets, play, setKeys, ttl, value, workload } from './parts.js'
 import { ofRankedItems } from './sorted-set.js'
 
 const storeItem = script('store-item', { calls: ['SETEX', 'ZADD'] })
@@ -17,7 +17,6 @@ export const scriptItem = strategy({
   },
   flags: [{ name: 'sk', help: 'write with lua/store-item.lua, one call per item' }],
   options: ['sortedSets', 'placement'],
-  oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
   operations: (t, k) => ({
     store: keepSets(
@@ -35,4 +34,5 @@ export const scriptItem = strategy({
     ),
   }),
   ...ofRankedItems,
+  play: { ...play, oneSlot: true },
 })

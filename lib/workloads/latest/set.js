@@ -1,6 +1,6 @@
 // Each value under its own key; the ids in one set a minute.
 import { byCommand, byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
-import { itemKeys, keep, minuteKeys, roles, storeItem, workload } from './parts.js'
+import { itemKeys, keep, minuteKeys, play, storeItem, workload } from './parts.js'
 
 /**
  * @import { Family } from '../declare.js'
@@ -39,23 +39,27 @@ export const set = strategy({
       gather('SADD', [k.minute, many(k.item)], { max: t.maxMembers }),
     ],
   }),
-  roles,
-  // The members of this minute's set and of the one before.
-  fetch: (t, k) => ({
-    asks: [
-      sum('cardinality', 'SCARD', [k.minute]),
-      sum('scard_minute_before', 'SCARD', [earlier(k.minute)]),
-      members(t, k.minute),
-      members(t, earlier(k.minute)),
+  play,
+  read: {
+    // The members of this minute's set and of the one before.
+    fetch: (t, k) => ({
+      asks: [
+        sum('cardinality', 'SCARD', [k.minute]),
+        sum('scard_minute_before', 'SCARD', [earlier(k.minute)]),
+        members(t, k.minute),
+        members(t, earlier(k.minute)),
+      ],
+      value: get,
+      dated: false,
+      unique: true,
+    }),
+    ids: (k) => k.item,
+    counters: (_, k) => [
+      { structure: 'SCARD', nature: 'exact, of the minute before', name: 'SCARD', args: [earlier(k.minute)] },
     ],
-    value: get,
-    dated: false,
-    unique: true,
-  }),
-  ids: (k) => k.item,
-  check: (_, k) => [byId, byCommand('members', 'SMISMEMBER', [k.minute, many(k.item)])],
-  counters: (_, k) => [
-    { structure: 'SCARD', nature: 'exact, of the minute before', name: 'SCARD', args: [earlier(k.minute)] },
-  ],
+  },
+  check: {
+    items: (_, k) => [byId, byCommand('members', 'SMISMEMBER', [k.minute, many(k.item)])],
+  },
   repeat: 'safe',
 })

@@ -7,8 +7,8 @@ import {
   extraSetKeys,
   itemKeys,
   ofSortedSets,
+  play,
   rankItems,
-  roles,
   setKeys,
   storeItem,
   workload,
@@ -40,15 +40,19 @@ export const checkRanked = (k, member) => [
 
 /** How strategies are read, checked and repeated that keep each value under its own key and the ids in sorted sets. */
 export const ofRankedItems = /** @type {const} */ ({
-  roles,
-  modes: ['manual', 'script'],
-  fetch: fetchOfSets,
-  /** @param {RankedKeys} k */
-  ids: (k) => k.item,
-  /** @param {PlanFields} _ @param {RankedKeys} k */
-  check: (_, k) => checkRanked(k, k.item),
-  /** @param {PlanFields} _ @param {RankedKeys} k */
-  counters: (_, k) => countersOfSets(k),
+  play,
+  read: {
+    modes: ['manual', 'script'],
+    fetch: fetchOfSets,
+    /** @param {RankedKeys} k */
+    ids: (k) => k.item,
+    /** @param {PlanFields} _ @param {RankedKeys} k */
+    counters: (_, k) => countersOfSets(k),
+  },
+  check: {
+    /** @param {PlanFields} _ @param {RankedKeys} k */
+    items: (_, k) => checkRanked(k, k.item),
+  },
   repeat: 'safe',
 })
 

@@ -1,6 +1,6 @@
 // One stream that holds ids and values and is cut to about the newest.
 import { each, family, ids, label, oldest, strategy, sum } from '../declare.js'
-import { keep, roles, value, workload } from './parts.js'
+import { keep, play, value, workload } from './parts.js'
 
 const entryBytes = 40
 const entrySlack = 1.25
@@ -31,20 +31,22 @@ export const stream = strategy({
       }),
     ],
   }),
-  roles,
-  // Newest first. A stream is cut to about its length, so the oldest may be there twice.
-  fetch: (t, k) => ({
-    asks: [
-      sum('cardinality', 'XLEN', [k.stream]),
-      ids('XREVRANGE', [k.stream, '+', oldest, ...(t.limit > 0 ? ['COUNT', t.limit] : [])], 'entries'),
+  play,
+  read: {
+    // Newest first. A stream is cut to about its length, so the oldest may be there twice.
+    fetch: (t, k) => ({
+      asks: [
+        sum('cardinality', 'XLEN', [k.stream]),
+        ids('XREVRANGE', [k.stream, '+', oldest, ...(t.limit > 0 ? ['COUNT', t.limit] : [])], 'entries'),
+      ],
+      value: null,
+      dated: true,
+      unique: true,
+    }),
+    ids: () => label('item:{n}'),
+    counters: (_, k) => [
+      { structure: 'XLEN', nature: 'about the length asked for, fresh', name: 'XLEN', args: [k.stream] },
     ],
-    value: null,
-    dated: true,
-    unique: true,
-  }),
-  ids: () => label('item:{n}'),
-  counters: (_, k) => [
-    { structure: 'XLEN', nature: 'about the length asked for, fresh', name: 'XLEN', args: [k.stream] },
-  ],
+  },
   repeat: 'safe',
 })

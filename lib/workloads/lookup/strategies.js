@@ -13,9 +13,9 @@ import { ttl, valueBody } from '../latest/parts.js'
 // With a key of 10 characters, on Redis 7.0.15 with jemalloc.
 const keyBytes = 72
 
-/** @param {...string} play */
-const roles = (...play) =>
-  Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play }) })
+/** @param {...string} operations */
+const play = (...operations) =>
+  Object.freeze({ flow: /** @type {const} */ ('clients'), operations, anyServer: true })
 
 /** @type {readonly Rule[]} */
 const rules = [
@@ -56,9 +56,8 @@ const common = {
     set: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
     del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
-  fill: 'set',
+  fill: { play: 'set' },
   rules,
-  anyServer: true,
   keepsKeys: true,
   /** @type {Declaration['reasons']} */
   reasons: ({ miss = 0 }, { clients, churn }) =>
@@ -77,14 +76,14 @@ export const lookupGet = strategy({
   ...common,
   name: 'lookup-get',
   title: 'GET of one key of many',
-  roles: roles('get'),
+  play: play('get'),
 })
 
 export const lookupSet = strategy({
   ...common,
   name: 'lookup-set',
   title: 'SET of one key of many',
-  roles: roles('set'),
+  play: play('set'),
 })
 
 export const lookupMix = strategy({
@@ -92,5 +91,5 @@ export const lookupMix = strategy({
   name: 'lookup-mix',
   title: 'SET, GET and DEL of one key of many, in a ratio',
   options: [...common.options, 'ratio'],
-  roles: roles('set', 'get', 'del'),
+  play: play('set', 'get', 'del'),
 })

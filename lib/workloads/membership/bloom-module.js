@@ -42,5 +42,8 @@ export const membershipBloomModule = strategy({
     add: [each('BF.ADD', [k.key, wholeId(t.ids)], added)],
     test: [each('BF.EXISTS', [k.key, wholeId(t.ids)], there)],
   }),
-  prepare: { play: 'reserve', count: (/** @type {PlanFields} */ { partitions }) => partitions },
+  passes: {
+    ...filter.passes,
+    prepare: { play: 'reserve', count: (/** @type {PlanFields} */ { partitions }) => partitions },
+  },
 })

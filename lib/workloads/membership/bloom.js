@@ -26,8 +26,8 @@ const tolerance = 2
 export const filter = Object.freeze({
   ...exact,
   options: [...exact.options, 'falsePositives'],
-  roles: { writer: { flow: /** @type {const} */ ('passes'), play: ['add', 'test'] } },
-  passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
+  play: { flow: /** @type {const} */ ('passes'), operations: ['add', 'test'] },
+  passes: { order: [...exact.passes.order, { name: 'others', play: 'test', beyond: true }] },
   /** @type {Declaration['reasons']} */
   reasons: (_counts, plan, [misses, hits, others]) => {
     if (!misses) return []

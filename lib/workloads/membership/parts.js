@@ -52,14 +52,14 @@ const rules = [
 export const exact = Object.freeze({
   workload: /** @type {const} */ ('membership'),
   options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot', 'fill', 'arrivals']),
-  fills: Object.freeze([Object.freeze({ play: 'add', count: null })]),
-  passes: Object.freeze([
-    Object.freeze({ name: 'misses', play: 'add' }),
-    Object.freeze({ name: 'hits', play: 'add' }),
-  ]),
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('passes'), play: Object.freeze(['add']) }),
+  fill: Object.freeze({ several: Object.freeze([Object.freeze({ play: 'add', count: null })]) }),
+  passes: Object.freeze({
+    order: Object.freeze([
+      Object.freeze({ name: 'misses', play: 'add' }),
+      Object.freeze({ name: 'hits', play: 'add' }),
+    ]),
   }),
+  play: Object.freeze({ flow: /** @type {const} */ ('passes'), operations: Object.freeze(['add']) }),
   keepsKeys: true,
   rules,
   /** @type {Declaration['reasons']} */

@@ -172,32 +172,36 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
   )
   const idOf = (/** @type {Record<string, Family>} */ k) => k[id] ?? label(id)
   return {
-    fetch: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
-      asks: [
-        sum(...countedBy[k[key].type], [k[key]]),
-        ids(
-          name,
-          [k[key], ...args.map((parts) => allAtoms(t, parts))].map((arg) =>
-            Array.isArray(arg) && arg.length === 1 ? arg[0] : arg,
+    read: {
+      fetch: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
+        asks: [
+          sum(...countedBy[k[key].type], [k[key]]),
+          ids(
+            name,
+            [k[key], ...args.map((parts) => allAtoms(t, parts))].map((arg) =>
+              Array.isArray(arg) && arg.length === 1 ? arg[0] : arg,
+            ),
+            shape,
           ),
-          shape,
-        ),
-      ],
-      value: valueCommand,
-      dated: isRanked && shape === 'scored',
-      unique: k[key].type === 'list' || key.includes('{minute}'),
-    }),
-    ids: idOf,
-    check: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
-      const inHash = byCommand('values', 'HMGET', [k[key], many(idOf(k))])
-      if (valueCommand === null) return [inHash]
-      const command = { zset: 'ZMSCORE', set: 'SMISMEMBER' }[k[key].type]
-      return [byId, ...(command ? [byCommand('members', command, [k[key], many(idOf(k))])] : [])]
+        ],
+        value: valueCommand,
+        dated: isRanked && shape === 'scored',
+        unique: k[key].type === 'list' || key.includes('{minute}'),
+      }),
+      ids: idOf,
+      counters: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
+        const [, command] = countedBy[k[key].type]
+        return [{ structure: command, nature: 'of the model', name: command, args: [k[key]] }]
+      },
     },
-    unchecked: () => (type === 'list' ? [`the ids in the list ${key}`] : []),
-    counters: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
-      const [, command] = countedBy[k[key].type]
-      return [{ structure: command, nature: 'of the model', name: command, args: [k[key]] }]
+    check: {
+      items: (/** @type {PlanFields} */ _, /** @type {Record<string, Family>} */ k) => {
+        const inHash = byCommand('values', 'HMGET', [k[key], many(idOf(k))])
+        if (valueCommand === null) return [inHash]
+        const command = { zset: 'ZMSCORE', set: 'SMISMEMBER' }[k[key].type]
+        return [byId, ...(command ? [byCommand('members', command, [k[key], many(idOf(k))])] : [])]
+      },
+      unchecked: () => (type === 'list' ? [`the ids in the list ${key}`] : []),
     },
   }
 }

@@ -44,14 +44,16 @@ const fields = /** @type {const} */ ({
   title: 'string',
   keys: 'function',
   operations: 'function',
-  fetch: 'function',
-  ids: 'function',
-  check: 'function',
-  counters: 'function',
+  read: 'object',
+  check: 'object',
   repeat: 'string',
-  keepsNewest: 'boolean',
   meets: 'object',
 })
+/** Those of its parts. @type {Record<string, Record<string, string>>} */
+const parts = {
+  read: { fetch: 'function', ids: 'function', counters: 'function' },
+  check: { items: 'function', unchecked: 'function' },
+}
 const needed = /** @type {const} */ (['title', 'keys', 'operations'])
 
 /** @param {string} path @param {string} text */
@@ -108,6 +110,28 @@ const located = (lines, make) => {
   }
 }
 
+/** Which part a field belongs to, as in ` (read.fetch)`. @param {string} name */
+const placeOf = (name) => {
+  const part = Object.keys(parts).find((one) => Object.hasOwn(parts[one], name))
+  return part ? `; write ${part}: { ${name} }` : ''
+}
+
+/**
+ * @param {object} found
+ * @param {Readonly<Record<string, string>>} types
+ * @param {Lines} lines
+ * @param {string} [of]
+ */
+const checkFields = (found, types, lines, of = '') => {
+  for (const [name, given] of Object.entries(found)) {
+    const type = types[name]
+    const hint = (of === '' && placeOf(name)) || didYouMean(name, Object.keys(types))
+    if (!type) lines.refuse(lines.ofField(name), `unknown field ${of}${name}${hint}`)
+    if (typeof given !== type)
+      lines.refuse(lines.ofField(name), `${of}${name} must be ${type === 'object' ? 'an' : 'a'} ${type}`)
+  }
+}
+
 /** @param {string} path @param {Lines} lines */
 const fieldsIn = (path, lines) => {
   const exported = located(lines, () => require(resolve(path)))
@@ -119,26 +143,27 @@ const fieldsIn = (path, lines) => {
     )
   const found = located(lines, () => make(lines.words()))
   if (typeof found !== 'object' || found === null) lines.refuse('1', 'its function returns no declaration')
-  for (const [name, given] of Object.entries(found)) {
-    const type = fields[/** @type {keyof typeof fields} */ (name)]
-    if (!type)
-      lines.refuse(lines.ofField(name), `unknown field ${name}${didYouMean(name, Object.keys(fields))}`)
-    if (typeof given !== type) lines.refuse(lines.ofField(name), `${name} must be a ${type}`)
-  }
+  checkFields(found, fields, lines)
+  for (const [name, of] of Object.entries(parts))
+    if (found[name]) checkFields(found[name], of, lines, `${name}.`)
+  if (found.read && !found.read.fetch) lines.refuse(lines.ofField('read'), 'read.fetch is missing')
+  if (found.check && !found.check.items) lines.refuse(lines.ofField('check'), 'check.items is missing')
   const fault = found.meets && firstFault(found.meets, meetsSchema)
   if (fault) lines.refuse(lines.ofField('meets'), `meets: ${fault.sentence}`)
   for (const name of needed) if (found[name] === undefined) lines.refuse('1', `${name} is missing`)
   return found
 }
 
-/** Functions whose errors name a line. @param {Record<string, any>} found @param {Lines} lines */
+/** Functions whose errors name a line. @param {Record<string, any>} found @param {Lines} lines @returns {Record<string, any>} */
 const guarded = (found, lines) =>
   Object.fromEntries(
     Object.entries(found).map(([name, given]) => [
       name,
       typeof given === 'function'
         ? (/** @type {any[]} */ ...args) => located(lines, () => given(...args))
-        : given,
+        : parts[name] && given
+          ? guarded(given, lines)
+          : given,
     ]),
   )
 
@@ -225,7 +250,7 @@ const checkDeclared = (declared, lines) => {
     } catch (error) {
       lines.refuse(lines.lineOf(command), /** @type {Error} */ (error).message)
     }
-  const { asks = [] } = declared.fetch?.(t, k) ?? {}
+  const { asks = [] } = declared.read?.fetch(t, k) ?? {}
   for (const { name, args } of asks)
     if (!args.some((/** @type {any} */ arg) => families.includes(arg?.all) || familyIsOurs(families, arg)))
       lines.refuse(lines.ofField('fetch'), `${name} reads no key of keys`)

@@ -74,7 +74,7 @@ export const loadModel = (source, option = '--model: ') => {
     basename(path, extname(path)).toLowerCase(),
     areReads,
   )
-  if (areReads && declared.picks === null)
+  if (areReads && declared.mix === null)
     throw new OptionError(`${option}${plainText(path)} has no mix, of which only the reads are to be sent`)
   return registered(declared, place, { model: source })
 }

@@ -19,6 +19,7 @@ import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, 
 
 /**
  * @import { Place } from './template.js'
+ * @import { Mix } from '../declare.js'
  * @import { MixCommand, MixKey } from './mix.js'
  */
 
@@ -191,21 +192,20 @@ export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
   const commands = data.mix.map((/** @type {any} */ { command, share }, /** @type {number} */ i) =>
     commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
   )
-  const whole = {
-    ...declarationOfMix({ name, title, keys, commands }),
-    mix: {
-      run: data.run ?? {},
-      commands: commands.map(({ name: command, share, firstKey: { pattern } }) => ({
-        name: command,
-        share,
-        pattern,
-        reads: isRead(command),
-      })),
-    },
+  /** @type {Mix} */
+  const file = {
+    run: data.run ?? {},
+    commands: commands.map(({ name: command, share, firstKey: { pattern } }) => ({
+      name: command,
+      share,
+      pattern,
+      reads: isRead(command),
+    })),
   }
+  const whole = declarationOfMix({ name, title, keys, commands, file })
   if (!onlyReads) return whole
   const reads = commands.filter((command) => isRead(command.name))
   if (reads.length === 0) refuse(place(['mix']), 'has no command that only reads')
   // About the same keys: what wrote them is the same model.
-  return { ...declarationOfMix({ name, title, keys, commands: reads }), model: whole.model }
+  return { ...declarationOfMix({ name, title, keys, commands: reads, file: null }), model: whole.model }
 }

@@ -9,6 +9,7 @@ import { modelDeclaration } from './model.js'
 import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 
 /**
+ * @import { Mix } from '../declare.js'
  * @import { Family, Variable } from '../declare.js'
  * @import { OwnFields as PlanFields } from './plan-fields.js'
  * @import { Placeholder } from './template.js'
@@ -33,7 +34,8 @@ import { mixPattern, mixPlaceholders, templateParts } from './template.js'
  * @property {number} share
  * @property {'safe' | 'never'} repeat
  *
- * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, commands: readonly MixCommand[] }} Mix
+ * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, commands: readonly MixCommand[], file: Mix | null }} MixParts what its
+ *   file says; null: its reads alone
  */
 
 const span = 2 ** 32
@@ -224,8 +226,8 @@ const placesOf = (elements) => {
   }
 }
 
-/** @param {Mix} mix */
-export const declarationOfMix = ({ name, title, keys, commands }) => {
+/** @param {MixParts} mix */
+export const declarationOfMix = ({ name, title, keys, commands, file }) => {
   const schedules = /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */ (new Map())
   const scheduleFor = (/** @type {number} */ seed) => {
     const known = schedules.get(seed) ?? mixScheduleOf(commands, seed)
@@ -289,7 +291,7 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
   return modelDeclaration({
     name,
     title,
-    roles: Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: plays }) }),
+    play: Object.freeze({ flow: /** @type {const} */ ('clients'), operations: plays }),
     options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
     defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
     rules: [(s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model'],
@@ -299,8 +301,8 @@ export const declarationOfMix = ({ name, title, keys, commands }) => {
       ...Object.fromEntries(commands.map((command, i) => [plays[i], [commandOf(t, k, command)]])),
       ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
     }),
-    picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks(),
-    fills: fills.map(({ play, count }) => ({ play, count })),
+    mix: { file, picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks() },
+    fill: { several: fills.map(({ play, count }) => ({ play, count })) },
     repeat: 'safe',
   })
 }

@@ -3,18 +3,17 @@ import { createHash } from 'node:crypto'
 import { anyPlan } from '../any-plan.js'
 import { strategy } from '../declare.js'
 import { familiesOf } from '../derive.js'
-import { roles } from '../latest/parts.js'
+import { play } from '../latest/parts.js'
 import { announcedKey } from './patterns.js'
 import { planFieldsOf } from './plan-fields.js'
 
 /**
- * @import { Command, Declaration, Declared, Fields, Keys, Rule } from '../declare.js'
+ * @import { Command, Declaration, Fields, Keys, Rule, Wording } from '../declare.js'
  * @import { NeedName } from '../needs.js'
  * @import { AnnouncedKey } from './patterns.js'
  * @import { OwnFields } from './plan-fields.js'
  *
- * @typedef {Declared<OwnFields, any>} OwnDeclared
- * @typedef {Pick<OwnDeclared, 'name' | 'title' | 'keys' | 'operations'> & Partial<OwnDeclared>} ModelFields
+ * @typedef {Partial<Wording<OwnFields, any>> & Pick<Wording<OwnFields, any>, 'name' | 'title' | 'keys' | 'operations'>} ModelFields
  *
  * @typedef {Record<string, string>} Source the option that names it, and its text
  *
@@ -31,10 +30,10 @@ import { planFieldsOf } from './plan-fields.js'
 export const sampleFields = () => planFieldsOf({ ...anyPlan, sets: [''], extraSets: [] })
 
 /** Equal for equal keys, commands and reads, in whatever file. @param {ModelFields} fields */
-const digestOf = ({ keys, operations, fetch = null }) => {
+const digestOf = ({ keys, operations, read }) => {
   const t = sampleFields()
   const k = keys(t)
-  const parts = [k, operations(t, k), fetch?.(t, k) ?? null]
+  const parts = [k, operations(t, k), read?.fetch(t, k) ?? null]
   // What is counted of replies changes nothing in the target.
   const text = JSON.stringify(parts, (name, value) =>
     name === 'counts' || name === 'number' ? undefined : typeof value === 'function' ? String(value) : value,
@@ -58,7 +57,7 @@ export const scriptsRule = (unread) => (s) =>
 /** @param {ModelFields & { meets?: readonly NeedName[] }} fields */
 export const modelDeclaration = ({ meets, ...fields }) =>
   strategy({
-    roles,
+    play,
     repeat: 'never',
     ...(meets && { choice: { label: fields.name, meets, expiry: 'its own rules', use: fields.title } }),
     ...fields,

@@ -88,7 +88,7 @@ export const queryIndex = strategy({
       ],
     }
   },
-  indexing: entries,
+  fill: { ...shared.fill, indexing: entries },
 })
 
 export const queryIndexJson = strategy({
@@ -117,8 +117,8 @@ export const queryIndexJson = strategy({
       query: [ask('ZRANGE', [[head, wanted], min, max, 'BYSCORE'], { reply: 'members', once: true })],
     }
   },
-  indexing: entries,
-  clientWorks: true,
+  fill: { ...shared.fill, indexing: entries },
+  play: { ...shared.play, clientWorks: true },
 })
 
 // Fields of the first index are those of the queries; the others are what an application would ask for besides.
@@ -197,13 +197,16 @@ const bySearch = ({ name, title, type, needs, writes }) => {
         ],
       }
     },
-    indexing: (/** @type {PlanFields} */ t) => ({
-      when: t.indexWhen,
-      create: { play: 'create', count: t.indexes },
-      ready: 'ready',
-      drop: 'drop',
-      indexes: t.indexes,
-    }),
+    fill: {
+      ...shared.fill,
+      indexing: (/** @type {PlanFields} */ t) => ({
+        when: t.indexWhen,
+        create: { play: 'create', count: t.indexes },
+        ready: 'ready',
+        drop: 'drop',
+        indexes: t.indexes,
+      }),
+    },
   })
 }
 

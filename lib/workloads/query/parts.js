@@ -62,14 +62,15 @@ export const ofQueries = Object.freeze({
   }),
   /** Documents as JSON text. @param {PlanFields} t @param {{ key: Family }} k */
   texts: (t, k) => ({ load: [ask('SET', [k.key, document(t)])], update: [ask('SET', [k.key, document(t)])] }),
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['query']) }),
+  play: Object.freeze({
+    flow: /** @type {const} */ ('clients'),
+    operations: Object.freeze(['query']),
+    beside: 'update',
+    // As the published clients have it: a query that meets the script of another one fails.
+    fatal: Object.freeze(['BUSY']),
   }),
   answers: (/** @type {PlanFields} */ t) => t.answers(),
-  fill: 'load',
-  beside: 'update',
-  // As the published clients have it: a query that meets the script of another one fails.
-  fatal: Object.freeze(['BUSY']),
+  fill: Object.freeze({ play: 'load' }),
   defaultItems: 100_000,
   keepsKeys: true,
   rules: Object.freeze(

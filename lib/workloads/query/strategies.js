@@ -22,7 +22,7 @@ export const queryClient = strategy({
       ask('MGET', [many(found)], { reply: 'documents', until: 'cursor' }),
     ],
   }),
-  clientWorks: true,
+  play: { ...shared.play, clientWorks: true },
 })
 
 /** All of it in one call of a script. @param {string} name */

@@ -101,5 +101,5 @@ export const queueList = strategy({
     ...accountsOf(head),
   }),
   operations: (t, k) => ({ produce: [putJobs(t, 'LLEN', 'LPUSH', k.key, [jobOf(t)])] }),
-  workers: (t, k) => (t.confirm ? moving(t, k) : popping(t, k)),
+  queue: (t, k) => (t.confirm ? moving(t, k) : popping(t, k)),
 })

@@ -144,9 +144,7 @@ export const ofQueues = Object.freeze({
     'maxQueue',
     'whenFull',
   ]),
-  roles: Object.freeze({
-    writer: Object.freeze({ flow: /** @type {const} */ ('jobs'), play: Object.freeze(['produce']) }),
-  }),
+  play: Object.freeze({ flow: /** @type {const} */ ('jobs'), operations: Object.freeze(['produce']) }),
   defaultItems: 1000,
   keepsKeys: true,
   rules: Object.freeze(

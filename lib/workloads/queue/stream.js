@@ -30,7 +30,7 @@ export const queueStream = strategy({
     ...accountsOf(head),
   }),
   operations: (t, k) => ({ produce: [putJobs(t, 'XLEN', 'XADD', k.key, ['*', 'job', jobOf(t)])] }),
-  workers: (t, k) => {
+  queue: (t, k) => {
     const { key } = queueOf(t, k)
     return {
       promise: 'at-least-once',

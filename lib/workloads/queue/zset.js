@@ -23,7 +23,7 @@ export const queueZset = strategy({
   operations: (t, k) => ({ produce: [putJobs(t, 'ZCARD', 'ZADD', k.key, ['NX', due, jobOf(t)])] }),
   // The same job is the same member.
   repeat: 'safe',
-  workers: (t, k) => {
+  queue: (t, k) => {
     const { key, taken } = queueOf(t, k)
     return {
       promise: t.confirm ? 'at-least-once' : 'at-most-once',

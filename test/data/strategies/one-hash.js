@@ -1,7 +1,7 @@
 // A strategy of somebody's own: all values in one hash, a field an item, and a sorted set of fields beside it.
 import { byCommand, family, gather, ids, label, many, strategy, sum } from '../../../lib/workloads/declare.js'
 import { register } from '../../../lib/workloads/index.js'
-import { keep, roles, value, workload } from '../../../lib/workloads/latest/parts.js'
+import { keep, play, value, workload } from '../../../lib/workloads/latest/parts.js'
 
 const field = label('item:{n}')
 
@@ -24,16 +24,18 @@ register(
         gather('HSET', [k.values, many(field, value(t))], { max: t.maxMembers }),
       ],
     }),
-    roles,
-    fetch: (_, k) => ({
-      asks: [sum('cardinality', 'HLEN', [k.values]), ids('HGETALL', [k.values], 'pairs')],
-      value: null,
-      dated: false,
-      unique: false,
-    }),
-    ids: () => field,
-    check: (_, k) => [byCommand('values', 'HMGET', [k.values, many(field)])],
-    counters: (_, k) => [{ structure: 'HLEN', nature: 'exact, fresh', name: 'HLEN', args: [k.values] }],
+    play,
+    read: {
+      fetch: (_, k) => ({
+        asks: [sum('cardinality', 'HLEN', [k.values]), ids('HGETALL', [k.values], 'pairs')],
+        value: null,
+        dated: false,
+        unique: false,
+      }),
+      ids: () => field,
+      counters: (_, k) => [{ structure: 'HLEN', nature: 'exact, fresh', name: 'HLEN', args: [k.values] }],
+    },
+    check: { items: (_, k) => [byCommand('values', 'HMGET', [k.values, many(field)])] },
     repeat: 'safe',
   }),
 )
