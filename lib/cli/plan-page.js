@@ -1,14 +1,14 @@
 // A plan as a page that needs nothing else.
 import { writeFile } from 'node:fs/promises'
 import { planCost, planProof } from '../../charts/plan.js'
-import { nextWords, plannedLoadWords, proofWords } from '../answers/plan/plan-text.js'
+import { nextWords, plannedLoadWords, proofWords } from '../answers/plan/text.js'
 import { OptionError } from '../base/errors.js'
 import { count, micros, percent, rate as perSecond, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 
 /**
- * @import { PlanAnswer } from '../answers/plan/plan-answer.js'
+ * @import { PlanAnswer } from '../answers/plan/answer.js'
  * @import { Table } from '../report/sections.js'
  */
 

@@ -16,7 +16,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @import { Plan } from '../loads/plan.js'
  * @import { RunParts } from '../result/document.js'
  * @import { Warning } from '../measures/warnings.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'
  * @import { Sums } from './interval.js'

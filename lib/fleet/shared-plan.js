@@ -1,7 +1,7 @@
 // What the boxes of a run must have in common: the plan, and how it is played and judged.
 import { createHash } from 'node:crypto'
 import { TargetError } from '../base/errors.js'
-import { differingFields } from '../plan/announced-plan.js'
+import { differingFields } from '../plan/announcement.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'

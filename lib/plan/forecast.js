@@ -1,7 +1,7 @@
 // How much memory a plan will take of each master. Pure.
-import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 
-/** @import { AnyPlan } from '../workloads/strategy-of-plan.js' */
+/** @import { AnyPlan } from '../workloads/bound-strategy.js' */
 
 // Buffers of connections and of the replicas' feed.
 const buffersBytes = 4e6

@@ -1,15 +1,15 @@
 // Which keys are ours: the names, ranges and types that an announcement covers, and no others.
 import { anyPlan } from '../workloads/any-plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 import { familiesOf, headOf } from '../workloads/derive.js'
+import { planFieldsOf } from '../workloads/fields.js'
 import { allStrategies } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { typesOfPatterns } from '../workloads/own/patterns.js'
-import { planFieldsOf } from '../workloads/plan-fields.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Family } from '../workloads/declare.js'
- * @import { AnnouncedPlan } from './announced-plan.js'
+ * @import { AnnouncedPlan } from './announcement.js'
  */
 
 const dayMinutes = 24 * 60

@@ -7,7 +7,7 @@ import { othersBy, othersIn } from './others.js'
 /**
  * @import { NodeTotals } from '../measures/nodes.js'
  * @import { Plan } from '../loads/plan.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Idle, Unknown } from './idle-cost.js'
  * @import { Presence } from './presence.js'
  */

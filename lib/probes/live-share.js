@@ -4,7 +4,7 @@ import { shortestS } from '../traffic/lifetimes.js'
 import { hasDead, leastAlive } from '../traffic/live-items.js'
 
 /**
- * @import { AnnouncedPlan } from '../plan/announced-plan.js'
+ * @import { AnnouncedPlan } from '../plan/announcement.js'
  * @import { Fetched } from '../loads/fetches/fetch.js'
  */
 

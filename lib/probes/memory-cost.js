@@ -5,7 +5,7 @@ import { shortestS } from '../traffic/lifetimes.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  */
 
 /** Tables and buffers that a server grows by itself: below this, on each master, they would pass for the items'. */

@@ -6,7 +6,7 @@ import { bytes, plainText, rate } from '../base/units.js'
 /**
  * @import { Plan } from '../loads/plan.js'
  * @import { CommandUse } from '../wire/info.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  *
  * @typedef {object} RoleTotals what the nodes of a role did in the same time
  * @property {number} nodes

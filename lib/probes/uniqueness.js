@@ -1,11 +1,11 @@
 // How many unique items each structure counts, side by side: exact or not, current or up to a minute old, and the error
 // against the number known from the plan.
 
-import { structuresOf } from '../workloads/strategy-of-plan.js'
+import { structuresOf } from '../workloads/bound-strategy.js'
 
 /**
- * @import { AnnouncedPlan } from '../plan/announced-plan.js'
- * @import { AnyPlan } from '../workloads/strategy-of-plan.js'
+ * @import { AnnouncedPlan } from '../plan/announcement.js'
+ * @import { AnyPlan } from '../workloads/bound-strategy.js'
  *
  * @typedef {object} Counter
  * @property {string} name

@@ -5,7 +5,7 @@ import { isDrawn } from '../traffic/items.js'
 import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
 import { itemOfValue, payloadMatcher, stampBytes } from '../traffic/payload.js'
 import { scoreIn } from '../wire/id-list.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 
 /**
  * @import { ReadPlan } from '../loads/fetches/plan.js'

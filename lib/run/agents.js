@@ -4,8 +4,8 @@ import { unlessInterrupted } from '../base/interrupts.js'
 import { count, several } from '../base/units.js'
 import { namesOfKind } from '../loads/names.js'
 import { workWords } from '../loads/workers/words.js'
+import { refuseRival } from '../servers/announcements.js'
 import { leases } from '../servers/leases.js'
-import { refuseRival } from '../servers/plan-key.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
 
 /**
@@ -16,7 +16,7 @@ import { keepsPlans } from '../servers/unsupported-commands.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { AgentGroup } from '../servers/leases.js'
  * @import { Origin, Target } from '../servers/open.js'
- * @import { Announcement } from '../servers/plan-key.js'
+ * @import { Announcement } from '../servers/announcements.js'
  */
 
 /** @param {Settings} settings @param {Origin} origin */

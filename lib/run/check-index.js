@@ -7,7 +7,7 @@ import { noValues, plainCommand } from '../wire/encode.js'
  * @import { ReadDriver } from '../transport/read-driver.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { GatherStep } from '../workloads/step.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  *
  * @typedef {NonNullable<ReturnType<ReturnType<typeof strategyOf>['checks']>>[number]} Bound
  */

@@ -11,8 +11,8 @@ import { payloadMatcher } from '../traffic/payload.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { ReadError } from '../transport/read-driver.js'
 import { idList } from '../wire/id-list.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 import { isStrategy } from '../workloads/index.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { askMany, indexOf } from './check-index.js'
 
 /**

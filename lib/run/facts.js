@@ -3,8 +3,8 @@
 import { OptionError, TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
 import { planOf } from '../loads/plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @import { Settings } from '../../settings.js'

@@ -1,15 +1,15 @@
 // The plan by which a consumer reads: the one in the target, or the options where there is none.
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
+import { isLive } from '../loads/fetches/announcement-watch.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
-import { isLive } from '../loads/fetches/plan-watch.js'
 import { declaresWorkers, refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
-import { announcedWords } from '../plan/announced-plan.js'
-import { plansUnder } from '../servers/plan-key.js'
+import { announcedWords } from '../plan/announcement.js'
+import { plansUnder } from '../servers/announcements.js'
 
 /**
  * @import { ReaderSettings } from '../../settings.js'
- * @import { AnnouncedPlan } from '../plan/announced-plan.js'
+ * @import { AnnouncedPlan } from '../plan/announcement.js'
  * @import { Target } from '../servers/open.js'
  */
 

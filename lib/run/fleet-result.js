@@ -10,7 +10,7 @@ import { readersOfFleet } from '../fleet/readers.js'
 import { readsName } from '../measures/index.js'
 import { fleetPresence } from '../probes/presence.js'
 import { documentWith } from '../result/facts.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 
 /**
  * @import { Control } from '../fleet/control.js'

@@ -13,7 +13,7 @@ import { lengthMs } from './second.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  */
 
 // Runs of this length and longer take samples of a second.

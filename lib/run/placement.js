@@ -1,7 +1,7 @@
 // Whether several sorted sets are evenly distributed over the masters, by the current map of slots.
 import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'

@@ -10,14 +10,14 @@ import { unfilledWarnings } from '../loads/clients/fill.js'
 import { readingOf } from '../loads/index.js'
 import { planOf } from '../loads/plan.js'
 import { workAnnouncement } from '../loads/workers/plan.js'
-import { announcementOf } from '../plan/announced-plan.js'
+import { announcementOf } from '../plan/announcement.js'
 import { clockOf } from '../probes/run-clock.js'
 import { documentWith } from '../result/facts.js'
-import { announceEnded } from '../servers/plan-key.js'
+import { announceEnded } from '../servers/announcements.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
-import { strategyOf } from '../workloads/strategy-of-plan.js'
 import {
   agentWords,
   claimAgents,

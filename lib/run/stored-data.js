@@ -4,7 +4,7 @@
 import { sleep } from '../base/settlement.js'
 import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
-import { announcementOf } from '../plan/announced-plan.js'
+import { announcementOf } from '../plan/announcement.js'
 import { isLease, typesOfPlan } from '../plan/ownership.js'
 import { dataBytesIn, dataIn } from '../probes/baseline.js'
 import { scan } from '../servers/found-keys.js'

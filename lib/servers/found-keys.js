@@ -1,6 +1,6 @@
 // The keys in a target, by SCAN and the plans that are there: ours or those of others. Only reads.
 import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOfPlan } from '../plan/ownership.js'
-import { planKey, plansIn } from './plan-key.js'
+import { planKey, plansIn } from './announcements.js'
 import { ownerOf } from './topology.js'
 
 /**

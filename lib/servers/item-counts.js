@@ -2,7 +2,7 @@
 import { ownerOf } from './topology.js'
 
 /**
- * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Target } from './open.js'
  */
 /** @typedef {ReturnType<typeof strategyOf>} Strategy */

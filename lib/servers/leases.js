@@ -9,20 +9,20 @@ import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../base/errors.js'
 import { processStart } from '../base/lock.js'
 import { atMost } from '../base/timers.js'
-import { announcedWords, differingFields, leaseMs } from '../plan/announced-plan.js'
+import { announcedWords, differingFields, leaseMs } from '../plan/announcement.js'
 import { scriptBody } from '../workloads/lua.js'
 import { addressOf, endpointOf } from './address.js'
+import { announcePlan, rivalRefusal } from './announcements.js'
 import { clientOptions, withLivePassword } from './client-options.js'
 import { connectorFor } from './connector.js'
 import { disconnect } from './disconnect.js'
-import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
 
 /**
  * @import { StoredData } from '../probes/memory-cost.js'
  * @import { Target } from './open.js'
  * @import { Endpoint } from './address.js'
- * @import { Announcement } from './plan-key.js'
+ * @import { Announcement } from './announcements.js'
  * @import { Sentinels } from './sentinel.js'
  *
  * @typedef {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null, follows?: Target['follows'],

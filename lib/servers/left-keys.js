@@ -1,8 +1,8 @@
 // The keys that runs have left under a prefix: counted, and removed by name and type.
 import { TargetError } from '../base/errors.js'
 import { isLease } from '../plan/ownership.js'
+import { planKey, plansUnder } from './announcements.js'
 import { escapedPattern, ownersBook, plannedPrefixes, scan, typedKeys } from './found-keys.js'
-import { planKey, plansUnder } from './plan-key.js'
 import { ownerOf } from './topology.js'
 
 /**

@@ -1,7 +1,7 @@
 // Properties of a strategy's commands on which traffic options depend.
 import { anyPlan } from './any-plan.js'
+import { planFieldsOf } from './fields.js'
 import { strategyNamed } from './index.js'
-import { planFieldsOf } from './plan-fields.js'
 
 /** @import { Command } from './declare.js' */
 

@@ -8,7 +8,7 @@
  * @import { FlowName } from '../loads/names.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Choice } from './needs.js'
- * @import { FieldsBy } from './plan-fields.js'
+ * @import { FieldsBy } from './fields.js'
  * @import { Progress, Question } from './reply-meanings.js'
  *
  * @typedef {'item' | 'tick' | 'command' | 'fetch' | 'reply' | 'worker'} Scope when a variable gets its value: for the item an

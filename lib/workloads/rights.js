@@ -1,8 +1,8 @@
 // What a user of the servers must be allowed to do for strategies, read off their declarations: an ACL of keys and commands.
 import { anyPlan } from './any-plan.js'
+import { strategyOf } from './bound-strategy.js'
 import { familiesOf, headOf } from './derive.js'
-import { planFieldsOf } from './plan-fields.js'
-import { strategyOf } from './strategy-of-plan.js'
+import { planFieldsOf } from './fields.js'
 
 /** @import { Declaration } from './declare.js' */
 

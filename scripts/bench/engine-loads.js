@@ -14,7 +14,7 @@ import { socketReadDriver } from '../../lib/transport/socket-reader.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { idList } from '../../lib/wire/id-list.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../../test/helpers/sample-plan.js'
 
 /** @typedef {() => number} Done operations so far */

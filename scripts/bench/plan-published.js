@@ -1,6 +1,6 @@
 // Published CPU of ElastiCache nodes, predicted from the ratios of a calibration here and one published point of each node
 // type. What was published is the mean of 2 vCPUs; only ratios to the anchor of the same type are used.
-import { bothOf, partsUs } from '../../lib/answers/plan/plan-answer.js'
+import { bothOf, partsUs } from '../../lib/answers/plan/answer.js'
 import { wireOf } from '../../lib/answers/plan/wire.js'
 import { plannedRun } from '../../lib/cli/calibration.js'
 

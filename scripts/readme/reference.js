@@ -4,12 +4,12 @@ import { experimentById, experimentIds } from '../../lib/experiments/catalogue.j
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
 import { METRICS } from '../../lib/result/metrics.js'
+import { planKey } from '../../lib/servers/announcements.js'
 import { leaseKey } from '../../lib/servers/leases.js'
-import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
+import { planFieldsOf } from '../../lib/workloads/fields.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
 import { mixPlaceholders, placeholders } from '../../lib/workloads/own/template.js'
-import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
 import { aclWords, rightsOf, rightsOfAll, userOf } from '../../lib/workloads/rights.js'
 
 /** @param {string} text */

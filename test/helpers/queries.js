@@ -9,8 +9,8 @@ import { operationsOf } from '../../lib/probes/operations.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { eachOnce } from '../../lib/traffic/items.js'
 import { noTally } from '../../lib/wire/decode.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { callsOf, startServer } from './servers.js'
 import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './unattended.js'
 
@@ -19,7 +19,7 @@ import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './
 /** @import { Scope } from './servers.js' */
 
 /**
- * @import { FieldsBy } from '../../lib/workloads/plan-fields.js'
+ * @import { FieldsBy } from '../../lib/workloads/fields.js'
  */
 /** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
 

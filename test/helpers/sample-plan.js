@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { planOf } from '../../lib/loads/plan.js'
 import { readSettings } from '../../lib/options/read-settings.js'
-import { announcementOf } from '../../lib/plan/announced-plan.js'
+import { announcementOf } from '../../lib/plan/announcement.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { OPTIONS } from '../../settings.js'
 

@@ -5,7 +5,7 @@ import { tickValues } from '../../lib/plan/tick-values.js'
 import { ledgerOf } from '../../lib/probes/ledger.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { slotCount } from '../../lib/wire/slot.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from './sample-plan.js'
 import { socketInMemory } from './scene-of-queues.js'
 

@@ -8,8 +8,8 @@ import {
   leaseMs,
   rivalsOf,
   samePlan,
-} from '../../lib/plan/announced-plan.js'
-import { rivalRefusal } from '../../lib/servers/plan-key.js'
+} from '../../lib/plan/announcement.js'
+import { rivalRefusal } from '../../lib/servers/announcements.js'
 import { announcedPlan, samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000

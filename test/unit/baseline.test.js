@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataBytesIn } from '../../lib/probes/baseline.js'
 import { storedDataIn } from '../../lib/run/stored-data.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** A server as it answers INFO and, at the same moment, CLIENT LIST. @param {Record<string, number | string>} fields @param {string[]} clients */

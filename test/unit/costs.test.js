@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { costsOf } from '../../lib/measures/costs.js'
 import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/probes/costs.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Presence } from '../../lib/probes/presence.js' */

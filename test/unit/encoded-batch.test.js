@@ -9,9 +9,9 @@ import {
   lowerBound,
   writeBytes,
 } from '../../lib/transport/encoded-batch.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'

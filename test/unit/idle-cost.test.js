@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agreed, idleCost, netBytesBeside, netCostOf } from '../../lib/probes/idle-cost.js'
 import { disturbedBy, othersBeside, sampleMs } from '../../lib/run/idle.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { NodeRow } from '../../lib/probes/node-sampler.js' */

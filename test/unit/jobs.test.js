@@ -7,9 +7,9 @@ import { bitsOf, commonNumbers, numbersIn, onesIn, unionOf, without } from '../.
 import { jobsOf } from '../../lib/probes/jobs.js'
 import { treeReader } from '../../lib/wire/values.js'
 import { boundWork } from '../../lib/workloads/bind/worker.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { headBytes, jobIn, makerName } from '../../lib/workloads/queue/job.js'
 import { jobsIn } from '../../lib/workloads/queue/replies.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Workers } from '../../lib/workloads/declare.js' */

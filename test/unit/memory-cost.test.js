@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { memoryCost } from '../../lib/probes/memory-cost.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { slotsUsed, slotTableBytes } from '../../lib/wire/slot-tables.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { fieldsIn, rowsOf } from '../helpers/table.js'
 

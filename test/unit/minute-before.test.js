@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { countersOf, uniquenessOf } from '../../lib/probes/uniqueness.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { announcedPlan, samplePlan, settingsOf } from '../helpers/sample-plan.js'
 import { valuesOf } from '../helpers/table.js'
 

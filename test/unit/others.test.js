@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { othersIn, othersText } from '../../lib/probes/others.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { RoleTotals } from '../../lib/probes/others.js' */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isGenuine, isLease, prefixReader, typesOfPlan } from '../../lib/plan/ownership.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { announcedPlan, samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Argument } from '../../lib/wire/encode.js' */

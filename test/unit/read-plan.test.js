@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chosenPlan, readPlanOf } from '../../lib/loads/fetches/plan.js'
-import { announcedFault, announcedIn, announcedWords } from '../../lib/plan/announced-plan.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { announcedFault, announcedIn, announcedWords } from '../../lib/plan/announcement.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { announcedPlan, builtInNames, samplePlan, settingsOf } from '../helpers/sample-plan.js'
 import { rowsOf } from '../helpers/table.js'
 
-/** @import { AnnouncedPlan } from '../../lib/plan/announced-plan.js' */
+/** @import { AnnouncedPlan } from '../../lib/plan/announcement.js' */
 
 const nowMs = 1_790_000_000_000
 

@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { MEASURES } from '../../lib/measures/index.js'
 import { anyPlan } from '../../lib/workloads/any-plan.js'
+import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { family } from '../../lib/workloads/declare.js'
 import { familiesOf, keyFaults } from '../../lib/workloads/derive.js'
+import { planFieldsOf } from '../../lib/workloads/fields.js'
 import { allStrategies, register, registerModel, strategyNamed } from '../../lib/workloads/index.js'
-import { planFieldsOf } from '../../lib/workloads/plan-fields.js'
 import { rightsOf } from '../../lib/workloads/rights.js'
-import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import {
   everywhere,
   OPTIONS,

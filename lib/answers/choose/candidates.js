@@ -7,7 +7,7 @@ import { namesOfWriters, strategiesInBatches } from '../../loads/names-of-strate
 import { anyPlan } from '../../workloads/any-plan.js'
 import { familiesOf } from '../../workloads/derive.js'
 import { allStrategies, isStrategy, strategyNamed } from '../../workloads/index.js'
-import { planFieldsOf } from '../../workloads/latest/plan-fields.js'
+import { planFieldsOf } from '../../workloads/latest/fields.js'
 import { namesElsewhere } from '../../workloads/names-elsewhere.js'
 import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
 

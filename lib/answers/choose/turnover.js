@@ -1,7 +1,7 @@
 // The rates at which the CPU order of two models reverses, by a calibration. Pure except for the encoder.
 
+import { demandOf } from '../plan/answer.js'
 import { memoryOf } from '../plan/memory.js'
-import { demandOf } from '../plan/plan-answer.js'
 import { wireOf } from '../plan/wire.js'
 
 /** @import { Plan } from '../../loads/plan.js' */

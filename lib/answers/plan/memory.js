@@ -2,7 +2,7 @@
 // thresholds and the sizes of hash tables. The layouts are those of Redis 7; calibration finds the difference of other
 // versions.
 import { keptItems } from '../../traffic/live-items.js'
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 
 /**
  * @import { Plan } from '../../loads/plan.js'

@@ -5,7 +5,7 @@ import { tickValues } from '../../plan/tick-values.js'
 import { keptItems } from '../../traffic/live-items.js'
 import { tickBatchesOf } from '../../transport/tick-batches.js'
 import { digitsOf } from '../../wire/encode.js'
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 
 /**
  * @import { Range } from '../../base/ranges.js'

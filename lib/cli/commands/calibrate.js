@@ -1,7 +1,7 @@
 // `millrace calibrate`: measures a few cells of each model, from which `millrace plan` predicts others.
 import { ownOptions } from '../../../settings.js'
 import { mixFactsOf } from '../../answers/plan/mix.js'
-import { calibrationText } from '../../answers/plan/plan-text.js'
+import { calibrationText } from '../../answers/plan/text.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { refuseWords } from '../../options/command-line.js'

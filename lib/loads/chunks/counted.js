@@ -5,7 +5,7 @@ import { ownerOf } from '../../servers/topology.js'
  * @import { Counts } from '../../probes/ledger.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Amounts, Sum } from '../../workloads/declare.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  */

@@ -19,7 +19,7 @@ import { socketCarrier } from './socket-carrier.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { SendingPart } from './plan.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  * @import { Records } from '../write-records.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy

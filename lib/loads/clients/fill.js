@@ -24,7 +24,7 @@ import { indexingOf } from './indexing.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Warning } from '../../measures/warnings.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  * @import { Indexed } from './indexing.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy

@@ -13,7 +13,7 @@ import { clientsFlow } from './flow.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { Answers, Change, AnswerVerifier, AnswerVerdict } from '../../workloads/declare.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  *

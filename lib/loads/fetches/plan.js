@@ -3,18 +3,18 @@ import { OPTIONS } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { libraryOf } from '../../base/libraries.js'
 import { plainText } from '../../base/units.js'
-import { announcedWords } from '../../plan/announced-plan.js'
+import { announcedWords } from '../../plan/announcement.js'
 import { typedLifetime } from '../../traffic/lifetimes.js'
 import { meanRate } from '../../traffic/rates.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
+import { bucketsOf } from '../../workloads/latest/fields.js'
 import { setNames } from '../../workloads/latest/parts.js'
-import { bucketsOf } from '../../workloads/latest/plan-fields.js'
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
  * @import { Rates } from '../../traffic/rates.js'
- * @import { AnnouncedPlan } from '../../plan/announced-plan.js'
+ * @import { AnnouncedPlan } from '../../plan/announcement.js'
  *
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *

@@ -2,7 +2,7 @@
 import { sleep } from '../../base/settlement.js'
 import { liveShareOf } from '../../probes/live-share.js'
 import { valueVerifierOf } from '../../probes/value-verifier.js'
-import { planWatch } from './plan-watch.js'
+import { planWatch } from './announcement-watch.js'
 
 /**
  * @import { RunClock } from '../../probes/run-clock.js'

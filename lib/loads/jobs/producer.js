@@ -5,7 +5,7 @@ import { bitsOf } from '../../probes/bits.js'
 import { makerAccount, signs } from '../../servers/queue-accounts.js'
 import { ownerOf } from '../../servers/topology.js'
 import { parseInfo } from '../../wire/info.js'
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 import { waitingOf } from '../workers/contents.js'
 
 /**

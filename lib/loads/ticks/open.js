@@ -13,7 +13,7 @@ import { ticksWriter } from './writer.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { DriverOptions } from '../../transport/socket-writer.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  * @import { RunClock } from '../../probes/run-clock.js'
  * @import { Records } from '../write-records.js'
  *

@@ -10,7 +10,7 @@ import { jobsIn } from '../../workloads/queue/replies.js'
  * @import { Contents } from '../../workloads/declare.js'
  * @import { Job } from '../../workloads/queue/job.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  */

@@ -7,7 +7,7 @@ import { contentsOf } from './contents.js'
 /**
  * @import { Redis } from 'ioredis'
  * @import { Sets } from '../../probes/jobs.js'
- * @import { strategyOf } from '../../workloads/strategy-of-plan.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  * @import { WorkPlan } from './plan.js'
  */
 

@@ -6,7 +6,7 @@ import { setNames } from '../../workloads/latest/parts.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
- * @import { AnnouncedPlan } from '../../plan/announced-plan.js'
+ * @import { AnnouncedPlan } from '../../plan/announcement.js'
  *
  * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
  */

@@ -1,7 +1,7 @@
 // The stages of a run of workers: one, or filters that pass their jobs to outputs. Each has its own workers, records and
 // queue; together they have the interface of one group.
 
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 import { waitingOf } from './contents.js'
 import { groupsInProcesses } from './groups.js'
 import { stepsPerUs } from './job-work.js'

@@ -1,8 +1,8 @@
 // The workers of one process: the flow, and its report of each job.
 import { systemTimers } from '../../base/timers.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
+import { strategyOf } from '../../workloads/bound-strategy.js'
 import { jobIn } from '../../workloads/queue/job.js'
-import { strategyOf } from '../../workloads/strategy-of-plan.js'
 import { workersFlow } from './flow.js'
 import { jobWorkOf } from './job-work.js'
 

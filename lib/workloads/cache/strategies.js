@@ -4,7 +4,7 @@ import { ttl, valueBody } from '../latest/parts.js'
 
 /**
  * @import { Family, Rule } from '../declare.js'
- * @import { planFieldsOf } from './plan-fields.js'
+ * @import { planFieldsOf } from './fields.js'
  *
  * @typedef {ReturnType<typeof planFieldsOf>} PlanFields
  * @typedef {{ key: Family }} Keys

@@ -4,7 +4,7 @@ import { atRate, count, each, family, gather, many, number, script } from '../de
 
 /**
  * @import { Command, Declaration, Family, Rule } from '../declare.js'
- * @import { Structure, planFieldsOf } from './plan-fields.js'
+ * @import { Structure, planFieldsOf } from './fields.js'
  */
 /** @typedef {ReturnType<typeof planFieldsOf>} PlanFields
  * @typedef {{ key: Family }} CounterKeys */

@@ -6,7 +6,7 @@ import { document, fieldsOf, jsonModule } from '../query/parts.js'
 
 /**
  * @import { Family, Rule } from '../declare.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  */
 
 const fieldOf = (/** @type {number} */ client) => `w${client + 1}`

@@ -14,7 +14,7 @@ import {
 } from '../declare.js'
 import { play, value, workload } from './parts.js'
 
-/** @import { LatestFields as PlanFields } from './plan-fields.js' */
+/** @import { LatestFields as PlanFields } from './fields.js' */
 
 const fieldBytes = 160
 // Separate HSET and HEXPIRE would leave fields for ever if a writer is killed between them.

@@ -3,7 +3,7 @@ import { byId, every, family, gather, get, ids, inList, many, strategy, sum } fr
 import { itemKeys, keep, play, storeItem, workload } from './parts.js'
 
 /**
- * @import { LatestFields as PlanFields } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './fields.js'
  *
  * @typedef {ReturnType<typeof listKeys>} ListKeys
  */

@@ -24,13 +24,13 @@ import {
   sum,
   time,
 } from '../declare.js'
-import { spreadTags } from './plan-fields.js'
+import { spreadTags } from './fields.js'
 
 /**
  * @import { LifetimeFields } from '../../traffic/lifetimes.js'
  * @import { PayloadFields } from '../../traffic/payload.js'
  * @import { Argument, Ask, Command, Family, Shape, Slot } from '../declare.js'
- * @import { LatestFields as PlanFields } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './fields.js'
  */
 
 // Bytes an item beside its value, with a key of 10 characters: measured on Redis 7.0.15 with jemalloc, 20,000 items,

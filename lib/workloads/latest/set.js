@@ -4,7 +4,7 @@ import { itemKeys, keep, minuteKeys, play, storeItem, workload } from './parts.j
 
 /**
  * @import { Family } from '../declare.js'
- * @import { LatestFields as PlanFields } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './fields.js'
  */
 
 const setMemberBytes = 68

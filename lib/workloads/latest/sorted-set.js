@@ -16,7 +16,7 @@ import {
 
 /**
  * @import { Family, Fetch } from '../declare.js'
- * @import { LatestFields as PlanFields } from './plan-fields.js'
+ * @import { LatestFields as PlanFields } from './fields.js'
  *
  * @typedef {{ item: Family, set: Family, extra?: readonly Family[] }} RankedKeys
  */

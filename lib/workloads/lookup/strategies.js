@@ -5,7 +5,7 @@ import { ttl, valueBody } from '../latest/parts.js'
 
 /**
  * @import { Declaration, Family, Rule } from '../declare.js'
- * @import { planFieldsOf } from './plan-fields.js'
+ * @import { planFieldsOf } from './fields.js'
  *
  * @typedef {ReturnType<typeof planFieldsOf>} PlanFields
  */

@@ -5,7 +5,7 @@ import { partition } from './ids.js'
 
 /**
  * @import { Declaration, PassResult, Rule } from '../declare.js'
- * @import { planFieldsOf } from './plan-fields.js'
+ * @import { planFieldsOf } from './fields.js'
  */
 /** @typedef {ReturnType<typeof planFieldsOf>} PlanFields */
 

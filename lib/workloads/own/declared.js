@@ -25,7 +25,7 @@ import { random, writer } from './words.js'
 /**
  * @import { Family, Variable } from '../declare.js'
  * @import { Compiled, Lifetime, ModelCommand, ModelKey, ModelText } from './compile.js'
- * @import { OwnFields as PlanFields } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './fields.js'
  * @import { ModelFetch } from './read.js'
  * @import { Placeholder, Word } from './template.js'
  */

@@ -30,7 +30,7 @@ import { random, writer } from './words.js'
 
 /**
  * @import { Command, Declaration, Family } from '../declare.js'
- * @import { OwnFields as PlanFields } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './fields.js'
  */
 
 const require = createRequire(import.meta.url)

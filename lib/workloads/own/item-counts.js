@@ -4,7 +4,7 @@ import { patternOf } from './template.js'
 
 /**
  * @import { ModelCommand } from './compile.js'
- * @import { OwnFields } from './plan-fields.js'
+ * @import { OwnFields } from './fields.js'
  * @import { Word } from './template.js'
  *
  * @typedef {Pick<OwnFields, 'live' | 'writers' | 'valueBytesStored'>} PlanFields

@@ -11,7 +11,7 @@ import { mixPattern, mixPlaceholders, templateParts } from './template.js'
 /**
  * @import { Mix } from '../declare.js'
  * @import { Family, Variable } from '../declare.js'
- * @import { OwnFields as PlanFields } from './plan-fields.js'
+ * @import { OwnFields as PlanFields } from './fields.js'
  * @import { Placeholder } from './template.js'
  *
  * @typedef {object} MixKey

@@ -4,14 +4,14 @@ import { anyPlan } from '../any-plan.js'
 import { strategy } from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { play } from '../latest/parts.js'
+import { planFieldsOf } from './fields.js'
 import { announcedKey } from './patterns.js'
-import { planFieldsOf } from './plan-fields.js'
 
 /**
  * @import { Command, Declaration, Fields, Keys, Rule, Wording } from '../declare.js'
  * @import { NeedName } from '../needs.js'
  * @import { AnnouncedKey } from './patterns.js'
- * @import { OwnFields } from './plan-fields.js'
+ * @import { OwnFields } from './fields.js'
  *
  * @typedef {Partial<Wording<OwnFields, any>> & Pick<Wording<OwnFields, any>, 'name' | 'title' | 'keys' | 'operations'>} ModelFields
  *

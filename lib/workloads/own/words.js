@@ -3,7 +3,7 @@ import { mix } from '../../base/random.js'
 import { agentRange } from '../../base/ranges.js'
 import { drawn } from '../declare.js'
 
-/** @import { OwnFields as PlanFields } from './plan-fields.js' */
+/** @import { OwnFields as PlanFields } from './fields.js' */
 
 /** The writer that owns the item. @param {PlanFields} t */
 export const writer = ({ quantity, writers }) => {

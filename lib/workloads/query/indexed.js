@@ -6,7 +6,7 @@ import { fieldOf, isDescending } from './queries.js'
 
 /**
  * @import { Command, Family, Indexing, Need, Variable } from '../declare.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  */
 
 const { texts, ...shared } = ofQueries

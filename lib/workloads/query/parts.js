@@ -6,7 +6,7 @@ import { fieldOf, isDescending } from './queries.js'
 /**
  * @import { Family, Rule } from '../declare.js'
  * @import { Document } from './documents.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  */
 
 // A document as JSON with its key, on Redis 7.0.15 with jemalloc.

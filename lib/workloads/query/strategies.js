@@ -4,7 +4,7 @@ import { filterArguments, ofQueries } from './parts.js'
 
 /**
  * @import { Family } from '../declare.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  */
 
 const { texts, ...shared } = ofQueries

@@ -18,7 +18,7 @@ import { accountsOf, byWorker, holding, jobOf, ofBoth, ofQueues, placed, putJobs
 /**
  * @import { Family, Workers } from '../declare.js'
  * @import { QueueKeys } from './parts.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  */
 
 const head = '{jobs}:list'

@@ -6,7 +6,7 @@ import { leastJobBytes, numberWidth } from './job.js'
 
 /**
  * @import { Contents, Family, Rule, Slot, Work, Workers } from '../declare.js'
- * @import { PlanFields } from './plan-fields.js'
+ * @import { PlanFields } from './fields.js'
  *
  * @typedef {{ key: Family, taken: Family, workers: Family, out: Family, outTaken: Family, outWorkers: Family }} QueueKeys of two stages
  */

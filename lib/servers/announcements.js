@@ -13,14 +13,14 @@ import {
   markerS,
   renewalMs,
   rivalsOf,
-} from '../plan/announced-plan.js'
+} from '../plan/announcement.js'
 import { epochIn } from '../wire/time.js'
 import { scriptBody } from '../workloads/lua.js'
 import { ownerOf } from './topology.js'
 
 /**
  * @import { Cluster, Redis } from 'ioredis'
- * @import { AnnouncedPlan } from '../plan/announced-plan.js'
+ * @import { AnnouncedPlan } from '../plan/announcement.js'
  * @import { Target } from './open.js'
  *
  * @typedef {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>} Announcement

@@ -6,7 +6,7 @@ import { scoresOf } from './proof.js'
 /**
  * @import { Column } from '../../base/layout.js'
  * @import { Candidate } from './nodes.js'
- * @import { PlanAnswer } from './plan-answer.js'
+ * @import { PlanAnswer } from './answer.js'
  * @import { Score } from './proof.js'
  */
 

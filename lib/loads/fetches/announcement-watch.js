@@ -1,7 +1,7 @@
 // Reads the plan in the target now and then: whether its writers still renew it, and whether it is the same.
-import { samePlan } from '../../plan/announced-plan.js'
+import { samePlan } from '../../plan/announcement.js'
 
-/** @import { AnnouncedPlan } from '../../plan/announced-plan.js' */
+/** @import { AnnouncedPlan } from '../../plan/announcement.js' */
 
 const everyMs = 1000
 // Two missed renewals and a margin.

@@ -7,7 +7,7 @@ import { orderOf } from '../traffic/popularity.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { slotCount } from '../wire/slot.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
-import { lingerS } from '../workloads/latest/plan-fields.js'
+import { lingerS } from '../workloads/latest/fields.js'
 import { isScheduled } from './pacer.js'
 
 /**

@@ -25,15 +25,15 @@ import {
   slotsOf,
   typesOf,
 } from './derive.js'
+import { planFieldsOf } from './fields.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { planModel } from './own/model.js'
-import { planFieldsOf } from './plan-fields.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
  * @import { ChunkCommands } from './bind/chunk.js'
  * @import { Command, Declaration, Family, Fields, Repeat, Work, Workers } from './declare.js'
- * @import { LatestPlan } from './latest/plan-fields.js'
+ * @import { LatestPlan } from './latest/fields.js'
  *
  * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
  *   one, or a reader's plan

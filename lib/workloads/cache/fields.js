@@ -1,7 +1,7 @@
 // What the strategies of 'cache' read of a plan.
 import { storedBytes } from '../../traffic/sizes.js'
 
-/** @import { LookupPlan } from '../lookup/plan-fields.js' */
+/** @import { LookupPlan } from '../lookup/fields.js' */
 
 const fieldsInHash = 100
 

@@ -1,14 +1,14 @@
 // What the strategies of each workload read of a plan.
-import { planFieldsOf as cache } from './cache/plan-fields.js'
-import { planFieldsOf as counters } from './counters/plan-fields.js'
-import { planFieldsOf as documents } from './documents/plan-fields.js'
+import { planFieldsOf as cache } from './cache/fields.js'
+import { planFieldsOf as counters } from './counters/fields.js'
+import { planFieldsOf as documents } from './documents/fields.js'
 import { strategyNamed } from './index.js'
-import { planFieldsOf as latest } from './latest/plan-fields.js'
-import { planFieldsOf as lookup } from './lookup/plan-fields.js'
-import { planFieldsOf as membership } from './membership/plan-fields.js'
-import { planFieldsOf as own } from './own/plan-fields.js'
-import { planFieldsOf as query } from './query/plan-fields.js'
-import { planFieldsOf as queue } from './queue/plan-fields.js'
+import { planFieldsOf as latest } from './latest/fields.js'
+import { planFieldsOf as lookup } from './lookup/fields.js'
+import { planFieldsOf as membership } from './membership/fields.js'
+import { planFieldsOf as own } from './own/fields.js'
+import { planFieldsOf as query } from './query/fields.js'
+import { planFieldsOf as queue } from './queue/fields.js'
 
 const byWorkload = Object.freeze({
   ...{ cache, counters, documents, latest, lookup, membership, own, query, queue },

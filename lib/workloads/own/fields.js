@@ -1,7 +1,7 @@
 // What a user's model reads of a plan, an announcement of one, or a reader's plan.
-import { planFieldsOf as latest } from '../latest/plan-fields.js'
+import { planFieldsOf as latest } from '../latest/fields.js'
 
-/** @import { LatestPlan } from '../latest/plan-fields.js' */
+/** @import { LatestPlan } from '../latest/fields.js' */
 /** @typedef {ReturnType<typeof planFieldsOf>} OwnFields */
 
 /** @param {LatestPlan & { writers?: number, totalAgents?: number }} plan */
