@@ -377,9 +377,6 @@ export interface Result {
   duration_s: number
   plan: RunPlan
   versions: { millrace: string; node: string; servers: string[] }
-  rate: { nominal?: number | null; achieved?: number | null; items?: number | null; value_bytes?: number | null }
-  client: ClientResult
-  nodes: NodeResult[]
   events: { at_ms: number; kind: string; text: string }[]
   warnings: Warning[]
   summary?: string[]
@@ -391,6 +388,10 @@ export interface Result {
   interrupted: boolean
   target?: { kind: string; origin: string; shared_keys?: { key: string; shard: number }[] } | null
   thresholds?: { threshold: string; name: string; value: number | null; passed: boolean }[]
+  client: ClientResult
+  nodes: NodeResult[]
+  clocks?: { address: string; offset_ms: number; rtt_ms: number }[]
+  rate: { nominal?: number | null; achieved?: number | null; items?: number | null; value_bytes?: number | null }
   cloudwatch?: {
     region: string
     period_s: number
@@ -401,23 +402,57 @@ export interface Result {
     nodes: { id: string; kind: 'node' | 'serverless'; address: string | null; role: 'master' | 'replica' | null; means: Record<string, number>; points: Record<string, [number, number][]> }[]
     notes: string[]
   }
-  bystander_us?: Percentiles | null
-  clocks?: { address: string; offset_ms: number; rtt_ms: number }[]
   measures: Measure[]
 }
 
 /** Of writers and of clients. */
 export interface WriteResult extends Result {
-  commands: { sent?: number; repeated?: number; errors_by?: Record<string, number> }
-  items: { offered: number; acked: number; failed?: number; uncertain?: number; dropped?: number; unsettled?: number; failed_by: Record<string, number> }
   latency_us: { intended: Percentiles | null; service: Percentiles | null; commands?: Record<string, Percentiles> }
+  bystander_us?: Percentiles | null
   ticks: { count: number; late?: number | null; lateness_us: Percentiles }
+  traffic?: Record<string, Record<string, unknown> | number> | null
+  replies?: {
+    counts: Record<string, number>
+    numbers: Record<string, { count: number | null; mean: number | null; p50?: number | null; p90?: number | null; p99?: number | null; p999?: number | null; max?: number | null }>
+  }
+  cache?: {
+    hits: number
+    misses: number
+    fills: number
+    coalesced: number
+    invalidated: number
+    hit_pct: number | null
+    hit_pct_low: number | null
+    hit_pct_high: number | null
+    drift_points_per_min: number | null
+    is_moving: boolean
+    deciles: (number | null)[] | null
+    misses_per_s: number | null
+    source_per_s: number | null
+    most_at_once: number | null
+    stampede: number | null
+    info_hit_pct: number | null
+    evicted_per_s: number | null
+    expired_per_s: number | null
+    memory_bytes: number | null
+    maxmemory_bytes: number | null
+    data_bytes: number | null
+    keys: number | null
+    fragmentation: number | null
+    eviction_pct: number | null
+    policy: string | null
+    limit_changed: boolean
+    hit_latency_us: Percentiles | null
+    miss_latency_us: Percentiles | null
+  }
+  items: { offered: number; acked: number; failed?: number; uncertain?: number; dropped?: number; unsettled?: number; failed_by: Record<string, number> }
+  commands: { sent?: number; repeated?: number; errors_by?: Record<string, number> }
   server: {
     share?: number | null
     cpu_us_per_item?: number | null
     memory_bytes_per_item?: number | null
-    evicted?: number | null
     net_bytes_per_item?: number | null
+    evicted?: number | null
     net_bytes_per_item_net?: number | null
     cpu_us_per_item_net?: number | null
     cpu_us_per_item_net_uncertainty?: number | null
@@ -492,14 +527,17 @@ export interface WriteResult extends Result {
       duration_ms?: Percentiles
     }[]
   }
-  traffic?: Record<string, Record<string, unknown> | number> | null
-  chunks?: {
-    delivery: 'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'
-    size: number
-    calls: number
-    time_ms?: { whole?: number | null; waiting?: number | null; preparing?: number | null; sending?: number | null; parsing?: number | null; other?: number | null } | null
-    delay?: { asked: number; direct: number; proxy: number; added: number; busy_ms: number; lost: number } | null
-    sum?: { before: number; after: number; acked: number; uncertain: number; different: number } | null
+  queue?: { limit?: number | null; refused?: number | null; predicted_ms?: number | null; predicted_at_ms?: number | null; full_ms?: number | null } | null
+  counts?: Record<string, number> | null
+  passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null
+  encodings?: Record<string, number> | null
+  snapshot?: {
+    masters: number
+    keys: number
+    data_bytes: number | null
+    save: { total_ms: number; longest_ms: number; bystander_max_us: number }
+    flush: { total_ms: number; longest_ms: number; bystander_max_us: number }
+    load: { total_ms: number; longest_ms: number; bystander_max_us: number }
   } | null
   load?: { keys: number; seconds: number; indexes?: number; index_when?: 'before' | 'after'; data_bytes?: number | null; index_seconds?: number | null; index_bytes?: number | null }
   queries?: {
@@ -517,36 +555,6 @@ export interface WriteResult extends Result {
   }
   updates?: { writers: number; offered: number; acked: number; rate?: number | null; failed_by: Record<string, number>; latency_us?: { intended: Percentiles | null; service: Percentiles | null } }
   documents?: { count: number; updates: number; uncertain: number; conflicts: number; survived?: number | null; lost?: number | null; may_lose: boolean }
-  cache?: {
-    hits: number
-    misses: number
-    fills: number
-    coalesced: number
-    invalidated: number
-    hit_pct: number | null
-    hit_pct_low: number | null
-    hit_pct_high: number | null
-    drift_points_per_min: number | null
-    is_moving: boolean
-    deciles: (number | null)[] | null
-    misses_per_s: number | null
-    source_per_s: number | null
-    most_at_once: number | null
-    stampede: number | null
-    info_hit_pct: number | null
-    evicted_per_s: number | null
-    expired_per_s: number | null
-    memory_bytes: number | null
-    maxmemory_bytes: number | null
-    data_bytes: number | null
-    keys: number | null
-    fragmentation: number | null
-    eviction_pct: number | null
-    policy: string | null
-    limit_changed: boolean
-    hit_latency_us: Percentiles | null
-    miss_latency_us: Percentiles | null
-  }
   miss_curve?: {
     policy: string
     points: { memory_bytes: number; lru_pct: number; policy_pct: number | null }[]
@@ -560,28 +568,19 @@ export interface WriteResult extends Result {
     lfu_log_factor: number | null
     lfu_decay_min: number | null
   }
-  counts?: Record<string, number> | null
-  passes?: { name: string; operations: number; duration_s: number; rate: number; server_cpu_us: number | null; memory_bytes: number | null; counts: Record<string, number> }[] | null
-  encodings?: Record<string, number> | null
-  snapshot?: {
-    masters: number
-    keys: number
-    data_bytes: number | null
-    save: { total_ms: number; longest_ms: number; bystander_max_us: number }
-    flush: { total_ms: number; longest_ms: number; bystander_max_us: number }
-    load: { total_ms: number; longest_ms: number; bystander_max_us: number }
+  chunks?: {
+    delivery: 'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'
+    size: number
+    calls: number
+    time_ms?: { whole?: number | null; waiting?: number | null; preparing?: number | null; sending?: number | null; parsing?: number | null; other?: number | null } | null
+    delay?: { asked: number; direct: number; proxy: number; added: number; busy_ms: number; lost: number } | null
+    sum?: { before: number; after: number; acked: number; uncertain: number; different: number } | null
   } | null
-  queue?: { limit?: number | null; refused?: number | null; predicted_ms?: number | null; predicted_at_ms?: number | null; full_ms?: number | null } | null
-  replies?: {
-    counts: Record<string, number>
-    numbers: Record<string, { count: number | null; mean: number | null; p50?: number | null; p90?: number | null; p99?: number | null; p999?: number | null; max?: number | null }>
-  }
   kind: 'producer'
 }
 
 /** Of consumers. */
 export interface ReadResult extends Result {
-  commands: { master?: Record<string, { calls: number; usec: number }>; replica?: Record<string, { calls: number; usec: number }> }
   fetches: {
     count: number | null
     failed?: number | null
@@ -600,16 +599,22 @@ export interface ReadResult extends Result {
   }
   freshness_ms: Percentiles
   replication_ms: Percentiles
-  consumers?: number
   verify?: { checked?: number; missing?: number; expired?: number; lagging?: number; stale?: number; corrupt?: number; unexpected?: number; unjudged?: number; examples?: string[] } | null
+  consumers?: number
   uniqueness?: { structure: string; nature: string; samples: number; empty: number; last: number; truth: number | null; error_pct: number | null; error_pct_worst: number | null }[] | null
   reads?: Record<string, Record<string, unknown>>
+  commands: { master?: Record<string, { calls: number; usec: number }>; replica?: Record<string, { calls: number; usec: number }> }
   kind: 'consumer'
 }
 
 /** Of the workers of a queue. */
 export interface WorkResult extends Result {
-  commands: { refused_by: Record<string, number>; lost_replies: Record<string, number> }
+  latency_us: { intended: Percentiles | null; service: Percentiles | null }
+  waiting_us?: Percentiles | null
+  work_us?: Percentiles | null
+  take_us?: Percentiles | null
+  confirm_us?: Percentiles | null
+  backlog?: { first?: number | null; last?: number | null; max?: number | null; queue_bytes_max?: number | null } | null
   jobs: {
     taken: number
     done: number
@@ -639,12 +644,6 @@ export interface WorkResult extends Result {
       boxes?: { host: string; done: number }[]
     } | null
   }
-  latency_us: { intended: Percentiles | null; service: Percentiles | null }
-  waiting_us?: Percentiles | null
-  work_us?: Percentiles | null
-  take_us?: Percentiles | null
-  confirm_us?: Percentiles | null
-  backlog?: { first?: number | null; last?: number | null; max?: number | null; queue_bytes_max?: number | null } | null
   workers: {
     count: number
     busy_share?: number | null
@@ -692,6 +691,7 @@ export interface WorkResult extends Result {
     }
   } | null
   connections?: { stated: string; renewed: number; connect_us: Percentiles | null } | null
+  commands: { refused_by: Record<string, number>; lost_replies: Record<string, number> }
   server?: { cpu_us_per_job?: number | null; net_bytes_per_job?: number | null; evicted?: number | null; commands?: Record<string, { calls: number; usec: number }> | null }
   kind: 'consumer'
 }
@@ -706,9 +706,9 @@ export interface Second {
   items?: Record<string, number>
   achieved?: number | null
   latency_us?: { intended?: Histogram | null; service?: Histogram | null } | null
-  lateness_us?: Histogram | null
   bystander_us?: Histogram | null
   pings_sent?: number | null
+  lateness_us?: Histogram | null
   client: {
     over_s?: number | null
     cpu_s?: number | null

@@ -1,6 +1,7 @@
 // Ratios of an experiment's rows, beside the published ones.
 import { times } from '../base/units.js'
-import { grossCost, measureNamed, netCost } from '../result/metrics.js'
+import { grossCost, netCost } from '../measures/server.js'
+import { measureNamed } from '../result/metrics.js'
 import { ratioOf, standing } from '../result/ratio.js'
 import { quotable } from '../result/statistics.js'
 import { legsOf } from './matrix.js'

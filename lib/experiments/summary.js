@@ -1,9 +1,9 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped has what was measured.
 import { cpus, totalmem } from 'node:os'
 import { count } from '../base/units.js'
+import { grossCost, netCost } from '../measures/server.js'
 import { stateBy, stateWords } from '../measures/warnings.js'
 import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.js'
-import { grossCost, netCost } from '../result/metrics.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 import { legsOf } from './matrix.js'
 import { optionWords } from './options.js'

@@ -16,6 +16,7 @@ import { workers } from './workers/index.js'
  * @import { Seconds } from '../probes/seconds.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Measure, Measuring } from '../measures/contract.js'
+ * @import { Section } from '../measures/section.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { AnnouncedPlan } from '../plan/announcement.js'
  * @import { AnyPlan, RunDocument } from '../result/document.js'
@@ -32,9 +33,7 @@ import { workers } from './workers/index.js'
  * @property {(run: Loaded) => string} load in a few words
  * @property {(plan: AnyPlan) => string} plan
  * @property {(run: any) => string} good why a run counts
- * @property {(run: any) => Row[]} [early] rows of the answer of writers: first, and after what a snapshot took
- * @property {(run: any) => Row[]} [late]
- * @property {(run: any) => Row[]} [brief] the first rows of the end of a run; one takes the place of another with its label
+ * @property {(run: any) => Row[]} [brief] the first rows of the end of a run, before those of its sections
  * @property {(run: any) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
  * @property {(run: any) => Row[]} [facts] in the place of those of writers
  * @property {(run: any) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures
@@ -96,6 +95,7 @@ import { workers } from './workers/index.js'
  * @property {'producer' | 'consumer' | 'workers'} document the shape of run.json
  * @property {Names} names
  * @property {readonly Measure[]} measures
+ * @property {readonly Section[]} sections of run.json, in the order of their rows and reasons
  * @property {Words} words
  * @property {readonly ((run: any) => Warning[])[]} reasons why a run of it may not be quoted
  */

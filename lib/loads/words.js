@@ -86,9 +86,3 @@ const sustainedWords = ({ plan, rate: { nominal } }) => {
   const what = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
   return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : what}`
 }
-
-/** @param {WriteRun} run */
-export const repliesRow = ({ counts }) => {
-  const seen = Object.entries(counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
-  return seen.length > 0 ? [{ label: 'replies', text: facts(seen) }] : []
-}

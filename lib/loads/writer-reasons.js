@@ -2,6 +2,7 @@
 
 import { asPercent, count, micros, percent, plainText, rate, several } from '../base/units.js'
 import { clientLimit, clientStopped, contendedWords, isMachineFull } from '../measures/client-limit.js'
+import { SECTIONS } from '../measures/index.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, notes } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
@@ -25,7 +26,7 @@ import { othersWords } from './words.js'
 const noRoom = ['FULL', 'OOM']
 
 /** @param {number} ms */
-export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`
 
 const limits = Object.freeze({
   rateRatio: 0.99,
@@ -358,10 +359,9 @@ const accountingFaults = ({ items, agents = [] }) => {
 /**
  * The reasons of a kind with writers. The first should be the cause: first the client, then refusals of servers, then what
  * followed.
- * @param {{ behind: Behind, own?: Reason[], refused?: Reason[] }} of the kind: why it fell behind, what it found itself, and why servers
- *   refused
+ * @param {Behind} behind why it fell behind
  */
-export const writerReasons = ({ behind, own = [], refused = [] }) => [
+export const writerReasons = (behind) => [
   accountingFaults,
   absentWriters,
   absentBoxes,
@@ -370,10 +370,9 @@ export const writerReasons = ({ behind, own = [], refused = [] }) => [
   mixedVersions,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   clientBusy,
-  ...own,
+  (/** @type {Evidence} */ run) => SECTIONS.producer.flatMap(({ reasons }) => reasons(run)),
   failovers,
   causes,
-  ...refused,
   repeats,
   lostItems(behind),
   rateSustained(behind),

@@ -205,6 +205,7 @@ export const cacheSection = section('cache', shape, {
     ...percentileMetrics('cache.hit_latency', 'hit', ['p50', 'p99', 'max']),
     ...percentileMetrics('cache.miss_latency', 'miss', ['p50', 'p99', 'max']),
   },
+  brief: (of) => ({ hits: hitWords(of) }),
   rows: (of) => ({
     hits: hitWords(of),
     'hit, miss':

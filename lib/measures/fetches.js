@@ -35,6 +35,7 @@ const times4 = { ...percentiles, type: 'object' }
 
 export const fetches = measure({
   name: 'fetches',
+  needed: ['fetches', 'freshness_ms'],
   of: ['readers'],
   record: {
     ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, amount('count')])),

@@ -1,44 +1,77 @@
 // All measures, and what is derived from their list.
 import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
+import { fleet, readers } from './boxes.js'
 import { bystander } from './bystander.js'
 import { cache, cacheSection, curveSection } from './cache.js'
+import { chunks } from './chunks.js'
 import { client } from './client.js'
+import { cloudwatch } from './cloudwatch.js'
 import { collection } from './collection.js'
 import { costs, jobCosts } from './costs.js'
 import { fetches, reading } from './fetches.js'
 import { at, foldOf, put, sumOfSources } from './fold.js'
-import { jobs } from './jobs.js'
-import { latency } from './latency.js'
-import { nodes } from './nodes.js'
+import { clocks, reads, traffic, written } from './head.js'
+import { jobs, timesOfJobs } from './jobs.js'
+import { latency, latencyOfWorkers, latencyOfWriters } from './latency.js'
+import { nodes, nodesSection } from './nodes.js'
+import { commands, counts, items } from './outcomes.js'
+import { encodings, passes } from './passes.js'
 import { ofQueries } from './queries.js'
-import { rate } from './rate.js'
+import { queue } from './queue.js'
+import { rate, rateOfReads } from './rate.js'
 import { reconnects } from './reconnects.js'
 import { registered } from './registry.js'
 import { replication } from './replication.js'
 import { replies } from './replies.js'
-import { ticks } from './ticks.js'
+import { metricsOf, nestedShapes, shapesOf, unnamed } from './section.js'
+import { server, serverOfJobs } from './server.js'
+import { snapshot } from './snapshot.js'
+import { ticks, ticksSection } from './ticks.js'
+import { commandsOfReaders, consumers, uniqueness } from './uniqueness.js'
 import { verify } from './verify.js'
+import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 /**
  * @import { Fields, Folded } from './fold.js'
  * @import { Measure, NeedsOf, Taker } from './contract.js'
+ * @import { Schema } from '../base/shape-types.js'
+ * @import { Section } from './section.js'
  * @import { Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
  */
 
 export { waitingIn }
 
+/**
+ * Sections of run.json by what it is of; in the order of its schema, of their rows and of their reasons. What measures put into
+ * others is in those that they name.
+ * @type {Readonly<Record<'producer' | 'consumer' | 'workers', readonly Section[]>>}
+ */
+export const SECTIONS = Object.freeze({
+  producer: [
+    ...[items, unnamed('agents', []), unnamed('writers', null), clocks, commands, rate],
+    ...[latencyOfWriters, ticksSection, server, nodesSection, written, fleet, readers, traffic],
+    ...[queue, counts, passes, encodings, snapshot, ...ofQueries, cacheSection, curveSection, chunks],
+    cloudwatch,
+  ],
+  workers: [
+    ...[unnamed('writing', null), accounted, rate, latencyOfWorkers, ...timesOfJobs, working, stages],
+    ...[connections, commandsOfWorkers, clocks, serverOfJobs, nodesSection, cloudwatch],
+  ],
+  consumer: [
+    ...[unnamed('writing', null), consumers, rateOfReads, clocks, unnamed('live', null), uniqueness, reads],
+    ...[commandsOfReaders, nodesSection, cloudwatch],
+  ],
+})
+
 /** In the order of run.json, of the report and of the docs. @type {readonly Measure[]} */
 export const MEASURES = registered(
   [
-    ...[latency, ticks, bystander, client, collection, reconnects, replies, cache],
+    ...[latency, bystander, ticks, client, collection, reconnects, replies, cache],
     ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
   ],
-  [accounted, rate],
+  Object.values(SECTIONS).flat(),
 )
-
-/** Sections that clients alone have. */
-export const sectionsOfClients = Object.freeze([...ofQueries, cacheSection, curveSection])
 
 /** @param {Taker} taker @returns {readonly Measure[]} */
 const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))
@@ -46,13 +79,15 @@ export const ofWriters = takenBy('writers')
 export const ofReaders = takenBy('readers')
 export const ofWorkers = takenBy('workers')
 /** What a run of workers has under the names of a run of writers. */
-const namesOfWorkers = new Set(
-  ofWorkers.filter((one) => one !== nodes).flatMap(({ metrics }) => Object.keys(metrics)),
-)
+const namesOfWorkers = new Set([
+  'rate.achieved',
+  ...SECTIONS.workers
+    .filter((one) => !SECTIONS.producer.includes(one))
+    .flatMap(({ metrics }) => Object.keys(metrics)),
+  ...ofWorkers.flatMap(({ metrics }) => Object.keys(metrics)),
+])
 /** @param {string} name of a metric */
-export const isOfWorkers = (name) =>
-  namesOfWorkers.has(name) ||
-  /^(rate\.achieved|jobs|workers|stages|server\.(cpu_us|net_bytes)_per_job)(\.|$)/.test(name)
+export const isOfWorkers = (name) => namesOfWorkers.has(name)
 /** What consumers alone have. */
 export const ofReading = MEASURES.filter(({ of }) => of.every((taker) => taker === 'readers'))
 /** The measure that counts what consumers do. */
@@ -155,30 +190,25 @@ export const sumsWith = ({ stored, overS, costed, facts, own }, times, plan, mea
 /** The sums of several sources as one, with their facts. @param {readonly Folded[]} sources */
 export const factsBeside = (sources) => sumOfSources(factsOf(), sources)
 
-/** @param {Readonly<Record<string, object>>} flat schemas by paths; of each section one @param {string | string[]} type */
-const nested = (flat, type) => {
-  /** @type {Record<string, any>} */
-  const sections = {}
-  for (const [path, schema] of Object.entries(flat)) {
-    const [section, ...rest] = path.split('.')
-    if (rest.length === 0) sections[section] = schema
-    else {
-      sections[section] ??= { type, properties: {}, required: [] }
-      sections[section].properties[rest.join('.')] = schema
-    }
-  }
-  return sections
-}
-
 const isFigure = new Set(['amount', 'length', 'level', 'worst'])
 
 /**
- * The schemas' properties, for a line and for run.json.
- * @param {{ times: object, number: object }} shapes
+ * The schema's properties of run.json: its sections, and what measures put there besides.
+ * @param {readonly Section[]} sections
+ * @param {readonly Measure[]} measures
+ */
+export const shapesOfRun = (sections, measures) => ({
+  ...nestedShapes(Object.assign({}, ...measures.map(({ result }) => result)), 'object'),
+  ...shapesOf(sections),
+})
+
+/**
+ * The schema's properties of a line.
+ * @param {{ times: Schema, number: Schema }} shapes
  * @param {readonly Measure[]} [measures]
  */
-export const schemasOf = ({ times, number }, measures = MEASURES) => ({
-  second: nested(
+export const shapesOfSecond = ({ times, number }, measures = MEASURES) =>
+  nestedShapes(
     {
       ...Object.fromEntries(
         Object.entries(recordOf(measures)).map(([path, { kind }]) => [
@@ -189,18 +219,36 @@ export const schemasOf = ({ times, number }, measures = MEASURES) => ({
       ...Object.assign({}, ...measures.map(({ shown }) => shown ?? {})),
     },
     ['object', 'null'],
-  ),
-  run: nested(Object.assign({}, ...measures.map(({ result }) => result)), 'object'),
-})
+  )
 
-/**
- * Rows of the table of metrics.
- * @param {(measure: Measure) => Measure['metricsOfBoxes']} [of]
- * @param {readonly Measure[]} [measures]
- * @returns {[name: string, title: string, unit: Unit, better: Metric['better']][]}
- */
-export const metricRows = (of = ({ metrics }) => metrics, measures = MEASURES) =>
-  Object.entries(together(measures, of)).map(([name, { title, unit, better }]) => [name, title, unit, better])
+/** @typedef {ReturnType<typeof metricsOf>[number]} MetricRow */
+
+/** @param {(measure: Measure) => Measure['metricsOfBoxes']} of @param {readonly Measure[]} [measures] @returns {MetricRow[]} */
+const metricRows = (of, measures = MEASURES) =>
+  Object.entries(together(measures, of)).map(([name, { title, unit, better }]) => [
+    name,
+    title,
+    unit,
+    better,
+    undefined,
+    undefined,
+  ])
+
+// What runs are quoted by comes first.
+const chief = /** @type {readonly Section[]} */ ([rate, server, nodesSection])
+
+/** Rows of the table of metrics. */
+export const METRIC_ROWS = Object.freeze([
+  ...metricsOf(chief),
+  ...metricRows(({ metrics }) => metrics),
+  ...metricsOf([...new Set(Object.values(SECTIONS).flat())].filter((one) => !chief.includes(one))),
+  ...metricRows(({ metricsOfBoxes }) => metricsOfBoxes),
+])
+
+/** Names of metrics that consumers alone have. */
+export const METRICS_OF_READERS = Object.freeze(
+  metricRows(({ metrics }) => metrics, [...ofReading, jobs]).map(([name]) => name),
+)
 
 /** A metric whose name a model gave. @param {string} name */
 export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).find(Boolean) ?? null
@@ -208,16 +256,30 @@ export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).
 /** The names of those that a run has. @param {any} run */
 export const metricsNamedIn = (run) => MEASURES.flatMap(({ namesIn }) => namesIn?.(run) ?? [])
 
-/** The sections of run.json without measurements. @param {readonly Measure[]} measures */
-export const unmeasured = (measures) => {
-  /** @type {Record<string, any>} */
+/**
+ * The sections of run.json with nothing in them, in their order: what measures make comes behind the rate.
+ * @param {readonly Section[]} sections
+ * @param {readonly Measure[]} measures
+ */
+export const emptySections = (sections, measures) => {
+  /** @type {Record<string, unknown>} */
   const shape = {}
+  const add = (/** @type {readonly Section[]} */ some) => {
+    for (const { name, empty } of some)
+      if (empty !== undefined) shape[name] = isObject(empty) ? { ...empty, ...Object(shape[name]) } : empty
+  }
+  const behind = 1 + sections.findIndex(({ name }) => name === rate.name)
+  add(sections.slice(0, behind))
   // One that is not of every run has no section where it was not.
   for (const { result } of measures.filter(({ applies }) => !applies))
     for (const [path, schema] of Object.entries(result))
-      if (/** @type {any} */ (schema).type !== 'array') put(shape, path, emptyOf(schema))
+      if (/** @type {Schema} */ (schema).type !== 'array') put(shape, path, emptyOf(schema))
+  add(sections.slice(behind))
   return shape
 }
+
+const isObject = (/** @type {unknown} */ value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @param {any} schema @returns {Record<string, any> | null} */
 const emptyOf = ({ type, properties = {} }) =>

@@ -1,6 +1,7 @@
 // The jobs of workers: how many were taken and done, and how long each waited, a take that found some, the work itself and a
 // confirmation took, in us. Jobs and their waits are those of the last stage, the rest of the first. A job of a maker whose clock
 // is ahead of the server's has no known wait, and is counted apart.
+import * as S from '../base/shape.js'
 import { amount, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
@@ -12,6 +13,7 @@ import {
   percentilesIn,
   someTimes,
 } from './measure.js'
+import { section } from './section.js'
 
 /**
  */
@@ -103,3 +105,6 @@ export const jobs = measure({
     unit: /** @type {const} */ ('us'),
   })),
 })
+
+/** Times of jobs, as run.json has them. */
+export const timesOfJobs = names.map((name) => section(`${name}_us`, S.nullable(someTimes), {}))

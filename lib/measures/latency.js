@@ -1,8 +1,10 @@
 // How long items take from their due time, and from when they were sent (service time), to their last answer, in us. Of those
 // that were due in the measured window; each counts once.
+import * as S from '../base/shape.js'
 import { histogramSum } from '../probes/latency.js'
 import { encoded, timesField } from './fields.js'
 import { figure, measure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
+import { section } from './section.js'
 
 export const latency = measure({
   name: 'latency',
@@ -36,6 +38,19 @@ export const latency = measure({
     { name: 'service time', path: 'latency_us.service', unit: 'us' },
   ],
 })
+
+const ofItems = {
+  intended: S.nullable(someTimes),
+  service: S.nullable(someTimes),
+}
+
+/** As run.json has them. */
+export const latencyOfWriters = section(
+  'latency_us',
+  S.object({ ...ofItems, commands: S.maybe(S.byName(someTimes)) }),
+  { isNeeded: true },
+)
+export const latencyOfWorkers = section('latency_us', S.object(ofItems), { isNeeded: true })
 
 /** By its mean, what is in flight says how many a second can be done. @param {any} sum */
 function withMean(sum) {

@@ -60,6 +60,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {(second: Record<string, any>) => Record<string, any>} [show]
  * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
+ * @property {readonly string[]} [needed] sections of run.json that every run of it has
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
  * @property {(name: string) => Metric | null} [named] a metric whose name is not known before the run
  * @property {(run: any) => string[]} [namesIn] those that a run has

@@ -1,12 +1,15 @@
 // What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
 // one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
 
+import * as S from '../base/shape.js'
 import { pingsPath } from '../probes/others.js'
 import { repeatShare, sideBySide } from '../probes/spread.js'
 import { amount, counts, eachField, parts } from './fields.js'
-import { figure, measure, per } from './measure.js'
+import { measure, metric, per } from './measure.js'
+import { section } from './section.js'
 
 /**
+ * @import { Shaped } from '../base/shape-types.js'
  * @import { NodeFigures } from '../result/document.js'
  * @import { CommandUse } from '../wire/info.js'
  * @import { Folded } from './fold.js'
@@ -81,6 +84,53 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
 const partOf = ({ cpu_s: cpuS, carried, over_ms: overMs }) =>
   typeof cpuS === 'number' ? { parts: [cpuS, carried ?? overMs ?? 0] } : {}
 
+const nodesShape = S.list(
+  S.object({
+    ...S.each(['address', 'role'], S.text),
+    shard: S.maybe(S.number),
+    ...S.each(['engine_cpu_pct', 'cpu_pct', 'commands_per_s', 'memory_bytes', 'gaps'], S.maybe(S.figure)),
+    ...{ sampled_s: S.maybe(S.number), cpu_upper_bound: S.maybe(S.flag) },
+  }),
+)
+
+/**
+ * A figure of the nodes of a role.
+ * @param {'master' | 'replica'} role
+ * @param {'cpu_pct' | 'engine_cpu_pct'} name
+ * @param {(values: readonly number[]) => number} [of] their mean
+ */
+const ofRole =
+  (role, name, of = (values) => values.reduce((sum, value) => sum + value, 0) / values.length) =>
+  (/** @type {Shaped<typeof nodesShape>} */ all) => {
+    const values = all.filter((node) => node.role === role).flatMap((node) => node[name] ?? [])
+    return values.length > 0 ? of(values) : null
+  }
+
+/** As run.json has them. */
+export const nodesSection = section('nodes', nodesShape, {
+  isNeeded: true,
+  metrics: {
+    'master.cpu_pct': { ...metric('CPU of the masters', 'pct'), value: ofRole('master', 'cpu_pct') },
+    'master.engine_cpu_pct': {
+      ...metric('engine CPU of the masters', 'pct'),
+      value: ofRole('master', 'engine_cpu_pct'),
+    },
+    'hottest_master.cpu_pct': {
+      ...metric('CPU of the busiest master', 'pct'),
+      value: ofRole('master', 'cpu_pct', (values) => Math.max(...values)),
+    },
+    'coldest_master.cpu_pct': {
+      ...metric('CPU of the least busy master', 'pct', 'neither'),
+      value: ofRole('master', 'cpu_pct', (values) => Math.min(...values)),
+    },
+    'replica.cpu_pct': { ...metric('CPU of the replicas', 'pct'), value: ofRole('replica', 'cpu_pct') },
+    'replica.engine_cpu_pct': {
+      ...metric('engine CPU of the replicas', 'pct'),
+      value: ofRole('replica', 'engine_cpu_pct'),
+    },
+  },
+})
+
 const byAddress = eachField(({ address }) => address, fields)
 
 export const nodes = measure({
@@ -122,21 +172,7 @@ export const nodes = measure({
   },
 
   summary: ({ window, whole }) => ({ nodes: nodesIn(measuredIn(window, whole)) }),
-  result: {
-    nodes: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          ...{ address: { type: 'string' }, role: { type: 'string' }, shard: { type: 'number' } },
-          ...{ engine_cpu_pct: figure, cpu_pct: figure, commands_per_s: figure },
-          ...{ memory_bytes: figure, gaps: figure },
-          ...{ sampled_s: { type: 'number' }, cpu_upper_bound: { type: 'boolean' } },
-        },
-        required: ['address', 'role'],
-      },
-    },
-  },
+  result: { nodes: nodesShape },
   metrics: {},
 })
 

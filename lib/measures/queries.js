@@ -51,6 +51,18 @@ const checked = S.object({
   ),
 })
 
+/** @param {Shaped<typeof checked>} own @param {number} offered */
+const answerWords = ({ checked: n, right, wrong, partial, busy, timeout, selectivity }, offered) =>
+  facts([
+    `${count(n)} checked`,
+    right === n && n > 0 ? 'all right' : `${count(right)} right`,
+    wrong > 0 && `${count(wrong)} wrong`,
+    partial > 0 && `${count(partial)} partial`,
+    busy > 0 && `${count(busy)} BUSY (${percent(shareOf(busy, offered))})`,
+    timeout > 0 && `${count(timeout)} timed out (${percent(shareOf(timeout, offered))})`,
+    selectivity != null && `${asPercent(selectivity)} of the documents match`,
+  ])
+
 /** Answers that were checked against the same query over the same documents. */
 export const queries = section('queries', checked, {
   metrics: {
@@ -69,20 +81,12 @@ export const queries = section('queries', checked, {
       ...{ axis: '% of queries', value: ({ timeout }, { items }) => shareOf(timeout, items.offered) },
     },
   },
-  rows: ({ checked, right, wrong, partial, busy, timeout, selectivity, ...times }, { items }) => ({
-    answers: facts([
-      `${count(checked)} checked`,
-      right === checked && checked > 0 ? 'all right' : `${count(right)} right`,
-      wrong > 0 && `${count(wrong)} wrong`,
-      partial > 0 && `${count(partial)} partial`,
-      busy > 0 && `${count(busy)} BUSY (${percent(shareOf(busy, items.offered))})`,
-      timeout > 0 && `${count(timeout)} timed out (${percent(shareOf(timeout, items.offered))})`,
-      selectivity != null && `${asPercent(selectivity)} of the documents match`,
-    ]),
+  rows: (own, { items }) => ({
+    answers: answerWords(own, items.offered),
     'query time':
-      times.avg_us != null &&
-      `min ${micros(times.min_us)}, avg ${micros(times.avg_us)}, max ${micros(times.max_us)}`,
+      own.avg_us != null && `min ${micros(own.min_us)}, avg ${micros(own.avg_us)}, max ${micros(own.max_us)}`,
   }),
+  brief: (own, { items }) => ({ answers: answerWords(own, items.offered) }),
   reasons: ({ checked, wrong, partial, examples = [] }) => {
     const first = examples[0] ? `, first that of query ${examples[0].query}` : ''
     const of = `of ${count(checked)} answers are`

@@ -63,6 +63,7 @@ const replicationDelay = ({ nodes, replication, clock, record }) => {
 
 export const replication = measure({
   name: 'replication',
+  needed: ['replication_ms'],
   of: ['readers'],
   record: { replication_us: timesField() },
   by: 'one',

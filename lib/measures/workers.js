@@ -89,6 +89,7 @@ const limits = ({ busy_share: busy, count: n }, { client, plan: { work }, backlo
 }
 
 export const working = section('workers', all, {
+  ...{ isNeeded: true, empty: null },
   metrics: {
     'workers.count': metric('workers', 'count', 'neither'),
     'workers.busy_share': metric('time with jobs in hand', 'ratio', 'neither'),
@@ -121,10 +122,33 @@ const metricsOfStage = (name) => {
   }
 }
 
-export const stages = section('stages', S.object({ filter: stage, output: stage }), {
+export const stages = section('stages', S.nullable(S.object({ filter: stage, output: stage })), {
+  empty: null,
   metrics: { ...metricsOfStage('filter'), ...metricsOfStage('output') },
   rows: ({ filter, output }, { plan: { work } }) => ({
     filters: busyWords(filter, work),
     outputs: busyWords(output, { ...work, ...work.outputs }),
   }),
 })
+
+/** @param {{ p50?: number | null, max?: number | null } | null | undefined} us */
+const connectWords = (us) => (us?.max == null ? '' : `p50 ${micros(us.p50)}, max ${micros(us.max)}`)
+
+/** Connections of workers that were replaced. */
+export const connections = section(
+  'connections',
+  S.nullable(S.object({ stated: S.text, renewed: S.number, connect_us: S.nullable(someTimes) })),
+  {
+    empty: null,
+    rows: ({ renewed, stated, connect_us: us }) => ({
+      reconnects: `${several(renewed, 'connection')} opened anew (${stated} asked for), ${connectWords(us)}`,
+    }),
+  },
+)
+
+/** What the servers refused workers, and replies that were lost. */
+export const commandsOfWorkers = section(
+  'commands',
+  S.object({ refused_by: S.byName(S.number), lost_replies: S.byName(S.number) }),
+  { isNeeded: true, empty: null },
+)

@@ -10,13 +10,13 @@ import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'
 import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
+import { rowsOf as rowsIn } from '../measures/section.js'
 import { cacheRows } from './cloudwatch-words.js'
 import { boxesRow } from './fleet-words.js'
 import * as words from './words.js'
 
 /**
  * @import { Part } from '../measures/measure.js'
- * @import { Words } from '../loads/index.js'
  * @import { NodeFigures, RunDocument as Run, WriteRun } from '../result/document.js'
  *
  * @typedef {NonNullable<WriteRun['readers']>} Readers of a fleet
@@ -135,34 +135,10 @@ const lostRow = (run) =>
   run.items.acked === run.items.offered ? [] : [{ label: `${unitOf(run.plan)}s`, text: words.itemWords(run) }]
 
 /** @param {WriteRun} run @returns {Row[]} */
-const snapshotRows = ({ snapshot }) => {
-  if (!snapshot) return []
-  const stepWords = (
-    /** @type {string} */ name,
-    /** @type {{ total_ms: number, bystander_max_us: number }} */ step,
-  ) =>
-    `${name} ${micros(step.total_ms * 1000)} (another client waits ${micros(step.bystander_max_us)} at most)`
-  const { masters, keys, data_bytes: data, save, flush, load } = snapshot
-  return [
-    {
-      label: 'snapshot',
-      text: facts([
-        `${count(keys)} keys${data === null ? '' : `, ${bytes(data)}`}${masters > 1 ? ` on ${masters} masters, one after the other` : ''}`,
-        stepWords('saved in', save),
-        stepWords('emptied in', flush),
-        stepWords('loaded in', load),
-      ]),
-    },
-  ]
-}
-
-/** @param {WriteRun} run @param {Words} own of its kind @returns {Row[]} */
-const writerRows = (run, { early, late }) => [
+const writerRows = (run) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
-  ...(early?.(run) ?? []),
-  ...snapshotRows(run),
-  ...(late?.(run) ?? []),
+  ...rowsIn(loadOf(run).sections, run),
   ...costRows(run),
   ...busiestRow(run),
   ...measureRows(run, 'beside'),
@@ -183,7 +159,7 @@ const eventsRow = ({ events }) => {
 /** @param {Run} run @returns {Row[]} */
 const rowsOf = (run) => {
   const { words: own } = loadOf(run)
-  if (!own.rows) return writerRows(/** @type {WriteRun} */ (run), own)
+  if (!own.rows) return writerRows(/** @type {WriteRun} */ (run))
   return [...own.rows(run), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
 }
 

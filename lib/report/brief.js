@@ -229,17 +229,6 @@ const hostRows = (run) => {
   return [{ label: 'CPUUtilization', text: each.join(', ') }]
 }
 
-/** @param {WriteRun} run @returns {Row[]} */
-const snapshotRows = ({ snapshot }) =>
-  snapshot
-    ? [
-        {
-          label: 'snapshot',
-          text: `${count(snapshot.keys)} keys, saved in ${micros(snapshot.save.total_ms * 1000)}, loaded in ${micros(snapshot.load.total_ms * 1000)}`,
-        },
-      ]
-    : []
-
 /** @param {Run} run @returns {Row[]} */
 const eventRows = ({ events }) => {
   /** @type {Map<string, number>} */
@@ -249,22 +238,16 @@ const eventRows = ({ events }) => {
 }
 
 /** @param {WriteRun} run @returns {Row[]} */
-const writerRows = (run) => [
-  ...lostRows(run),
-  ...snapshotRows(run),
-  ...costRows(run),
-  ...busiestRows(run),
-  ...latencyRows(run),
-]
+const writerRows = (run) => [...lostRows(run), ...costRows(run), ...busiestRows(run), ...latencyRows(run)]
 
 /** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured @returns {Brief} */
 export const briefOf = (run, shown) => {
-  const { words } = loadOf(run)
-  const own = words.brief?.(run) ?? []
+  const { words, sections } = loadOf(run)
   const isWriter = loadOf(run).document === 'producer'
   const head = headOf(run, shown)
   const rows = [
-    ...own,
+    ...(words.brief?.(run) ?? []),
+    ...sections.flatMap(({ brief }) => brief(run)),
     ...(isWriter ? writerRows(/** @type {WriteRun} */ (run)) : busiestRows(run)),
     ...('readers' in run && run.readers ? answersIn('brief', run.readers, unitOf(run.plan)) : []),
     ...answersIn('brief', run, unitOf(run.plan)),

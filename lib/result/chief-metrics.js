@@ -1,6 +1,6 @@
 // The metrics that come first: on top of a report, with a verdict in a comparison, and in the table of every experiment.
 import { ofReading } from '../measures/index.js'
-import { grossCost, netCost } from './metrics.js'
+import { grossCost, netCost } from '../measures/server.js'
 
 /** On top of the report of a run, by its kind. */
 export const highlightsOf = Object.freeze({

@@ -2,7 +2,7 @@
 // field is called and may hold is in schemas.js.
 import { plainData, plainText } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
-import { ofReaders, ofWorkers, ofWriters, unmeasured } from '../measures/index.js'
+import { emptySections, ofReaders, ofWorkers, ofWriters, SECTIONS } from '../measures/index.js'
 import { ruling } from '../measures/warnings.js'
 import { measuresOf } from './metrics.js'
 
@@ -53,73 +53,14 @@ import { measuresOf } from './metrics.js'
  * @typedef {any} AnyPlan of one of them: what only one kind of load has is asked for after its kind
  */
 
-const written = unmeasured(ofWriters)
-const server = {
-  share: null,
-  cpu_us_per_item: null,
-  memory_bytes_per_item: null,
-  net_bytes_per_item: null,
-  net_bytes_per_item_net: null,
-  memory_note: null,
-  evicted: null,
-  foreign_calls: null,
-  cpu_us_per_item_net: null,
-  cpu_us_per_item_net_uncertainty: null,
-  cpu_us_per_item_uncertainty: null,
-  masters_cpu_us_per_item_net: null,
-  fixed_cpu_share: null,
-  idle: null,
-  commands: null,
-}
-
 /**
  * The sections of each kind in their order; null where one may be missing as a whole. Consumers of a queue are workers, and
  * have jobs.
  */
 const shapes = /** @type {const} */ ({
-  producer: {
-    items: null,
-    agents: [],
-    writers: null,
-    clocks: [],
-    commands: null,
-    rate: { nominal: null, achieved: null },
-    latency_us: null, // as published, this is their place
-    bystander_us: null,
-    ...written,
-    ticks: { count: 0, late: null, ...written.ticks },
-    server,
-  },
-  workers: {
-    writing: null,
-    jobs: null,
-    rate: { nominal: null, achieved: null },
-    latency_us: null, // as published, this is its place
-    backlog: null,
-    workers: null,
-    stages: null,
-    connections: null,
-    commands: null,
-    clocks: [],
-    server: {
-      cpu_us_per_job: null,
-      net_bytes_per_job: null,
-      evicted: null,
-      commands: null,
-    },
-    ...unmeasured(ofWorkers),
-  },
-  consumer: {
-    writing: null,
-    consumers: null,
-    ...unmeasured(ofReaders),
-    rate: { nominal: null, achieved: null, items: null, value_bytes: null },
-    clocks: [],
-    live: null,
-    uniqueness: null,
-    reads: null,
-    commands: null,
-  },
+  producer: emptySections(SECTIONS.producer, ofWriters),
+  workers: emptySections(SECTIONS.workers, ofWorkers),
+  consumer: emptySections(SECTIONS.consumer, ofReaders),
 })
 
 /** Numbers have at most nine significant digits. @param {any} data @returns {any} */

@@ -1,8 +1,9 @@
 // Ratios in words: 'a quarter less' only where the interval excludes no difference.
 
 import { times } from '../../lib/base/units.js'
+import { grossCost, netCost } from '../../lib/measures/server.js'
 import { shownFigure } from '../../lib/report/cells.js'
-import { grossCost, measureNamed, netCost } from '../../lib/result/metrics.js'
+import { measureNamed } from '../../lib/result/metrics.js'
 
 /** @import { ExperimentDocument, ExperimentRatio, ExperimentRow } from '../../lib/result/experiment-document.js' */
 

@@ -1,6 +1,6 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
 import { several } from '../../lib/base/units.js'
-import { netCost } from '../../lib/result/metrics.js'
+import { netCost } from '../../lib/measures/server.js'
 import { allStrategies, defaultStrategy } from '../../lib/workloads/index.js'
 import { needNames, needs, unmetBy } from '../../lib/workloads/needs.js'
 import {

@@ -1,6 +1,8 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
+
+import { warningShape } from '../../lib/measures/head.js'
 import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
-import { CONSUMER, PRODUCER, SECOND, WORKERS, warningSchema } from '../../lib/result/schemas.js'
+import { CONSUMER, PRODUCER, SECOND, WORKERS } from '../../lib/result/schemas.js'
 
 const number = { type: 'number' }
 const text = { type: 'string' }
@@ -45,7 +47,7 @@ const ofKind = (document, kind) => ({
   properties: {
     ...document.properties,
     kind: { const: kind },
-    warnings: { type: 'array', items: { ...warningSchema, required: ['code', 'message', 'invalidates'] } },
+    warnings: { type: 'array', items: { ...warningShape, required: ['code', 'message', 'invalidates'] } },
     nodes: { type: 'array', items: nodeSchema },
     thresholds: { type: 'array', items: thresholdSchema },
     command_line: text,

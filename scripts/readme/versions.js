@@ -1,7 +1,7 @@
 // docs/studies/versions.md: what each data model costs on each server version against the first, and what turns over between versions.
 import { median } from 'simple-statistics'
 import { bytes, micros, times } from '../../lib/base/units.js'
-import { netCost } from '../../lib/result/metrics.js'
+import { netCost } from '../../lib/measures/server.js'
 import { ratioOf } from '../../lib/result/ratio.js'
 import { figureOfRow, quotable } from '../../lib/result/statistics.js'
 import { cpuFigureOf } from './findings.js'

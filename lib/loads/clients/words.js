@@ -1,15 +1,13 @@
 // A run of clients, in words.
 import { asPercent, count, rate, several } from '../../base/units.js'
-import { sectionsOfClients } from '../../measures/index.js'
-import { rowsOf } from '../../measures/section.js'
 import { arrivalsWords } from '../../traffic/arrivals.js'
 import { isEven } from '../../traffic/even.js'
 import { itemsWords } from '../../traffic/items.js'
 import { rhythmWords } from '../rhythm.js'
-import { goodOfWriters, repliesRow, unitOf, valueWords, writingWords } from '../words.js'
+import { goodOfWriters, unitOf, valueWords, writingWords } from '../words.js'
 
 /**
- * @import { AnyPlan as Plan, WriteRun } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
  */
 
@@ -62,10 +60,4 @@ export const words = {
   load,
   plan,
   good: goodOfWriters,
-  brief: (/** @type {WriteRun} */ run) => [
-    ...repliesRow(run),
-    ...rowsOf(sectionsOfClients, run).filter(({ label }) => label === 'answers' || label === 'hits'),
-  ],
-  early: repliesRow,
-  late: (/** @type {Record<string, any>} */ run) => rowsOf(sectionsOfClients, run),
 }

@@ -1,5 +1,5 @@
 // Consumers that read what is there, again and again.
-import { ofReaders } from '../../measures/index.js'
+import { ofReaders, SECTIONS } from '../../measures/index.js'
 import { names } from '../names.js'
 import { readPlanOf } from './plan.js'
 import { reasons } from './reasons.js'
@@ -13,6 +13,7 @@ export const fetches = Object.freeze({
   plan: readPlanOf,
   open: async (/** @type {ReadNeeds} */ needs) => (await import('./open.js')).openFetches(needs),
   measures: ofReaders,
+  sections: SECTIONS.consumer,
   words,
   reasons,
 })

@@ -41,10 +41,6 @@ export const readRows = (run, label) =>
     ...answersIn('reads', run, unitOf(run.plan)),
   ].filter(({ text }) => text)
 
-/** 'PFCOUNT 1,012,000 (+1.2 %)' @param {NonNullable<ReadRun['uniqueness']>[number]} row */
-const uniqueWords = ({ structure, last, error_pct: error }) =>
-  `${structure} ${count(last)}${error === null ? '' : ` (${error < 0 ? '' : '+'}${error.toFixed(1)} %)`}`
-
 /** Which nodes answered reads of values, from every client. @param {ReadRun} run */
 const servedWords = ({ commands, plan }) => {
   const name = plan.valuesBy
@@ -58,9 +54,6 @@ export const words = {
   does: 'reads',
   load,
   plan,
-  brief: (/** @type {ReadRun} */ { uniqueness }) => [
-    { label: 'unique items', text: (uniqueness ?? []).map(uniqueWords).join(', ') },
-  ],
   rows: (/** @type {ReadRun} */ run) => readRows(run, 'rate'),
   facts: (/** @type {ReadRun} */ run) => [
     ...answersIn('details', run, unitOf(run.plan)),

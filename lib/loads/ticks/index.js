@@ -1,7 +1,7 @@
 // Batches of items at absolute deadlines.
 import { libraryOf } from '../../base/libraries.js'
 import { count, period, several } from '../../base/units.js'
-import { ofWriters } from '../../measures/index.js'
+import { ofWriters, SECTIONS } from '../../measures/index.js'
 import { ledgerOf } from '../../probes/ledger.js'
 import { itemsWords } from '../../traffic/items.js'
 import { lifetimeWords } from '../../traffic/lifetimes.js'
@@ -93,6 +93,7 @@ export const ticks = Object.freeze({
   ledger: ledgerOf,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).ticksWriting(needs),
   measures: ofWriters,
+  sections: SECTIONS.producer,
   words,
-  reasons: writerReasons({ behind }),
+  reasons: writerReasons(behind),
 })

@@ -1,5 +1,5 @@
 // Workers that take jobs out of a queue, do and confirm them.
-import { ofWorkers } from '../../measures/index.js'
+import { ofWorkers, SECTIONS } from '../../measures/index.js'
 import { names } from '../names.js'
 import { workPlanOf } from './plan.js'
 import { reasons } from './reasons.js'
@@ -14,6 +14,7 @@ export const workers = Object.freeze({
   open: async (/** @type {Parameters<typeof openWorkers>[0]} */ needs) =>
     (await import('./open.js')).openWorkers(needs),
   measures: ofWorkers,
+  sections: SECTIONS.workers,
   words,
   reasons,
 })

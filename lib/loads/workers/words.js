@@ -4,7 +4,7 @@ import { accounted } from '../../measures/account.js'
 import { answersIn } from '../../measures/index.js'
 import { timesLine } from '../../measures/measure.js'
 import { rowsOf } from '../../measures/section.js'
-import { stages, working } from '../../measures/workers.js'
+import { connections, stages, working } from '../../measures/workers.js'
 
 /**
  * @import { AnyPlan as Plan, WorkRun as Run } from '../../result/document.js'
@@ -86,17 +86,10 @@ const rows = (run) => [
   },
   ...accounted.rows(run),
   { label: 'latency', text: latencyWords(run) },
-  ...rowsOf([working, stages], run),
-  { label: 'reconnects', text: reconnectWords(run) },
+  ...rowsOf([working, stages, connections], run),
   ...answersIn('queue', run, 'job'),
   { label: 'cost of a job', text: costWords(run) },
 ]
-
-/** @param {Run} run */
-const reconnectWords = ({ connections }) =>
-  connections
-    ? `${several(connections.renewed, 'connection')} opened anew (${connections.stated} asked for), ${times(connections.connect_us, ['p50', 'max'])}`
-    : ''
 
 /** @param {Run} run */
 const latencyWords = ({ latency_us: latency, waiting_us: waiting, stages }) => {
