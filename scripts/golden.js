@@ -134,6 +134,9 @@ const madeOf = async (folder) => {
   }
 }
 
+const longest = 160
+const short = (/** @type {unknown} */ value) => String(JSON.stringify(value)).slice(0, longest)
+
 /** @param {any} a @param {any} b @param {string} path @returns {string[]} */
 const differences = (a, b, path) => {
   if (a && b && typeof a === 'object' && typeof b === 'object')
@@ -141,7 +144,7 @@ const differences = (a, b, path) => {
       differences(a[key], b[key], `${path} ${key}`),
     )
   const isNear = typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-5 * Math.abs(a)
-  return a === b || isNear ? [] : [`${path}: ${JSON.stringify(a)} -> ${JSON.stringify(b)}`]
+  return a === b || isNear ? [] : [`${path}: ${short(a)} -> ${short(b)}`]
 }
 
 /** @param {string} path */

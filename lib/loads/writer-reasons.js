@@ -4,7 +4,7 @@ import { asPercent, count, micros, percent, plainText, rate, several } from '../
 import { clientLimit, clientStopped, contendedWords, isMachineFull } from '../measures/client-limit.js'
 import { SECTIONS } from '../measures/index.js'
 import { busiestNode } from '../measures/nodes.js'
-import { absentCode, notes } from '../measures/warnings.js'
+import { absentCode, interruptedNote, note, reasonsBy } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
 import { isRedirect } from '../transport/refusals.js'
 import { ownWorkIn } from '../workloads/index.js'
@@ -14,11 +14,21 @@ import { namesOfKind } from './names.js'
 import { othersWords } from './words.js'
 
 /**
- * @import { NodeFigures } from '../result/document.js'
- * @import { Warning } from '../measures/warnings.js'
+ * @import { Readers } from './fleet-reasons.js'
+ * @import { Presence } from '../probes/presence.js'
+ * @import { AgentItems, Items, NodeFigures, WriteRun } from '../result/document.js'
+ * @import { Reasons } from '../measures/warnings.js'
  *
- * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
- * @typedef {(run: Evidence) => Warning[]} Reason
+ * @typedef {Omit<WriteRun, 'commands' | 'items' | 'rate' | 'readers'> & InAccount} Evidence run.json without its judgement
+ * @typedef {object} InAccount
+ * @property {Items} items
+ * @property {{ nominal: number | null, achieved: number | null }} rate
+ * @property {Readers} [readers]
+ * @property {{ service: { mean?: number | null } | null }} latency_us
+ * @property {readonly (AgentItems & { absent?: number })[]} [agents]
+ * @property {Presence | null} [writers]
+ * @property {{ errors_by: Record<string, number>, repeated_by?: Record<string, number> }} commands
+ * @typedef {(run: Evidence) => Reasons} Reason
  * @typedef {(run: Evidence) => string} Behind advice for a run that fell behind its rate; empty: none of its own
  */
 
@@ -92,57 +102,46 @@ const lostItems = (behind) => (run) => {
   // Refusals of a full queue are as they should be.
   const failed = run.items.failed - refusedIn(run)
   const ofItems = `of ${count(offered)} items`
-  return [
-    { code: 'failed', n: failed, message: `${count(failed)} ${ofItems} failed` },
-    {
-      code: 'uncertain',
-      n: uncertain,
-      message: `${count(uncertain)} ${ofItems} are uncertain: their answers were lost, and their commands are not safe to retry; look at the connections, or take a strategy whose commands are`,
-    },
-    {
-      code: 'dropped',
-      n: dropped,
-      message: `${count(dropped)} ${ofItems} were dropped: the writer was too far behind its schedule${behindAdvice(run, behind)}`,
-    },
-    {
-      code: 'unsettled',
-      n: unsettled,
-      message: `${count(unsettled)} ${ofItems} had no answer when the run ended; lower the rate, or see which node stopped answering`,
-    },
-  ]
-    .filter(({ n }) => n !== 0)
-    .map(({ code, message }) => ({ code, message }))
+  return {
+    failed: failed !== 0 && `${count(failed)} ${ofItems} failed`,
+    uncertain:
+      uncertain !== 0 &&
+      `${count(uncertain)} ${ofItems} are uncertain: their answers were lost, and their commands are not safe to retry; look at the connections, or take a strategy whose commands are`,
+    dropped:
+      dropped !== 0 &&
+      `${count(dropped)} ${ofItems} were dropped: the writer was too far behind its schedule${behindAdvice(run, behind)}`,
+    unsettled:
+      unsettled !== 0 &&
+      `${count(unsettled)} ${ofItems} had no answer when the run ended; lower the rate, or see which node stopped answering`,
+  }
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @type {Reason} */
 const causes = ({ items, commands, queue }) => {
   const reasonFor = (/** @type {string} */ cause, /** @type {string} */ counted) => ({
-    code: 'cause',
     cause: plainText(cause),
     message: `${plainText(cause)} (${counted}): ${adviceOf(cause)}`,
   })
-  return [
-    ...Object.entries(items.failed_by)
+  return {
+    cause: Object.entries(items.failed_by)
       .filter(([cause]) => !(queue && noRoom.includes(cause)))
       .map(([cause, n]) => reasonFor(cause, several(n, 'item'))),
-    ...Object.entries(commands.errors_by).map(([cause, n]) => ({
-      ...reasonFor(cause, `${several(n, 'command')} without items`),
-      code: 'errors',
-    })),
-  ]
+    errors: Object.entries(commands.errors_by).map(([cause, n]) =>
+      reasonFor(cause, `${several(n, 'command')} without items`),
+    ),
+  }
 }
 
 /**
  * The failover of a master that died, and the refusals of its slots until then. A master that only gave its slots away was
  * not disconnected.
- * @param {Evidence} run
- * @returns {Warning[]}
+ * @type {Reason}
  */
 const failovers = ({ events = [], items }) => {
-  if (items.acked === items.offered) return []
+  if (items.acked === items.offered) return {}
   const ofKind = (/** @type {string} */ kind) => events.filter((/** @type {any} */ one) => one.kind === kind)
   const newcomers = ofKind('new-master')
-  return ofKind('master-gone').flatMap((/** @type {any} */ gone) => {
+  const found = ofKind('master-gone').flatMap((/** @type {any} */ gone) => {
     const [address] = gone.text.split(' ')
     const died = ofKind('disconnected').find(
       (/** @type {any} */ { text, at_ms: atMs }) => text.startsWith(`${address}: `) && atMs <= gone.at_ms,
@@ -153,62 +152,59 @@ const failovers = ({ events = [], items }) => {
     const after = next
       ? `${plainText(next.text.split(' ')[0])} took over after ${seconds(next.at_ms - died.at_ms)}`
       : 'no other master took over'
-    return [{ code: 'failover', message: `${plainText(address)} died at ${seconds(died.at_ms)}, ${after}` }]
+    return [`${plainText(address)} died at ${seconds(died.at_ms)}, ${after}`]
   })
+  return { failover: found }
 }
 
 /**
  * Commands that were refused or lost and then succeeded took time, and show a problem of the servers. Where items were
  * late, they are the reason. A broken connection is the last to be named, since a refusal says why.
- * @param {Evidence} run
- * @returns {Warning[]}
+ * @type {Reason}
  */
-const repeats = ({ items, commands }) =>
-  Object.entries(commands.repeated_by ?? {})
+const repeats = ({ items, commands }) => ({
+  repeated: Object.entries(commands.repeated_by ?? {})
     .filter(
       // Redirects that were followed need no advice: the events name the slots that moved.
       ([cause]) => !isRedirect(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
     .toSorted(([a], [b]) => Number(a === 'CLOSED') - Number(b === 'CLOSED'))
     .map(([cause, n]) => ({
-      code: 'repeated',
       cause: plainText(cause),
       message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceOf(cause)}`,
       invalidates: items.dropped + items.unsettled > 0,
-    }))
+    })),
+})
 
 /** @param {Behind} behind @returns {Reason} */
 const rateSustained = (behind) => (run) => {
   const { nominal, achieved } = run.rate
   if ((!run.ticks.count && namesOfKind(run.plan).inBatches) || achieved === null)
-    return [
-      {
-        code: 'no-rate',
-        message:
-          'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
-      },
-    ]
+    return {
+      'no-rate':
+        'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
+    }
   // Arrivals that are not even come more or less often in any part of the run: all that arrived was served.
-  if (!isEven(run.plan) && run.items.acked === run.items.offered) return []
+  if (!isEven(run.plan) && run.items.acked === run.items.offered) return {}
   // Items of absent boxes have their own reason.
   const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
-  if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []
+  if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return {}
   // All that the queue had room for was stored.
-  if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return []
+  if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return {}
   const did = namesOfKind(run.plan).inBatches
     ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
     : `${rate(achieved)} of ${rate(nominal)} items/s`
-  const message = `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${run.items.dropped > 0 ? '' : behindAdvice(run, behind)}`
-  return [{ code: 'rate', message }]
+  return {
+    rate: `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${run.items.dropped > 0 ? '' : behindAdvice(run, behind)}`,
+  }
 }
 
 /**
  * Why only a part of the plan's load was measured: writers that were not there.
- * @param {Evidence} run
- * @returns {Warning[]}
+ * @type {Reason}
  */
 export const absentWriters = ({ writers, plan, fleet }) => {
-  if (fleet || !writers || writers.absent_s === 0 || writers.fewest === null) return []
+  if (fleet || !writers || writers.absent_s === 0 || writers.fewest === null) return {}
   const { total, own, fewest, absent_s: absentS, measured_s: measuredS } = writers
   const unit = plan.periodMs === 1000 ? 'items/s' : 'items an interval'
   const mine = `this box writes ${count(plan.items)} of ${count(plan.quantity)} ${unit}`
@@ -217,65 +213,59 @@ export const absentWriters = ({ writers, plan, fleet }) => {
   const times =
     absentS < measuredS ? `in ${absentS.toFixed(1)} of ${measuredS.toFixed(1)} measured seconds only ` : ''
   const all = own === fewest ? 'add -a all to be all of them' : 'start the others'
-  return [{ code: absentCode, message: `${times}${who}: ${mine}; ${all}` }]
+  return { [absentCode]: `${times}${who}: ${mine}; ${all}` }
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @type {Reason} */
 const clientBusy = (run) => {
   const { busy_pct: busyPct } = run.client
-  if (busyPct === null)
-    return [
-      {
-        code: 'client-unmeasured',
-        message: 'the sending thread was not measured, so it may have been the limit',
-        invalidates: false,
-      },
-    ]
   const limit = clientLimit(run.client)
   // The client's own work is part of what a run in chunks measures.
-  if (limit === null || ownWorkIn(run.plan.strategy)) return []
-  if (limit === 'contended')
-    return [
-      {
-        code: 'client-contended',
-        message: `the sending thread was ${contendedWords(run.client)}: other processes took the CPU; end them, or give this process a core of its own (taskset)`,
-      },
-    ]
+  const isLimit = limit !== null && !ownWorkIn(run.plan.strategy)
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   // Clients have no writers' numbers: a second run needs its own keys.
   const more = namesOfKind(run.plan).isShared
     ? 'add boxes: writers on another machine (-t, -a auto)'
     : 'start a second one on another machine, under a --prefix of its own'
-  return [
-    {
-      code: 'client-saturated',
-      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; ${more}${lighter}`,
-    },
-  ]
+  return {
+    'client-unmeasured':
+      busyPct === null && note('the sending thread was not measured, so it may have been the limit'),
+    'client-contended':
+      isLimit &&
+      limit === 'contended' &&
+      `the sending thread was ${contendedWords(run.client)}: other processes took the CPU; end them, or give this process a core of its own (taskset)`,
+    'client-saturated':
+      isLimit &&
+      limit === 'saturated' &&
+      `a sending thread was ${percent(busyPct)} busy, so the client was the limit; ${more}${lighter}`,
+  }
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @type {Reason} */
 const serverBusy = (run) => {
   const master = busiestNode(run, ['master'])
-  if (!master || !isScheduled(run) || !serverWasTheLimit(run)) return []
-  return [
-    {
-      code: 'server-saturated',
-      message: `the engine of ${plainText(master.address)} was at ${percent(master.engine_cpu_pct)} of a core: it tops out at about ${rate(run.rate.achieved)} items/s; lower the rate, add shards, or take a cheaper strategy`,
-      invalidates: false,
-    },
-  ]
+  return {
+    'server-saturated':
+      master &&
+      isScheduled(run) &&
+      serverWasTheLimit(run) &&
+      note(
+        `the engine of ${plainText(master.address)} was at ${percent(master.engine_cpu_pct)} of a core: it tops out at about ${rate(run.rate.achieved)} items/s; lower the rate, add shards, or take a cheaper strategy`,
+      ),
+  }
 }
 
 /** Operations in flight in a closed loop of clients. @param {Evidence} run */
 const inFlightOf = ({ plan, rate: { nominal } }) =>
-  nominal === null && namesOfKind(plan).keepsInFlight ? plan.clients.connections * plan.clients.pipeline : 0
+  nominal === null && namesOfKind(plan).keepsInFlight
+    ? Number(plan.clients?.connections) * Number(plan.clients?.pipeline)
+    : 0
 
 /** The share of the time in which a node has no numbers. @param {NodeFigures} node @param {number} measuredS */
 const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
   gaps && sampledS !== undefined && measuredS > 0 ? 1 - sampledS / measuredS : 0
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @type {Reason} */
 const observations = (run) => {
   const { server, nodes } = run
   const edge = run.items.acked > 0 ? inFlightOf(run) / run.items.acked : 0
@@ -283,55 +273,57 @@ const observations = (run) => {
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
   const looping = nodes.filter((node) => node.cpu_upper_bound).map((node) => plainText(node.address))
   const blind = nodes.filter((node) => node.gaps).map((node) => plainText(node.address))
-  const unseen = Math.max(0, ...nodes.map((node) => unseenOf(node, run.measured_s)))
-  const rows = /** @type {Parameters<typeof notes>[0]} */ ([
-    [
-      evicted > 0 && !run.plan.cache,
-      'evictions',
-      `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten lifetimes or write less`,
+  const unseen = Math.max(0, ...nodes.map((node) => unseenOf(node, run.measured_s ?? 0)))
+  const others = server.foreign_calls
+  const isOfConsumers = others?.by === 'consumers'
+  return {
+    evictions:
+      evicted > 0 &&
+      !run.plan.cache &&
       // A --guard that allows evictions only lets the run continue.
-      true,
-    ],
-    [
-      server.share !== null && server.share < limits.share,
-      'share',
-      `this process wrote ${asPercent(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
-    ],
-    [
-      // Readers of the run have a note of their own.
-      Boolean(server.foreign_calls) && !(run.readers && server.foreign_calls?.by === 'consumers'),
-      server.foreign_calls?.by === 'consumers' ? 'consumers' : 'foreign-load',
-      `${othersWords(/** @type {any} */ (run))}; their part of the servers' CPU and network is not known, and is in what an item cost`,
-    ],
-    [
-      (server.fixed_cpu_share ?? 0) > limits.fixedShare,
-      'idle-cost',
-      `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
-    ],
-    [
-      edge > limits.edgeShare,
-      'few-operations',
-      `${several(run.items.acked, 'operation')} were answered with ${count(inFlightOf(run))} in flight: what had begun before the measured seconds counts in them, so costs per operation may be ${percent(edge * 100)} off; measure for longer (--duration)`,
-    ],
-    [
-      gaps > 0,
-      'gaps',
-      `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out${unseen > limits.unseenShare ? `, and their CPU and network per item are up to ${percent(unseen * 100)} too low` : ''}`,
-    ],
-    [
-      looping.length > 0,
-      'io-threads',
-      `the io-threads of ${looping.join(', ')} wait in a loop, which counts as CPU: the CPU of the servers, and per item, is an upper bound; set io-threads 1, or take a server that reports their active time (Valkey from 9.1) and has a core for each thread`,
-    ],
-  ])
-  return notes(rows, /** @type {any} */ (run))
+      `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten lifetimes or write less`,
+    share:
+      typeof server.share === 'number' &&
+      server.share < limits.share &&
+      note(
+        `this process wrote ${asPercent(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
+      ),
+    // Readers of the run have a note of their own.
+    [isOfConsumers ? 'consumers' : 'foreign-load']:
+      others &&
+      !(run.readers && isOfConsumers) &&
+      note(
+        `${othersWords(/** @type {any} */ (run))}; their part of the servers' CPU and network is not known, and is in what an item cost`,
+      ),
+    'idle-cost':
+      (server.fixed_cpu_share ?? 0) > limits.fixedShare &&
+      note(
+        `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
+      ),
+    'few-operations':
+      edge > limits.edgeShare &&
+      note(
+        `${several(run.items.acked, 'operation')} were answered with ${count(inFlightOf(run))} in flight: what had begun before the measured seconds counts in them, so costs per operation may be ${percent(edge * 100)} off; measure for longer (--duration)`,
+      ),
+    gaps:
+      gaps > 0 &&
+      note(
+        `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out${unseen > limits.unseenShare ? `, and their CPU and network per item are up to ${percent(unseen * 100)} too low` : ''}`,
+      ),
+    'io-threads':
+      looping.length > 0 &&
+      note(
+        `the io-threads of ${looping.join(', ')} wait in a loop, which counts as CPU: the CPU of the servers, and per item, is an upper bound; set io-threads 1, or take a server that reports their active time (Valkey from 9.1) and has a core for each thread`,
+      ),
+    interrupted: interruptedNote(run),
+  }
 }
 
-/** @param {Evidence['items'] & { absent?: number }} items */
+/** @param {Omit<Items, 'failed_by'> & { absent?: number }} items */
 const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled, absent = 0 }) =>
   acked + failed + uncertain + dropped + unsettled + absent
 
-/** The check of every run: the outcomes add up to what was offered. @param {Evidence} run @returns {Warning[]} */
+/** The check of every run: the outcomes add up to what was offered. @type {Reason} */
 const accountingFaults = ({ items, agents = [] }) => {
   const { offered, failed, uncertain, failed_by: failedBy } = items
   const outcomes = outcomesOf(items)
@@ -350,10 +342,9 @@ const accountingFaults = ({ items, agents = [] }) => {
         `writer ${own.agent} was offered ${count(own.offered)} items, but ${count(outcomesOf(own))} have an outcome`,
       )
   }
-  return faults.map((fault) => ({
-    code: 'accounting',
-    message: `${fault}: this is an internal error of Millrace, please report it`,
-  }))
+  return {
+    accounting: faults.map((fault) => `${fault}: this is an internal error of Millrace, please report it`),
+  }
 }
 
 /**
@@ -361,21 +352,20 @@ const accountingFaults = ({ items, agents = [] }) => {
  * followed.
  * @param {Behind} behind why it fell behind
  */
-export const writerReasons = (behind) => [
-  accountingFaults,
-  absentWriters,
-  absentBoxes,
-  lostIntervals,
-  fleetReaders,
-  mixedVersions,
-  (/** @type {Evidence} */ { client }) => clientStopped(client),
-  clientBusy,
-  (/** @type {Evidence} */ run) => SECTIONS.producer.flatMap(({ reasons }) => reasons(run)),
-  failovers,
-  causes,
-  repeats,
-  lostItems(behind),
-  rateSustained(behind),
-  serverBusy,
-  observations,
-]
+export const writerReasons = (behind) => {
+  const first = [accountingFaults, absentWriters, absentBoxes, lostIntervals, fleetReaders, mixedVersions]
+  const ofServers = [
+    failovers,
+    causes,
+    repeats,
+    lostItems(behind),
+    rateSustained(behind),
+    serverBusy,
+    observations,
+  ]
+  return [
+    ...[...first, clientStopped, clientBusy].map((one) => reasonsBy(/** @type {Reason} */ (one))),
+    ...SECTIONS.producer.map(({ reasons }) => reasons),
+    ...ofServers.map(reasonsBy),
+  ]
+}

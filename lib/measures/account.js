@@ -2,7 +2,8 @@
 import * as S from '../base/shape.js'
 import { count, facts, plainText, several } from '../base/units.js'
 import { metric } from './measure.js'
-import { note, section } from './section.js'
+import { section } from './section.js'
+import { note } from './warnings.js'
 
 /** @import { Shaped } from '../base/shape-types.js' */
 

@@ -1,13 +1,9 @@
 // The boxes of a fleet's run: those that wrote, and those that read beside them, with what they measured together.
 import * as S from '../base/shape.js'
-import { client } from './client.js'
-import { collection } from './collection.js'
-import { fetches } from './fetches.js'
 import { plan } from './head.js'
 import { someTimes } from './measure.js'
 import { rate } from './rate.js'
 import { nestedShapes, section } from './section.js'
-import { verify } from './verify.js'
 
 /** @import { Schema } from '../base/shape-types.js' */
 
@@ -44,27 +40,31 @@ const ofSome = ({ properties, ...more }) => ({
   ),
 })
 
-/** What measures put into a section of run.json. @param {string} name @param {...{ result: Readonly<Record<string, Schema>> }} measures @returns {Schema} */
-const own = (name, ...measures) =>
-  nestedShapes(Object.assign({}, ...measures.map(({ result }) => result)), 'object')[name]
-
-export const readers = section(
-  'readers',
-  S.object({
-    plan,
-    consumers: S.whole,
-    [fetches.name]: ofSome(own(fetches.name, fetches)),
-    rate: rate.shape,
-    freshness_ms: S.maybe(S.nullable(someTimes)),
-    replication_ms: S.maybe(S.nullable(someTimes)),
-    verify: S.maybe(own('verify', verify)),
-    client: S.maybe(own('client', client, collection)),
-    boxes: S.list(
-      S.object({
-        ...{ ...box, readers: S.list(S.whole), ...S.each([fetches.name, 'items'], S.number) },
-        ...{ items_per_s: S.maybe(S.figure), duration_ms: S.maybe(someTimes) },
-      }),
-    ),
-  }),
-  {},
-)
+/**
+ * Boxes that read, with what consumers have in a run of their own.
+ * @param {string} counted what they count
+ * @param {readonly { result: Readonly<Record<string, object>> }[]} measures of consumers
+ */
+export const readersOf = (counted, measures) => {
+  const own = nestedShapes(Object.assign({}, ...measures.map(({ result }) => result)), 'object')
+  return section(
+    'readers',
+    S.object({
+      plan,
+      consumers: S.whole,
+      [counted]: ofSome(own[counted]),
+      rate: rate.shape,
+      freshness_ms: S.maybe(S.nullable(someTimes)),
+      replication_ms: S.maybe(S.nullable(someTimes)),
+      verify: S.maybe(own.verify),
+      client: S.maybe(own.client),
+      boxes: S.list(
+        S.object({
+          ...{ ...box, readers: S.list(S.whole), ...S.each([counted, 'items'], S.number) },
+          ...{ items_per_s: S.maybe(S.figure), duration_ms: S.maybe(someTimes) },
+        }),
+      ),
+    }),
+    {},
+  )
+}

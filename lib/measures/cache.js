@@ -15,7 +15,8 @@ import {
   percentilesIn,
   someTimes,
 } from './measure.js'
-import { note, section } from './section.js'
+import { section } from './section.js'
+import { note } from './warnings.js'
 
 /**
  * @import { Shaped } from '../base/shape-types.js'

@@ -1,7 +1,7 @@
 // Whether the client was the limit of a run.
 import { percent } from '../base/units.js'
 
-/** @import { Warning } from './warnings.js' */
+/** @import { Reasons } from './warnings.js' */
 /** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null }} ClientUse */
 
 const busyLimitPct = 90
@@ -28,13 +28,9 @@ export const isMachineFull = ({ machine_busy_pct: pct }) => (pct ?? 0) >= machin
 export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
   `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
 
-/** The process did not run for a while: everything due then was late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
-export const clientStopped = ({ stopped_ms: stoppedMs }) =>
-  stoppedMs
-    ? [
-        {
-          code: 'client-stopped',
-          message: `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
-        },
-      ]
-    : []
+/** The process did not run for a while: everything due then was late. @param {{ client: { stopped_ms?: number | null } }} run @returns {Reasons} */
+export const clientStopped = ({ client: { stopped_ms: stoppedMs } }) => ({
+  'client-stopped':
+    stoppedMs &&
+    `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
+})

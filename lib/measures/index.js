@@ -1,7 +1,7 @@
 // All measures, and what is derived from their list.
 import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
-import { fleet, readers } from './boxes.js'
+import { fleet, readersOf } from './boxes.js'
 import { bystander } from './bystander.js'
 import { cache, cacheSection, curveSection } from './cache.js'
 import { chunks } from './chunks.js'
@@ -42,6 +42,16 @@ import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 export { waitingIn }
 
+/** @type {readonly Measure[]} */
+const all = [
+  ...[latency, bystander, ticks, client, collection, reconnects, replies, cache],
+  ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
+]
+const readers = readersOf(
+  fetches.name,
+  all.filter(({ of }) => of.includes('readers')),
+)
+
 /**
  * Sections of run.json by what it is of; in the order of its schema, of their rows and of their reasons. What measures put into
  * others is in those that they name.
@@ -65,13 +75,7 @@ export const SECTIONS = Object.freeze({
 })
 
 /** In the order of run.json, of the report and of the docs. @type {readonly Measure[]} */
-export const MEASURES = registered(
-  [
-    ...[latency, bystander, ticks, client, collection, reconnects, replies, cache],
-    ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
-  ],
-  Object.values(SECTIONS).flat(),
-)
+export const MEASURES = registered(all, Object.values(SECTIONS).flat())
 
 /** @param {Taker} taker @returns {readonly Measure[]} */
 const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))

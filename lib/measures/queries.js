@@ -4,7 +4,8 @@ import { percentileOf } from '../base/samples.js'
 import * as S from '../base/shape.js'
 import { asPercent, bytes, count, facts, micros, percent, rate, several } from '../base/units.js'
 import { metric, percentileMetrics, someTimes } from './measure.js'
-import { note, section } from './section.js'
+import { section } from './section.js'
+import { note } from './warnings.js'
 
 /** @import { Shaped } from '../base/shape-types.js' */
 

@@ -2,7 +2,8 @@
 import * as S from '../base/shape.js'
 import { count, facts, period, several } from '../base/units.js'
 import { metric } from './measure.js'
-import { note, section } from './section.js'
+import { section } from './section.js'
+import { note } from './warnings.js'
 
 const shape = S.object(
   S.each(['limit', 'refused', 'predicted_ms', 'predicted_at_ms', 'full_ms'], S.maybe(S.figure)),

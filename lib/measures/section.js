@@ -1,16 +1,15 @@
 // A section of run.json, declared once: its shape (from which its schema and type come), its metrics, its rows of the report,
 // and the reasons why a run with it may not be quoted. Those who deal with sections go through lists of them.
 
+import { warningsIn } from './warnings.js'
+
 /**
  * @import { Obj, Schema, Shaped } from '../base/shape-types.js'
  * @import { Metric } from './measure.js'
- * @import { Warning } from './warnings.js'
+ * @import { Not, Reasons } from './warnings.js'
  *
  * @typedef {Record<string, any>} Run run.json; its own section is there
- * @typedef {false | null | undefined | ''} Not
  * @typedef {Record<string, string | Not>} Rows texts by their labels
- * @typedef {string | { message: string, invalidates: boolean } | Not} Says a text: the run may not be quoted
- * @typedef {Record<string, Says | readonly Says[]>} Reasons by their codes, the cause first
  */
 /** @template T @typedef {Metric & { value?: (section: T, run: Run) => number | null, axis?: string }} SectionMetric value: where it is not at its name */
 /**
@@ -23,15 +22,6 @@
  * @property {boolean} [isNeeded] every run has it
  * @property {unknown} [empty] what run.json has in its place; else it has nothing there
  */
-
-/** Worth knowing, but unless it `invalidates` the numbers count. @param {string} message */
-export const note = (message, invalidates = false) => ({ message, invalidates })
-
-/** @param {string} code @param {Says | readonly Says[]} says @returns {Warning[]} */
-const warningsOf = (code, says) =>
-  [says]
-    .flat()
-    .flatMap((one) => (one ? [{ code, ...(typeof one === 'string' ? { message: one } : one) }] : []))
 
 const unknownShape = /** @type {Schema} */ ({})
 
@@ -55,11 +45,7 @@ export const section = (name, shape, { metrics = {}, rows, brief, reasons, ...de
   metrics,
   rows: (/** @type {Run} */ run) => rowsIn(run, name, rows),
   brief: (/** @type {Run} */ run) => rowsIn(run, name, brief),
-  /** @param {Run} run */
-  reasons: (run) =>
-    Object.entries((run[name] && reasons?.(run[name], run)) ?? {}).flatMap(([code, says]) =>
-      warningsOf(code, says),
-    ),
+  reasons: (/** @type {Run} */ run) => warningsIn((run[name] && reasons?.(run[name], run)) ?? {}),
 })
 
 /** @typedef {ReturnType<typeof section<string, any>>} Section */

@@ -33,39 +33,47 @@ export const stateBy = (codes) => {
   return codes.every((code) => code === absentCode || code === absentReadersCode) ? 'partial' : 'not-valid'
 }
 
-/** @typedef {[applies: boolean, code: string, message: string, invalidates?: boolean, more?: object]} Note */
+/**
+ * @typedef {false | null | undefined | '' | 0} Not
+ * @typedef {string | { message: string, invalidates?: boolean, cause?: string } | Not} Says a text: the run may not be quoted
+ * @typedef {Record<string, Says | readonly Says[]>} Reasons by their codes, the cause first
+ */
 
-/** An offset is known to half a round trip. @param {{ address: string, offset_ms: number, rtt_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
+/** Worth knowing, but unless it `invalidates` the numbers count. @param {string} message */
+export const note = (message, invalidates = false) => ({ message, invalidates })
+
+/** What a record of reasons says. @param {Reasons} reasons @returns {Warning[]} */
+export const warningsIn = (reasons) =>
+  Object.entries(reasons).flatMap(([code, says]) =>
+    [says]
+      .flat()
+      .flatMap((one) => (one ? [{ code, ...(typeof one === 'string' ? { message: one } : one) }] : [])),
+  )
+
+/** Reasons of a run as its warnings. @template R @param {(run: R) => Reasons} reasons @returns {(run: R) => Warning[]} */
+export const reasonsBy = (reasons) => (run) => warningsIn(reasons(run))
+
+/** An offset is known to half a round trip. @param {readonly { address: string, offset_ms: number, rtt_ms: number }[]} clocks @param {string} words what goes by them */
 export const clockNote = (clocks, words) => {
   const ahead = clocks.filter((one) => Math.abs(one.offset_ms) - one.rtt_ms / 2 > clockLimitMs)
   const names = ahead.map(({ address }) => plainText(address)).join(', ')
-  return [
-    ahead.length > 0,
-    'clock',
-    `the clock of ${names} differs from ours by more than a second; ${words} by theirs`,
-  ]
+  return (
+    ahead.length > 0 &&
+    note(`the clock of ${names} differs from ours by more than a second; ${words} by theirs`)
+  )
 }
 
-/** @param {{ gaps?: number | null }[]} nodes @returns {Note} */
+/** @param {readonly { gaps?: number | null }[]} nodes */
 export const gapsNote = (nodes) => {
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
-  const message = `${several(gaps, 'sample')} of the nodes missing: their figures leave those seconds out`
-  return [gaps > 0, 'gaps', message]
+  return (
+    gaps > 0 && note(`${several(gaps, 'sample')} of the nodes missing: their figures leave those seconds out`)
+  )
 }
 
-/**
- * What the user should know of a run: reasons and notes.
- * @param {Note[]} rows
- * @param {{ interrupted: boolean, duration_s: number }} run
- * @returns {Warning[]}
- */
-export const notes = (rows, { interrupted, duration_s: durationS }) => {
-  const byHand = `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`
-  rows.push([interrupted, 'interrupted', byHand])
-  return rows
-    .filter(([applies]) => applies)
-    .map(([, code, message, invalidates = false, more]) => ({ code, message, ...more, invalidates }))
-}
+/** @param {{ interrupted?: boolean, duration_s: number }} run */
+export const interruptedNote = ({ interrupted, duration_s: durationS }) =>
+  Boolean(interrupted) && note(`stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`)
 
 /** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */
 export const stateWords = ({ valid, state = valid ? 'valid' : 'not-valid' }) => state.replace('-', ' ')

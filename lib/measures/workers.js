@@ -4,7 +4,8 @@ import * as S from '../base/shape.js'
 import { asPercent, count, facts, micros, percent, rate, several } from '../base/units.js'
 import { clientLimit, contendedWords } from './client-limit.js'
 import { metric, percentileMetrics, someTimes } from './measure.js'
-import { note, section } from './section.js'
+import { section } from './section.js'
+import { note } from './warnings.js'
 
 /**
  * @import { Shaped } from '../base/shape-types.js'

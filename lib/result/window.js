@@ -5,7 +5,7 @@ import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf } from '../measures/index.js'
 import { commandsOfRole, nodesIn } from '../measures/nodes.js'
-import { absentCode, ruling } from '../measures/warnings.js'
+import { absentCode, ruling, warningsIn } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
 import { storedOf } from '../probes/costs.js'
 import { presenceOf } from '../probes/presence.js'
@@ -110,7 +110,7 @@ const presenceOver = ({ totalAgents, agents }, lines) => {
 /** Who was absent within the window decides, not who was in the rest of the run. @param {Document} document */
 const judgedAgain = (document) => {
   const others = document.warnings.filter((/** @type {any} */ { code }) => code !== absentCode)
-  return ruling(others, absentWriters(/** @type {any} */ (document)))
+  return ruling(others, warningsIn(absentWriters(/** @type {any} */ (document))))
 }
 
 /** @param {readonly Line[]} lines of one run */

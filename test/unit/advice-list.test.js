@@ -17,6 +17,7 @@ const untyped = rowsOf(`
 --outputs -> it is named as what drains a second queue, which only a run with it fills
 --delay -> the proxy adds what it is asked for, unless others take the CPU
 --same-slot -> a cluster refuses a plan whose commands would cross slots before its first write
+--items -> a pass over few keys grows the memory of the servers by too little to tell
 --cluster -> test/integration/producer.test.js types it where a server is part of a cluster
 --driver-option -> test/integration/answer-limit.test.js types it
 --username --password -> test/integration/acl.test.js types it

@@ -31,7 +31,12 @@ answerLimit of --driver-option -> write --driver ioredis -> --driver-option answ
 `),
   'loads/chunks/index.js': rowsOf(`
 raise --chunk-size -> write --strategy counter-script --rate 20000 -> --chunk-size 10000
+`),
+  'measures/chunks.js': rowsOf(`
 a longer --delay -> write --strategy counter-loop --delay 1ms -> --delay 5ms
+`),
+  'measures/passes.js': rowsOf(`
+more --items show it -> write --strategy membership-flat --items 1000 -> --items 100k
 `),
   'measures/queries.js': rowsOf(`
 (--duration), or give it more time (--query-timeout) -> write --strategy query-scan --duration 5s -> --duration 60s | --query-timeout 30s

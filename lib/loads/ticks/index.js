@@ -31,7 +31,7 @@ const spare = 1.3
  * one.
  * @param {Pick<Plan, 'quantity' | 'periodMs'>} plan
  * @param {{ nominal: number | null, achieved: number | null }} rate items/s
- * @param {{ p50: number | null } | null | undefined} serviceUs
+ * @param {{ p50?: number | null } | null | undefined} serviceUs
  * @returns {string} advice; '' where something else was the limit
  */
 const againWords = ({ quantity, periodMs }, { nominal, achieved }, serviceUs) => {

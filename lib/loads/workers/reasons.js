@@ -2,27 +2,28 @@
 import { count, micros, plainText, several } from '../../base/units.js'
 import { accounted } from '../../measures/account.js'
 import { clientLimit, clientStopped } from '../../measures/client-limit.js'
-import { clockNote, gapsNote, notes } from '../../measures/warnings.js'
+import { clockNote, gapsNote, interruptedNote, note, reasonsBy } from '../../measures/warnings.js'
 import { working } from '../../measures/workers.js'
 
 /**
- * @import { NodeFigures } from '../../result/document.js'
- * @import { Note, Warning } from '../../measures/warnings.js'
+ * @import { WorkRun } from '../../result/document.js'
+ * @import { Reasons } from '../../measures/warnings.js'
  *
- * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
+ * @typedef {WorkRun & { jobs: { from_future?: { jobs: number, max_us: number } } }} Evidence run.json without its judgement
+ * @typedef {(run: Evidence) => Reasons} Reason
  */
 
 const leastRenewed = 0.9
 // Not all workers find a job at once.
 const spare = 1.3
 
-/** @param {Evidence} run @returns {Warning[]} */
-const refusals = ({ commands }) =>
-  Object.entries(commands.refused_by).map(([cause, n]) => ({
-    code: 'refused',
+/** @type {Reason} */
+const refusals = ({ commands }) => ({
+  refused: Object.entries(commands.refused_by).map(([cause, n]) => ({
     cause: plainText(cause),
-    message: `the servers refused ${several(Number(n), 'command')} of workers (${plainText(cause)})`,
-  }))
+    message: `the servers refused ${several(n, 'command')} of workers (${plainText(cause)})`,
+  })),
+})
 
 /** How many workers would be enough, if their process is not the limit. @param {Evidence} run @param {number} grown */
 const moreWorkers = ({ workers, jobs, client }, grown) => {
@@ -30,60 +31,51 @@ const moreWorkers = ({ workers, jobs, client }, grown) => {
   return clientLimit(client) === null && needed <= 1000 ? `; set --workers ${needed}` : ''
 }
 
-/** @param {Evidence} run @returns {Warning[]} */
+/** @type {Reason} */
 const observations = (run) => {
-  const { jobs, clocks, nodes, backlog, interrupted, workers, server, plan, connections } = run
-  const { duration_s: durationS } = run
-  const grown = (backlog.last ?? 0) - (backlog.first ?? 0)
-  const { from_future: future } = jobs
-  const passed = plan.work.outputs ? 0 : (jobs.account?.passed ?? 0)
+  const { jobs, backlog, workers, server, plan, connections, duration_s: durationS } = run
+  const grown = (backlog?.last ?? 0) - (backlog?.first ?? 0)
+  const { from_future: future, account } = jobs
+  const passed = plan.work.outputs ? 0 : (account?.passed ?? 0)
   const wanted = (plan.work.reconnectHz ?? 0) * durationS
-  /** @type {Note[]} */
-  const all = [
-    [
-      grown > workers.count * 2 && durationS > 0,
-      'backlog',
-      `the queue grew by ${count(grown)} jobs: these workers do not sustain the producers' rate, and latencies grow with the length of the run${moreWorkers(run, grown)}`,
-    ],
-    [
-      Boolean(future),
-      'clock-producer',
-      `${count(future?.jobs)} jobs were from up to ${micros(future?.max_us)} in the future: the clock of their producer is ahead, and they are not in the latencies`,
-      true,
-    ],
-    [
-      jobs.account?.foreign > 0,
-      'foreign',
-      `${count(jobs.account?.foreign)} entries of the queue are not jobs of Millrace: another program uses it`,
-      true,
-    ],
-    [
-      jobs.account?.unconfirmed > 0,
-      'unconfirmed',
-      `${several(jobs.account?.unconfirmed ?? 0, 'job')} done are still in the queue, and would be done again`,
-    ],
-    [
-      passed > 0,
-      'passed',
-      `${several(passed, 'job')} of an earlier run are in the second queue, which only --outputs drains`,
-    ],
-    [
-      connections && connections.renewed < wanted * leastRenewed - 1,
-      'reconnects',
-      `only ${count(connections?.renewed)} of ${count(wanted)} connections were opened anew: workers were blocked or at work; lower --reconnects`,
-      true,
-    ],
-    [(server.evicted ?? 0) > 0, 'evictions', `${count(server.evicted)} keys were evicted to make room`, true],
-    clockNote(clocks, 'latencies are'),
-    gapsNote(nodes),
-  ]
-  return notes(all, { interrupted, duration_s: durationS })
+  return {
+    backlog:
+      grown > workers.count * 2 &&
+      durationS > 0 &&
+      note(
+        `the queue grew by ${count(grown)} jobs: these workers do not sustain the producers' rate, and latencies grow with the length of the run${moreWorkers(run, grown)}`,
+      ),
+    'clock-producer':
+      future &&
+      `${count(future.jobs)} jobs were from up to ${micros(future.max_us)} in the future: the clock of their producer is ahead, and they are not in the latencies`,
+    foreign:
+      (account?.foreign ?? 0) > 0 &&
+      `${count(account?.foreign)} entries of the queue are not jobs of Millrace: another program uses it`,
+    unconfirmed:
+      (account?.unconfirmed ?? 0) > 0 &&
+      note(
+        `${several(account?.unconfirmed ?? 0, 'job')} done are still in the queue, and would be done again`,
+      ),
+    passed:
+      passed > 0 &&
+      note(
+        `${several(passed, 'job')} of an earlier run are in the second queue, which only --outputs drains`,
+      ),
+    reconnects:
+      connections &&
+      connections.renewed < wanted * leastRenewed - 1 &&
+      `only ${count(connections.renewed)} of ${count(wanted)} connections were opened anew: workers were blocked or at work; lower --reconnects`,
+    evictions: (server?.evicted ?? 0) > 0 && `${count(server?.evicted)} keys were evicted to make room`,
+    clock: clockNote(run.clocks ?? [], 'latencies are'),
+    gaps: gapsNote(run.nodes),
+    interrupted: interruptedNote(run),
+  }
 }
 
 export const reasons = [
-  (/** @type {Evidence} */ { client }) => clientStopped(client),
+  reasonsBy(clientStopped),
   accounted.reasons,
-  refusals,
+  reasonsBy(refusals),
   working.reasons,
-  observations,
+  reasonsBy(observations),
 ]
