@@ -150,6 +150,12 @@ export const places = {
   workers: onWorkers,
 }
 
+/** The folder of the process that was killed: of a box beside the one of the whole fleet. @param {string} out */
+const ownFolderIn = (out) => {
+  const own = existsSync(out) && readdirSync(out).find((name) => name.startsWith('kills.'))
+  return own ? join(out, own) : folderIn(out)
+}
+
 /** Processes with this in their command line. @param {string} text */
 const processesWith = (text) =>
   readdirSync('/proc').filter((pid) => {
@@ -236,7 +242,7 @@ export const playKill = async (t, seed, place) => {
   void killed.ended.then(() => {
     hasEnded = true
   })
-  await until(after, () => hasEnded || isReached(after, folderIn(out)))
+  await until(after, () => hasEnded || isReached(after, ownFolderIn(out)))
   await sleep(atMs)
   const wasOver = hasEnded
   const children = startedBy(killed.pid)
@@ -252,7 +258,7 @@ export const playKill = async (t, seed, place) => {
   if (left().length > 0) broken.push(`${left().length} processes are left after ${goneMs / 1000} s`)
   const others = (await play.others?.()) ?? 0
   const counted = await play.stored()
-  const { said, low = 0, high = 0, fault } = await saidOf(folderIn(out), wasOver || code === 0)
+  const { said, low = 0, high = 0, fault } = await saidOf(ownFolderIn(out), wasOver || code === 0)
   if (fault) broken.push(fault)
   if (counted !== null && (counted - others < low || counted - others > high))
     broken.push(`the servers counted ${counted - others}`)
