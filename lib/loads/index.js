@@ -33,6 +33,7 @@ import { workers } from './workers/index.js'
  * @property {(run: Loaded) => string} load in a few words
  * @property {(plan: AnyPlan) => string} plan
  * @property {(run: any) => string} good why a run counts
+ * @property {(run: any) => string | null} [doubt] what a run that counts does not know
  * @property {(run: any) => Row[]} [brief] the first rows of the end of a run, before those of its sections
  * @property {(run: any) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
  * @property {(run: any) => Row[]} [facts] in the place of those of writers

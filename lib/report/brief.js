@@ -89,7 +89,9 @@ const headOf = (run, shown) => {
   if (failed.length > 0) return { word: 'CANNOT TELL', good: false, text: failedWords(failed, shown) }
   const others = 'server' in run && run.kind === 'producer' && othersWords(run) ? '; others were at work' : ''
   const limit = nodeLimit(run)
-  return { word: 'VALID', good: true, text: `${runWords(run)}${others}${limit ? `; ${limit}` : ''}` }
+  const doubt = loadOf(run).words.doubt?.(run)
+  const parts = [doubt, `${runWords(run)}${others}`, limit]
+  return { word: 'VALID', good: true, text: parts.filter(Boolean).join('; ') }
 }
 
 /** @param {WriteRun} run @param {string} unit */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { stateWords } from '../../lib/measures/warnings.js'
 import { runSections } from '../../lib/report/run-sections.js'
@@ -210,4 +211,12 @@ test('a run of workers says how many jobs have an unknown fate', async () => {
     words.good(/** @type {any} */ ({ jobs: { account: { produced: 28_000, unknown } } }))
   assert.equal(said(0), 'every job has one place')
   assert.equal(said(279), '279 jobs of 28,000 may be done or lost, every other has one place')
+  const stored = JSON.parse(readFileSync('docs/data/queue-backlog.run.json', 'utf8'))
+  const headOf = (/** @type {number} */ unknown) => {
+    const account = { ...stored.jobs.account, produced: 28_000, unknown }
+    const run = { ...stored, valid: true, warnings: [], jobs: { ...stored.jobs, account } }
+    return runText(run, { columns: 200 }).split('\n')[0]
+  }
+  assert.match(headOf(0), /^✓ VALID {2}queue-/)
+  assert.match(headOf(279), /^✓ VALID {2}279 jobs of 28,000 may be done or lost; queue-/)
 })

@@ -107,6 +107,12 @@ const facts = (run) => [
   { label: 'client', text: `event loop ${percent(run.client.busy_pct)} busy` },
 ]
 
+/** What a valid run does not know. @param {Run} run */
+const doubtOf = ({ jobs: { account } }) =>
+  account?.unknown
+    ? `${several(account.unknown, 'job')} of ${count(account.produced)} may be done or lost`
+    : null
+
 export const words = {
   does: 'works off',
   load,
@@ -122,8 +128,7 @@ export const words = {
     { name: 'production to done', figures: run.latency_us.intended, unit: /** @type {const} */ ('us') },
     { name: 'taken to done', figures: run.latency_us.service, unit: /** @type {const} */ ('us') },
   ],
-  good: (/** @type {Run} */ { jobs: { account } }) =>
-    account?.unknown
-      ? `${several(account.unknown, 'job')} of ${count(account.produced)} may be done or lost, every other has one place`
-      : 'every job has one place',
+  doubt: doubtOf,
+  good: (/** @type {Run} */ run) =>
+    doubtOf(run) ? `${doubtOf(run)}, every other has one place` : 'every job has one place',
 }
