@@ -2,12 +2,15 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { AbstractConnector, SentinelConnector } from 'ioredis'
-import { replyCounter } from '../wire/decode.js'
+import { noTally, replyCounter } from '../wire/decode.js'
 import { addressOf } from './address.js'
 import { UnconfirmedError } from './confirmed-servers.js'
 import { lookupBeyond } from './link-local.js'
 
 /** @typedef {(host: string, port: number) => void} Gate throws for a server that is not confirmed */
+
+// The library keeps an object of two hundred bytes for each element.
+const elementBytes = 64
 
 /**
  * ioredis accepts any digits for a length and any two bytes for the end of a line, and keeps a reply until its end.
@@ -20,7 +23,11 @@ const strict = (stream, mostBytes) => {
   const restart = () => {
     bytes = 0
   }
-  const check = replyCounter({ done: restart, failed: restart })
+  const check = replyCounter(
+    { done: restart, failed: restart },
+    noTally(),
+    Math.floor(mostBytes / elementBytes),
+  )
   const emit = stream.emit.bind(stream)
   // Not a listener: the library's own would still be called with what follows the garbage.
   stream.emit = (/** @type {string | symbol} */ name, /** @type {any[]} */ ...args) => {
@@ -38,8 +45,11 @@ const strict = (stream, mostBytes) => {
   return stream
 }
 
+// INFO and the slots of a cluster of hundreds of nodes take a megabyte, a million ids 20.
+const longestAnswer = 64e6
+
 /** @param {Gate} gate @param {number} [mostBytes] of a reply */
-const directly = (gate, mostBytes = Number.POSITIVE_INFINITY) =>
+const directly = (gate, mostBytes = longestAnswer) =>
   class extends AbstractConnector {
     /** @param {any} options */
     constructor(options) {
@@ -66,13 +76,8 @@ const directly = (gate, mostBytes = Number.POSITIVE_INFINITY) =>
 /** Strict, to one server that its caller knows to be confirmed. */
 export const strictConnector = /** @type {any} */ (directly(() => {}))
 
-// INFO and the slots of a cluster of hundreds of nodes take a megabyte, a million ids 20.
-const longestAnswer = 64e6
-/** Of questions beside the load. @type {any} */
-export const controlConnector = directly(() => {}, longestAnswer)
-
-/** @param {Gate} gate */
-const bySentinels = (gate) =>
+/** @param {Gate} gate @param {number} mostBytes */
+const bySentinels = (gate, mostBytes) =>
   // `resolve` is private to the types only.
   class extends /** @type {any} */ (SentinelConnector) {
     /** @param {any} endpoint */
@@ -83,16 +88,16 @@ const bySentinels = (gate) =>
     }
     /** @param {any} emit */
     async connect(emit) {
-      return strict(/** @type {net.Socket} */ (await super.connect(emit)), Number.POSITIVE_INFINITY)
+      return strict(/** @type {net.Socket} */ (await super.connect(emit)), mostBytes)
     }
   }
 
 /**
  * @param {{ follows: (from: string, to: string) => boolean }} target
- * @param {{ sentinels: boolean, onStray: () => void }} options sentinels: they name the server; onStray: the topology
- *   may be out of date
+ * @param {{ sentinels: boolean, onStray: () => void, mostBytes?: number }} options sentinels: they name the server; onStray:
+ *   the topology may be out of date; mostBytes: of a reply
  */
-export const connectorFor = ({ follows }, { sentinels, onStray }) => {
+export const connectorFor = ({ follows }, { sentinels, onStray, mostBytes = longestAnswer }) => {
   /** @type {Gate} */
   const gate = (host, port) => {
     const address = addressOf({ host, port })
@@ -100,5 +105,5 @@ export const connectorFor = ({ follows }, { sentinels, onStray }) => {
     onStray()
     throw new UnconfirmedError(`${address}: no confirmed server names it`)
   }
-  return /** @type {any} */ (sentinels ? bySentinels(gate) : directly(gate))
+  return /** @type {any} */ (sentinels ? bySentinels(gate, mostBytes) : directly(gate, mostBytes))
 }

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { TargetError } from '../base/errors.js'
 import { addressOf } from './address.js'
 import { clientOptions, connectLimitMs, retryAfter, withLivePassword } from './client-options.js'
-import { controlConnector } from './connector.js'
+import { strictConnector } from './connector.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -93,7 +93,7 @@ export const controlConnections = (access, mayConnect = () => true, sent = sentC
     const client = new Redis({
       ...endpoint,
       ...clientOptions(access, 'millrace-control'),
-      Connector: controlConnector,
+      Connector: strictConnector,
       db,
       commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,

@@ -59,10 +59,10 @@ const ruleReplies = (client, follows) => {
 
 /** @param {Classes} library @param {LibraryNeeds} needs @returns {Redis | Cluster} */
 const clientOf = ({ Redis, Cluster }, needs) => {
-  const { cluster, target, address, reads, bytes, events, options: asked } = needs
+  const { cluster, target, address, reads, bytes, mostBytes, events, options: asked } = needs
   const where = target.sentinels?.clientOptions() ?? endpointOf(address)
   const options = {
-    Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray }),
+    Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray, mostBytes }),
     ...clientOptions(target.access, 'millrace'),
     // With RESP3 it makes objects of maps, so RESP2 is used.
     protocol: /** @type {2 | 3} */ (bytes ? 2 : 3),

@@ -1,6 +1,6 @@
 // The read driver over a client library, as a Node application would use it. The library follows redirects.
 import { slotOf } from '../wire/slot.js'
-import { connectLibrary, libraryNamed } from './library.js'
+import { connectLibrary, libraryNamed, longestReplyOf } from './library.js'
 import { askerOf, libraryAskingOf, messageOf, valuesReader } from './library-asking.js'
 import { ReadError } from './read-driver.js'
 import { readRetriesOf } from './read-retries.js'
@@ -47,6 +47,7 @@ export const libraryReadDriver = async (options) => {
       reads,
       options: plan.library?.options ?? {},
       bytes: true,
+      mostBytes: longestReplyOf(plan),
       clock,
       events: on,
     })

@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
-import { connectLibrary, libraryNamed } from './library.js'
+import { connectLibrary, libraryNamed, longestReplyOf } from './library.js'
 import { libraryCommandsOf } from './library-commands.js'
 import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
@@ -48,6 +48,7 @@ const openedLibrary = async ({ options, catchUp, isRunning, wake }) => {
     address: target.topology.masters[0],
     reads: 'master',
     bytes: false,
+    mostBytes: longestReplyOf(plan),
     options: plan.library?.options ?? {},
     clock,
     events: {

@@ -27,8 +27,9 @@ export const noTally = () => ({ bulk: 0, nil: 0, zero: 0, one: 0 })
  * `failed(line)`: the next one was refused. Errors inside an array belong to its reply and do not count.
  * @param {{ done: (count: number) => void, failed: (line: string) => void }} listener
  * @param {Tally} [tally] counts the replies that are no arrays
+ * @param {number} [most] elements of a reply that may be missing
  */
-export const replyCounter = ({ done, failed }, tally = noTally()) => {
+export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.POSITIVE_INFINITY) => {
   /** @type {Buffer | null} a header line that a read has cut */
   let cut = null
   let left = 1 // elements of the current reply still missing
@@ -131,6 +132,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
     if (count <= 0) return element()
     if (left === 1) nested = true
     left += count - 1
+    if (left > most) throw new Error(`its reply has more than ${most} elements`)
   }
 
   const take = (/** @type {Buffer} */ bytes) => {

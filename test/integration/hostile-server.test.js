@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
+import { startProgram } from '../helpers/programs.js'
 
 /**
  * @import { Answer } from '../helpers/hostile-server.js'
@@ -49,6 +50,15 @@ const runAgainst = async (t, answer, more = '') => {
   }
   assert.doesNotMatch(ended.stdout + ended.stderr, /hunter2/)
   return ended
+}
+
+/** Of a process, 0 when it has ended. @param {number} pid */
+const rssKbOf = (pid) => {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }
 
 /** @param {string} folder */
@@ -255,6 +265,36 @@ describe('a hostile server', { concurrency: true }, () => {
           if (/INFO|text|more answers|two answers|before|time/.test(what)) return
           assert.equal(ended.code, 4)
         })
+    })
+
+  for (const [what, head, part] of [
+    ['a value without an end', '$536870912\r\n', 'x'.repeat(1 << 20)],
+    ['a list without an end', '*1000000000\r\n', '$5\r\nhello\r\n'.repeat(100_000)],
+  ])
+    test(`${what}: a consumer over ioredis ends the connection, in bounded memory`, async (t) => {
+      const poured = Buffer.from(part)
+      const port = await startHostileServer(t, ([name], _, socket) => {
+        if (name === 'ZRANGEBYSCORE') return `*1\r\n${bulk('item:1')}`
+        if (name !== 'GET') return
+        if (socket.listenerCount('drain') > 0) return null
+        const pour = () => {
+          while (socket.writable && socket.write(poured));
+        }
+        socket.on('drain', pour).write(head)
+        pour()
+        return null
+      })
+      const { pid, ended } = startProgram(t, 'consumer.js', `--driver ioredis --port ${port} --duration 2s`)
+      let peakKb = 0
+      const watch = setInterval(() => {
+        peakKb = Math.max(peakKb, rssKbOf(pid))
+      }, 20)
+      const { code, stderr } = await ended
+      clearInterval(watch)
+      assert.equal(code, 4, stderr)
+      assert.match(stderr, /its reply (is longer than \d+ bytes|has more than \d+ elements)/)
+      assert.ok(peakKb < 450_000, `${peakKb} kB`)
+      t.diagnostic(`${Math.round(peakKb / 1000)} MB at most`)
     })
 
   test('hundreds of databases are looked at by one connection after the other', async (t) => {
