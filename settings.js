@@ -137,6 +137,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} logLevel
  * @property {boolean} dryRun
  * @property {string} [optionsFile]
+ * @property {undefined} [with] its names are settings of their own
  * @property {readonly string[]} cautions warnings about options that probably mean something else
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of settings that are not defaults
@@ -175,6 +176,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} name long form, without dashes
  * @property {string[]} [aliases] other names, which the help shows
  * @property {string[]} [also] names of older versions and of other tools, which work as well
+ * @property {Readonly<Record<string, string>>} [was] names of earlier versions, from which a message leads to what is typed now
  * @property {string | null} [env] default MILLRACE_<NAME>; null: none
  * @property {string[]} [alsoEnv] variables of older versions and of other tools
  * @property {TypeName} type
@@ -196,8 +198,10 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {true} [secret] its value is never shown
  * @property {',' | '\n'} [repeatable] it may be given more than once, or once with this separator between values
  * @property {true} [hidden] for experiments only
+ * @property {true} [with] a setting of some strategies, which is typed as --with NAME=VALUE
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
+ * @property {AnyKey[]} [alsoKeys] other settings of which its value has parts
  * @property {string} [on] what a flag stands for, when it is a name for one value of its key
  * @property {string} [off] what its key is without such a flag
  * @property {string} [implies] the value of the same key that may be given besides
@@ -236,6 +240,10 @@ const groups = {
       help: 'your own data model, from a file feed.js or feed.yaml (docs/reference/own-model.md)' },
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
       help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
+    { name: 'with', for: both, key: 'with', type: 'named', env: null, repeatable: ',', otherwise: 'none',
+      help: 'settings of the strategy: NAME=VALUE, several with commas; millrace write STRATEGY --help lists those that it has',
+      helpFor: { consumer: 'settings of readers and workers: NAME=VALUE, several with commas' },
+      place: 'SETTINGS', briefFor: { producer: 'of the strategy: page-size=50,sort=rating', consumer: 'of workers: confirm,reclaim=5s' } },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups, membership and queries 100k, for counters 50992, for update-* 1000',
       help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
@@ -255,7 +263,7 @@ const groups = {
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },
     { name: 'sets', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
       help: 'number of sorted sets; item i is in set i mod N' },
-    { name: 'placement', for: both, key: 'placement', type: 'choice', choices: ['hash', 'spread', 'same-slot'],
+    { name: 'placement', with: true, for: both, key: 'placement', type: 'choice', choices: ['hash', 'spread', 'same-slot'],
       values: { hash: 'plain' }, default: 'hash',
       help: 'slots of the sorted sets: hash (as their names hash), spread (tags that spread them evenly) or ' +
         'same-slot (all in one)' },
@@ -263,7 +271,7 @@ const groups = {
       help: 'put the time of writing into every value, so that a consumer can recognise an old one' },
     { name: 'once', for: both, key: 'once', type: 'flag',
       help: 'new items in every interval, each written once, instead of the same ones' },
-    { name: 'extra-sorted-sets', key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
+    { name: 'extra-sorted-sets', with: true, key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
       help: 'further sorted sets that get the same members in the same batch' },
     { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
       default: 'store-items',
@@ -275,16 +283,12 @@ const groups = {
       help: 'random seed of the values' },
   ],
   'Rate and sending': [
-    { name: 'rate', key: 'rate', type: 'rate', otherwise: 'items per period, in bursts; for lookups, max',
+    { name: 'rate', key: 'rate', alsoKeys: ['rates'], type: 'rate', was: { ramp: '--rate' }, otherwise: 'items per period, in bursts; for lookups, max',
       insteadOf: ['period', 'chunks', 'pacing'], insteadIf: (value) => value !== 'max',
       parts: (value) => (typeof value === 'object' ? settingsOfRates(value) : { rate: value }),
       help: 'operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept ' +
-        'them, without a schedule; 10k@30s,20k@1m: rates one after the other, which end the run',
+        'them, without a schedule; 10k@30s,20k@1m: rates one after the other, or 10k..100k/5m: a rising one, which end the run',
       brief: 'items a second, evenly spaced, such as 300k; or max' },
-    { name: 'ramp', for: both, key: 'rates', type: 'ramp', otherwise: 'none', parts: settingsOfRates,
-      insteadOf: ['rate', 'fetch-rate', 'duration', 'period', 'chunks', 'pacing'],
-      helpFor: { consumer: 'fetches a second that rise or fall, as in 10..100/5m, in steps of a second (300 at most)' },
-      help: 'a rate that rises or falls within the run, as in 10k..100k/5m, in steps of a second (300 at most)' },
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
         'closed (wait for the batch or the fetch, then sleep the period)' },
@@ -330,88 +334,88 @@ const groups = {
     { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
       help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
         'itself (DEBUG POPULATE), with values of its own; of a cache, as many as there is room for, as if it had been in use' },
-    { name: 'snapshot', key: 'snapshot', type: 'flag',
+    { name: 'snapshot', with: true, key: 'snapshot', type: 'flag',
       help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
         'how long another client waits; on a local server, or with --allow flush' },
     { name: 'reconnects', for: both, key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
       help: 'connections a second that are closed and opened again, over all clients or all connections of a writer, with TLS where it is on',
       helpFor: { consumer: 'of a queue: connections of workers a second that are closed and opened again' } },
-    { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
+    { name: 'ratio', with: true, key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1; of a cache, writes that invalidate to reads (none)' },
   ],
   Caches: [
-    { name: 'miss-time', key: 'missTime', type: 'times', default: '0ms',
+    { name: 'miss-time', with: true, key: 'missTime', type: 'times', default: '0ms',
       help: 'how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average)' },
-    { name: 'miss-concurrency', key: 'missConcurrency', type: 'integer', range: ['1', '1M'], otherwise: 'no limit',
+    { name: 'miss-concurrency', with: true, key: 'missConcurrency', type: 'integer', range: ['1', '1M'], otherwise: 'no limit',
       help: 'requests that the source answers at the same time; others wait for it' },
-    { name: 'coalesce', key: 'coalesce', type: 'flag',
+    { name: 'coalesce', with: true, key: 'coalesce', type: 'flag',
       help: 'while a key is read from the source, others that miss it wait for the same answer' },
-    { name: 'batch', key: 'batch', type: 'integer', range: ['1', '1000'], default: '10',
+    { name: 'batch', with: true, key: 'batch', type: 'integer', range: ['1', '1000'], default: '10',
       help: 'keys of each request of cache-mget' },
-    { name: 'maxmemory', key: 'maxmemoryBytes', type: 'bytes', range: ['64kB', '1000GB'], otherwise: 'no limit',
+    { name: 'maxmemory', with: true, key: 'maxmemoryBytes', type: 'bytes', range: ['64kB', '1000GB'], otherwise: 'no limit',
       help: 'memory of each server that is started for the run' },
-    { name: 'policy', key: 'policy', type: 'choice', otherwise: 'allkeys-lru with --maxmemory',
+    { name: 'policy', with: true, key: 'policy', type: 'choice', otherwise: 'allkeys-lru with --with maxmemory',
       choices: ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl', 'noeviction'],
       help: 'what those servers evict when they are full' },
   ],
   Membership: [
-    { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
+    { name: 'partitions', with: true, key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
       help: 'structures among which the ids are divided by their low bits: a power of 2' },
-    { name: 'ids', key: 'ids', type: 'choice', choices: ['hex', 'binary', 'integer'], default: 'hex',
+    { name: 'ids', with: true, key: 'ids', type: 'choice', choices: ['hex', 'binary', 'integer'], default: 'hex',
       help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
-    { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
+    { name: 'false-positives', with: true, key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
       help: 'stated share of false positives, which determines the size of a Bloom filter' },
   ],
   Counters: [
-    { name: 'counters', key: 'counters', type: 'integer', range: ['1', '100M'], otherwise: 'as many as --items',
+    { name: 'counters', with: true, key: 'counters', type: 'integer', range: ['1', '100M'], otherwise: 'as many as --items',
       help: 'different counters, each incremented in turn; --items is the number of increments' },
-    { name: 'structure', key: 'structure', type: 'choice', choices: ['zset', 'hash', 'string'], default: 'zset',
+    { name: 'structure', with: true, key: 'structure', type: 'choice', choices: ['zset', 'hash', 'string'], default: 'zset',
       help: 'what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR)' },
-    { name: 'chunk-size', key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
+    { name: 'chunk-size', with: true, key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
       help: 'increments in a pipeline, a script call, a function call or a transaction' },
-    { name: 'delay', key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
+    { name: 'delay', with: true, key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
       help: 'add this to each round trip, half in each direction, by a proxy in front of the target; 0ms shows ' +
         'what the proxy itself takes; of queue-zset: how long after it was made a job may begin' },
-    { name: 'lose-every', key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
-      help: 'the proxy of --delay drops the reply to every Nth request, and closes the connection' },
+    { name: 'lose-every', with: true, key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
+      help: 'the proxy of --with delay drops the reply to every Nth request, and closes the connection' },
   ],
   Queries: [
-    { name: 'selectivity', key: 'selectivity', type: 'share', range: ['0.0001', '0.5'], default: '0.01',
+    { name: 'selectivity', with: true, key: 'selectivity', type: 'share', range: ['0.0001', '0.5'], default: '0.01',
       help: 'share of the documents that each query matches, as they are loaded: 0.0001 to 0.5' },
-    { name: 'queries', key: 'queries', type: 'integer', range: ['1', '10000'], default: '100',
+    { name: 'queries', with: true, key: 'queries', type: 'integer', range: ['1', '10000'], default: '100',
       help: 'different queries, drawn by --seed' },
-    { name: 'sort', key: 'sortBy', type: 'choice', choices: ['created', 'created-desc', 'rating', 'rating-desc'],
+    { name: 'sort', with: true, key: 'sortBy', type: 'choice', choices: ['created', 'created-desc', 'rating', 'rating-desc'],
       default: 'created',
       help: 'what answers are sorted by: created, which differs for each document, or rating, which 1 in 10 lacks' },
-    { name: 'page-size', key: 'pageSize', type: 'integer', range: ['1', '1000'], default: '10',
+    { name: 'page-size', with: true, key: 'pageSize', type: 'integer', range: ['1', '1000'], default: '10',
       help: 'most documents in an answer' },
-    { name: 'page-offset', key: 'pageOffset', type: 'integer', range: ['0', '100M'], default: '0',
+    { name: 'page-offset', with: true, key: 'pageOffset', type: 'integer', range: ['0', '100M'], default: '0',
       help: 'matching documents that are skipped before the answer' },
-    { name: 'scan-count', key: 'scanCount', type: 'integer', range: ['1', '5000'], default: '1000',
+    { name: 'scan-count', with: true, key: 'scanCount', type: 'integer', range: ['1', '5000'], default: '1000',
       help: 'approximate number of documents in each step of query-client and query-scan-chunked' },
-    { name: 'index-when', key: 'indexWhen', type: 'choice', choices: ['before', 'after'], default: 'after',
+    { name: 'index-when', with: true, key: 'indexWhen', type: 'choice', choices: ['before', 'after'], default: 'after',
       help: 'build the indexes of query-index and query-search before or after the documents are loaded' },
-    { name: 'indexes', key: 'indexes', type: 'integer', range: ['1', '3'], default: '1',
+    { name: 'indexes', with: true, key: 'indexes', type: 'integer', range: ['1', '3'], default: '1',
       help: 'indexes of query-search: the one that answers, and others that an application may also have' },
-    { name: 'search-timeout', key: 'searchTimeoutMs', type: 'integer', range: ['0', '3600000'],
+    { name: 'search-timeout', with: true, key: 'searchTimeoutMs', type: 'integer', range: ['0', '3600000'],
       otherwise: 'as the module is configured: 500',
       help: 'milliseconds after which FT.SEARCH returns what it has found so far; 0: never' },
-    { name: 'requests', key: 'requests', type: 'integer', range: ['1', '100M'], otherwise: 'until --duration',
+    { name: 'requests', with: true, key: 'requests', type: 'integer', range: ['1', '100M'], otherwise: 'until --duration',
       help: 'stop after this many queries or updates of all clients' },
-    { name: 'query-timeout', key: 'queryTimeoutMs', type: 'duration', range: ['10ms', '1h'], unit: 's',
+    { name: 'query-timeout', with: true, key: 'queryTimeoutMs', type: 'duration', range: ['10ms', '1h'], unit: 's',
       otherwise: 'none',
       help: 'a query without an answer after this time has failed, and its connection is closed' },
-    { name: 'update-writers', key: 'updateWriters', type: 'integer', range: ['0', '10000'], default: '0',
+    { name: 'update-writers', with: true, key: 'updateWriters', type: 'integer', range: ['0', '10000'], default: '0',
       help: 'clients that change documents while queries run, each its own documents' },
-    { name: 'update-rate', key: 'updateRateHz', type: 'integer', range: ['1', '10M'],
+    { name: 'update-rate', with: true, key: 'updateRateHz', type: 'integer', range: ['1', '10M'],
       otherwise: 'each waits only for its reply',
-      help: 'document changes a second, of all --update-writers' },
+      help: 'document changes a second, of all --with update-writers' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
       help: 'fetch only the newest N items; 0 = all that have not expired',
       brief: 'fetch only the newest N items; 0 = all' },
-    { name: 'read-with', key: 'fetch', type: 'choice', choices: ['get', 'mget', 'script'], for: reader,
+    { name: 'read-with', was: { fetch: '--read-with' }, key: 'fetch', type: 'choice', choices: ['get', 'mget', 'script'], for: reader,
       default: 'get',
       parts: (how) => (how === 'script' ? { mode: 'script' } : { mode: 'manual', fetch: how }),
       help: 'get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or ' +
@@ -425,10 +429,10 @@ const groups = {
       brief: 'nodes to read from: replica, master, any' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
       help: 'consumers in this process, for each number of -a', brief: 'consumers in this process' },
-    { name: 'fetch-rate', key: 'fetchHz', type: 'rate', for: reader, insteadOf: ['period', 'pacing'],
+    { name: 'fetch-rate', key: 'fetchHz', alsoKeys: ['rates'], type: 'rate', was: { ramp: '--fetch-rate' }, for: reader, insteadOf: ['period', 'pacing'],
       otherwise: 'one fetch of each consumer per period',
       parts: (value) => (typeof value === 'object' ? fetchesOfRates(value) : { fetchHz: value }),
-      help: 'fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, which end the run' },
+      help: 'fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, or 10..100/5m: a rising one, which end the run' },
     { name: 'verify', key: 'verify', type: 'flag', for: reader,
       help: 'compare every value with the bytes that the plan defines',
       brief: 'compare every value with the bytes that the plan defines' },
@@ -436,15 +440,15 @@ const groups = {
       help: 'count unique items with every structure that exists, side by side' },
   ],
   'Queues (workers)': [
-    { name: 'max-queue', key: 'maxQueue', type: 'integer', range: ['1', '1000M'], otherwise: 'as the memory allows',
+    { name: 'max-queue', with: true, key: 'maxQueue', type: 'integer', range: ['1', '1000M'], otherwise: 'as the memory allows',
       help: 'most jobs in the queue: further ones are refused by a script (FULL)' },
-    { name: 'when-full', key: 'whenFull', type: 'choice', choices: ['refuse', 'wait'], default: 'refuse',
+    { name: 'when-full', with: true, key: 'whenFull', type: 'choice', choices: ['refuse', 'wait'], default: 'refuse',
       help: 'what happens to a job for which the queue or the memory of the server has no room: it is refused and ' +
         'counted, or waits for room, at most --max-behind' },
     { name: 'workers', key: 'workers', type: 'integer', range: ['1', '1000'], default: '1', for: reader,
       help: 'workers that take jobs of a queue, each over a connection of its own',
       brief: 'of a queue: workers that take jobs' },
-    { name: 'processes', key: 'processes', type: 'integer', range: ['1', '64'], for: reader,
+    { name: 'processes', with: true, key: 'processes', type: 'integer', range: ['1', '64'], for: reader,
       otherwise: '1; as many as cores where --work computes',
       help: 'processes that share the workers: one computes on one core at a time' },
     { name: 'take', key: 'take', type: 'integer', range: ['1', '1000'], default: '1', for: reader,
@@ -453,17 +457,17 @@ const groups = {
       help: 'work that a job takes: 500us or cpu:500us (a core computes), sleep:5ms (the worker waits, as for another ' +
         'service) or none',
       brief: 'of a queue: work of a job, 500us or sleep:5ms' },
-    { name: 'outputs', key: 'outputs', type: 'integer', range: ['1', '1000'], otherwise: 'one stage', for: reader,
+    { name: 'outputs', with: true, key: 'outputs', type: 'integer', range: ['1', '1000'], otherwise: 'one stage', for: reader,
       help: 'workers of a second stage: the first ones (filters) hand what they have done over to a second queue, which ' +
         'these drain' },
-    { name: 'output-work', key: 'outputWork', type: 'work', default: 'none', for: reader,
+    { name: 'output-work', with: true, key: 'outputWork', type: 'work', default: 'none', for: reader,
       help: 'work of a job in the second stage, as --work' },
-    { name: 'confirm', key: 'confirm', type: 'flag', for: reader,
+    { name: 'confirm', with: true, key: 'confirm', type: 'flag', for: reader,
       help: 'a job stays with its worker until it is done, and comes back if the worker dies: LMOVE in place of BRPOP; ' +
         'queue-stream always confirms (XACK)' },
-    { name: 'reclaim', key: 'reclaimMs', type: 'duration', range: ['100ms', '24h'], unit: 's', default: '5s', for: reader,
+    { name: 'reclaim', with: true, key: 'reclaimMs', type: 'duration', range: ['100ms', '24h'], unit: 's', default: '5s', for: reader,
       help: 'how long a worker must be silent before others get its jobs' },
-    { name: 'drain', key: 'drain', type: 'flag', for: reader,
+    { name: 'drain', with: true, key: 'drain', type: 'flag', for: reader,
       help: 'end when the producers have ended and the queue is empty' },
   ],
   'As published (items in bursts: -q of them every -p, in -c parts)': [
@@ -492,14 +496,12 @@ const groups = {
     { name: 'ns', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], otherwise: 'see --sets',
       help: 'number of sorted sets: --sets by its published name' },
     { name: 'same-slot', for: both, key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
-      help: 'all sorted sets in one slot: --placement same-slot' },
+      help: 'all sorted sets in one slot: --with placement=same-slot' },
     { name: 'spread', for: both, key: 'placement', type: 'flag', on: 'spread', off: 'plain',
-      help: 'sorted sets spread evenly over the slots: --placement spread' },
+      help: 'sorted sets spread evenly over the slots: --with placement=spread' },
     { name: 'mode', aliases: ['s'], also: ['script-mode'], key: 'mode', type: 'choice', choices: ['manual', 'script'],
       default: 'manual', for: reader,
       help: 'manual (ids, then their values) or script: --read-with by its published name' },
-    { name: 'fetch', key: 'fetch', type: 'choice', choices: ['get', 'mget'], otherwise: 'see --read-with', for: reader,
-      help: 'how --mode manual reads values: get or mget, as --read-with' },
   ],
   'Target (without an address: a local server, started for the run)': [
     { name: 'url', also: ['uri'], key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
@@ -574,7 +576,7 @@ const groups = {
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
         'password without TLS also to replicas on hosts that only INFO names (named-hosts); empty it for ' +
-        '--snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas' },
+        '--with snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },
@@ -630,7 +632,7 @@ const groups = {
   'CloudWatch (for a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,
       help: 'after the run, wait for the metrics of CloudWatch (minutes late) and add them for every node' },
-    { name: 'aws-region', key: 'awsRegion', type: 'text', pattern: /^[a-z]{2}(-[a-z]+)+-\d$/,
+    { name: 'region', was: { 'aws-region': '--region' }, key: 'awsRegion', type: 'text', pattern: /^[a-z]{2}(-[a-z]+)+-\d$/,
       expects: 'a region such as eu-west-1', for: both, otherwise: 'from the endpoint or the AWS settings',
       help: 'AWS region of the cache' },
     { name: 'replication-group', key: 'replicationGroup', type: 'text', pattern: /^[A-Za-z][A-Za-z0-9-]{0,49}$/,
@@ -678,11 +680,9 @@ const groups = {
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'print the result only, and warnings' },
     { name: 'verbose', aliases: ['v'], key: 'verbose', type: 'flag', for: both,
       help: 'print nodes, commands, times and the rest too, not only the answer' },
-    { name: 'log', key: 'log', type: 'choice', choices: ['text', 'json'], default: 'text', for: all,
-      help: 'lines of the log on stderr: text, or JSON for programs' },
-    { name: 'log-level', key: 'logLevel', type: 'choice',
-      choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: all,
-      help: 'least severe level that the log on stderr shows' },
+    { name: 'log', key: 'log', alsoKeys: ['logLevel'], type: 'log', for: all, default: 'text,info',
+      was: { 'log-level': '--log LEVEL' }, choices: ['text', 'json', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], parts: (log) => log,
+      help: 'lines of the log on stderr, text or json, and the least severe level that it shows, as in json,warn' },
   ],
 }
 
@@ -801,6 +801,17 @@ export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 
 /** As it is typed. @param {string} name */
 export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+
+/** As messages name it. @param {Pick<Option, 'name' | 'with'>} option */
+export const typedName = ({ name, with: isNamed }) => `${isNamed ? '--with ' : '--'}${name}`
+
+const settingNames = new Set(OPTIONS.filter((option) => option.with).flatMap(namesOf))
+
+/** An option and its value as words of a command line. @param {string} name @param {string | boolean} value */
+export const wordsOf = (name, value) => {
+  if (settingNames.has(name)) return ['--with', value === true ? name : `${name}=${value}`]
+  return typeof value === 'boolean' ? [value ? `--${name}` : `--no-${name}`] : [`--${name}`, value]
+}
 
 /** What every command takes besides. */
 export const everywhere = ownOptions('', [

@@ -9,6 +9,8 @@ export interface RunOptions {
   strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'cache-aside' | 'cache-hash' | 'cache-mget' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction' | 'query-client' | 'query-scan' | 'query-scan-json' | 'query-scan-chunked' | 'query-index' | 'query-index-json' | 'query-search' | 'query-search-json' | 'update-get-set' | 'update-watch' | 'update-json' | 'update-hash' | 'queue-list' | 'queue-stream' | 'queue-zset'
   /** your own data model, from a file feed.js or feed.yaml (docs/reference/own-model.md) */
   model?: string
+  /** settings of the strategy: NAME=VALUE, several with commas; millrace write STRATEGY --help lists those that it has */
+  with?: string | readonly string[]
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on; for queries and update-* that of documents, doc:1 and on */
   items?: number | string
   /** lifetime of an item; a range such as 60s-600s gives each item its own */
@@ -31,10 +33,8 @@ export interface RunOptions {
   prefix?: string
   /** random seed of the values */
   seed?: number | string
-  /** operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept them, without a schedule; 10k@30s,20k@1m: rates one after the other, which end the run */
+  /** operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept them, without a schedule; 10k@30s,20k@1m: rates one after the other, or 10k..100k/5m: a rising one, which end the run */
   rate?: number | string
-  /** a rate that rises or falls within the run, as in 10k..100k/5m, in steps of a second (300 at most) */
-  ramp?: string
   /** open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or closed (wait for the batch or the fetch, then sleep the period) */
   pacing?: 'open' | 'smooth' | 'closed'
   /** socket (plain sockets, least CPU) or a client library, as a Node application sees it: ioredis, or one that is installed beside: iovalkey, node-redis, valkey-glide */
@@ -93,7 +93,7 @@ export interface RunOptions {
   chunkSize?: number | string
   /** add this to each round trip, half in each direction, by a proxy in front of the target; 0ms shows what the proxy itself takes; of queue-zset: how long after it was made a job may begin */
   delay?: string
-  /** the proxy of --delay drops the reply to every Nth request, and closes the connection */
+  /** the proxy of --with delay drops the reply to every Nth request, and closes the connection */
   loseEvery?: number | string
   /** share of the documents that each query matches, as they are loaded: 0.0001 to 0.5 */
   selectivity?: string
@@ -119,7 +119,7 @@ export interface RunOptions {
   queryTimeout?: number | string
   /** clients that change documents while queries run, each its own documents */
   updateWriters?: number | string
-  /** document changes a second, of all --update-writers */
+  /** document changes a second, of all --with update-writers */
   updateRate?: number | string
   /** fetch only the newest N items; 0 = all that have not expired */
   limit?: number | string
@@ -131,7 +131,7 @@ export interface RunOptions {
   reads?: 'replica' | 'master' | 'any'
   /** consumers in this process, for each number of -a */
   consumers?: number | string
-  /** fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, which end the run */
+  /** fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, or 10..100/5m: a rising one, which end the run */
   fetchRate?: number | string
   /** compare every value with the bytes that the plan defines */
   verify?: boolean
@@ -183,14 +183,12 @@ export interface RunOptions {
   ss?: boolean
   /** number of sorted sets: --sets by its published name */
   ns?: number | string
-  /** all sorted sets in one slot: --placement same-slot */
+  /** all sorted sets in one slot: --with placement=same-slot */
   sameSlot?: boolean
-  /** sorted sets spread evenly over the slots: --placement spread */
+  /** sorted sets spread evenly over the slots: --with placement=spread */
   spread?: boolean
   /** manual (ids, then their values) or script: --read-with by its published name */
   mode?: 'manual' | 'script'
-  /** how --mode manual reads values: get or mget, as --read-with */
-  fetch?: 'get' | 'mget'
   /** address as redis://[user:password@]host[:port][/db], or rediss:// for TLS; also without --url in front */
   url?: string
   /** name or address of the server, or of any node of the cluster */
@@ -233,7 +231,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); empty it for --snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); empty it for --with snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

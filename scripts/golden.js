@@ -66,11 +66,11 @@ const linesOf = (runs, calibrations) => ({
     completion: ['completion', 'bash'],
   },
   experiments: ['experiment', 'list'],
-  staff: ['plan', 'staff', '--nodes', '9', '--mean', '12GB', '--sd', '2GB'],
-  'staff-json': ['plan', 'staff', '--nodes', '9', '--mean', '12GB', '--sd', '2GB', '--json'],
+  staff: ['plan', 'staff', '--nodes', '9', '--load', 'mean=12GB,sd=2GB'],
+  'staff-json': ['plan', 'staff', '--nodes', '9', '--load', 'mean=12GB,sd=2GB', '--json'],
   ...Object.fromEntries(runs.map((run) => [`staff-${basename(run)}`, ['plan', 'staff', '--from', run]])),
   ...Object.fromEntries(
-    runs.slice(1).map((run) => [`diff-${basename(run)}`, ['diff', runs[0], run, '--all', '--invalid']]),
+    runs.slice(1).map((run) => [`diff-${basename(run)}`, ['diff', runs[0], run, '--verbose', '--invalid']]),
   ),
   ...Object.fromEntries(
     calibrations.flatMap((folder) => [
@@ -94,7 +94,7 @@ const answerOf = async (folder) => {
   if (existsSync(join(folder, 'compare.json'))) {
     const sides = readdirSync(join(folder, 'cells')).map((name) => join(folder, 'cells', name))
     return {
-      'diff.txt': await printed(['diff', ...sides, '--all', '--invalid']),
+      'diff.txt': await printed(['diff', ...sides, '--verbose', '--invalid']),
       'diff.json': JSON.parse(
         (await printed(['diff', ...sides, '--invalid', '--json'])).replace(/exit.*/, ''),
       ),

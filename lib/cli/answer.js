@@ -18,18 +18,18 @@ export const printAnswer = (answer, json, text) =>
  * @template Answer
  * @param {Chart<Answer>} chart
  * @param {Answer} answer
- * @param {string} path --chart
+ * @param {string} path --draw
  * @param {boolean} [dark]
  */
 export const drawAnswer = async ({ title, note, option }, answer, path, dark = false) => {
   const { missingFor, svgOf, pngOf } = await import('../report/draw.js')
   const isPng = extname(path) === '.png'
-  if (!isPng && extname(path) !== '.svg') throw new OptionError(`--chart ${path}: must end in .svg or .png`)
+  if (!isPng && extname(path) !== '.svg') throw new OptionError(`--draw ${path}: must end in .svg or .png`)
   const missing = missingFor(isPng ? 'png' : 'svg')
-  if (missing) throw new OptionError(`--chart ${path}: ${missing}`)
+  if (missing) throw new OptionError(`--draw ${path}: ${missing}`)
   const picture = { title, note, option: /** @type {Record<string, any>} */ (option(answer)) }
   const svg = svgOf(picture, { theme: dark ? 'dark' : 'light' })
   await writeFile(path, isPng ? await pngOf(svg) : svg).catch((cause) => {
-    throw new OptionError(`--chart ${path} cannot be written (${cause.code})`, { cause })
+    throw new OptionError(`--draw ${path} cannot be written (${cause.code})`, { cause })
   })
 }

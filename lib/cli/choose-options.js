@@ -60,7 +60,7 @@ export const chooseOptions = [
     { name: 'reads', key: 'readsPerS', type: 'integer', range: ['1', '1000'], otherwise: 'no reader',
       brief: 'reads of the newest items a second, beside the writes',
       help: 'reads of the newest items a second, beside the writes: their cost is part of the comparison' },
-    { name: 'read-limit', key: 'readLimit', type: 'integer', range: ['1', '1M'], default: '1000', help: 'items of a read' },
+    { name: 'limit', was: { 'read-limit': '--limit' }, key: 'readLimit', type: 'integer', range: ['1', '1M'], default: '1000', help: 'items of a read' },
     { name: 'weigh', type: 'text', place: 'WEIGHTS', default: 'cpu=1', brief: 'what counts: cpu=1,memory=0.5',
       help: `what counts, of ${metricNames.join(', ')}, as in cpu=1,memory=0.5: the cost is the weighted geometric mean` },
     { name: 'file', also: ['workload', 'from'], type: 'path', brief: 'these options from a file (also --workload)',
@@ -78,7 +78,7 @@ export const chooseOptions = [
   ...ownOptions('How it is measured', [
     { name: 'time', key: 'budgetMs', type: 'duration', unit: 's', range: ['20s', '4h'], otherwise: '225s, or what four rounds of all candidates take, up to 15 minutes',
       brief: true, help: 'how long it may take' },
-    { name: 'seconds', key: 'windowS', type: 'integer', range: ['1', '600'], default: '2', help: 'measured, of every run' },
+    { name: 'duration', also: ['seconds'], key: 'windowS', type: 'wholeSeconds', unit: 's', range: ['1s', '10m'], default: '2s', help: 'measured, of every run' },
     { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the order' },
     { name: 'calibration', type: 'path', otherwise: 'none',
       help: 'result of millrace calibrate: at which rates the order turns over' },

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { optionsOf } from '../../settings.js'
+import { optionsOf, wordsOf } from '../../settings.js'
 import { programsEnv } from '../base/child.js'
 import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
@@ -23,14 +23,22 @@ import { strategyNamed } from '../workloads/index.js'
 const consuming = optionsOf('consumer')
 // What one fetch is like, and how often; all else is the search's.
 const ofFetches = consuming.filter(
-  ({ name, for: programs }) => (programs.length === 1 && name !== 'ramp') || name === 'period',
+  ({ name, for: programs }) => (programs.length === 1) || name === 'period',
 )
 const firstFetchMs = 60_000
 const lookMs = 50
 
+/** `consumers=10,verify` as words of a command line @param {string} text */
+const wordsIn = (text) =>
+  text.split(',').flatMap((part) => {
+    const [name, value] = part.trim().split(/=(.*)/s)
+    const [option, ...more] = wordsOf(name, value ?? true)
+    return more.length > 0 ? [`${option}=${more[0]}`] : [option]
+  })
+
 /** `consumers=10,limit=100,verify` @param {string} text @param {string} strategy @returns {readonly string[]} words of a command line */
 export const readersWordsIn = (text, strategy) => {
-  const words = text.split(',').map((part) => `--${part.trim()}`)
+  const words = wordsIn(text)
   const { read, queue } = strategyNamed(strategy)
   if (!read && !queue) throw new OptionError(`--with-read: ${strategy} has no items that a consumer reads`)
   try {
@@ -57,7 +65,7 @@ export const readersWordsIn = (text, strategy) => {
  * @param {Parameters<typeof settingsOf>[2]} from
  */
 export const settingsOfFetches = (text, typed, from) => {
-  const words = text.split(',').map((part) => `--${part.trim()}`)
+  const words = wordsIn(text)
   try {
     const more = typedLine(words, ofFetches)
     if (more.help !== null) throw new OptionError('must be options of millrace read, as in consumers=10')

@@ -79,6 +79,6 @@ export const writePlanPage = async (answer, calibration, path) => {
     { ...planProof, option: planProof.option(calibration) },
   ].flatMap(({ option, ...named }) => (option ? [{ ...named, option, wide: true }] : []))
   await writeFile(path, await pageOf(sections, pictures, millraceVersion())).catch((cause) => {
-    throw new OptionError(`--page ${plainText(path)} cannot be written (${cause.code})`, { cause })
+    throw new OptionError(`--draw ${plainText(path)} cannot be written (${cause.code})`, { cause })
   })
 }

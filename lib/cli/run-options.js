@@ -1,5 +1,5 @@
 // Options of a run that a program hands over, as values by their names: they become settings as those of a command line.
-import { optionsOf } from '../../settings.js'
+import { optionsOf, wordsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 
@@ -10,7 +10,7 @@ import { readSettings } from '../options/read-settings.js'
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze(
-  'out report json quiet verbose log log-level dashboard metrics ask-password cloudwatch aws-region replication-group cache-clusters file command'.split(
+  'out report json quiet verbose log dashboard metrics ask-password cloudwatch region replication-group cache-clusters file command'.split(
     ' ',
   ),
 )
@@ -26,8 +26,9 @@ const typed = ([key, value]) => {
   if (programOptions.includes(name))
     throw new OptionError(`${key} is an option of the programs: run() writes no files and prints nothing`)
   if (value === undefined) return []
-  if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
-  return [`--${name}=${Array.isArray(value) ? value.join(',') : value}`]
+  if (typeof value === 'boolean') return wordsOf(name, value)
+  const [option, text] = wordsOf(name, Array.isArray(value) ? value.join(',') : String(value))
+  return [`${option}=${text}`]
 }
 
 /** @param {RunOptions} options @returns {{ program: 'producer' | 'consumer', settings: Settings }} */

@@ -59,7 +59,7 @@ const membersOf = async (api, group) => {
   const own = [...new Set(ids)].filter((id) => groupOf(id) === group).sort()
   if (own.length === 0)
     throw new CloudWatchError(
-      `no node of the replication group ${group} publishes there; correct --replication-group or --aws-region, or name the nodes with --cache-clusters`,
+      `no node of the replication group ${group} publishes there; correct --replication-group or --region, or name the nodes with --cache-clusters`,
     )
   return own
 }
@@ -69,7 +69,7 @@ const serverlessCache = async (api, name) => {
   const all = await api.published('ElastiCacheProcessingUnits')
   const found = all.find((dimensions) => dimensions.some(({ Value }) => Value === name))
   if (!found)
-    throw new CloudWatchError(`no serverless cache ${name} publishes there; correct --aws-region or its name`)
+    throw new CloudWatchError(`no serverless cache ${name} publishes there; correct --region or its name`)
   return found
 }
 

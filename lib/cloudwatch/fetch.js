@@ -60,7 +60,7 @@ const reasonFor = (error, region) => {
   const { name = '', message = String(error) } = /** @type {Error} */ (error)
   const text = `${name} ${message}`
   const advice = /** @type {[RegExp, string][]} */ ([
-    [/region is missing/i, 'no region: give --aws-region, or set AWS_REGION'],
+    [/region is missing/i, 'no region: give --region, or set AWS_REGION'],
     [
       /AccessDenied|not authorized|UnauthorizedOperation/i,
       'the credentials lack a right: cloudwatch:GetMetricData and cloudwatch:ListMetrics are needed',
@@ -74,7 +74,7 @@ const reasonFor = (error, region) => {
       /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature/i,
       'the credentials are not accepted: check AWS_PROFILE and the keys',
     ],
-    [/ENOTFOUND|EAI_AGAIN/, `no such region${region ? ` as ${region}` : ''}: correct --aws-region`],
+    [/ENOTFOUND|EAI_AGAIN/, `no such region${region ? ` as ${region}` : ''}: correct --region`],
     [
       /ECONNREFUSED|ETIMEDOUT|TimeoutError|ENETUNREACH/,
       'it cannot be reached from this machine: check the network',

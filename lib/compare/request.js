@@ -128,7 +128,7 @@ export const commonRequest = (typed) => {
     else if (isTarget(name)) where[name] = value
     else
       throw new OptionError(
-        `--${name} behind --: compare sets it; its own options (--seconds, --warm-up, --out, --threshold) come before --`,
+        `--${name} behind --: compare sets it; its own options (--duration, --warm-up, --out, --threshold) come before --`,
       )
   }
   return { load, where }

@@ -158,7 +158,7 @@ const rankedTables = (comparison, columns, all) => {
     ...blocks,
     whole([
       `${notes[design]}, against ${plainText(baseline.name)}; those of a metric hold together for all sides${detectableWords(blocks.flat())}`,
-      ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
+      ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: -v`] : []),
     ]),
   ]
 }
@@ -190,7 +190,7 @@ export const comparisonText = (comparison, { columns = 110, all = false } = {}) 
       ...lines,
       ...whole([
         `${notes[design]}${detectableWords(lines)}`,
-        ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
+        ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: -v`] : []),
       ]),
     ]
   }

@@ -140,7 +140,7 @@ export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) 
         const theirs = await ask(experimentKey)
         if (theirs !== null && theirs !== digest)
           throw new OptionError(
-            `--run ${run}: box 1 runs another experiment, or differs in --scale, --seconds, --warm-up or --boxes; give the same on every box`,
+            `--run ${run}: box 1 runs another experiment, or differs in --scale, --duration, --warm-up or --boxes; give the same on every box`,
           )
         if ((await ask(leaseKey(numbers, 1))) !== null) seenMs = performance.now()
         const text = await ask(turnKey)

@@ -153,7 +153,7 @@ const steady = async (needs) => {
   const window = { fromMs: Math.max(...starts) + warmUpS * 1000 - earlyMs, toMs: Math.min(...ends) + 5 }
   const found = windowOf(runs, window)
   if (!found)
-    throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --seconds`)
+    throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --duration`)
   const merged = join(folder, 'run')
   await store(found.document, secondsOfAll(found.byRun), merged)
   return {
@@ -326,7 +326,7 @@ const resultOf = async ({ folder, spans, runs, marks }) => {
   const legs = []
   for (const [i, { leg, writer, fromMs, toMs, reader }] of spans.entries()) {
     const found = windowOf([runs[writer]], { fromMs, toMs })
-    if (!found) throw new NoResult(`phase "${leg.name}" has no whole second: set a longer --seconds`)
+    if (!found) throw new NoResult(`phase "${leg.name}" has no whole second: set a longer --duration`)
     const own = join(folder, `phase-${i + 1}`)
     await store(found.document, found.lines, own)
     legs.push({

@@ -1,5 +1,5 @@
 // Options in the form of experiments, and in that of programs.
-import { optionsOf } from '../../settings.js'
+import { optionsOf, wordsOf } from '../../settings.js'
 import { isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { VALUE_TYPES } from '../options/values.js'
@@ -25,12 +25,18 @@ export const settableOptions = (program) =>
     )
     .flatMap(({ name, also }) => [name, ...also])
 
-/** @param {Options} options @returns {string[]} */
+/** @param {string[]} words @param {[string, string | number | boolean]} option */
+const withWords = (words, [name, value]) => {
+  const [first, ...more] = wordsOf(name, typeof value === 'boolean' ? value : String(value))
+  const at = first === '--with' ? words.indexOf(first) : -1
+  return at < 0
+    ? [...words, first, ...more]
+    : words.map((word, i) => (i === at + 1 ? `${word},${more[0]}` : word))
+}
+
+/** Settings of strategies are in one --with. @param {Options} options @returns {string[]} */
 export const optionWords = (options) =>
-  Object.entries(options).flatMap(([name, value]) => {
-    if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
-    return [`--${name}`, String(value)]
-  })
+  Object.entries(options).reduce(withWords, /** @type {string[]} */ ([]))
 
 /** The strategy that a writer with these options plays; an own model is read for it. @param {Options} options @returns {string} */
 export const strategyOfOptions = ({ strategy = defaultStrategy, model, command }) =>

@@ -47,7 +47,7 @@ export const linesOf = async (path) => {
  */
 export const startProgram = (program, { args, outDir, name, env, secrets, home = null, limitMs }) => {
   const folder = join(outDir, name)
-  const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log-level', 'warn']
+  const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log', 'warn']
   const child = startChild(join(home ?? root, `${program}.js`), [...args, ...own], {
     env,
     secrets,

@@ -53,7 +53,7 @@ const pairName = ({ of, to }) => {
 }
 
 const wideInterval =
-  'these rounds show no clear difference: more rounds (--repeat) or longer ones (--seconds) narrow the interval'
+  'these rounds show no clear difference: more rounds (--rounds) or longer ones (--duration) narrow the interval'
 
 /**
  * What explains a ratio that differs from the published one; null: no difference, or no known reason.

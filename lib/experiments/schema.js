@@ -319,7 +319,7 @@ const checkOptions = (it, tell) => {
       if (!(error instanceof OptionError)) throw error
       // Only the runs of a driver that is not installed are skipped.
       if (error.message === missingDriver(options)) return
-      tellOf(error.message, [/--([a-z-]+)/.exec(error.message)?.[1] ?? ''])
+      tellOf(error.message, [/--(?:with )?([a-z-]+)/.exec(error.message)?.[1] ?? ''])
     }
   }
   it.cells.forEach((cell, i) => {

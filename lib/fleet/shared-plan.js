@@ -16,7 +16,7 @@ const readingOptions = [
   ['pacing', '--pacing'],
   ['limit', '--limit'],
   ['mode', '--mode'],
-  ['fetch', '--fetch'],
+  ['fetch', '--read-with'],
   ['values', '--values'],
   ['reads', '--reads'],
   ['verify', '--verify'],

@@ -24,7 +24,7 @@ export const adviceByCause = new Map(
     'ERR unknown command':
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
-    TIMEOUT: 'no answer came within --query-timeout; the server goes on with the command all the same',
+    TIMEOUT: 'no answer came within --with query-timeout; the server goes on with the command all the same',
     UNANSWERED:
       'the client library neither answered nor rejected the command; see its settings, and answerLimit of --driver-option',
     CLOSED:

@@ -75,7 +75,7 @@ const lossesOf = ({ lost, duplicates, examples, produced }, promises, replies) =
     note(
       promises
         ? `${several(lost, 'job')} of ${count(produced)} are lost (${examples.map(plainText).join(', ')}), although this queue promises each at least once: see the servers (eviction, failover), and who else takes from it`
-        : `${several(lost, 'job')} of ${count(produced)} are lost: this queue promises each at most once, and what a worker had in hand when it died, or its connection, is gone${replies > 0 ? ` (${count(replies)} ${replies === 1 ? 'reply' : 'replies'} lost)` : ''}; --confirm keeps them`,
+        : `${several(lost, 'job')} of ${count(produced)} are lost: this queue promises each at most once, and what a worker had in hand when it died, or its connection, is gone${replies > 0 ? ` (${count(replies)} ${replies === 1 ? 'reply' : 'replies'} lost)` : ''}; --with confirm keeps them`,
       promises,
     ),
   duplicates:

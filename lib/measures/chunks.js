@@ -76,7 +76,7 @@ export const chunks = section(
         found &&
         found.asked !== 0 &&
         Math.abs(found.added - found.asked) > found.asked * mostOff &&
-        `the proxy added ${micros(found.added * 1000)} to a round trip, not ${micros(found.asked * 1000)}: its own way takes ${micros(found.proxy * 1000)} here; ask for a longer --delay, or end other processes`,
+        `the proxy added ${micros(found.added * 1000)} to a round trip, not ${micros(found.asked * 1000)}: its own way takes ${micros(found.proxy * 1000)} here; ask for a longer --with delay, or end other processes`,
     }),
   },
 )

@@ -99,7 +99,7 @@ export const queries = section('queries', checked, {
         partial > 0 && `${count(partial)} ${of} partial${first}: documents that match are missing`,
       'no-answers':
         checked === 0 &&
-        'no query was answered: run for longer (--duration), or give it more time (--query-timeout)',
+        'no query was answered: run for longer (--duration), or give it more time (--with query-timeout)',
     }
   },
 })
@@ -137,7 +137,7 @@ export const updates = section(
     reasons: ({ rate: hz, offered, acked }, { plan: { querying } }) => ({
       'update-rate':
         (hz ?? 0) < leastShare * (querying.updateRateHz ?? 0) &&
-        `only ${rate(hz ?? 0)} of ${rate(querying.updateRateHz)} updates/s came through: raise --update-writers, or lower --update-rate`,
+        `only ${rate(hz ?? 0)} of ${rate(querying.updateRateHz)} updates/s came through: raise --with update-writers, or lower --with update-rate`,
       updates:
         acked < offered && `${count(offered - acked)} of ${count(offered)} updates were not acknowledged`,
     }),

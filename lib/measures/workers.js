@@ -59,7 +59,7 @@ const missed = ({ us, kind }, mean, client) => {
   const most = us * (1 + workShare) + (kind === 'sleep' ? timerUs : 0)
   const why =
     kind === 'sleep'
-      ? `the event loop of this process was ${percent(client.busy_pct)} busy: run fewer workers a process (--processes)`
+      ? `the event loop of this process was ${percent(client.busy_pct)} busy: run fewer workers a process (--with processes)`
       : 'other processes or workers took the cores: run no more processes than the box has free cores'
   return us > 0 && (mean ?? 0) > most && `the work of a job took ${micros(mean)}, not ${micros(us)}: ${why}`
 }
@@ -77,9 +77,9 @@ const limits = ({ busy_share: busy, count: n }, { client, plan: { work }, backlo
       limit === 'saturated' &&
       (computes
         ? note(
-            `the workers' own core was the limit: ${percent(client.busy_pct)} busy, mostly with the work itself; more workers need more cores (--processes, more boxes)`,
+            `the workers' own core was the limit: ${percent(client.busy_pct)} busy, mostly with the work itself; more workers need more cores (--with processes, more boxes)`,
           )
-        : `this process was ${percent(client.busy_pct)} busy, so the workers' event loop was the limit and not the queue: run more processes (--processes) or boxes`),
+        : `this process was ${percent(client.busy_pct)} busy, so the workers' event loop was the limit and not the queue: run more processes (--with processes) or boxes`),
     starved:
       limit === null &&
       idles &&

@@ -1,9 +1,10 @@
 // The one parser of command lines: an argv becomes the typed text of each option, and the words between. It uses
 // yargs-parser, which loads in a fifth of the 0.13 s of yargs/helpers.
 import Parser from 'yargs-parser'
-import { dashed, everywhere, namesOf } from '../../settings.js'
+import { dashed, everywhere, namesOf, typedName } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
+import { settingNamesOf } from './conflicts.js'
 import { shown, VALUE_TYPES } from './values.js'
 
 /**
@@ -33,8 +34,17 @@ const elsewhere = new Map([
   ['port', ['url']],
 ])
 
-/** The option that a word is. @param {string} word @param {ReadonlyMap<string, Option>} byName */
-const optionIn = (word, byName) => {
+/** @param {Option} option */
+const settingHint = (option) =>
+  `: type ${typedName(option)}${option.type === 'flag' ? '' : `=${VALUE_TYPES[option.type].place ?? 'TEXT'}`}`
+
+/**
+ * The option that a word is.
+ * @param {string} word
+ * @param {ReadonlyMap<string, Option>} byName
+ * @param {ReadonlyMap<string, Option>} settings what --with takes
+ */
+const optionIn = (word, byName, settings) => {
   const [, dashes, whole, inline] = anOption.exec(word) ?? []
   if (whole === undefined) return
   const needsValue = (/** @type {Option | undefined} */ one) => one && one.type !== 'flag' && !one.bare
@@ -45,6 +55,10 @@ const optionIn = (word, byName) => {
   const meant = isOff ? name.slice(3) : name
   const option = byName.get(meant)
   if (!option || (dashes === '-' && name.length > 1) || (isOff && needsValue(option))) {
+    const now = [...byName.values()].find(({ was = {} }) => Object.hasOwn(was, meant))?.was?.[meant]
+    if (now && !option) throw new OptionError(`unknown option ${dashes}${name}: type ${now}`)
+    const setting = settings.get(meant)
+    if (setting && !option) throw new OptionError(`unknown option ${dashes}${name}${settingHint(setting)}`)
     const others = meant.length === 1 || (isOff && option) ? [] : [...byName.keys()]
     const known = elsewhere.get(whole)?.find((one) => byName.has(one))
     const hint = known ? `; did you mean ${dashed(known)}?` : didYouMean(meant, others, dashed)
@@ -64,10 +78,54 @@ const optionIn = (word, byName) => {
   }
 }
 
+/**
+ * The texts of `page-size=50,coalesce`, by the names of the settings.
+ * @param {string} text
+ * @param {ReadonlyMap<string, Option>} settings
+ * @param {string} strategy
+ */
+const namedIn = (text, settings, strategy) => {
+  /** @type {Map<string, string>} */
+  const texts = new Map()
+  for (const part of text.split(/,(?=\s*[a-z][a-z-]*\s*(?:[=,]|$))/)) {
+    const [, name, value] = /^\s*([^=\s]*)\s*(?:=\s*(.*?)\s*)?$/s.exec(part) ?? []
+    const option = settings.get(name)
+    if (!option) {
+      const hint =
+        didYouMean(name, [...settings.keys()]) ||
+        `; it takes ${settingNamesOf(strategy, [...settings.values()]).join(', ') || 'none'}`
+      throw new OptionError(`--with has no setting '${shown(name)}'${hint}`)
+    }
+    const given = value ?? (option.type === 'flag' ? 'true' : '')
+    if (given === '') throw new OptionError(`${typedName(option)} needs a value${settingHint(option)}`)
+    if (option.type === 'flag' && !/^(true|false)$/.test(given))
+      throw new OptionError(`${typedName(option)} takes no value`)
+    if (texts.has(option.name)) throw new OptionError(`${typedName(option)} is given twice`)
+    texts.set(option.name, given)
+  }
+  return texts
+}
+
+/**
+ * @param {Map<string, string>} options with --with as it was typed
+ * @param {ReadonlyMap<string, Option>} settings
+ * @param {string} [word] in front, which may be a strategy
+ */
+const withNamed = (options, settings, word = '') => {
+  const { with: text, ...rest } = Object.fromEntries(options)
+  if (text === undefined) return options
+  return new Map([...Object.entries(rest), ...namedIn(text, settings, options.get('strategy') ?? word)])
+}
+
+/** @param {readonly Option[]} options */
+const byNames = (options) =>
+  new Map(options.flatMap((option) => namesOf(option).map((name) => [name, option])))
+
 /** @param {readonly string[]} argv @param {readonly Option[]} own @returns {Typed} */
 export const typedLine = (argv, own) => {
-  const all = [...own, ...everywhere]
-  const byName = new Map(all.flatMap((option) => namesOf(option).map((name) => [name, option])))
+  const settings = byNames(own.filter((option) => option.with))
+  const all = [...own.filter((option) => !option.with), ...everywhere]
+  const byName = byNames(all)
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const asked = argv.slice(0, end).findIndex((word) => word === '--help' || word === '-h')
   if (argv[asked] === '-h' && /^(?!all$)[^-]/.test(argv[asked + 1] ?? '-'))
@@ -78,7 +136,7 @@ export const typedLine = (argv, own) => {
   const parts = /** @type {ReturnType<typeof optionIn>[]} */ ([])
   // For texts the parser is given their places in the line, so that it has nothing to guess at.
   const placed = line.map((word, at) => {
-    const part = optionIn(word, byName)
+    const part = optionIn(word, byName, settings)
     parts.push(part)
     if (!part) return String(at)
     const { option, text, takes } = part
@@ -105,7 +163,7 @@ export const typedLine = (argv, own) => {
   }
   const words = /** @type {number[]} */ (front.filter(isWord))
   return {
-    options: new Map(Object.entries(found).map(textsOf)),
+    options: withNamed(new Map(Object.entries(found).map(textsOf)), settings, argv[words[0]]),
     letters: parts.flatMap((part) => (part?.named.length === 2 ? part.option.name : [])),
     words: [...words, ...after.filter(isWord)].map((at) => argv[Number(at)]),
     behind: words.map((at) => parts.slice(0, at).findLast(Boolean)?.named ?? ''),

@@ -1,5 +1,6 @@
 // Options that exclude each other: each rule is a function that returns an error sentence, or nothing.
 
+import { optionsOf } from '../../settings.js'
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
@@ -10,7 +11,7 @@ import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'
 import { trafficRules } from './traffic-rules.js'
 
 /**
- * @import { AnyKey, ReaderSettings, SettingKey, Settings } from '../../settings.js'
+ * @import { AnyKey, Option, ReaderSettings, SettingKey, Settings } from '../../settings.js'
  * @import { FlowName } from '../loads/names.js'
  */
 
@@ -72,6 +73,22 @@ export const isSettingOf = ({ options, play }, key) => {
   return play.flow === 'ticks'
     ? !isIn(ofClients) || isIn(ofBoth)
     : !isIn([...ofTicks, ...ofClients, ...ofItems])
+}
+
+/**
+ * Names that --with takes for a strategy; of all strategies where there is none of this name.
+ * @param {string} name
+ * @param {readonly Pick<Option, 'name' | 'key' | 'with'>[]} options
+ */
+export const settingNamesOf = (name, options) =>
+  options
+    .filter((option) => option.with && (!isStrategy(name) || isSettingOf(strategyNamed(name), option.key)))
+    .map((option) => option.name)
+
+/** @param {string} name */
+const settingWords = (name) => {
+  const names = settingNamesOf(name, optionsOf('producer'))
+  return names.length > 0 ? `--with takes ${names.join(', ')}` : 'it takes no settings'
 }
 
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
@@ -149,7 +166,9 @@ const clientsRules = [
     const { options, name, workload } = strategyNamed(s.strategy)
     const optional = [...ofTicks, ...ofClients, ...ofItems]
     const odd = optional.find((key) => isTyped(s, key) && !options.includes(key))
-    return odd && `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
+    if (!odd) return
+    const isSetting = optionsOf('producer').some((option) => option.with && option.key === odd)
+    return `${named(odd)} is not an option of ${name}: ${isSetting ? settingWords(name) : `see the options of ${workload} in --help`}`
   },
 
   (s, named) => {
@@ -254,11 +273,6 @@ const readerRules = [
     s.mode === 'script' &&
     !s.values &&
     `${named('mode')} with --no-values: the script is there to fetch values`,
-
-  (s, named) =>
-    s.mode === 'script' &&
-    s.fetch === 'mget' &&
-    `${named('fetch')} with ${named('mode')}: the script does that itself`,
 
   needsSortedSet('placement', 'plain'),
   needsSortedSet('sortedSets', 1),

@@ -50,7 +50,10 @@ const optionData = (option) => {
 }
 
 /** @param {readonly Option[]} options */
-const shownOf = (options) => options.filter(({ hidden }) => !hidden).map(optionData)
+const shownOf = (options) => options.filter((option) => !option.hidden && !option.with).map(optionData)
+
+/** What --with takes. @param {readonly Option[]} options */
+const settingsIn = (options) => options.filter((option) => !option.hidden && option.with).map(optionData)
 
 /**
  * @param {string} name
@@ -67,4 +70,5 @@ export const commandData = (name, does, { words = '', examples, ...about }, opti
   examples: examples.map(([what, line]) => ({ what, line: `millrace ${name} ${line}`.trimEnd() })),
   options: shownOf(options),
   passed: shownOf(passed),
+  settings: settingsIn([...options, ...passed]),
 })

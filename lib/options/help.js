@@ -35,6 +35,29 @@ const described = (option, isBrief) => {
   return `${(isBrief && option.brief) || meaning(option)}${end}`
 }
 
+/** @param {Pick<Option, 'type'>} option */
+const placeOf = ({ type }) => VALUE_TYPES[type].place ?? 'TEXT'
+
+/** The title above an option. @param {Option} option @param {boolean} isBrief @param {string} [strategy] */
+const groupOf = (option, isBrief, strategy) => {
+  if (option.with && strategy !== undefined) return `Settings of ${strategy}: --with NAME=VALUE,...`
+  return isBrief
+    ? 'Options'
+    : option.with
+      ? `${option.group}: --with NAME=VALUE,...`
+      : option.group || 'Options'
+}
+
+/** A setting as --with takes it, where yargs has it as an option. @param {string} text @param {Option} option */
+const withoutDashes = (text, option) => {
+  const { name, type } = option
+  const end = type === 'flag' ? '' : ` ${placeOf(option)}`
+  return text.replace(
+    new RegExp(`^( +)--${name}${end.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?= |$)`, 'm'),
+    `$1${name}${end.replace(' ', '=')}  `,
+  )
+}
+
 /** Which settings a strategy takes, and which only some take. @param {string} name */
 const settingsOf = async (name) => {
   const [{ strategyNamed }, { isSettingOf }] = await Promise.all([
@@ -61,20 +84,23 @@ export const helpText = async (
 ) => {
   const width = Math.max(60, Math.min(columns, 110))
   const own = strategy === undefined ? null : await settingsOf(strategy)
-  const shown = options.filter(({ hidden, key }) => !hidden && (!own || own.takes(key)))
+  // Its settings are listed below the options.
+  const shown = options.filter(
+    ({ hidden, key, name }) => !hidden && (!own || (own.takes(key) && name !== 'with')),
+  )
   const briefly = shown.filter(({ brief, key }) => brief !== undefined || own?.has(key))
   const isBrief = briefly.length > 0 && !whole
   const listed = isBrief ? briefly : shown
   const help = { ...everywhere[0], ...(isBrief && { place: '[all]' }), group: listed.at(-1)?.group ?? '' }
   const page = yargs([]).locale('en').help(false).version(false).wrap(width)
   for (const option of [...listed, help]) {
-    const { name, aliases, type, place = VALUE_TYPES[type].place ?? 'TEXT' } = option
+    const { name, aliases, type, place = placeOf(option) } = option
     // yargs prints letters first, then the others in this order: the place of the value is behind the last.
     const last = [name, ...aliases].findLast((one) => one.length > 1)
     const [key, ...alias] = [name, ...aliases].map((one) =>
       one === last ? `${one} ${place}`.trimEnd() : one,
     )
-    const group = isBrief ? 'Options' : option.group || 'Options'
+    const group = groupOf(option, isBrief, strategy)
     page.option(key, { alias, describe: described(option, isBrief), group })
   }
   const lines = examples.flatMap(([what, line]) => [`  # ${what}`, `  ${as} ${line}`.trimEnd()])
@@ -83,7 +109,7 @@ export const helpText = async (
     does,
     `Usage: ${[as, words, shown.length > 0 && '[options]'].filter(Boolean).join(' ')}`,
     examples.length > 0 && ['Examples', ...lines].join('\n'),
-    (await page.getHelp()).trimEnd(),
+    listed.filter((option) => option.with).reduce(withoutDashes, (await page.getHelp()).trimEnd()),
     more,
     !isBrief && shown.some(({ env }) => env !== null) && variables,
   ]

@@ -67,7 +67,12 @@ const ofLines = (document, path, options) => {
   for (const [name, value] of Object.entries(document)) {
     const option = options.find((one) => name.length > 1 && namesOf(one).includes(name))
     // Options of a single command, which have no variable, are not allowed in a file.
-    if (!option || option.name === 'file' || (option.env === null && option.for.length > 0))
+    if (
+      !option ||
+      option.name === 'file' ||
+      option.name === 'with' ||
+      (option.env === null && option.for.length > 0)
+    )
       throw new OptionError(
         `${where}: unknown option ${shown(name)}${didYouMean(name, options.flatMap(namesOf))}`,
       )

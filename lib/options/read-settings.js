@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import dotenv from 'dotenv'
-import { OPTIONS, optionsOf } from '../../settings.js'
+import { OPTIONS, optionsOf, typedName } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
@@ -132,12 +132,14 @@ export function readSettings({ program, argv, ...from }) {
 /**
  * The settings that a command line, a file, the environment and `.env` make of these options.
  * @param {Typed} typed
- * @param {readonly Option[]} options
+ * @param {readonly Option[]} all
  * @param {{ env: NodeJS.ProcessEnv, dotenvText?: string, takesWords?: boolean }} from
  * @returns {Readonly<Settings>}
  */
-export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = false }) => {
+export const settingsOf = (typed, all, { env, dotenvText = '', takesWords = false }) => {
   if (!takesWords) refuseWords(typed)
+  // The parser has read it: its names are options.
+  const options = all.filter(({ type }) => type !== 'named')
   const dotenvValues = variablesIn(dotenvText)
   refuseUnknownVariables(env, '')
   refuseUnknownVariables(dotenvValues, ' in .env')
@@ -145,7 +147,7 @@ export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = 
   const inFile = path === undefined ? noFile : optionsIn(path, options)
   /** @type {Source[]} */
   const sources = [
-    { origin: 'command line', find: ({ name }) => found(`--${name}`, typed.options.get(name)) },
+    { origin: 'command line', find: (option) => found(typedName(option), typed.options.get(option.name)) },
     {
       origin: inFile.origin,
       find: ({ name }) => found(`${name} in ${path}`, inFile.texts[name]),
@@ -233,12 +235,20 @@ function withoutReplaced(readings) {
   return readings.filter((reading) => !replaced.has(reading))
 }
 
+/** The settings that a value stands for. @param {Option} option @param {unknown} value @returns {Record<string, unknown>} */
+const partsOf = (option, value) =>
+  ['url', 'host'].includes(option.type) ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
+
+/** @param {Option} option @param {unknown} value undefined: there is none @param {string} key */
+const partOf = (option, value, key) => (value === undefined ? undefined : partsOf(option, value)[key])
+
 /** @param {Reading} reading @returns {Offer[]} */
 function offersOf(reading) {
-  const { option, value } = reading
-  const isAddress = option.type === 'url' || option.type === 'host'
-  const parts = isAddress ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
-  return Object.entries(parts).map(([key, part]) => ({ key, value: part, reading }))
+  return Object.entries(partsOf(reading.option, reading.value)).map(([key, part]) => ({
+    key,
+    value: part,
+    reading,
+  }))
 }
 
 /**
@@ -275,15 +285,16 @@ function settingsFrom(options, offers, cautions) {
   /** @type {Record<string, string>} */
   const givenBy = {}
   for (const option of options) {
-    const { key } = option
-    if (given[key]) continue
-    const offer = strongest(offers.filter((candidate) => candidate.key === key))
-    if (offer) {
-      counting.set(key, offer)
-      givenBy[key] = offer.reading.named
+    for (const key of [option.key, ...(option.alsoKeys ?? [])]) {
+      if (given[key]) continue
+      const offer = strongest(offers.filter((candidate) => candidate.key === key))
+      if (offer) {
+        counting.set(key, offer)
+        givenBy[key] = offer.reading.named
+      }
+      values[key] = offer ? offer.value : partOf(option, defaultOf(option), key)
+      given[key] = offer?.reading.origin ?? 'default'
     }
-    values[key] = offer ? offer.value : defaultOf(option)
-    given[key] = offer?.reading.origin ?? 'default'
   }
   if (values.host ?? values.port) {
     values.host ??= '127.0.0.1'
@@ -360,7 +371,10 @@ function defaultOf(option) {
 
 /** @param {AnyKey} key @param {Settings} settings @param {readonly Option[]} options @param {Offer} [offer] */
 function namedSetting(key, settings, options, offer) {
-  const option = offer?.reading.option ?? options.find((candidate) => candidate.key === key)
-  const named = offer?.reading.named ?? `--${option?.name}`
-  return option?.type === 'choice' ? `${named} ${/** @type {any} */ (settings)[key]}` : named
+  const option =
+    offer?.reading.option ??
+    options.find((candidate) => candidate.key === key || candidate.alsoKeys?.includes(key))
+  const named = offer?.reading.named ?? (option ? typedName(option) : key)
+  const between = option?.with && named.startsWith('--') ? '=' : ' '
+  return option?.type === 'choice' ? `${named}${between}${/** @type {any} */ (settings)[key]}` : named
 }

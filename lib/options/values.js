@@ -207,6 +207,15 @@ const ofAddress = {
 
 const size = ranged((text) => scaled(text, byteUnits), 'a size', 'SIZE')
 
+/** Only what is named: another source may have the other. @param {string} text @param {Option} option choices: forms, then levels */
+const logOf = (text, { choices = [] }) => {
+  const words = text.split(',').map((word) => word.trim())
+  const levels = words.filter((word) => choices.indexOf(word) > 1)
+  const forms = words.filter((word) => ['text', 'json'].includes(word))
+  if (levels.length > 1 || forms.length > 1 || levels.length + forms.length < words.length) return
+  return Object.freeze({ ...(forms[0] && { log: forms[0] }), ...(levels[0] && { logLevel: levels[0] }) })
+}
+
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
   integer: ranged((text) => scaled(text, countUnits), 'a whole number', 'N'),
@@ -290,11 +299,34 @@ export const VALUE_TYPES = Object.freeze({
     place: 'NAMES',
   },
   /** @type {ValueType} */
+  log: {
+    read: logOf,
+    expects: ({ choices = [] }) =>
+      `text or json, one of ${choices.slice(2).join(', ')}, or both with a comma`,
+    shape: ({ choices }) => choices?.join(', ') ?? '',
+    place: 'NAMES',
+  },
+  /** Seconds. */
+  seconds: ranged(
+    (text, option) => (milliseconds(text, option) ?? Number.NaN) / 1000,
+    'a time',
+    'TIME',
+    durationHint,
+  ),
+  wholeSeconds: lifetime,
+  /** @type {ValueType} */
   configuration: {
     read: pairs(/^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u, ownDirectives),
     expects: () =>
       "NAME=VALUE of a server's configuration, several with commas; without its port, folder and password",
     shape: () => 'NAME=VALUE',
+  },
+  /** @type {ValueType} Read by the parser: each of its names is an option. */
+  named: {
+    read: (text) => text,
+    expects: () => 'NAME=VALUE, several with commas',
+    shape: () => 'NAME=VALUE,...',
+    place: 'NAME=VALUE',
   },
   /** @type {ValueType} */
   driverOption: {
@@ -343,18 +375,14 @@ export const VALUE_TYPES = Object.freeze({
   rate: {
     read: (/** @type {string} */ text) => {
       if (text.includes('@')) return stepsOf(text)
+      if (text.includes('..')) return rampOf(text)
       const rate = scaled(text, countUnits)
       return text === 'max' ? text : rate !== undefined && rate > 0 ? rate : undefined
     },
-    expects: () => 'max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m',
-    shape: () => 'max, operations a second, or RATE@TIME,...',
+    expects: () =>
+      'max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more)',
+    shape: () => 'max, operations a second, RATE@TIME,... or RATE..RATE/TIME',
     place: 'N',
-  },
-  /** @type {ValueType} */
-  ramp: {
-    read: rampOf,
-    expects: () => 'two rates and a time of 2s or more, as in 10k..100k/5m',
-    shape: () => 'RATE..RATE/TIME',
   },
   /** @type {ValueType} */
   order: {

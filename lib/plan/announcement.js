@@ -100,7 +100,7 @@ const optionsOfFields = [
   ['periodMs', '-p'],
   ['chunks', '-c'],
   ['sets', '--ns'],
-  ['extraSets', '--extra-sorted-sets'],
+  ['extraSets', '--with extra-sorted-sets'],
   ['placement', '--spread or --same-slot'],
   ['valueBytes', '--value-size'],
   ['valueSizes', '--value-size'],

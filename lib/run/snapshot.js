@@ -39,7 +39,7 @@ export const checkSnapshot = async ({ snapshot, allow }, target) => {
   if (!snapshot) return
   if (target.origin !== 'embedded' && !allow.includes('flush'))
     throw new OptionError(
-      `--snapshot empties ${target.address} and loads its data again: leave out the address for a local server, or add --allow flush`,
+      `--with snapshot empties ${target.address} and loads its data again: leave out the address for a local server, or add --allow flush`,
     )
   for (const address of target.topology.masters)
     await target
@@ -47,7 +47,7 @@ export const checkSnapshot = async ({ snapshot, allow }, target) => {
       .call('DEBUG', 'SLEEP', '0')
       .catch((cause) => {
         throw new TargetError(
-          `--snapshot: ${address} refuses DEBUG, which loads the data again (${cause.message}); start it with enable-debug-command local`,
+          `--with snapshot: ${address} refuses DEBUG, which loads the data again (${cause.message}); start it with enable-debug-command local`,
           { cause },
         )
       })
@@ -111,7 +111,7 @@ export const snapshotOf = async ({ target, clock, say }) => {
       if (fields.rdb_bgsave_in_progress !== '0') continue
       forkUs = Math.max(forkUs, Number(fields.latest_fork_usec))
       if (fields.rdb_last_bgsave_status === 'ok') return
-      throw new TargetError(`--snapshot: ${address} could not save its data; its log says why`)
+      throw new TargetError(`--with snapshot: ${address} could not save its data; its log says why`)
     }
   }
 
@@ -123,7 +123,9 @@ export const snapshotOf = async ({ target, clock, say }) => {
     const loaded = await step((address) => longCommand(target, address, ['DEBUG', 'RELOAD', 'NOSAVE']))
     const { keys: again } = await keysOf()
     if (again < lasting)
-      throw new TargetError(`--snapshot: ${count(keys)} keys were saved and ${count(again)} are loaded again`)
+      throw new TargetError(
+        `--with snapshot: ${count(keys)} keys were saved and ${count(again)} are loaded again`,
+      )
     return { keys, dataBytes, saved, emptied, loaded }
   }
 

@@ -253,7 +253,7 @@
 
 /**
  * @template T
- * @typedef {object} MixOf operations whose order follows from their number; else they are drawn by --ratio
+ * @typedef {object} MixOf operations whose order follows from their number; else they are drawn by --with ratio
  * @property {(t: T) => () => number} picks which operation is next
  * @property {Mix | null} file what the file of a mix says of its commands, and of how they were sent
  */

@@ -21,7 +21,7 @@ const ways = [
 export const ourSides = ways.map(([strategy, confirm]) => {
   /** @type {Side} */
   const side = {
-    name: `${strategy}${confirm ? ' --confirm' : ''}`,
+    name: `${strategy}${confirm ? ' --with confirm' : ''}`,
     async put(at, { jobs, jobBytes }) {
       const rate = Math.min(putHz, jobs)
       const { items } = /** @type {any} */ (

@@ -42,7 +42,7 @@ export const start = (room, name, args) => {
   const [path, ...words] = name.split(' ')
   const child = startChild(
     program(path),
-    [...words, '--json', '--log-level', 'error', '--out', room.folder, ...args],
+    [...words, '--json', '--log', 'error', '--out', room.folder, ...args],
     {
       env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -301,7 +301,7 @@ export const strategyCosts = () => {
     .map(({ name }) => ['--strategy', name])
   const sets = [
     ['--ns', '10'],
-    ['--extra-sorted-sets', '1'],
+    ['--with', 'extra-sorted-sets=1'],
   ]
   const all = [...[...flags, ...sets].map((args) => ({ name: args.join(' '), args })), ...onNewerServer()]
   return {

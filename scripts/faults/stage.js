@@ -237,7 +237,7 @@ export const stageOf = async ({
         '0s',
         '--json',
         '--quiet',
-        '--log-level',
+        '--log',
         'warn',
         '--out',
         out,
@@ -278,7 +278,7 @@ export const stageOf = async ({
      */
     startReader(line, own, at = living()[0]) {
       const out = join(folder, own)
-      const args = ['--json', '--quiet', '--log-level', 'warn', '--out', out]
+      const args = ['--json', '--quiet', '--log', 'warn', '--out', out]
       const reader = start('consumer.js', [...addressOptions(at), ...args, ...line.split(' ')])
       return { ...reader, intervals: linesIn('intervals.ndjson', out) }
     },

@@ -685,8 +685,8 @@ export const mutations = [
   },
   {
     ...completion,
-    line: 'choices: choices && [...choices]',
-    becomes: 'choices: undefined',
+    line: 'settings : choices && [...choices]',
+    becomes: 'settings : undefined',
     breaks: 'no value is completed',
   },
   {

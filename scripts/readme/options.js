@@ -1,13 +1,15 @@
 // docs/reference/options.md and .env.example, from the table of options in settings.js.
 
 import { commandNamed, commands } from '../../lib/cli/commands.js'
+import { isSettingOf } from '../../lib/options/conflicts.js'
 import { defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
+import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { dashed, OPTIONS } from '../../settings.js'
 
 /** @import { Option } from '../../settings.js' */
 
-const isShown = (/** @type {Option} */ { hidden }) => !hidden
+const isShown = (/** @type {Option} */ option) => !option.hidden && !option.with
 
 const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !== null
 
@@ -74,7 +76,43 @@ export const optionsPart = () => {
     const title = OPTIONS.find((option) => option.name === name)?.group.replace(/ \(.*/, '') ?? own
     groups.set(title, [...(groups.get(title) ?? []), rowOf(name, of)])
   }
-  return [...groups].map(([title, rows]) => `## ${title}\n\n${head}\n${rows.join('\n')}`).join('\n\n')
+  const titled = [...groups].map(([title, rows]) => `## ${title}\n\n${head}\n${rows.join('\n')}`)
+  return [...titled, settingsSection()].join('\n\n')
+}
+
+/** Strategies; those of one workload together where all of them are meant. @param {readonly string[]} names */
+const grouped = (names) => {
+  const whole = (/** @type {string} */ name) => {
+    const family = strategyNames().filter((one) => one.startsWith(`${name.split('-', 1)[0]}-`))
+    return family.length > 1 && family.includes(name) && family.every((one) => names.includes(one))
+      ? `${name.split('-', 1)[0]}-*`
+      : name
+  }
+  return [...new Set(names.map(whole))].join(', ')
+}
+
+/** What --with takes: settings of some strategies, and of readers. */
+const settingsSection = () => {
+  const rows = OPTIONS.filter((option) => option.with).map((option) => {
+    const taking = strategyNames().filter((name) => isSettingOf(strategyNamed(name), option.key))
+    const cells = [
+      code(option.name),
+      option.for.includes('producer') ? grouped(taking) : 'millrace read',
+      option.help,
+      VALUE_TYPES[option.type].shape(option),
+      option.otherwise ?? code(defaultText(option)),
+      code(String(option.env)),
+    ]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return `## Settings of \`--with\`
+
+\`--with NAME=VALUE,...\` takes the settings of the strategy; a flag stands without a value. In a file of options, an experiment and a side
+of a comparison they are options of their own: \`page-size: 50\`.
+
+| setting | strategies | meaning | values | default | environment |
+| --- | --- | --- | --- | --- | --- |
+${rows.join('\n')}`
 }
 
 /** @param {Option} option */

@@ -141,7 +141,7 @@ export const keysPart = () => {
         const name = patternOf(family)
         const known = found.get(name) ?? { type: family.type, strategies: new Set(), option }
         known.strategies.add(declared.name)
-        if (family.pattern.includes('-extra')) known.option = '`--extra-sorted-sets N`'
+        if (family.pattern.includes('-extra')) known.option = '`--with extra-sorted-sets=N`'
         found.set(name, known)
       }
     }

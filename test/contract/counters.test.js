@@ -53,8 +53,8 @@ for (const cluster of [false, true])
           if (variants && target.majorVersion < 7) return t.skip('needs Redis 7.0')
           const prefix = `${name}.${structure}:`
           const size = options.includes('chunkSize') ? chunk : 1
-          const line = `--strategy ${name} --structure ${structure} --items ${items} --counters ${counters} --prefix ${prefix}`
-          const settings = settingsOf(size > 1 ? `${line} --chunk-size ${size}` : line, cluster)
+          const line = `--strategy ${name} --with structure=${structure} --items ${items} --with counters=${counters} --prefix ${prefix}`
+          const settings = settingsOf(size > 1 ? `${line} --with chunk-size=${size}` : line, cluster)
           const { items: outcome, chunks } = await writeUnattended(await planOn(settings, target), target)
           const { keys, amounts } = await stored(structure, prefix)
           await ask('DEL', ...keys)

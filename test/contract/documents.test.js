@@ -30,7 +30,7 @@ test('without WATCH the transactions lose updates, which makes the run not valid
     return { ...others, update: update.filter((command) => command.name !== 'WATCH') }
   }
   register({ ...right, name: 'unwatched', operations })
-  const asked = '--strategy update-watch --items 3 --connections 10 --requests 500 --prefix unwatched:'
+  const asked = '--strategy update-watch --items 3 --connections 10 --with requests=500 --prefix unwatched:'
   const { documents, valid, ...rest } = await place.judged(asked, 'unwatched')
   const { updates } = await witnessed(place.server, 'unwatched:', [])
   assert.equal(documents.survived, updates)
@@ -43,7 +43,7 @@ test('without WATCH the transactions lose updates, which makes the run not valid
 test('an update that another program takes away is lost, and one that it adds is not ours', async () => {
   // Each document is updated once at most, and the run goes on for three seconds behind the update that is changed.
   const asked =
-    '--strategy update-hash --items 1000 --order sequential --connections 2 --requests 100 --rate 33'
+    '--strategy update-hash --items 1000 --order sequential --connections 2 --with requests=100 --rate 33'
   const { redis } = place.server
   /** @param {string} prefix @param {(key: string) => Promise<unknown>} meanwhile */
   const changed = async (prefix, meanwhile) => {

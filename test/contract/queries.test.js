@@ -38,7 +38,7 @@ describe('a way that is broken on purpose is caught', () => {
       }
     }
     register({ ...right, name, title: 'broken', operations })
-    const asked = '--strategy query-scan --items 1000 --selectivity 0.1 --requests 20'
+    const asked = '--strategy query-scan --items 1000 --with selectivity=0.1,requests=20'
     const document = await place.judged(`${asked} --prefix ${name}:`, name)
     await place.clear()
     return document

@@ -139,7 +139,7 @@ for (const cluster of [false, true])
         const alone = await consume({ prefix, workers: 1, ...worker, drain: true, duration: '30s' })
         assert.equal(alone.account.passed, between)
         const words = alone.document.warnings.map((/** @type {any} */ { message }) => message)
-        assert.match(words.join(), /only --outputs drains/)
+        assert.match(words.join(), /only --with outputs drains/)
 
         // On a busy machine its time may be over before the first stage is empty.
         const left = await cli(length, queue)
@@ -219,7 +219,7 @@ for (const cluster of [false, true])
       await cleanUp(prefix)
     })
 
-    test('a list with --confirm: the list of a worker that died is put back', async () => {
+    test('a list whose workers confirm: the list of a worker that died is put back', async () => {
       const prefix = 'putback:'
       const queue = `${prefix}{jobs}:list`
       await produce({ strategy: 'queue-list', prefix })
@@ -245,7 +245,7 @@ for (const cluster of [false, true])
           { strategy: 'sorted-set', workers: 4 },
         ],
         [/^--driver ioredis: workers of a queue run on plain sockets only/, { driver: 'ioredis' }],
-        [/^--reclaim: a worker that takes 100 jobs works 10000 ms/, { take: 100, work: 'sleep:100ms' }],
+        [/^--with reclaim: a worker that takes 100 jobs works 10000 ms/, { take: 100, work: 'sleep:100ms' }],
       ]))
         await assert.rejects(consume({ prefix: 'none:', strategy: 'queue-list', ...options }), {
           message,

@@ -42,7 +42,7 @@ const producerLines = String.raw`
 --no-json true -> ^unexpected word on the command line after --no-json \(not shown
 --strategy lookup-get --no-fill populate -> ^unexpected word on the command line after --no-fill, which takes one of keys
 --strategy lookup-get --fill populate --cluster -> ^--fill populate: a server of a cluster makes keys
---snapshot -> ^--snapshot is an option of lookup
+--with snapshot -> ^--with snapshot is an option of lookup
 --allow memory, -> ^--allow must not be 'memory,'; did you mean memory\? It must be one of
 --guard maybe | --guard memory>100% | --guard lag>fast | --guard > -> ^--guard must be limits
 --constructor | --\u001b[31mred -> ^unknown option

@@ -129,7 +129,7 @@ const onWorkers = async (t, random) => {
   const isChild = random.chance(0.5)
   return {
     start: (out) => {
-      const line = '--workers 4 --processes 2 --work sleep:2ms --duration 3s'
+      const line = '--workers 4 --with processes=2 --work sleep:2ms --duration 3s'
       const killed = startProgram(t, 'consumer.js', line, { env: at(server), out })
       const kill = () => {
         const [child] = existsSync(`/proc/${killed.pid}`) && isChild ? childrenOf(killed.pid) : []

@@ -105,18 +105,18 @@ const queries = 16
 export const compareWithWitness = async (name, { server, target, planFor, judged, clear }) => {
   const prefix = `${name}:`
   const indexed = Boolean(strategyNamed(name).fill?.indexing)
-  const base = `--strategy ${name} --items ${documents} --prefix ${prefix} --queries ${queries}`
+  const base = `--strategy ${name} --items ${documents} --prefix ${prefix} --with queries=${queries}`
   for (const when of indexed ? ['before', 'after'] : [null]) {
-    const line = `${base} --connections 2 --requests ${queries}${when ? ` --index-when ${when}` : ''}`
+    const line = `${base} --connections 2 --with requests=${queries}${when ? `,index-when=${when}` : ''}`
     const { queries: told, load } = await judged(line)
     assert.equal(told.right, queries, JSON.stringify(told))
     assert.equal(load.index_when, when ?? undefined)
     if (when === 'after') assert.ok(load.index_bytes > 50_000, `${load.index_bytes} bytes`)
   }
   const asked = [
-    '--selectivity 0.0001 --sort created-desc',
-    '--selectivity 0.5 --sort rating --page-size 25 --page-offset 30',
-    '--selectivity 0.1 --sort rating-desc --page-size 1000',
+    '--with selectivity=0.0001,sort=created-desc',
+    '--with selectivity=0.5,sort=rating,page-size=25,page-offset=30',
+    '--with selectivity=0.1,sort=rating-desc,page-size=1000',
   ]
   const answers = /** @type {Asked[]} */ ([])
   for (const more of asked) answers.push(...(await askedOnce(await planFor(`${base} ${more}`), target)))
@@ -139,7 +139,7 @@ export const compareUpdates = async (name, { server, judged, clear }, writes) =>
     const updates = items === 3 ? 900 : 2000
     const prefix = `${name}:${items}:`
     const callsBefore = await callsOf(server, writes)
-    const line = `--strategy ${name} --items ${items} --connections 10 --requests ${updates} --prefix ${prefix}`
+    const line = `--strategy ${name} --items ${items} --connections 10 --with requests=${updates} --prefix ${prefix}`
     const { documents, load, warnings } = await judged(line)
     const { survived, lost, may_lose: mayLose, conflicts } = documents
     const reasons = warnings.filter(

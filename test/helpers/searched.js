@@ -25,7 +25,7 @@ export const requested = (words, env = {}) => {
  * @param {number} [seconds] fewer than --time may be
  */
 export const searched = async (t, words, env, seconds) => {
-  const line = ['find', ...words, '--json', '--log-level', 'error']
+  const line = ['find', ...words, '--json', '--log', 'error']
   const { code, stdout, stderr } = await runCommand(t, line, {
     env,
     ...(seconds && {

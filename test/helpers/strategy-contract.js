@@ -309,7 +309,7 @@ export const acrossLines = linesOf(({ sorted, q }) => [sorted ? ' --ns 4 --sprea
 export const variantLines = linesOf(({ name, only, q, sorted }) => {
   const lines = [`${only} --once${q}`]
   if (sorted && !only) lines.push(' --ns 4', ' --ns 4 --same-slot')
-  if (sorted && !scripted.includes(name)) lines.push(' --extra-sorted-sets 2')
+  if (sorted && !scripted.includes(name)) lines.push(' --with extra-sorted-sets=2')
   if (name !== 'actual-value') lines.push(`${only} --stamp${q}`)
   return lines
 })

@@ -26,8 +26,8 @@ const loads = {
   cache: '--keys 100 --rate 500 --duration 400ms --connections 2 --warm-up 0',
   membership: '--items 200',
   counters: '--items 200',
-  query: '--items 200 --requests 20 --connections 2',
-  documents: '--items 10 --requests 40 --connections 4',
+  query: '--items 200 --with requests=20 --connections 2',
+  documents: '--items 10 --with requests=40 --connections 4',
   queue: '-q 40 -p 100 --duration 400ms',
 }
 const ofTicks = allStrategies().filter(({ workload }) => workload === 'latest')
@@ -113,7 +113,7 @@ for (const cluster of [false, true])
           const fields = planFieldsOf({ ...anyPlan, strategy: name })
           const isMany = reading?.fetch(fields, keys(fields)).value?.many
           for (const mode of (reading?.modes ?? []).filter((one) => !cluster || one === 'manual')) {
-            const how = mode === 'manual' ? `--count${isMany ? ' --fetch mget' : ''}` : `--mode ${mode}`
+            const how = mode === 'manual' ? `--count${isMany ? ' --read-with mget' : ''}` : `--mode ${mode}`
             const { fetches } = await read(t, `--duration 600ms -p 200 --verify ${how}`)
             assert.ok(fetches.count > 0)
           }

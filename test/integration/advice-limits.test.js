@@ -29,12 +29,16 @@ adviceHelps({
     ...{ code: 'rate', says: /raise (--pipeline)/, typed: ['$1 1000'], on: 'far' },
   },
   'chunks that are too small': {
-    line: `write --strategy counter-script --counters 50 --chunk-size 2 --rate 2000 --delay 10ms ${short}`,
-    ...{ code: 'rate', says: /raise (--chunk-size)/, typed: ['$1 1000'] },
+    line: `write --strategy counter-script --with counters=50,chunk-size=2 --rate 2000 --with delay=10ms ${short}`,
+    ...{ code: 'rate', says: /raise (--with chunk-size)/, typed: ['$1 1000'] },
   },
   'few writers of updates': {
-    line: 'write --strategy query-scan --items 100 --connections 1 --update-writers 1 --update-rate 400 --duration 2s',
-    ...{ code: 'update-rate', says: /raise (--update-writers), or lower (--update-rate)/, on: 'far' },
+    line: 'write --strategy query-scan --items 100 --connections 1 --with update-writers=1,update-rate=400 --duration 2s',
+    ...{
+      code: 'update-rate',
+      says: /raise (--with update-writers), or lower (--with update-rate)/,
+      on: 'far',
+    },
     typed: ['$1 50', '$2 5'],
     check: (now, of) => {
       const part = (/** @type {any} */ { updates, plan }) => updates.rate / plan.clients.updateRateHz
@@ -89,7 +93,7 @@ adviceHelps({
   },
   'jobs in hand at the end': {
     written: 'write --strategy queue-list --rate 200 --duration 1s',
-    line: 'read --strategy queue-list --workers 1 --take 100 --work sleep:150ms --reclaim 80s --duration 1s',
+    line: 'read --strategy queue-list --workers 1 --take 100 --work sleep:150ms --with reclaim=80s --duration 1s',
     ...{ code: 'unsettled', says: /lower (--take)/, typed: ['$1 1'] },
   },
   'sorted sets that lie unevenly': {

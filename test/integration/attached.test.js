@@ -35,7 +35,7 @@ describe('options of servers to be started, typed where some run', () => {
   test('of a cluster: what they contradict is told', async (t) => {
     const { run } = await owner(t, '--cluster --shards 2 --replicas 0 -q 100')
     const second = (/** @type {string} */ line) =>
-      run(`write -q 50 --prefix b: --intervals 1 --log-level error --cluster ${line}`)
+      run(`write -q 50 --prefix b: --intervals 1 --log error --cluster ${line}`)
     const runs =
       'a local cluster of --shards 2 --replicas 0 runs here already, on \\S+, and would be attached to'
     for (const [line, name] of [
@@ -57,16 +57,16 @@ describe('options of servers to be started, typed where some run', () => {
 
   test('another program than the one that runs is not promised', async (t) => {
     const { run } = await owner(t, '-q 100')
-    const line = 'write -q 50 --prefix b: --intervals 1 --log-level error --server-bin /nonexistent'
+    const line = 'write -q 50 --prefix b: --intervals 1 --log error --server-bin /nonexistent'
     const { code, stderr } = await run(line)
     assert.equal(code, 2)
     assert.match(
       stderr,
       /^--server-bin \/nonexistent: a local server runs here already, on .*--server-bin\n$/,
     )
-    const limited = await run('write cache-aside -q 50 --prefix b: --duration 1s --maxmemory 10MB')
+    const limited = await run('write cache-aside -q 50 --prefix b: --duration 1s --with maxmemory=10MB')
     assert.equal(limited.code, 2)
-    assert.match(limited.stderr, /^--maxmemory 10000000: a local server runs here already, on .*\n$/)
+    assert.match(limited.stderr, /^--with maxmemory=10000000: a local server runs here already, on .*\n$/)
   })
 })
 
@@ -140,7 +140,7 @@ test('the server of a queue stays for its workers, and the producer ends with th
   const producer = start('write --strategy queue-list -q 60 --duration 2s')
   await producer.says(/jobs a second|jobs\/s|the only writer/)
   // More work than two seconds have room for.
-  const workers = await run('read --strategy queue-list --workers 2 --work sleep:75ms --drain')
+  const workers = await run('read --strategy queue-list --workers 2 --work sleep:75ms --with drain')
   assert.ok(workers.document, workers.stderr)
   const { produced, done, lost } = workers.document.jobs.account
   assert.deepEqual([produced, done, lost], [120, 120, 0], workers.stderr)

@@ -71,7 +71,7 @@ describe('caches', { concurrency: 1 }, () => {
     const server = await startServer(t)
     const run = await writeHere(
       t,
-      `--strategy cache-mget --batch 5 ${zipf} --rate 500 --duration 8s --warm-up 0`,
+      `--strategy cache-mget --with batch=5 ${zipf} --rate 500 --duration 8s --warm-up 0`,
       { env: at(server) },
     )
     // It ends while the cache still fills, which it says.
@@ -92,7 +92,7 @@ describe('caches', { concurrency: 1 }, () => {
     const server = await startServer(t)
     const run = await writeHere(
       t,
-      `--strategy cache-hash --keys 1000 --popularity zipf:0.99 --ratio 1:9 --rate 1000 --duration 4s --warm-up 0`,
+      `--strategy cache-hash --keys 1000 --popularity zipf:0.99 --with ratio=1:9 --rate 1000 --duration 4s --warm-up 0`,
       { env: at(server) },
     )
     assertDone(run)
@@ -103,12 +103,12 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(Number(await cli(server, 'DBSIZE')) <= 12)
   })
 
-  test('a source that takes its time: misses take as long, and with --coalesce a key is read once at a time', async (t) => {
+  test('a source that takes its time: misses take as long, and with coalesce a key is read once at a time', async (t) => {
     const server = await startServer(t)
     const played = async (/** @type {string} */ more) => {
       const run = await writeHere(
         t,
-        `--strategy cache-aside --keys 20 --popularity zipf:0.99 --connections 40 --rate 2000 --ttl 1s --miss-time 30ms --duration 3s --warm-up 0 ${more}`,
+        `--strategy cache-aside --keys 20 --popularity zipf:0.99 --connections 40 --rate 2000 --ttl 1s --with miss-time=30ms --duration 3s --warm-up 0 ${more}`,
         { env: at(server) },
       )
       assertDone(run)
@@ -118,10 +118,10 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(plain.miss_latency_us.p50 >= 30_000)
     assert.ok(plain.stampede > 1, `${plain.stampede} at once for one key`)
     assert.ok(plain.expired_per_s > 0)
-    const one = await played('--coalesce --prefix b:')
+    const one = await played('--with coalesce --prefix b:')
     assert.equal(one.stampede, 1)
     assert.ok(one.coalesced > 0 && one.fills < plain.fills, `${one.fills} fills, ${plain.fills} without`)
-    const few = await played('--coalesce --miss-concurrency 2 --prefix c:')
+    const few = await played('--with coalesce,miss-concurrency=2 --prefix c:')
     assert.ok(few.miss_latency_us.max > 60_000, `${few.miss_latency_us.max} us: others wait for the source`)
   })
 

@@ -209,7 +209,7 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
         assert.deepEqual(figures['cloudwatch.master.cpu_pct'].samples, [30])
         assert.deepEqual(figures['cloudwatch.replica.engine_cpu_pct'].samples, [50])
       }
-      const compared = await runCommand(t, ['diff', folder, folder, '--all'], { out: false })
+      const compared = await runCommand(t, ['diff', folder, folder, '--verbose'], { out: false })
       assert.match(compared.stdout, /cloudwatch\.master\.cpu_pct +30 % +30 %/)
     })
 
@@ -218,7 +218,7 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
       for (const id of ['items-0001-001', 'items-0002-001', 'others-0001-001', 'items-more-001'])
         await put(id, { CPUUtilization: 10, EngineCPUUtilization: 20 })
       const run = storedRun(t, ['10.0.0.1:6379'])
-      const of = ['--replication-group', 'items', '--aws-region', 'eu-west-1']
+      const of = ['--replication-group', 'items', '--region', 'eu-west-1']
       const { code, stdout, stderr } = await added(t, ...of, run.folder)
       assert.equal(code, 0, stderr)
       const ids = run.stored().cloudwatch.nodes.map((/** @type {any} */ { id }) => id)
@@ -244,11 +244,11 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
     test('what is missing is reported in a line each, and the run stays as it was', async (t) => {
       if (!(await hasMoto(t))) return
       const run = storedRun(t, ['10.0.0.1:6379'])
-      const region = ['--aws-region', 'eu-west-1']
+      const region = ['--region', 'eu-west-1']
       const cluster = ['--cache-clusters', 'a-001']
       const noRegion = await added(t, ...cluster, run.folder)
       assert.equal(noRegion.code, 3)
-      assert.match(noRegion.stderr, /no region: give --aws-region, or set AWS_REGION/)
+      assert.match(noRegion.stderr, /no region: give --region, or set AWS_REGION/)
       assert.deepEqual(run.stored(), JSON.parse(JSON.stringify(run.document)))
 
       const noGroup = await added(t, ...region, '--replication-group', 'absent', run.folder)
@@ -271,7 +271,7 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
       if (!(await hasMoto(t))) return
       const server = await startServer(t)
       const line =
-        'write -q 100 --duration 1 --no-report --json --cloudwatch --cache-clusters a-001 --aws-region eu-west-1'
+        'write -q 100 --duration 1 --no-report --json --cloudwatch --cache-clusters a-001 --region eu-west-1'
       const { code, stdout, stderr, document } = await runCommand(t, line, { env: at(server) })
       assertDone({ code, document, stderr })
       const { summary, ...printed } = JSON.parse(stdout)

@@ -59,7 +59,7 @@ describe('stored as declared', () => {
     })
 
   test('a function leaves no library, a second run adds to the counters, and cleanup removes them', async (t) => {
-    const line = '--strategy counter-function --items 600 --structure hash'
+    const line = '--strategy counter-function --items 600 --with structure=hash'
     assertDone(await play(t, line))
     assert.equal(await cli(server, 'FUNCTION', 'LIST'), '')
     const again = await writeHere(t, line, { env: at(server) })
@@ -75,7 +75,7 @@ describe('replies that are lost by the proxy', () => {
     test(`counter-${way}: what is stored lies between the acknowledged and the uncertain`, async (t) => {
       const run = await play(
         t,
-        `--strategy counter-${way} --items 400 ${way === 'loop' ? '' : '--chunk-size 40'} --delay 1ms --lose-every 4`,
+        `--strategy counter-${way} --items 400 ${way === 'loop' ? '' : '--with chunk-size=40'} --with delay=1ms,lose-every=4`,
       )
       assert.equal(run.code, 4)
       const { items: outcome, chunks } = run.document
@@ -96,7 +96,7 @@ describe('replies that are lost by the proxy', () => {
 })
 
 test('the proxy delays each round trip, and says how long', async (t) => {
-  const run = await play(t, '--strategy counter-loop --items 60 --delay 20ms')
+  const run = await play(t, '--strategy counter-loop --items 60 --with delay=20ms')
   const { delay, time_ms: time } = run.document.chunks
   assert.deepEqual([delay.asked, delay.lost], [20, 0])
   // The direct way was measured before, and a busy machine may have made it longer then. With it a round trip is never
@@ -115,7 +115,7 @@ test('the proxy delays each round trip, and says how long', async (t) => {
 test('an error inside a script leaves its chunk uncertain; one before it fails the chunk', async (t) => {
   await cli(server, 'FLUSHALL')
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
-  const line = '--structure hash --items 300 --chunk-size 100 --allow foreign-keys'
+  const line = '--with structure=hash --items 300 --with chunk-size=100 --allow foreign-keys'
   const script = await writeHere(t, `--strategy counter-script ${line}`, { env: at(server) })
   assert.equal(script.code, 4)
   const { items: outcome } = script.document
@@ -141,11 +141,11 @@ test('at a rate each increment is due, a chunk is what is due, and the counters 
   const even = '--rate 200 --duration 1s'
   for (const [way, more, items] of /** @type {[string, string, number][]} */ ([
     ['loop', even, 200],
-    ['pipeline', `--chunk-size 40 ${even}`, 200],
+    ['pipeline', `--with chunk-size=40 ${even}`, 200],
     ['script', `--arrivals poisson ${even}`, 200],
-    ['transaction', '--ramp 100..300/2s', 400],
+    ['transaction', '--rate 100..300/2s', 400],
   ])) {
-    const line = `--strategy counter-${way} --counters 50 --warm-up 0 ${more}`
+    const line = `--strategy counter-${way} --with counters=50 --warm-up 0 ${more}`
     const run = await play(t, line)
     assert.deepEqual(
       faultsIn(run.document).filter((/** @type {any} */ { code }) => code !== 'dropped'),
@@ -166,7 +166,7 @@ test('at a rate each increment is due, a chunk is what is due, and the counters 
 })
 
 test('a rate beyond what one round trip after the other carries: dropped, and the reason names the way out', async (t) => {
-  const line = '--rate 500 --delay 20ms --max-behind 100ms --duration 1s --warm-up 0 --counters 50'
+  const line = '--rate 500 --with delay=20ms --max-behind 100ms --duration 1s --warm-up 0 --with counters=50'
   const { code, document } = await play(t, `--strategy counter-loop ${line}`)
   const { items: outcome, warnings, duration_s: durationS } = document
   assert.equal(code, 4, JSON.stringify(warnings))
@@ -181,8 +181,8 @@ test('a rate beyond what one round trip after the other carries: dropped, and th
 
 test('options of counters are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy counter-loop --chunk-size 5', /^--chunk-size is not an option of counter-loop/],
-    ['--strategy counter-script --lose-every 5', /^--lose-every needs --delay/],
+    ['--strategy counter-loop --with chunk-size=5', /^--with chunk-size is not an option of counter-loop/],
+    ['--strategy counter-script --with lose-every=5', /^--with lose-every needs --with delay/],
     [
       '--strategy counter-auto-pipeline --driver socket',
       /^--driver socket: counter-auto-pipeline runs on ioredis only/,
@@ -192,9 +192,12 @@ test('options of counters are checked by name', async (t) => {
       '--strategy counter-script --arrivals poisson',
       /^--arrivals: the passes of counter-script end .* --rate/,
     ],
-    ['--strategy counter-script --delay 5h', /^--delay.* must be a time from 0ms to 10s/],
-    ['--strategy counter-script --structure list', /^--structure.* must be one of zset, hash, string/],
-    ['--strategy lookup-get --delay 5ms', /^--delay is not an option of lookup-get/],
+    ['--strategy counter-script --with delay=5h', /^--with delay.* must be a time from 0ms to 10s/],
+    [
+      '--strategy counter-script --with structure=list',
+      /^--with structure.* must be one of zset, hash, string/,
+    ],
+    ['--strategy lookup-get --with delay=5ms', /^--with delay is not an option of lookup-get/],
   ])) {
     const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)

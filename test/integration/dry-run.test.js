@@ -81,7 +81,7 @@ describe('--dry-run', () => {
       'lookup-mix',
     ]
     for (const strategy of models) {
-      const line = `write --strategy ${strategy} --dry-run --json --log-level error`
+      const line = `write --strategy ${strategy} --dry-run --json --log error`
       const { code, stdout, stderr } = await looked(t, line)
       assert.equal(code, 0, stderr)
       const { dry_run: isDry, plan, commands, found } = JSON.parse(stdout)

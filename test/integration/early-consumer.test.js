@@ -9,9 +9,9 @@ import { startServer } from '../helpers/servers.js'
 /** @type {[string, string, string][]} */
 const ways = [
   ['queue-list', 'list', ''],
-  ['queue-list', 'list', '--confirm'],
+  ['queue-list', 'list', '--with confirm'],
   ['queue-stream', 'stream', ''],
-  ['queue-zset', 'due', '--confirm'],
+  ['queue-zset', 'due', '--with confirm'],
 ]
 
 describe('consumers before their producer', () => {

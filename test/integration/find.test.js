@@ -103,7 +103,14 @@ describe('searches as a user starts them', { concurrency: true }, () => {
       [
         ...['queue-list', '--slo', 'latency.p99<2s', '--within', '10..1000'],
         // Each worker sleeps 10 ms for a job: two do at most 200 a second.
-        ...['--with-read', 'workers=2,work=sleep:10ms', '--slo', 'waiting.p99<60s', '--max-queue', '100'],
+        ...[
+          '--with-read',
+          'workers=2,work=sleep:10ms',
+          '--slo',
+          'waiting.p99<60s',
+          '--with',
+          'max-queue=100',
+        ],
       ],
       at(server),
       seconds,

@@ -321,7 +321,7 @@ describe('a hostile server', { concurrency: true }, () => {
     const load = await runAgainst(
       t,
       ([name]) => (name === 'SETEX' ? quoting : undefined),
-      '--json --log-level trace',
+      '--json --log trace',
     )
     assert.ok(load.document.items.failed > 0)
   })

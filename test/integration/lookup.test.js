@@ -35,7 +35,7 @@ describe('lookups', { concurrency: 4 }, () => {
     // The keys are known: another strategy of the workload goes over them, at an open rate.
     const mix = await writeHere(
       t,
-      `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 1s --prefix p:`,
+      `${lookup('lookup-mix')} --with ratio=1:1 --rate 500 --connections 8 --duration 1s --prefix p:`,
       { env },
     )
     assertDone(mix)
@@ -73,7 +73,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const fromMs = performance.now()
     const ended = await writeHere(
       t,
-      '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 1s-60s --rate 1000 --duration 3s --prefix p:',
+      '--strategy lookup-mix --with ratio=1:4 --keys 2000 --fill --ttl 1s-60s --rate 1000 --duration 3s --prefix p:',
       { env: at(server) },
     )
     assertDone(ended)
@@ -94,7 +94,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const server = await startServer(t)
     const { document, ...ended } = await writeHere(
       t,
-      '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 1000 --duration 2s',
+      '--strategy lookup-mix --with ratio=0:0:1 --keys 2000 --fill --rate 1000 --duration 2s',
       { env: at(server) },
     )
     assertDone({ document, ...ended })
@@ -109,9 +109,9 @@ describe('lookups', { concurrency: 4 }, () => {
         '--strategy lookup-get --fill populate --ttl 5',
         /^--ttl with --fill populate: the keys that a server makes/,
       ],
-      ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
+      ['--strategy lookup-get --with ratio=1:2', /^--with ratio is not an option of lookup-get/],
       ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
-      ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
+      ['--strategy lookup-mix --with ratio=0:0', /^--with ratio must be writes:reads/],
       ['--strategy lookup-get --arrivals poisson', /^--arrivals needs --rate with a number/],
       ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
       ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
@@ -173,7 +173,7 @@ describe('lookups', { concurrency: 4 }, () => {
   })
 
   test('a snapshot is saved, and loaded again on servers that may be emptied', async (t) => {
-    const line = `${lookup('lookup-get')} --fill --rate 100 --duration 1s --snapshot`
+    const line = `${lookup('lookup-get')} --fill --rate 100 --duration 1s --with snapshot`
     for (const [where, masters] of /** @type {const} */ ([
       ['', 1],
       [' --cluster --shards 2 --replicas 0', 2],
@@ -194,7 +194,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
     const refused = await writeHere(t, line, { env: at(server) })
     assert.equal(refused.code, 2)
-    assert.match(refused.stderr, /--snapshot empties .*add --allow flush/)
+    assert.match(refused.stderr, /--with snapshot empties .*add --allow flush/)
     await cli(server, 'SET', 'mine', 'x')
     const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
     assertDone(allowed)

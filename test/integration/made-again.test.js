@@ -157,7 +157,7 @@ describe('a result made again', { concurrency: 4 }, () => {
   test('of workers, byte for byte; one whose disk was full has a result of its seconds', async (t) => {
     const queue = start(t, `write --strategy queue-list --rate 300 ${common} --prefix w:`)
     await until('a second of jobs', () => queue.intervals().length > 0)
-    const { folder, stderr } = await start(t, 'read --workers 2 --processes 2 --duration 1s --prefix w:')
+    const { folder, stderr } = await start(t, 'read --workers 2 --with processes=2 --duration 1s --prefix w:')
       .ended
     const { lines, document } = await assertSame({ folder, stderr })
     // The processes of workers have their part beside the seconds of the one that started them.

@@ -71,7 +71,7 @@ describe('stored as declared', () => {
   ]) {
     const [strategy, name, type, count, encoding, members, ...range] = row.split(' ')
     test(`${strategy}: ids by their low bits, the rest in ${name}`, async (t) => {
-      const { document, stdout } = await play(t, `--strategy ${strategy} --partitions 8`)
+      const { document, stdout } = await play(t, `--strategy ${strategy} --with partitions=8`)
       assertAllNew(document)
       const { keys, sum } = await elements(`bench:${name}:*`, count)
       assert.deepEqual(keys.sort(), Array.from({ length: 8 }, (_, i) => `bench:${name}:03:${i}`).sort())
@@ -86,7 +86,7 @@ describe('stored as declared', () => {
   }
 
   test('integers in sets are integer sets', async (t) => {
-    const { document } = await play(t, '--strategy membership-set --ids integer --partitions 64')
+    const { document } = await play(t, '--strategy membership-set --with ids=integer,partitions=64')
     assertAllNew(document)
     assert.deepEqual(document.encodings, { intset: 100 })
     assert.equal((await elements('bench:set_:06:*', 'SCARD')).sum, items)
@@ -95,7 +95,7 @@ describe('stored as declared', () => {
   test('packed ids take less', async (t) => {
     const many = 10_000
     const bytes = async (/** @type {string} */ ids) => {
-      const { document } = await play(t, `--strategy membership-hash --partitions 64 --ids ${ids}`, many)
+      const { document } = await play(t, `--strategy membership-hash --with partitions=64,ids=${ids}`, many)
       assert.deepEqual(document.passes[0].counts, { new: many, known: 0 })
       return document.passes[0].memory_bytes
     }
@@ -103,7 +103,7 @@ describe('stored as declared', () => {
     const binary = await bytes('binary')
     assert.ok(binary < hex, `${binary} of ${hex}`)
     assert.equal((await elements('bench:hash:06:*', 'HLEN')).sum, many)
-    const flat = await play(t, '--strategy membership-flat --ids binary')
+    const flat = await play(t, '--strategy membership-flat --with ids=binary')
     assertAllNew(flat.document)
   })
 
@@ -114,7 +114,7 @@ describe('stored as declared', () => {
   })
 
   test('membership-bloom: false positives are those of ids that were never added', async (t) => {
-    const { document } = await play(t, '--strategy membership-bloom --false-positives 0.05')
+    const { document } = await play(t, '--strategy membership-bloom --with false-positives=0.05')
     const [misses, , others] = document.passes
     assert.equal(misses.counts.new + misses.counts.known, items)
     assert.equal(others.name, 'others')
@@ -126,13 +126,13 @@ describe('stored as declared', () => {
 
 describe('a filter by module', () => {
   const many = 50_000
-  const line = `--strategy membership-bloom-module --items ${many} --partitions 4 --connections 4 --pipeline 50`
+  const line = `--strategy membership-bloom-module --items ${many} --with partitions=4 --connections 4 --pipeline 50`
 
   test('is reserved before the first pass, filled, and removed', async (t) => {
     const module = peer(t, 'redisbloom')
     if (!module) return
     const own = await startServer(t, { config: { loadmodule: module } })
-    const run = await writeHere(t, `${line} --false-positives 0.001`, { env: at(own) })
+    const run = await writeHere(t, `${line} --with false-positives=0.001`, { env: at(own) })
     assertDone(run)
     const [misses, hits, others] = run.document.passes
     assert.deepEqual(hits.counts, { new: 0, known: many })
@@ -163,7 +163,7 @@ describe('a filter by module', () => {
 test('a local server takes lines of its configuration', async (t) => {
   const run = await runCommand(
     t,
-    `write --idle-cost never --strategy membership-hash --items ${items} --partitions 8 --connections 4 --pipeline 20 --server-config hash-max-listpack-entries=64,hash-max-listpack-value=64`,
+    `write --idle-cost never --strategy membership-hash --items ${items} --with partitions=8 --connections 4 --pipeline 20 --server-config hash-max-listpack-entries=64,hash-max-listpack-value=64`,
   )
   assertDone(run)
   assert.deepEqual(run.document.encodings, { hashtable: 100 })
@@ -171,7 +171,7 @@ test('a local server takes lines of its configuration', async (t) => {
 
 test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {
   await server.redis.flushall()
-  const line = `--strategy membership-set --items ${items} --partitions 8 --connections 4 --pipeline 20`
+  const line = `--strategy membership-set --items ${items} --with partitions=8 --connections 4 --pipeline 20`
   assertDone(await writeHere(t, line, { env: at(server) }))
   const again = await writeHere(t, line, { env: at(server) })
   assert.equal(again.code, 4)
@@ -185,7 +185,7 @@ test('ids that are there already make the pass of misses not valid, and cleanup 
 })
 
 test('at a rate the command is about ids that are drawn: new ones, or known ones after a fill', async (t) => {
-  const line = '--strategy membership-set --partitions 4 --rate 1000 --duration 1s --warm-up 0'
+  const line = '--strategy membership-set --with partitions=4 --rate 1000 --duration 1s --warm-up 0'
   await server.redis.flushall()
   await server.redis.config('RESETSTAT')
   const played = async (/** @type {string} */ more) =>
@@ -207,14 +207,17 @@ test('at a rate the command is about ids that are drawn: new ones, or known ones
 
 test('options of membership are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy membership-set --partitions 3', /^--partitions must be a power of 2/],
-    ['--strategy membership-flat --partitions 4', /^--partitions is not an option of membership-flat/],
+    ['--strategy membership-set --with partitions=3', /^--with partitions must be a power of 2/],
+    [
+      '--strategy membership-flat --with partitions=4',
+      /^--with partitions is not an option of membership-flat/,
+    ],
     ['--strategy membership-set --fill', /^--fill keys: the passes of membership-set end .* --rate/],
     ['--strategy membership-set --duration 5s', /^--duration: the passes of membership-set end .* --rate/],
     ['--strategy membership-set --rate 5 --fill populate', /^--fill populate makes strings only/],
     [
-      '--strategy membership-bloom --false-positives 2',
-      /^--false-positives.* must be a share from 0.000001 to 0.5/,
+      '--strategy membership-bloom --with false-positives=2',
+      /^--with false-positives.* must be a share from 0.000001 to 0.5/,
     ],
   ])) {
     const { code, stderr } = await writeHere(t, line)

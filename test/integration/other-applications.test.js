@@ -23,8 +23,8 @@ const lines = {
   cache: '--keys 1k --rate 2k --connections 4 --warm-up 0',
   membership: '--items 2k',
   counters: '--items 2k',
-  query: '--items 500 --requests 100',
-  documents: '--requests 1k --connections 4',
+  query: '--items 500 --with requests=100',
+  documents: '--with requests=1k --connections 4',
   queue: '--rate 400',
 }
 
@@ -42,7 +42,7 @@ const runsAt = (t, server) => {
       startHere(
         t,
         'write',
-        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--chunk-size 5' : ''} ${more}`,
+        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--with chunk-size=5' : ''} ${more}`,
         { env },
       ),
     consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 1s`, { env }),
@@ -67,12 +67,12 @@ describe('without other clients of the server, no other application is reported'
 
 describe('consumers beside the writers are no other application', { concurrency: 6 }, () => {
   const readers = strategies.filter(({ read }) => read).map((one) => [one, `--strategy ${one.name} -p 100`])
-  const works = ['', '--confirm', '--outputs 2', '--confirm --outputs 2', '--take 4']
+  const works = ['', '--with confirm', '--with outputs=2', '--with confirm,outputs=2', '--take 4']
   const workers = strategies
     .filter((one) => one.queue)
     .flatMap((one) =>
       works
-        .filter((work) => one.name !== 'queue-stream' || !work.includes('--confirm'))
+        .filter((work) => one.name !== 'queue-stream' || !work.includes('--with confirm'))
         .map((work) => [one, `--strategy ${one.name} ${work}`]),
     )
   for (const [strategy, line] of /** @type {[any, string][]} */ ([...readers, ...workers]))

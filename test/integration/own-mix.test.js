@@ -18,7 +18,7 @@ describe('a model of shares', { concurrency: 3 }, () => {
     const env = at(servers[0])
     const written = await writeHere(
       t,
-      `--cluster --prefix own: --fill --model ${shop} --requests 4000 --connections 4`,
+      `--cluster --prefix own: --fill --model ${shop} --with requests=4000 --connections 4`,
       { env },
     )
     assertDone(written)
@@ -42,11 +42,11 @@ describe('a model of shares', { concurrency: 3 }, () => {
     const played = (/** @type {string} */ line) =>
       startProgram(t, 'lib/cli/millrace.js', line, { env: at(server) }).ended
     const play = (/** @type {string} */ more) => played(`replay ${file} --idle-cost never ${more}`)
-    const made = await play('--requests 500 --connections 4')
+    const made = await play('--with requests=500 --connections 4')
     assertDone(made)
     const before = await cli(server, 'DBSIZE')
     await cli(server, 'CONFIG', 'RESETSTAT')
-    const read = await play('--only-reads --requests 3000 --connections 4')
+    const read = await play('--only-reads --with requests=3000 --connections 4')
     assertDone(read)
     const stats = await cli(server, 'INFO', 'commandstats')
     const calls = Object.fromEntries(

@@ -45,10 +45,10 @@ describe('pacing', { concurrency: 4 }, () => {
     assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'warm-up'))
   })
 
-  test('--rate with times offers each rate for its time, and --ramp its mean', async (t) => {
+  test('--rate with times offers each rate for its time, and one that rises its mean', async (t) => {
     const [{ document }, ramp] = await Promise.all([
       writeHere(t, '--rate 1k@1s,3k@1s --idle-cost never'),
-      writeHere(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never'),
+      writeHere(t, '--rate 1k..3k/3s --strategy lookup-get --idle-cost never'),
     ])
     // To a tick of each rate.
     assert.ok(Math.abs(document.items.offered - 4000) <= 12, `${document.items.offered} offered`)
@@ -86,7 +86,7 @@ describe('pacing', { concurrency: 4 }, () => {
     assert.equal(await calls('--max-members 700'), 4 + 1)
     assert.equal(await calls(''), 3 + 1)
     assert.equal(await calls('--max-members 700 -c 5'), 5 + 1)
-    assert.equal(await calls('--max-members 0 --extra-sorted-sets 2'), 3 + 3)
+    assert.equal(await calls('--max-members 0 --with extra-sorted-sets=2'), 3 + 3)
     assert.equal(await calls('--max-members 0 -t 4 -a all'), 4 + 1)
   })
 })

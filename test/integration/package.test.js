@@ -84,7 +84,7 @@ test('npm install of the package in an empty folder', (t) => {
   assert.equal(loaded.status, 0, loaded.stderr)
   assert.equal(loaded.stdout.trim().split('\n').length, names.length)
   assert.match(millrace('write --help').stdout, /^Usage: millrace write /m)
-  const written = millrace('write -q 500 --duration 2 --stamp --run first --json --log-level warn')
+  const written = millrace('write -q 500 --duration 2 --stamp --run first --json --log warn')
   assert.ok([0, 4].includes(Number(written.status)), written.stderr)
   assert.deepEqual(faultsIn(JSON.parse(written.stdout)), [])
   assert.ok(existsSync(join(home, 'results/first/report.html')))

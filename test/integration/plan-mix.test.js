@@ -117,7 +117,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     const server = await startServer(t)
     await server.redis.config('RESETSTAT')
     const empty = await lookAt(server)
-    await runCommand(t, `replay ${file} --requests 20 --idle-cost never`, { env: at(server) })
+    await runCommand(t, `replay ${file} --with requests=20 --idle-cost never`, { env: at(server) })
     // Frees the histograms of commands, which a server has once, whatever its keys.
     await server.redis.config('RESETSTAT')
     const filled = await lookAt(server)
@@ -129,7 +129,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     const page = join(ownFolder(t, 'page'), 'plan.html')
     const { code, stdout, stderr } = await millrace(
       t,
-      `plan --rate 300% --replicas 1 --growth 5%/month --page ${page} --calibration ${path}`,
+      `plan --rate 300% --replicas 1 --growth 5%/month --draw ${page} --calibration ${path}`,
     )
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^shop on 2 x cache\.\S+, [\d.]+ % of the busiest main thread, \$ [\d,.]+ a month\./)

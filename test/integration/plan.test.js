@@ -28,7 +28,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
   before(async () => {
     const { code, stdout, stderr } = await millrace(
       scope,
-      `calibrate --strategy list --cells 6 --held-out 1 --seconds 1 --cell-time 1s --most-items 20k --most-value-size 1kB --json --out ${root}`,
+      `calibrate --strategy list --cells 6+1 --seconds 1 --time 1s --items 20k --value-size 1kB --json --out ${root}`,
     )
     assert.equal(code, 0, stderr)
     calibration = JSON.parse(stdout)
@@ -58,7 +58,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
     const page = join(ownFolder(t, 'plan-page'), 'plan.html')
     const { code, stdout } = await millrace(
       t,
-      `plan --rate 50k --value-size 100B --ttl 1s --replicas 1 --survive node --growth 5%/month --nodes cache.r7g.* --json --page ${page} --calibration ${path}`,
+      `plan --rate 50k --value-size 100B --ttl 1s --replicas 1 --survive node --growth 5%/month --nodes cache.r7g.* --json --draw ${page} --calibration ${path}`,
     )
     assert.equal(code, 0)
     const plan = JSON.parse(stdout)
@@ -98,7 +98,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
       [
         `--rate 5k --value-size 10kB --calibration ${path}`,
         2,
-        /more than twice beyond what was calibrated \(1000\): millrace calibrate --most-value-size 10000/,
+        /more than twice beyond what was calibrated \(1000\): millrace calibrate --value-size 10000/,
       ],
       [`--rate 5k --strategy stream --calibration ${path}`, 2, /--strategy stream: \S+ has list/],
       [`--rate 5k --server-version 99.1 --calibration ${path}`, 3, /calibrate on that version/],

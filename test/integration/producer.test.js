@@ -58,7 +58,7 @@ describe('the writer', { concurrency: 4 }, () => {
     })
 
     test('--quiet prints the result alone, and --help no more than help', async (t) => {
-      const quiet = await runCommand(t, `write ${brief} --quiet --log-level silent`, {
+      const quiet = await runCommand(t, `write ${brief} --quiet --log silent`, {
         env: at(await startServer(t)),
       })
       assertDone(quiet)
@@ -91,7 +91,7 @@ describe('the writer', { concurrency: 4 }, () => {
 
     dotenv(`REDIS_URL=${url}\nMILLRACE_QUANTITY=70\nMILLRACE_PERIOD=100\nMILLRACE_TTL=600\n`)
     const env = { MILLRACE_NO_DOTENV: '' }
-    const byFile = await runProducer(t, '--intervals 3 --log-level trace --json', { cwd, env })
+    const byFile = await runProducer(t, '--intervals 3 --log trace --json', { cwd, env })
     assertDone(byFile)
     assert.deepEqual([byFile.document.plan.quantity, byFile.document.target.origin], [70, 'address'])
     assert.ok(!everything(byFile).includes(secret))

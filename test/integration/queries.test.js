@@ -22,7 +22,7 @@ const plain = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
 test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
   const run = await writeHere(
     t,
-    '--strategy query-scan-chunked --items 1000 --scan-count 100 --connections 3 --duration 1s --update-writers 10 --update-rate 200 --max-behind 60s --prefix p:',
+    '--strategy query-scan-chunked --items 1000 --with scan-count=100 --connections 3 --duration 1s --with update-writers=10,update-rate=200 --max-behind 60s --prefix p:',
     { env: at(server) },
   )
   assertDone(run)
@@ -85,7 +85,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
     return { document, kernel: kernelUs(), scripts: await callsOf(own, 'evalsha') }
   }
   // To store the documents takes more than a hundredth of it, and as much in both runs.
-  const once = await used('--requests 1')
+  const once = await used('--with requests=1')
   const { document, ...both } = await used('--duration 6s')
   const { server: costs, nodes } = document
   // All that the server does meanwhile are these scripts.
@@ -98,11 +98,11 @@ test('the CPU of a query is what the kernel counted, however long the server ans
   assert.ok(ratio > 0.85 && ratio < 1.15, `${costs.cpu_us_per_item} us, the kernel ${perScriptUs}`)
 })
 
-test('nobody waits longer than --query-timeout', async (t) => {
+test('nobody waits longer than query-timeout', async (t) => {
   // The last of four that ask at once waits for four scripts over all documents.
   const run = await writeHere(
     t,
-    '--strategy query-scan --items 8000 --connections 4 --requests 20 --query-timeout 10ms --prefix late:',
+    '--strategy query-scan --items 8000 --connections 4 --with requests=20,query-timeout=10ms --prefix late:',
     { env: at(server) },
   )
   assert.equal(run.code, 4)
@@ -115,7 +115,7 @@ test('nobody waits longer than --query-timeout', async (t) => {
 
 test('documents that change behind our back make answers wrong', async (t) => {
   const asked =
-    '--strategy query-scan --items 300 --queries 1 --selectivity 0.5 --connections 1 --prefix changed:'
+    '--strategy query-scan --items 300 --with queries=1,selectivity=0.5 --connections 1 --prefix changed:'
   const run = startHere(t, 'write', `${asked} --duration 10m`, { env: at(server) })
   const moreQueries = async () => {
     const already = await callsOf(server, 'evalsha')
@@ -149,7 +149,7 @@ test('without the module a line says what to install', async (t) => {
 test('the hand-made index stays right while documents change, and leaves no index behind', async (t) => {
   const run = await writeHere(
     t,
-    '--strategy query-index --items 1000 --connections 3 --requests 300 --update-writers 10 --update-rate 100 --prefix i:',
+    '--strategy query-index --items 1000 --connections 3 --with requests=300,update-writers=10,update-rate=100 --prefix i:',
     { env: at(server) },
   )
   assertDone(run)
@@ -167,16 +167,22 @@ test('options of queries are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
     ['--strategy query-scan --cluster', /^--cluster: queries run on one server/],
     ['--strategy update-hash --cluster', /^--cluster: documents are on one server/],
-    ['--strategy update-watch --selectivity 0.1', /^--selectivity is not an option of update-watch/],
-    ['--strategy query-scan --update-rate 5', /^--update-rate needs --update-writers/],
     [
-      '--strategy query-scan --items 5 --update-writers 6',
-      /^--update-writers: each of them needs a document/,
+      '--strategy update-watch --with selectivity=0.1',
+      /^--with selectivity is not an option of update-watch/,
     ],
-    ['--strategy query-scan --scan-count 5', /^--scan-count is not an option of query-scan/],
-    ['--strategy query-scan --selectivity 0.9', /^--selectivity.* must be a share from 0.0001 to 0.5/],
-    ['--strategy query-scan --sort price', /^--sort must be one of created, created-desc/],
-    ['--selectivity 0.1', /^--selectivity is an option of query; add --strategy query-/],
+    ['--strategy query-scan --with update-rate=5', /^--with update-rate needs --with update-writers/],
+    [
+      '--strategy query-scan --items 5 --with update-writers=6',
+      /^--with update-writers: each of them needs a document/,
+    ],
+    ['--strategy query-scan --with scan-count=5', /^--with scan-count is not an option of query-scan/],
+    [
+      '--strategy query-scan --with selectivity=0.9',
+      /^--with selectivity.* must be a share from 0.0001 to 0.5/,
+    ],
+    ['--strategy query-scan --with sort=price', /^--with sort must be one of created, created-desc/],
+    ['--with selectivity=0.1', /^--with selectivity is an option of query; add --strategy query-/],
   ])) {
     const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)

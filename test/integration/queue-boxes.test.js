@@ -10,8 +10,8 @@ import { startServer } from '../helpers/servers.js'
 /** @type {[string, string, string][]} */
 const ways = [
   ['queue-stream', 'stream', ''],
-  ['queue-list', 'list', '--confirm'],
-  ['queue-zset', 'due', '--confirm'],
+  ['queue-list', 'list', '--with confirm'],
+  ['queue-zset', 'due', '--with confirm'],
 ]
 
 describe('consumers on two boxes', { concurrency: 3 }, () => {
@@ -20,8 +20,8 @@ describe('consumers on two boxes', { concurrency: 3 }, () => {
       const server = await startServer(t)
       const { host, port, password } = server
       const env = envOf(server)
-      const line = `--strategy ${strategy} ${how} --workers 4 --take 2 --work sleep:1ms --drain --reclaim`
-      const here = (/** @type {string} */ reclaim) => startHere(t, 'read', `${line} ${reclaim}`, { env })
+      const line = `--strategy ${strategy} ${how} --workers 4 --take 2 --work sleep:1ms --with drain,reclaim=`
+      const here = (/** @type {string} */ reclaim) => startHere(t, 'read', `${line}${reclaim}`, { env })
       /**
        * Two boxes at work, and a producer until then.
        * @template {{ assertRuns: () => void }} Box
@@ -50,7 +50,7 @@ describe('consumers on two boxes', { concurrency: 3 }, () => {
         await producing
         return { one, ended: await other.ended }
       }
-      const killed = () => startProgram(t, 'consumer.js', `${line} 1s`, { env })
+      const killed = () => startProgram(t, 'consumer.js', `${line}1s`, { env })
       const { document, stdout } = (await twoBoxes(killed, '1s', (box) => box.kill('SIGKILL'))).ended
       const { account } = document.jobs
       const codes = codesIn(document)

@@ -102,7 +102,7 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
     assert.ok(unstored.at_ms > 8000 && unstored.at_ms < 30_000, `${unstored.at_ms} ms`)
   })
 
-  test('memory that is full: with --when-full wait the producer waits for the workers, and nothing is refused', async (t) => {
+  test('memory that is full: with when-full=wait the producer waits for the workers, and nothing is refused', async (t) => {
     const server = await startServer(t, { config: { maxmemory: '4mb', 'maxmemory-policy': 'noeviction' } })
     const producing = run({
       ...at(server),
@@ -248,7 +248,7 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
       boxes.map((/** @type {any} */ { done }) => done),
       short,
     )
-    const { document, stdout } = await box('--workers 8 --drain', 'none').ended
+    const { document, stdout } = await box('--workers 8 --with drain', 'none').ended
     // No other load was beside the last one.
     assert.equal(document.jobs.account.boxes, undefined)
     assert.equal(document.workers.boxes_fairness, undefined)

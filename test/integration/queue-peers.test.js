@@ -25,7 +25,13 @@ test('our queues and BullMQ: what the server and the client paid for a job', {
     .map((text) => text.split(/ {2,}/))
   assert.deepEqual(
     rows.map(([name]) => name),
-    ['queue-list', 'queue-list --confirm', 'queue-stream', 'queue-zset --confirm', `BullMQ ${version}`],
+    [
+      'queue-list',
+      'queue-list --with confirm',
+      'queue-stream',
+      'queue-zset --with confirm',
+      `BullMQ ${version}`,
+    ],
   )
   const commands = rows.map((cells) => Number(cells[7]))
   // BRPOP; with LMOVE an LREM besides. On a busy machine few jobs share what workers ask for while they wait.

@@ -27,20 +27,20 @@ import { openedTarget } from '../helpers/unattended.js'
 /** @import { ReaderSettings } from '../../settings.js' */
 
 const cases = [
-  { line: '--strategy sorted-set', read: ['--fetch mget', '--verify', '--reads master', '--reads any'] },
+  { line: '--strategy sorted-set', read: ['--read-with mget', '--verify', '--reads master', '--reads any'] },
   { line: '--strategy sorted-set --value-size 20000 --stamp' },
   {
     line: '--strategy sorted-set --mode',
     read: ['--mode script', '--mode script --reads master'],
     cluster: false,
   },
-  { line: '--ns 5', read: ['', '--fetch mget'] },
+  { line: '--ns 5', read: ['', '--read-with mget'] },
   { line: '--ns 4 --same-slot' },
   { line: '--ns 4 --spread' },
   { line: '--actual-value', read: ['--verify'] },
   { line: '--actual-value --ns 3' },
-  { line: '--sl', read: ['--fetch mget'] },
-  { line: '--ss', read: ['--fetch mget'] },
+  { line: '--sl', read: ['--read-with mget'] },
+  { line: '--ss', read: ['--read-with mget'] },
 ]
 
 // Each waits for its intervals to pass.

@@ -387,7 +387,7 @@ describe('a target that others may use', { concurrency: 3 }, () => {
       ['--strategy', 'set'],
       ['--strategy', 'stream'],
       ['--strategy', 'actual-value'],
-      ['--extra-sorted-sets', '2'],
+      ['--with', 'extra-sorted-sets=2'],
       ['--prefix', 'a-prefix-of-twenty:-'],
       ...[
         [`SETEX item:{n} {ttl} ${literal}{value}`],

@@ -66,7 +66,7 @@ describe('a password', { concurrency: 3 }, () => {
       const at = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), ...env }
       // Whichever way it came, a driver is given the same password.
       const driver = ['socket', 'ioredis'][i % 2]
-      const load = `${short} ${line} --driver ${driver} --log-level trace`
+      const load = `${short} ${line} --driver ${driver} --log trace`
       const { code, stdout, stderr, folder, document } = await runProducer(t, load, { env: at, pages: true })
       assertDone({ code, document, stderr })
       for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)

@@ -119,7 +119,7 @@ describe('servers behind sentinels', { concurrency: 2 }, () => {
       const prefix = `${strategy}:`
       const { document, stderr } = await writeHere(
         t,
-        `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
+        `--strategy ${strategy} --items 3 --connections 10 --with requests=600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
         { env: { REDIS_PASSWORD: primary.password } },
       )
       assert.ok(document, stderr)

@@ -11,7 +11,7 @@ const asked = '--keys 500 --value-size 16 --payload zero --connections 4 --durat
 test('a server that knows GET, SET and PING alone', async (t) => {
   const { host, port, values, calls } = await startSmallServer(t)
   const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
-  const run = await writeHere(t, `--strategy lookup-mix --ratio 1:1 --fill ${asked} --rate 400`, { env })
+  const run = await writeHere(t, `--strategy lookup-mix --with ratio=1:1 --fill ${asked} --rate 400`, { env })
   assertDone(run)
   const { items, counts, server, nodes, client, ticks } = run.document
   assert.equal(values.size, 500)

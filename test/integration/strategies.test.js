@@ -118,7 +118,7 @@ test('the same plan sends the same bytes, and another seed others', async (t) =>
 test('what is older than the ttl is purged, by one writer', async (t) => {
   const server = await startServer(t)
   const { host, port, password } = server
-  const settings = settingsOf(`${burst} --once --ttl 10 --extra-sorted-sets 1`, false)
+  const settings = settingsOf(`${burst} --once --ttl 10 --with extra-sorted-sets=1`, false)
   await writeAt(settings, { address: `${host}:${port}`, access: { password }, epochMs: Date.now() })
   for (const key of ['latest-ids', 'latest-ids-extra:1']) {
     const members = (await cli(server, 'ZRANGE', key, '0', '-1')).split('\n').sort()

@@ -92,7 +92,7 @@ describe('TLS', { concurrency: 3 }, () => {
 
       test('connections come and go, and each is checked anew', async (t) => {
         const startMs = performance.now()
-        const run = await renewedRun(t, '--strategy lookup-mix --ratio 1:2:1 --keys 200 --rate 100')
+        const run = await renewedRun(t, '--strategy lookup-mix --with ratio=1:2:1 --keys 200 --rate 100')
         const passedS = (performance.now() - startMs) / 1000
         const { items, traffic } = run.document ?? assert.fail(run.stderr)
         assert.equal(items.acked + items.dropped, items.offered, run.stderr)

@@ -8,14 +8,14 @@ import { rowsOf } from '../helpers/table.js'
 
 // Options that no case types, and why.
 const untyped = rowsOf(`
--t --driver --processes -> a process is at its limit only on a machine whose cores are free
+-t --driver --with processes -> a process is at its limit only on a machine whose cores are free
 --warm-up -> a run has a tick in its window unless it is stopped in its warm-up
 --max-behind -> it is looked up in the result of the writer, whose own reasons say what to set
 --limit -> the case of its advice types -p, which is advised with it
 --once -> the case of its advice has it
---confirm -> test/integration/queue-kills.test.js kills workers with it and without it
---outputs -> it is named as what drains a second queue, which only a run with it fills
---delay -> the proxy adds what it is asked for, unless others take the CPU
+--with confirm -> test/integration/queue-kills.test.js kills workers with it and without it
+--with outputs -> it is named as what drains a second queue, which only a run with it fills
+--with delay -> the proxy adds what it is asked for, unless others take the CPU
 --same-slot -> a cluster refuses a plan whose commands would cross slots before its first write
 --items -> a pass over few keys grows the memory of the servers by too little to tell
 --cluster -> test/integration/producer.test.js types it where a server is part of a cluster
@@ -34,7 +34,8 @@ UNANSWERED -> test/integration/answer-limit.test.js types it
 `)
 const other = ['ERR unknown command', 'ERR max clients'] // an older server, and what to wait for
 
-const optionsIn = (/** @type {string} */ text) => text.match(/(?<![\w-])--?[a-z][a-z-]*\b/g) ?? []
+const optionsIn = (/** @type {string} */ text) =>
+  text.match(/(?<![\w-])(?:--with [a-z-]+|--?[a-z][a-z-]*)\b/g) ?? []
 
 test('every option that is advised is typed by a test, or needs none', () => {
   // Modules whose messages are reasons and notes.
@@ -48,7 +49,7 @@ test('every option that is advised is typed by a test, or needs none', () => {
   const lines = cases.flatMap((path) => sourceOf(path).split('\n'))
   const typed = new Set(optionsIn(lines.filter((line) => /\b(says|typed):/.test(line)).join('\n')))
   const left = new Set(optionsIn(code).filter((option) => !typed.has(option)))
-  assert.deepEqual([...left].sort(), untyped.flatMap(([options]) => options.split(' ')).sort())
+  assert.deepEqual([...left].sort(), untyped.flatMap(([options]) => optionsIn(options)).sort())
   const listed = causes.flatMap(([names]) => names.split(' '))
   assert.deepEqual([...adviceByCause.keys()].sort(), [...listed, ...other].sort())
   for (const [, why] of [...untyped, ...causes])

@@ -20,7 +20,7 @@ correct --username and --password -> write --url redis://h:1 -> --username me --
 choose another --prefix -> write --prefix a: -> --prefix b:
 choose another --prefix -> write --strategy counter-loop -> --prefix b:
 another --strategy -> write --strategy hash-ttl -> --strategy hash
-within --query-timeout -> write --strategy query-scan -> --query-timeout 30s
+within --with query-timeout -> write --strategy query-scan -> --with query-timeout=30s
 answerLimit of --driver-option -> write --driver ioredis -> --driver-option answerLimit=60000
 `),
   'loads/clients/in-flight.js': rowsOf(`
@@ -30,31 +30,31 @@ answerLimit of --driver-option -> write --driver ioredis -> --driver-option answ
 : set \${ -> write --strategy update-watch --rate 2k --connections 2 -> --connections 64
 `),
   'loads/chunks/index.js': rowsOf(`
-raise --chunk-size -> write --strategy counter-script --rate 20000 -> --chunk-size 10000
+raise --with chunk-size -> write --strategy counter-script --rate 20000 -> --with chunk-size=10000
 `),
   'measures/chunks.js': rowsOf(`
-a longer --delay -> write --strategy counter-loop --delay 1ms -> --delay 5ms
+a longer --with delay -> write --strategy counter-loop --with delay=1ms -> --with delay=5ms
 `),
   'measures/passes.js': rowsOf(`
 more --items show it -> write --strategy membership-flat --items 1000 -> --items 100k
 `),
   'measures/queries.js': rowsOf(`
-(--duration), or give it more time (--query-timeout) -> write --strategy query-scan --duration 5s -> --duration 60s | --query-timeout 30s
-raise --update-writers, or lower --update-rate -> write --strategy query-scan --update-writers 2 --update-rate 500 -> --update-writers 20 | --update-rate 50
+(--duration), or give it more time (--with query-timeout) -> write --strategy query-scan --duration 5s -> --duration 60s | --with query-timeout=30s
+raise --with update-writers, or lower --with update-rate -> write --strategy query-scan --with update-writers=2,update-rate=500 -> --with update-writers=20 | --with update-writers=2,update-rate=50
 choose another --prefix -> write --strategy update-get-set --prefix a: -> --prefix b:
 `),
   'measures/account.js': rowsOf(`
 lower --take -> read --strategy queue-stream --workers 4 --take 100 -> --take 10
---confirm keeps them -> read --strategy queue-list --workers 4 -> --confirm
---confirm keeps them -> read --strategy queue-zset --workers 4 -> --confirm
+--with confirm keeps them -> read --strategy queue-list --workers 4 -> --with confirm
+--with confirm keeps them -> read --strategy queue-zset --workers 4 -> --with confirm
 set --strategy, --prefix -> read --strategy queue-list --workers 4 -> --strategy queue-stream | --prefix b:
 `),
   'measures/workers.js': rowsOf(`
-workers a process (--processes) -> read --strategy queue-list --workers 4 --work sleep:1ms -> --processes 2
-more cores (--processes -> read --strategy queue-list --workers 4 --work cpu:1ms -> --processes 2
+workers a process (--with processes) -> read --strategy queue-list --workers 4 --work sleep:1ms -> --with processes=2
+more cores (--with processes -> read --strategy queue-list --workers 4 --work cpu:1ms -> --with processes=2
 `),
   'loads/workers/reasons.js': rowsOf(`
-which only --outputs drains -> read --strategy queue-stream --workers 4 -> --outputs 2
+which only --with outputs drains -> read --strategy queue-stream --workers 4 -> --with outputs=2
 set --workers  -> read --strategy queue-list --workers 4 -> --workers 20
 lower --reconnects -> read --strategy queue-stream --workers 4 --reconnects 50 -> --reconnects 5
 `),
@@ -123,7 +123,7 @@ test('every option that a reason names is typed here', () => {
       .split('\n')
       .filter((line) => !/^\s*(\*|\/\*|\/\/)/.test(line) && /['`]/.test(line))
       .join('\n')
-    const named = new Set(strings.match(/(?<=[\s('`])--[a-z][a-z-]+|(?<=[\s(])-[a-z](?=[,)\s'`])/g))
+    const named = new Set(strings.match(/(?<=[\s('`])--with [a-z-]+|(?<=[\s('`])--[a-z][a-z-]+|(?<=[\s(])-[a-z](?=[,)\s'`])/g))
     const typed = (advice[file] ?? []).flatMap(([words, , all]) => [words, all]).join(' ')
     for (const option of named)
       assert.match(typed, new RegExp(`(^|[\\s('])${option}(?![\\w-])`), `lib/${file} names ${option}`)

@@ -22,7 +22,7 @@ test('a server of its own is asked for nothing but what was typed', () => {
 
 test('a time without a unit is seconds', () => {
   const message = /must be a time from 1s to 10m.*plain number is s/
-  assert.throws(() => requestOf('--strategy list --cell-time 0'), { message })
+  assert.throws(() => requestOf('--strategy list --time 0'), { message })
 })
 
 test('a file that is not there is named as it was typed: by the option, or as a word', () => {

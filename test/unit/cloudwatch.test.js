@@ -202,7 +202,7 @@ describe('reading', () => {
 
   for (const [name, sdkName, message, words] of rowsOf(`
 no rights -> AccessDeniedException -> User: x is not authorized to perform: cloudwatch:GetMetricData -> lack a right: cloudwatch:GetMetricData and cloudwatch:ListMetrics are needed
-no such region -> Error -> getaddrinfo ENOTFOUND monitoring.eu-west-9.amazonaws.com -> correct --aws-region
+no such region -> Error -> getaddrinfo ENOTFOUND monitoring.eu-west-9.amazonaws.com -> correct --region
 expired -> ExpiredTokenException -> token -> have expired: sign in again
 wrong keys -> InvalidClientTokenId -> x -> are not accepted
 no way -> Error -> connect ECONNREFUSED 1.2.3.4:443 -> cannot be reached from this machine

@@ -30,7 +30,7 @@ for (const line of [
 for (const [line, flag, members, most] of /** @type {[string, string, string, string][]} */ ([
   ['-q 524288 --max-members 0', '--max-members 0', '524,288', '524,287'],
   ['-q 524288 --strategy hash --max-members 0', '--max-members 0', '524,288', '524,287'],
-  ['-q 524288 --ns 2 --extra-sorted-sets 1 --max-members 0', '--max-members 0', '524,288', '524,287'],
+  ['-q 524288 --ns 2 --with extra-sorted-sets=1 --max-members 0', '--max-members 0', '524,288', '524,287'],
   ['-q 1048577 -t 2 --max-members 0', '--max-members 0', '524,289', '524,287'],
   ['-q 1048575 --ns 2 --max-members 0', '--max-members 0', '524,288', '524,287'],
   ['-q 1048575 --sl --max-members 0', '--max-members 0', '1,048,575', '1,048,574'],

@@ -17,13 +17,34 @@ test('every command is there, with every option that its parser takes and the he
   )
   for (const { name, options } of all) {
     const command = await commandNamed(name)
-    const shown = command.options.filter(({ hidden }) => !hidden)
+    const shown = command.options.filter((option) => !option.hidden && !option.with)
     assert.deepEqual(
       options.map((option) => option.name),
       shown.map((option) => option.name),
       name,
     )
   }
+})
+
+test('all commands have at most 150 long options; what --with takes is listed beside them', () => {
+  const long = new Set(
+    all.flatMap(({ options, passed }) =>
+      [...options, ...passed]
+        .flatMap(({ name, aliases }) => [name, ...aliases])
+        .filter((one) => one.length > 1),
+    ),
+  )
+  assert.ok(long.size <= 150, `${long.size}: ${[...long].sort().join(' ')}`)
+  const { settings } = all.find(({ name }) => name === 'write') ?? assert.fail()
+  assert.ok(settings.some(({ name }) => name === 'page-size'))
+  for (const { name } of settings) assert.ok(!long.has(name), name)
+})
+
+test('write --help of sorted-set has at most 30 options', async (t) => {
+  const { stdout } = await startProgram(t, 'lib/cli/millrace.js', 'write sorted-set --help', { out: false })
+    .ended
+  const listed = stdout.match(/^ {2}(?:-\w, | {4})(?:--)?[a-z][a-z-]*[ =,]/gm) ?? []
+  assert.ok(listed.length >= 20 && listed.length <= 30, `${listed.length}\n${stdout}`)
 })
 
 test('the parser takes each option by each of its names, and as a flag only what is one', async () => {
@@ -33,8 +54,12 @@ test('the parser takes each option by each of its names, and as a flag only what
       for (const alias of [option.name, ...option.aliases]) {
         const dashes = alias.length === 1 ? `-${alias}` : `--${alias}`
         const isFlag = option.type === 'flag'
-        const typed = typedLine([isFlag ? dashes : `${dashes}=value`].flat(), parsed)
-        assert.equal(typed.options.get(option.name), isFlag ? 'true' : 'value', `${name} ${dashes}`)
+        const isNamed = option.type === 'named'
+        if (isNamed && name === 'read') continue
+        const value = isNamed ? 'page-size=5' : 'value'
+        const typed = typedLine([isFlag ? dashes : `${dashes}=${value}`].flat(), parsed)
+        const [key, text] = isNamed ? ['page-size', '5'] : [option.name, isFlag ? 'true' : 'value']
+        assert.equal(typed.options.get(key), text, `${name} ${dashes}`)
       }
   }
 })
@@ -68,6 +93,8 @@ test('docs/reference/options.md has each option once, with the commands that hav
   for (const { name, options } of all)
     for (const { name: option } of options) expected.set(option, [...(expected.get(option) ?? []), name])
   assert.equal(rows.length, expected.size)
+  for (const { name } of all.flatMap(({ settings }) => settings))
+    assert.equal(page.match(new RegExp(`^\\| \`${name}\` \\|`, 'gm'))?.length, 1, name)
   for (const [option, names] of expected) {
     const [row, ...more] = rows.filter((line) => line.split('|')[1].split(' ').includes(`\`--${option}\``))
     assert.ok(row, option)

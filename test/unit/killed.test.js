@@ -23,7 +23,7 @@ for (const [line, most] of /** @type {[string, number | null][]} */ ([
   ['-q 1000 -c 10 -a all --pacing closed --intervals 3', 3000],
   ['--strategy lookup-get --keys 100 --rate 500', 1001],
   ['--strategy lookup-get --keys 100', null],
-  ['--strategy query-client --requests 700', 700],
+  ['--strategy query-client --with requests=700', 700],
   ['--rate 1000@1s,4000@5s -a all', 1000 + 4000 + 2 * 100],
 ]))
   test(`${line}: at most ${most} items in two seconds`, () => {

@@ -92,15 +92,15 @@ const plan = (settings) => planOf(settings, { agents: [1], masters: 1, cluster: 
 
 for (const line of [
   '',
-  '-q 3000 -p 500 -c 3 --ttl 9 --sets 3 --placement spread --extra-sorted-sets 2 --prefix a: --once --stamp',
+  '-q 3000 -p 500 -c 3 --ttl 9 --sets 3 --with placement=spread,extra-sorted-sets=2 --prefix a: --once --stamp',
   '--rate 300k --items 10k --duration 20 --warm-up 2',
   '--rate 300k --items 10k --duration 20 --warm-up auto',
   '-q 100 --rate 100@1s,200@2s',
-  '--strategy lookup-get --ramp 1k..3k/3s',
+  '--strategy lookup-get --rate 1k..3k/3s',
   '--rate max --max-members 0 --driver ioredis',
   '--pacing closed --ws --max-members 50',
   '--pacing smooth -q 5000 --payload sparse --value-size 3kB',
-  '--strategy lookup-mix --ratio 3:7 --keys 500 --connections 3 --pipeline 9 --order sequential --fill',
+  '--strategy lookup-mix --with ratio=3:7 --keys 500 --connections 3 --pipeline 9 --order sequential --fill',
   '--strategy lookup-get --rate 20k --arrivals poisson --duration 5',
   '--strategy lookup-mix --ttl 30-90 --fill --duration 5',
 ])

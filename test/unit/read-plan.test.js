@@ -55,7 +55,7 @@ test('every plan that the options allow can be read', () => {
   for (const line of [
     '-q 100M -t 10000 --ttl 8760h --value-size 512MB --seed 4294967295 -p 24h',
     '-q 1 --ttl 1s --value-size 1B -p 1ms --seed 0',
-    '-q 20000 --ns 16384 --spread --extra-sorted-sets 100 --pacing smooth -p 24h',
+    '-q 20000 --ns 16384 --spread --with extra-sorted-sets=100 --pacing smooth -p 24h',
   ]) {
     const text = JSON.stringify(announced(settingsOf(line)))
     assert.equal(announcedFault(text), null, line)
@@ -96,7 +96,7 @@ for (const [line, words] of rowsOf(String.raw`
 --seed 2 -> --seed 2 contradicts
 --stamp -> --stamp contradicts .* \(without --stamp\)
 --ns 4 -> --ns 4 contradicts .* \(--sets 1\)
---spread -> --spread contradicts .* \(--placement hash\)
+--spread -> --spread contradicts .* \(--with placement=hash\)
 --payload zero -> --payload zero contradicts
 `))
   test(`a mismatch is explained: ${line}`, () => {
@@ -150,8 +150,8 @@ const impossible = [
   ['--mode script', { cluster: true, masters: 3 }, /^OptionError: --mode script on 3 masters/],
   ['--mode script --ns 2', { cluster: true }, /--mode script with 2 sorted sets in a cluster/],
   ['--mode script --sl', {}, /--mode script reads sorted sets .* strategy list use --mode manual/],
-  ['--fetch mget --strategy hash', {}, /--fetch mget: the values of strategy hash/],
-  ['--fetch mget --strategy stream', {}, /--fetch mget: the values of strategy stream/],
+  ['--read-with mget --strategy hash', {}, /--read-with mget: the values of strategy hash/],
+  ['--read-with mget --strategy stream', {}, /--read-with mget: the values of strategy stream/],
   [
     '--no-values --strategy stream',
     {},

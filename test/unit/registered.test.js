@@ -18,6 +18,7 @@ import {
   optionsOf,
   ownOptions,
   registeredOptions,
+  typedName,
 } from '../../settings.js'
 import { modulesIn, sourceOf } from '../helpers/sources.js'
 
@@ -89,9 +90,11 @@ test('a strategy has keys, rights and a row in the docs', () => {
 
 test('an option has help and a row in the docs', () => {
   const page = sourceOf('docs/reference/options.md')
-  for (const { name, help } of OPTIONS) {
-    assert.ok(help, `--${name} has no help: write it in its row of settings.js`)
-    assert.ok(page.includes(`--${name}`), `docs/reference/options.md has no --${name}: run npm run readme`)
+  for (const option of OPTIONS) {
+    const named = typedName(option)
+    const row = option.with ? `| \`${option.name}\` |` : named
+    assert.ok(option.help, `${named} has no help: write it in its row of settings.js`)
+    assert.ok(page.includes(row), `docs/reference/options.md has no ${named}: run npm run readme`)
   }
 })
 

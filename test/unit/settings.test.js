@@ -8,7 +8,7 @@ import { helpText } from '../../lib/options/help.js'
 import { loadDotenv, readSettings } from '../../lib/options/read-settings.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { isStrategy } from '../../lib/workloads/index.js'
-import { OPTIONS, optionsOf } from '../../settings.js'
+import { OPTIONS, optionsOf, typedName } from '../../settings.js'
 import { ownFolder } from '../helpers/programs.js'
 import { rowsOf } from '../helpers/table.js'
 
@@ -119,18 +119,18 @@ periodMs: --period-in-millis 250 -> 250
 agent: -t 8 -a 3 -> [3] | -t 8 -a 2-4 -> [2,3,4] | -t 8 -a all -> all | --strategy queue-list -t 4 -a 2 -> [2]
 sortedSets: --ns 10 -> 10 | --sets 4 --ns 4 -> 4
 placement: --ns 10 --same-slot -> same-slot | --spread --ns 3 -> spread | --spread --no-same-slot -> spread
-placement: --sets 4 --placement spread -> spread | --sets 4 --placement hash -> plain
-placement: --sets 4 --placement same-slot --same-slot -> same-slot
+placement: --sets 4 --with placement=spread -> spread | --sets 4 --with placement=hash -> plain
+placement: --sets 4 --with placement=same-slot --same-slot -> same-slot
 ttlS: --ttl 10m -> 600 | --ttl 5 -> 5 | --ttl 1m-10m -> 600 | --ttl 5-5 -> 5
 valueBytes: --value-size 10kB -> 10000 | --value-size 1KiB -> 1024 | --data-size 1kB -> 1000
 durationMs: --duration 60 -> 60000 | --duration 60s -> 60000 | --duration 0.5 -> 500 | --duration 5m -> 300000
 durationMs: --rate 10k@30s,20k@1m -> 90000 | --test-time 1m30s -> 90000 | --duration 1h2m3s4ms -> 3723004
-warmUpMs: --duration 1h --warm-up 5 -> 5000 | --duration 1h --warm-up auto -> auto | --ramp 10k..100k/5m -> 0
+warmUpMs: --duration 1h --warm-up 5 -> 5000 | --duration 1h --warm-up auto -> auto | --rate 10k..100k/5m -> 0
 warmUpMs: --duration 8s -> auto | --duration 8s --strategy lookup-get -> auto | --duration 8s --warm-up 0 -> 0
 warmUpMs: --duration 7999ms -> 0 | -q 5 -> 0 | -p 4s --intervals 2 -> auto | -p 4s --intervals 1 -> 0
 warmUpMs: --rate max --duration 1m -> auto | --duration 1m --once -> 0
 warmUpMs: --duration 1m --control redis://h --host i --run r -> auto | --duration 1m --strategy queue-list -> 0
-rate: --rate 10k@30s,20k@1m -> 16666.6666667 | --ramp 10k..100k/5m -> 55000 | --rate max -> max
+rate: --rate 10k@30s,20k@1m -> 16666.6666667 | --rate 10k..100k/5m -> 55000 | --rate max -> max
 rate: --strategy lookup-get --rate 20k -> 20000
 pacing: --rate 300k -> smooth | --items 5 -> open | --pacing closed -> closed
 username: redis://u:p@h:7 -> u | --host h --user u --pass p -> u | --host h --username u --password p -> u
@@ -145,7 +145,10 @@ arrivals: --arrivals poisson,daily:10m --duration 60 -> poisson,daily:10m
 arrivals: --strategy queue-list -q 50 --arrivals burst:5x:1s/10s -> burst:5x:1s/10s
 arrivals: --strategy lookup-get --rate 5 --arrivals poisson -> poisson
 reconnectHz: --strategy lookup-mix --reconnects 50 -> 50 | --strategy list --reconnects 5 --connections 4 -> 5
-delayMs: --strategy queue-zset --delay 5s -> 5000 | --strategy counter-script --delay 500us -> 0.5
+with: --with page-size=5 --strategy query-scan -> undefined
+pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | --strategy query-scan --with queries=9,page-size=6 -> 6
+sortBy: --strategy query-scan --with page-size=5,sort=rating -> rating | coalesce: --strategy cache-aside --with coalesce,miss-time=1ms -> true | --strategy cache-aside --with coalesce=false -> false
+delayMs: --strategy queue-zset --with delay=5s -> 5000 | --strategy counter-script --with delay=500us -> 0.5
 connections: --strategy lookup-get --connections 2 -> 2 | --connections 50 --pipeline 10 -> 50
 driver: --driver ioredis -> ioredis | --driver valkey-glide -> valkey-glide
 prefix: --prefix a: -> a: | --prefix= -> ""
@@ -164,61 +167,61 @@ sentinel: --host h --sentinel my-master.1 -> my-master.1 | sentinelPassword: --h
 passwordFile: --host h --password-file /run/secret -> /run/secret | iam: --host h --tls --iam me -> me
 iamCache: --host h --tls --iam me --iam-cache items -> items | chunks: -c 10 -> 10
 script: --ws --script return-zero -> return-zero | cloudwatch: --host h --cloudwatch -> true
-awsRegion: --host h --cloudwatch --aws-region ap-southeast-2 -> ap-southeast-2
+awsRegion: --host h --cloudwatch --region ap-southeast-2 -> ap-southeast-2
 replicationGroup: --host h --cloudwatch --replication-group items -> items
-cacheClusters: --host h --cloudwatch --cache-clusters a-001,a-002 -> a-001,a-002 | extraSortedSets: --extra-sorted-sets 2 -> 2
+cacheClusters: --host h --cloudwatch --cache-clusters a-001,a-002 -> a-001,a-002 | extraSortedSets: --with extra-sorted-sets=2 -> 2
 payload: --payload zero -> zero | stamp: --stamp -> true | once: --once --actual-value -> true
 maxMembers: --max-members 0 -> 0 | maxBehindMs: --max-behind 250ms -> 250 | windowBytes: --window 1MB -> 1000000
 idleCost: --idle-cost always -> always | intervals: --intervals 3 -> 3 | tls: -q 5 rediss://h -> true
-dryRun: --dry-run -> true | snapshot: --strategy membership-set --snapshot -> true
-partitions: --strategy membership-set --partitions 4096 -> 4096 | ids: --strategy membership-hash --ids binary -> binary
-falsePositives: --strategy membership-bloom --false-positives 1e-6 -> 0.000001
+dryRun: --dry-run -> true | snapshot: --strategy membership-set --with snapshot -> true
+partitions: --strategy membership-set --with partitions=4096 -> 4096 | ids: --strategy membership-hash --with ids=binary -> binary
+falsePositives: --strategy membership-bloom --with false-positives=1e-6 -> 0.000001
 shift: --popularity hot:10%:90% --shift 1%/s -> "1%/s" | churn: --popularity recent:5% --churn 10%/h -> "10%/h"
-ttlLeastS: --strategy lookup-mix --ttl 30s-90s -> 30 | --ttl 1m-10m -> 60 | --ttl 5-5 -> null | maxQueue: --strategy queue-list --max-queue 10k -> 10000
-whenFull: --strategy queue-list --max-queue 10k --when-full wait -> wait | counters: --strategy counter-loop --counters 5 -> 5
-structure: --strategy counter-loop --structure hash -> hash | chunkSize: --strategy counter-script --chunk-size 10k -> 10000
-loseEvery: --strategy counter-script --delay 0.1ms --lose-every 2 -> 2
-selectivity: --strategy query-scan --selectivity 0.0001 -> 0.0001 | queries: --strategy query-scan --queries 5 -> 5
-sortBy: --strategy query-client --sort rating-desc -> rating-desc | pageSize: --strategy query-scan --page-size 50 -> 50
-pageOffset: --strategy query-scan --page-offset 1k -> 1000 | scanCount: --strategy query-scan-chunked --scan-count 100 -> 100
-indexWhen: --strategy query-index --index-when before -> before | indexes: --strategy query-search --indexes 3 -> 3
-searchTimeoutMs: --strategy query-search-json --search-timeout 0 -> 0 | requests: --strategy query-scan --requests 20 -> 20
-queryTimeoutMs: --strategy query-scan --query-timeout 500ms -> 500
-updateWriters: --strategy query-scan --update-writers 10 -> 10
-updateRateHz: --strategy query-scan --update-writers 10 --update-rate 500 -> 500
-missTime: --strategy cache-aside --miss-time 2ms-20ms -> "2ms-20ms" | --strategy cache-aside --miss-time exp:5ms -> exp:5ms
-missConcurrency: --strategy cache-mget --miss-concurrency 8 -> 8 | coalesce: --strategy cache-aside --coalesce -> true
-batch: --strategy cache-mget --batch 20 -> 20 | maxmemoryBytes: --strategy cache-aside --maxmemory 50MB -> 50000000
-policy: --strategy cache-aside --maxmemory 1GB --policy allkeys-lfu -> allkeys-lfu
-pipeline: --strategy lookup-get --connections 2 --pipeline 500 -> 500 | ratio: --strategy lookup-mix --ratio 3:7 -> [3,7]
+ttlLeastS: --strategy lookup-mix --ttl 30s-90s -> 30 | --ttl 1m-10m -> 60 | --ttl 5-5 -> null | maxQueue: --strategy queue-list --with max-queue=10k -> 10000
+whenFull: --strategy queue-list --with max-queue=10k,when-full=wait -> wait | counters: --strategy counter-loop --with counters=5 -> 5
+structure: --strategy counter-loop --with structure=hash -> hash | chunkSize: --strategy counter-script --with chunk-size=10k -> 10000
+loseEvery: --strategy counter-script --with delay=0.1ms,lose-every=2 -> 2
+selectivity: --strategy query-scan --with selectivity=0.0001 -> 0.0001 | queries: --strategy query-scan --with queries=5 -> 5
+sortBy: --strategy query-client --with sort=rating-desc -> rating-desc | pageSize: --strategy query-scan --with page-size=50 -> 50
+pageOffset: --strategy query-scan --with page-offset=1k -> 1000 | scanCount: --strategy query-scan-chunked --with scan-count=100 -> 100
+indexWhen: --strategy query-index --with index-when=before -> before | indexes: --strategy query-search --with indexes=3 -> 3
+searchTimeoutMs: --strategy query-search-json --with search-timeout=0 -> 0 | requests: --strategy query-scan --with requests=20 -> 20
+queryTimeoutMs: --strategy query-scan --with query-timeout=500ms -> 500
+updateWriters: --strategy query-scan --with update-writers=10 -> 10
+updateRateHz: --strategy query-scan --with update-writers=10,update-rate=500 -> 500
+missTime: --strategy cache-aside --with miss-time=2ms-20ms -> "2ms-20ms" | --strategy cache-aside --with miss-time=exp:5ms -> exp:5ms
+missConcurrency: --strategy cache-mget --with miss-concurrency=8 -> 8 | coalesce: --strategy cache-aside --with coalesce -> true
+batch: --strategy cache-mget --with batch=20 -> 20 | maxmemoryBytes: --strategy cache-aside --with maxmemory=50MB -> 50000000
+policy: --strategy cache-aside --with maxmemory=1GB,policy=allkeys-lfu -> allkeys-lfu
+pipeline: --strategy lookup-get --connections 2 --pipeline 500 -> 500 | ratio: --strategy lookup-mix --with ratio=3:7 -> [3,7]
 driverOptions: --driver iovalkey --driver-option inFlight=100,enableAutoPipelining=false -> [["inFlight","100"],["enableAutoPipelining","false"]]
 seed: --seed 0 -> 0 | run: --run first.1 -> first.1 | outDir: --out /var/x -> /var/x
 control: --host h --run r --control rediss://me:p%40ss@c:6380/2 -> {"url":"rediss://c:6380/2","host":"c","port":6380,"username":"me","password":"p@ss","db":2,"tls":true}
 joinWithinMs: --host h --run r --control redis://c --join-within 90s -> 90000
 partial: --host h --run r --control redis://c --partial -> true
 stagger: --host h --run r --control redis://c --stagger -> true | stopAll: --host h --run r --control redis://c --all -> true
-quiet: --quiet -> true | logLevel: --log-level silent -> silent | log: --log json -> json | cluster: -q 300000 -t 8 --cluster -> true | --cm -> true | db: --host h --db 2 -> 2
+quiet: --quiet -> true | logLevel: --log silent -> silent | --log json,warn -> warn | log: --log json -> json | --log debug -> text | --log warn,json -> json | cluster: -q 300000 -t 8 --cluster -> true | --cm -> true | db: --host h --db 2 -> 2
 keyFile: --host h --tls --cert c.pem --key k.pem -> k.pem | serverBin: --server-bin /opt/valkey-server -> /opt/valkey-server
 serverConfig: --server-config hz=50 --server-config loadmodule=/a/b.so -> [["hz","50"],["loadmodule","/a/b.so"]]
 shards: --cluster --shards 1 -> 1 | replicas: --cluster --replicas 0 -> 0
 `)
 const goodOfConsumer = settingsIn(`
 mode: --mode script -> script | -s script -> script | --script-mode manual -> manual
-mode: --read-with mget --mode manual --fetch mget -> manual | --read-with script -> script
+mode: --read-with mget --mode manual -> manual | --read-with script -> script
 mode: --read-with script -s script -> script
-fetch: --fetch mget -> mget | --read-with get -> get | --read-with mget -> mget
+fetch: --read-with get -> get | --read-with mget -> mget
 values:  -> true | --no-values -> false | --values -> true
 fetchHz: --fetch-rate 50 -> 50 | --fetch-rate 10@1s,30@3s -> 25
-durationMs: --fetch-rate 10@1s,30@3s -> 4000 | --ramp 10..100/5m -> 300000
-processes: --workers 8 --processes 2 -> 2 | --workers 8 -> undefined
+durationMs: --fetch-rate 10@1s,30@3s -> 4000 | --fetch-rate 10..100/5m -> 300000
+processes: --workers 8 --with processes=2 -> 2 | --workers 8 -> undefined
 work: --work 500us -> {"kind":"cpu","us":500} | --work cpu:2ms -> {"kind":"cpu","us":2000}
 work: --work sleep:1ms -> {"kind":"sleep","us":1000} |  -> {"kind":"cpu","us":0}
 limit: --limit 1k -> 1000 | reads: --reads any -> any | consumers: --consumers 32 -> 32 | verify: --verify -> true
 count: --count -> true | workers: --strategy queue-stream --workers 64 -> 64 | take: --take 50 -> 50
-outputs: --outputs 4 -> 4 | outputWork: --outputs 4 --output-work sleep:1ms -> {"kind":"sleep","us":1000}
-reconnectHz: --reconnects 20 -> 20 | confirm: --strategy queue-list --confirm -> true | reclaimMs: --reclaim 250ms -> 250
+outputs: --with outputs=4 -> 4 | outputWork: --with outputs=4,output-work=sleep:1ms -> {"kind":"sleep","us":1000}
+reconnectHz: --reconnects 20 -> 20 | confirm: --strategy queue-list --with confirm -> true | reclaimMs: --with reclaim=250ms -> 250
 host: --url redis://h --cluster -> h | cluster: --url redis://h --cluster -> true
-drain: --drain -> true | periodMs: -p 250 -> 250 | strategy: --slh --limit 5 -> list-hll
+drain: --with drain -> true | periodMs: -p 250 -> 250 | strategy: --slh --limit 5 -> list-hll
 `)
 const goodOfReshard = settingsIn(`
 waitMs:  -> 3600000 | --wait 90 -> 90000
@@ -239,15 +242,14 @@ const badOfConsumer = rowsOf(`
 --fetch-rate max -> --fetch-rate: each fetch is due at a time; give a number a second
 --fetch-rate 5@ -> --fetch-rate must be 
 --fetch-rate 5 --period 1s -> --fetch-rate and --period exclude each other
---ramp 1..5/10s --fetch-rate 5 -> --ramp and --fetch-rate exclude each other
---ramp 1..5/10s --control redis://h --host i --run r -> --ramp does not go with --control
+--ramp 1..5/10s -> unknown option --ramp: type --fetch-rate
+--fetch mget -> unknown option --fetch: type --read-with
+--fetch-rate 1..5/10s --control redis://h --host i --run r -> --fetch-rate does not go with --control
 --verify --no-values -> --verify with --no-values
 --mode script --no-values -> --mode script with --no-values
---mode script --fetch mget -> --fetch mget with --mode script
 --sl --ns 3 -> --ns: --sl keeps no sorted set
 --read-with lua -> --read-with must be one of get, mget, script, not 'lua'$
 --read-with get -s script -> --read-with and --mode exclude each other$
---read-with mget --fetch get -> --read-with and --fetch exclude each other$
 --shards 3 -> unknown option --shards
 `)
 for (const [line, beginning] of badOfConsumer)
@@ -270,7 +272,7 @@ true -> flag
 5ms -> shortTime times
 `)
 const valuesOfOptions = byName(`
-eu-west-1 -> aws-region
+eu-west-1 -> region
 redis://h -> url control
 off -> guard
 hz=50 -> server-config
@@ -278,7 +280,7 @@ inFlight=9 -> driver-option
 latency.intended.p99<20ms -> threshold
 9100 -> dashboard metrics
 max -> rate
-10k..20k/5m -> ramp
+json -> log
 1:2 -> ratio
 zipf:1.2 -> popularity
 1%/s -> shift churn
@@ -292,7 +294,7 @@ const neededBy = byName(`
 --host h --run r -> control
 --popularity zipf:1 -> shift
 --host h -> cloudwatch password sentinel password-file ask-password db tls
---host h --cloudwatch -> aws-region replication-group cache-clusters
+--host h --cloudwatch -> region replication-group cache-clusters
 --host h --password p -> username
 --host h --sentinel m -> sentinel-password
 --host h --tls -> tls-insecure ca iam
@@ -305,7 +307,9 @@ const neededBy = byName(`
 test('every option is read by its own name and by its variable', () => {
   const lines = [...good, ...goodOfConsumer, ...goodOfReshard].map(({ line }) => line)
   const covered = new Set(
-    lines.flatMap((line) => [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name)),
+    lines.flatMap((line) =>
+      [...line.matchAll(/(?:^| )--?([a-z-]+)|(?<=--with \S*)\b([a-z][a-z-]*)(?=[=, ]|$)/g)].flat(),
+    ),
   )
   for (const { name, aliases } of OPTIONS.filter((option) => option.key !== 'optionsFile'))
     assert.ok(
@@ -334,15 +338,18 @@ const beyond = byName(`
 `)
 test('each option refuses what is outside its range or choices, and a flag every value', () => {
   for (const program of /** @type {const} */ (['producer', 'consumer']))
-    for (const { name, type, range, choices } of optionsOf(program)) {
+    for (const option of optionsOf(program)) {
+      const { type, range, choices } = option
       // Many choices are grouped.
       const listed = choices && (choices.length < 20 ? choices : choices.slice(0, 5))
       const allowed = listed ? `one of ${listed.join(', ')}` : range && `from ${range.join(' to ')}`
-      const values = type === 'flag' || choices ? ['!'] : range ? ['!', '-1', beyond[type]] : []
+      const values =
+        type === 'flag' || (choices && type !== 'log') ? ['!'] : range ? ['!', '-1', beyond[type]] : []
+      const named = typedName(option)
       for (const value of values) {
-        const said = sentence(() => readBy(`--${name}=${value}`, { program }))
-        if (type === 'flag') assert.equal(said, `--${name} takes no value`)
-        else assert.ok(said.startsWith(`--${name} must be `) && said.includes(String(allowed)), said)
+        const said = sentence(() => readBy(`${named}=${value}`, { program }))
+        if (type === 'flag') assert.equal(said, `${named} takes no value`)
+        else assert.ok(said.startsWith(`${named} must be `) && said.includes(String(allowed)), said)
       }
     }
 })
@@ -354,7 +361,7 @@ const bad = rowsOf(`
 --strategy queue-stream -q 5 --rate 7 -> exclude each other: both are jobs a second
 --strategy queue-stream -q 5 -t 8 -> 5 jobs are too few for 8 writers
 --strategy queue-stream -t 2 -a 3 -> number 3 is above
---max-queue 5 -> --max-queue is an option of queue; add --strategy queue-list
+--with max-queue=5 -> --with max-queue is an option of queue; add --strategy queue-list
 --strategy queue-stream -c 3 -> is not an option of queue-stream: see the options of queue
 --strategy queue-stream --arrivals poisson --rate max -> --arrivals needs --rate with a number
 --sentinel m -> --sentinel needs the address of a sentinel: --host
@@ -375,10 +382,10 @@ const bad = rowsOf(`
 --metrics 0 -> --metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'
 --ask-password | --cloudwatch | --username u | --password p | --db 1 | --tls | --ca f -> $1 needs an address: --host or --url
 --host h --password x --password-file f -> --password-file and --password exclude each other
---url redis://u:x@h --password-file f | --rate 300k --pacing closed | --sets 2 --ns 3 | --placement spread --same-slot | --ws --sl -> $1 and $2 exclude each other
+--url redis://u:x@h --password-file f | --rate 300k --pacing closed | --sets 2 --ns 3 | --ws --sl -> $1 and $2 exclude each other
 --strategy hash --ss | --slh --ss | --same-slot --spread | --duration 60 --intervals 3 | --url redis://h --host h -> $1 and $2 exclude each other
 --url redis://h --port 6379 | --url redis://u@h --username v | --url redis://:p@h --password q | --url redis://h/1 --db 2 -> $1 and $2 exclude each other
---ramp 10k..20k/5m --duration 5 -> $1 and $2 exclude each other
+--rate 10k..20k/5m --duration 5 -> $1 and $2 exclude each other
 --host h --tls-insecure | --host h --ca f | --host h --cert f --key g -> $2 needs --tls (or a rediss:// address)
 --host h --tls --tls-insecure --ca f -> --ca and --tls-insecure exclude each other: one requires the check that the other turns off
 -q | -q --json -> --quantity needs a value
@@ -393,14 +400,14 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --ttl 500ms -> --ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), or a range such as 60s-600s, not '500ms'
 --ttl 600s-60s | --ttl 0s-5s | --ttl 1s-2s-3s | --ttl 1s- -> or a range such as 60s-600s, not '$0'
 --value-size 0 -> --value-size must be a size from 1B to 512MB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'
---rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, not 'abc'
+--rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more), not 'abc'
 --connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
 --rate 300k -p 500 -> --rate and --period exclude each other
 --rate 300k -c 5 -> --rate and --chunks exclude each other
 --rate 5 -t 8 -> --items: 5 items are too few for 8 writers
 --items 5 -q 6 -> --items and --quantity exclude each other
---sl --placement spread -> --placement spread: --sl keeps no sorted set
+--sl --with placement=spread -> --with placement=spread: --sl keeps no sorted set
 --uri http://h -> --url must be redis://
 --host h --cacert f -> --ca needs --tls
 --duration 1m30 | --duration 30s1m -> $1 must be a time
@@ -424,8 +431,8 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --url http://h -> --url must be redis://[user:password@]host[:port][/db]
 --url redis:// | --url redis://h:0 | --url redis://h/x | --url redis://h?db=2 | --url redis://%zz@h -> $1 must be
 --script return-zero -> --script return-zero needs --ws
---host h --aws-region eu-west-1 -> --aws-region needs --cloudwatch
---host h --cloudwatch --aws-region Ireland -> --aws-region must be a region such as eu-west-1, not 'Ireland'
+--host h --region eu-west-1 -> --region needs --cloudwatch
+--host h --cloudwatch --region Ireland -> --region must be a region such as eu-west-1, not 'Ireland'
 --host h --cloudwatch --replication-group a --cache-clusters b -> --replication-group and --cache-clusters exclude each other
 --url rediss://h --no-tls -> --url and --tls exclude each other
 -q 3 -t 8 -> --quantity: 3 items are too few for 8 writers (--total-agents)
@@ -436,16 +443,30 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --payload zero --actual-value -> --payload zero with --actual-value: all members would be equal
 -q 4097 --actual-value --value-size 2 -> --value-size: values of 2 bytes (--payload random) tell only 4096 of 4097
 -q 17M --actual-value --payload sparse -> values of 128 bytes (--payload sparse) tell only 16777216 of 17000000
---ws --extra-sorted-sets 1 | --sk --extra-sorted-sets 1 -> $2: the script of $1 writes no further sets
+--ws --with extra-sorted-sets=1 | --sk --with extra-sorted-sets=1 -> --with extra-sorted-sets: the script of $1 writes no further sets
+--with placement=spread --same-slot -> --with placement and --same-slot exclude each other
+--with page-size=50 | --with page-size=50 -> unknown option --with page-size: type --with page-size=N
+--with confirm -> unknown option --with confirm
+--with coalesce -> unknown option --with coalesce: type --with coalesce
+--with page-sise=5 -> --with has no setting 'page-sise'; did you mean page-size?
+--strategy queue-list --with nonsense=5 -> --with has no setting 'nonsense'; it takes max-queue, when-full
+--strategy queue-list --with page-size=5 -> --with page-size is not an option of queue-list: --with takes max-queue, when-full
+--with page-size -> --with page-size needs a value: type --with page-size=N
+--with page-size=5,page-size=6 | --with page-size=5,page-size=6 -> --with page-size is given twice
+--with coalesce=yes -> --with coalesce takes no value
+--with page-size=0 -> --with page-size must be a whole number from 1 to 1000, not '0'
+--with -> --with needs a value
 --rate max --pacing smooth -> --rate max with --pacing smooth: at the highest rate
 --rate max --pacing closed -> --rate max with --pacing closed: at the highest rate
 --warm-up 60 --duration 60 -> --warm-up must be shorter than --duration
 --warm-up auto --once -> --warm-up auto does not go with --once: give a time
 --warm-up soon -> --warm-up must be auto, or a time
 --rate 10k@0.1s -> --rate must be max or a number of operations a second
---ramp 10k -> --ramp must be two rates and a time of 2s or more, as in 10k..100k/5m
+--rate 10k..20k/1s -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more)
+--ramp 10k..20k/5m -> unknown option --ramp: type --rate
+--log debug,warn | --log xml -> --log must be text or json, one of trace, debug, info, warn, error, fatal, silent, or both with a comma, not '$0'
 --rate 10k@3s,20k@3s --once | --rate 10k@3s,20k@3s --arrivals poisson -> $1 does not go with $2
---ramp 10k..20k/5m --strategy queue-list -> --ramp: queue-list is played at one rate
+--rate 10k..20k/5m --strategy queue-list -> --rate: queue-list is played at one rate
 --warm-up 3 --intervals 3 -> --warm-up must be shorter than the 3000 ms of --intervals
 --host h --cluster --db 1 -> --db: database 1 with --cluster, which has only 0
 --url redis://h/1 --cluster -> --url: database 1 with --cluster, which has only 0
@@ -476,10 +497,10 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
   }),
 )
 for (const strategy of ['list', 'list-hll', 'set', 'stream', 'hash-ttl'])
-  for (const option of ['--spread', '--same-slot', '--ns 2', '--extra-sorted-sets 1'])
+  for (const option of ['--spread', '--same-slot', '--ns 2', '--with extra-sorted-sets=1'])
     bad.push([
       `--strategy ${strategy} ${option}`,
-      `${option.split(' ')[0]}: --strategy ${strategy} keeps no sorted set`,
+      `${option.replace(/ 2|=1/, '')}: --strategy ${strategy} keeps no sorted set`,
     ])
 for (const [line, expected] of bad)
   test(`bad: ${line}`, () => {
@@ -601,7 +622,7 @@ test('--help is one screen, --help all has every option', async () => {
     ['read', 'consumer'],
   ])) {
     const brief = await helpOf(name, false)
-    assert.ok(brief.split('\n').length < 40, `${program}: ${brief.split('\n').length} lines`)
+    assert.ok(brief.split('\n').length <= 40, `${program}: ${brief.split('\n').length} lines`)
     for (const line of brief.split('\n')) assert.ok(line.length <= 80, line)
     assert.ok(brief.indexOf('Examples') < brief.indexOf('Options'))
     assert.match(brief, /^ {2}-h, --help \[all\] +this text; all: every option$/m)
@@ -615,7 +636,9 @@ test('--help is one screen, --help all has every option', async () => {
       const shown = new Set(
         rows.flatMap((row) => [...row.matchAll(/(?:^ +|, )--?([\w-]+)/g)].map(([, is]) => is)),
       )
-      for (const { name, aliases, hidden } of optionsOf(program))
+      for (const option of optionsOf(program).filter((one) => one.with))
+        assert.match(whole, new RegExp(`^ {6}${option.name}(=| |$)`, 'm'))
+      for (const { name, aliases, hidden } of optionsOf(program).filter((one) => !one.with))
         for (const known of [name, ...aliases]) assert.equal(shown.has(known), !hidden, known)
       for (const line of whole.split('\n').filter((one) => !/millrace |^ {2}#/.test(one)))
         assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120, line)

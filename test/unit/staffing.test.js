@@ -259,8 +259,8 @@ test('loads without a unit keep their fractions', () => {
 test('millrace plan staff answers as a program', async (t) => {
   const root = ownFolder(t, 'staffing')
   const chart = join(root, 'staffing.svg')
-  const line = 'plan staff --nodes 9 --mean 12GB --sd 2GB --margin 2 --simulate 1k --json'
-  const words = `${line} --chart ${chart}`
+  const line = 'plan staff --nodes 9 --load mean=12GB,sd=2GB,margin=2 --simulate 1k --json'
+  const words = `${line} --draw ${chart}`
   const { code, stdout, stderr } = await startProgram(t, 'lib/cli/millrace.js', words, { out: false }).ended
   assert.equal(code, 0, stderr)
   const found = JSON.parse(stdout)
@@ -273,15 +273,17 @@ test('millrace plan staff answers as a program', async (t) => {
 
 test('wrong options of millrace plan staff are refused by name', async () => {
   for (const [line, begin] of rowsOf(`
---nodes 9 --mean 12GB -> --sd is missing
---nodes 9 --mean 12GB --sd 2 -> --sd 2: must have the unit of --mean 12GB
+--nodes 9 --load mean=12GB -> --load sd= is missing
+--nodes 9 --mean 12GB -> unknown option --mean: type --load mean=LOAD
+--nodes 9 --load mean=12GB,sd=2 -> --load sd=2: must have the unit of mean=12GB
 --nodes 0 -> --nodes must be a whole number from 1 to 10000, not '0'
---nodes 9 --mean 12GB --sd 2GB --rho -0.2 -> --rho -0.2: 9 loads cannot all be correlated below -0.125
---nodes 9 --mean 12GB --sd 2GB --rho=-0.1 --simulate 1k -> --simulate draws loads that share a factor
---nodes 9 --mean 12GB --sd 2GB --replicas 6 -> --replicas must be a whole number from 0 to 5
---nodes 9 --mean 12GB --sd 2GB --margin many -> --margin must be a number from 0 to 10, not 'many'
---nodes 9 --mean 12GB --sd 2GB --chart x.gif -> --chart x.gif: must end in .svg or .png
---from nowhere --rho 0.5 -> --rho does not go with --from
+--nodes 9 --load mean=12GB,sd=2GB,rho=-0.2 -> --load rho=-0.2: 9 loads cannot all be correlated below -0.125
+--nodes 9 --load mean=12GB,sd=2GB,rho=-0.1 --simulate 1k -> --simulate draws loads that share a factor
+--nodes 9 --load mean=12GB,sd=2GB --replicas 6 -> --replicas must be a whole number from 0 to 5
+--nodes 9 --load mean=12GB,sd=2GB,margin=many -> --load margin=many: must be a number from 0 to 10
+--nodes 9 --load mean=12GB,sdd=2GB -> --load sdd: must be NAME=VALUE of mean, sd, margin, rho
+--nodes 9 --load mean=12GB,sd=2GB --draw x.gif -> --draw x.gif: must end in .svg or .png
+--from nowhere --load rho=0.5 -> --load rho= does not go with --from
 --from . --measure disk -> --measure must be
 --nodes -> --nodes needs a value
 `))

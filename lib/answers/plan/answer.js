@@ -40,7 +40,7 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
     ['members', members, Math.log2],
   ])
   const names = { items: 'items', valueBytes: 'bytes of a value', members: 'items in a command' }
-  const options = { items: 'most-items', valueBytes: 'most-value-size', members: 'most-members' }
+  const options = { items: 'items', valueBytes: 'value-size', members: 'max-members' }
   return scales.flatMap(([name, value, scale]) => {
     const [least, most] = ranges[name]
     if (value >= least && value <= most) return []

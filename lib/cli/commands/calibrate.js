@@ -32,18 +32,17 @@ export const calibrationOptions = ownOptions('Calibration', [
 const ownRows = ownOptions('Options', [
   { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', default: usualStrategies,
     help: 'data models; all: every one whose stored data can be computed' },
-  { name: 'cells', type: 'integer', range: ['6', '60'], default: '12', help: 'cells of each model' },
-  { name: 'held-out', key: 'heldOut', type: 'integer', range: ['1', '200'], default: '6',
-    help: 'further cells of each model, predicted before they are measured' },
-  { name: 'cell-time', key: 'cellMs', type: 'duration', unit: 's', range: ['1s', '10m'], default: '12s',
+  { name: 'cells', type: 'text', place: 'N+N', default: '12+6', was: { 'held-out': '--cells N+N' },
+    help: 'cells of each model (6 to 60), and further ones that are predicted before they are measured (1 to 200)' },
+  { name: 'time', key: 'cellMs', type: 'duration', unit: 's', range: ['1s', '10m'], default: '12s', was: { 'cell-time': '--time' },
     help: 'a cell is repeated until its interval is under 5 %, at most for this time' },
-  { name: 'seconds', key: 'windowS', type: 'integer', range: ['1', '60'], default: '3',
-    help: 'seconds measured in each run of a cell' },
-  { name: 'most-items', key: 'mostItems', type: 'integer', range: ['10k', '10M'], default: '1M',
+  { name: 'duration', also: ['seconds'], key: 'windowS', type: 'wholeSeconds', unit: 's', range: ['1s', '1m'], default: '3s',
+    help: 'measured, of each run of a cell' },
+  { name: 'items', was: { 'most-items': '--items' }, key: 'mostItems', type: 'integer', range: ['10k', '10M'], default: '1M',
     help: 'most items in the structure' },
-  { name: 'most-value-size', key: 'mostValueBytes', type: 'bytes', range: ['100B', '1MB'], default: '10kB',
+  { name: 'value-size', was: { 'most-value-size': '--value-size' }, key: 'mostValueBytes', type: 'bytes', range: ['100B', '1MB'], default: '10kB',
     help: 'largest value of an item' },
-  { name: 'most-members', key: 'mostMembers', type: 'integer', range: ['10', '10k'], default: '1000',
+  { name: 'max-members', was: { 'most-members': '--max-members' }, key: 'mostMembers', type: 'integer', range: ['10', '10k'], default: '1000',
     help: 'most items in a command' },
 ])
 
@@ -89,6 +88,16 @@ export const calibrationRequest = (
   }
 }
 
+/** @param {string} text */
+const cellsIn = (text) => {
+  const [cells, proofs = 6] = /^\d+(\+\d+)?$/.test(text) ? text.split('+').map(Number) : []
+  if (!(cells >= 6 && cells <= 60 && proofs >= 1 && proofs <= 200))
+    throw new OptionError(
+      `--cells ${plainText(text).slice(0, 40)}: must be 6 to 60 cells and 1 to 200 further ones, as in 12+6`,
+    )
+  return { cells, proofs }
+}
+
 /** @type {Command} */
 export const command = {
   about: {
@@ -109,13 +118,12 @@ export const command = {
   takesWords: true,
   work: async ({ settings, typed, env }) => {
     const values = /** @type {any} */ (settings)
-    const file = fileIn(typed, ['most-items', 'most-value-size', 'most-members'])
+    const file = fileIn(typed, ['items', 'value-size', 'max-members'])
     const stop = interruptsOfSeries()
     const { document, folder } = await calibrate(
       {
         ...calibrationRequest(values, typed, env, file),
-        cells: values.cells,
-        proofs: values.heldOut,
+        ...cellsIn(values.cells),
         limitS: values.cellMs / 1000,
         windowS: values.windowS,
         most: { items: values.mostItems, valueBytes: values.mostValueBytes, members: values.mostMembers },

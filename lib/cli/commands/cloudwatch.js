@@ -58,9 +58,7 @@ export const command = {
   about: {
     words: 'RESULTS...',
     does: 'Adds the metrics of CloudWatch to finished results: folders of runs, or folders that contain some, such as that of an experiment.',
-    examples: [
-      ['of an experiment on ElastiCache', 'results/experiments/2026-11-22-list --aws-region eu-west-1'],
-    ],
+    examples: [['of an experiment on ElastiCache', 'results/experiments/2026-11-22-list --region eu-west-1']],
     more: 'An existing report.html is drawn again. Points arrive minutes late: for a run that has just ended the command waits, and Ctrl-C takes what there is.',
   },
   options: optionsOf('producer')

@@ -48,13 +48,12 @@ import { interruptsOfSeries } from '../signals.js'
 /** How long the runs are, and how many. */
 // biome-ignore format: a table, an option a row
 const compareOptions = ownOptions('Options', [
-  { name: 'rounds', type: 'integer', range: ['2', '1000'], otherwise: '6',
+  { name: 'rounds', type: 'integer', range: ['2', '1000'], otherwise: '6; with --until-sure at most 20', was: { 'max-rounds': '--rounds' },
     brief: 'rounds, each with a run of every side (6)', help: 'rounds, each with a run of every side' },
   { name: 'until-sure', type: 'flag', brief: 'stop when it can tell, 20 rounds at most',
     help: 'look after 6 rounds and after every second one further, and stop when it can tell. It still errs in 5 % of comparisons at most: a group-sequential t-test with alpha spending' },
-  { name: 'max-rounds', type: 'integer', range: ['6', '200'], otherwise: '20', help: 'of --until-sure' },
-  { name: 'seconds', type: 'number', range: ['1', '86400'], default: '10', brief: true, help: 'measured, of every run' },
-  { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', brief: true, help: 'seconds before that' },
+  { name: 'duration', also: ['seconds'], key: 'seconds', type: 'seconds', unit: 's', range: ['1s', '24h'], default: '10s', brief: true, help: 'measured, of every run' },
+  { name: 'warm-up', type: 'seconds', unit: 's', range: ['0s', '24h'], default: '3s', brief: true, help: 'time before that' },
   { name: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
     help: 'of the order (behind --, that of the values)' },
   { name: 'dry-run', type: 'flag',
@@ -62,21 +61,18 @@ const compareOptions = ownOptions('Options', [
   { name: 'out', type: 'path', default: 'results/compare', brief: true, help: 'folder of the results' },
   { name: 'resume', type: 'flag',
     help: 'continue the newest comparison of the same terms; without it earlier rounds do not count' },
-  { name: 'all', type: 'flag', help: 'metrics without a verdict too' },
+  { name: 'verbose', aliases: ['v'], was: { all: '--verbose' }, type: 'flag', help: 'metrics without a verdict too' },
   { name: 'json', type: 'flag', help: 'print compare.json' },
 ])
 
-const leastRounds = 6
+const [leastRounds, mostRounds] = [6, 200]
 
 /** @param {Record<string, any>} values @param {number} sides */
-const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds }, sides) => {
-  if (!untilSureAsked) {
-    if (maxRounds !== undefined) throw new OptionError('--max-rounds belongs to --until-sure')
-    return fixedRounds(rounds ?? 6, sides)
-  }
-  if (rounds !== undefined)
-    throw new OptionError('--rounds and --until-sure: give one of them (--max-rounds bounds the second)')
-  return untilSure(leastRounds, maxRounds ?? 20, sides)
+const planOf = ({ rounds, 'until-sure': untilSureAsked }, sides) => {
+  if (!untilSureAsked) return fixedRounds(rounds ?? leastRounds, sides)
+  if (rounds < leastRounds || rounds > mostRounds)
+    throw new OptionError(`--rounds ${rounds}: with --until-sure from ${leastRounds} to ${mostRounds}`)
+  return untilSure(leastRounds, rounds ?? 20, sides)
 }
 
 const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => own.name === name))
@@ -116,9 +112,9 @@ const earlierOf = async (outDir, id) => {
  */
 const commandOf = ({ seconds, 'warm-up': warmUpS }, { given, common }, plan, shown) =>
   typedWords([
-    ...['millrace', 'compare', ...given, '--seconds', String(seconds), '--warm-up', String(warmUpS)],
+    ...['millrace', 'compare', ...given, '--duration', `${seconds}s`, '--warm-up', `${warmUpS}s`],
     ...(plan.looks.length > 1
-      ? ['--until-sure', '--max-rounds', String(plan.rounds)]
+      ? ['--until-sure', '--rounds', String(plan.rounds)]
       : ['--rounds', String(plan.rounds)]),
     ...optionWords(common.load),
     ...(shown ?? optionWords(common.where)),
@@ -298,7 +294,7 @@ const compare = async ({ settings: values, typed, env }) => {
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
-  const layout = { columns: process.stdout.columns ?? 110, all: values.all }
+  const layout = { columns: process.stdout.columns ?? 110, all: values.verbose }
   printData(values.json, document(), () => comparisonText(comparison, layout))
   const missing = missingFor('svg')
   const picture = missing ? '' : `, picture: ${store.folder}/charts/changes.svg`

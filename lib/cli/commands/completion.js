@@ -17,8 +17,12 @@ export const offered = async (line) => {
   else if (Object.hasOwn(commands, name)) {
     const { options, passed = [], words } = await commandNamed(name)
     for (const word of words?.() ?? []) page.command(word, '')
-    for (const { hidden, choices, ...option } of [...options, ...passed])
-      page.option(option.name, { alias: namesOf(option).slice(1), choices: choices && [...choices], hidden })
+    const all = [...options, ...passed]
+    const settings = all.flatMap((option) => (option.with ? `${option.name}=` : []))
+    for (const { hidden, choices, ...option } of all.filter((one) => !one.with)) {
+      const values = option.type === 'named' ? settings : choices && [...choices]
+      page.option(option.name, { alias: namesOf(option).slice(1), choices: values, hidden })
+    }
   }
   return page.getCompletion([...line])
 }

@@ -45,7 +45,13 @@ Runs of one side after runs of the other also measure what changed on the machin
   options: [
     ...gateOptions,
     ...ownOptions('Output', [
-      { name: 'all', type: 'flag', help: 'metrics without a verdict too' },
+      {
+        name: 'verbose',
+        aliases: ['v'],
+        was: { all: '--verbose' },
+        type: 'flag',
+        help: 'metrics without a verdict too',
+      },
       { name: 'invalid', type: 'flag', help: 'compare runs that are not valid as well' },
       { name: 'json', type: 'flag', help: 'print the comparison as JSON' },
     ]),
@@ -64,7 +70,7 @@ Runs of one side after runs of the other also measure what changed on the machin
       process.stderr.write(
         `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
       )
-    const layout = { columns: process.stdout.columns ?? 110, all: values.all }
+    const layout = { columns: process.stdout.columns ?? 110, all: values.verbose }
     const text = values.json
       ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
       : comparisons.map((comparison) => comparisonText(comparison, layout)).join('\n')

@@ -49,10 +49,10 @@ const experimentOptions = ownOptions('Options', [
   { name: 'all', type: 'flag', help: 'run all of them' },
   { name: 'scale', type: 'number', range: ['0.0001', '1000'], default: '1',
     help: 'quantities times N: with 0.1 a laptop can run what was published from EC2' },
-  { name: 'repeat', type: 'integer', range: ['1', '1000'], default: '3',
+  { name: 'rounds', also: ['repeat'], key: 'repeat', type: 'integer', range: ['1', '1000'], default: '3',
     help: 'rounds, in shuffled, then mirrored order; an interval needs three' },
-  { name: 'seconds', type: 'number', range: ['1', '86400'], default: '20', help: 'measured, of every run or phase' },
-  { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', help: 'seconds before that' },
+  { name: 'duration', also: ['seconds'], key: 'seconds', type: 'seconds', unit: 's', range: ['1s', '24h'], default: '20s', help: 'measured, of every run or phase' },
+  { name: 'warm-up', type: 'seconds', unit: 's', range: ['0s', '24h'], default: '3s', help: 'time before that' },
   { name: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1', help: 'random seed of the order' },
   { name: 'out', type: 'path', otherwise: 'results/experiments', help: 'folder of the results' },
   { name: 'dry-run', type: 'flag', help: 'print the cells, the rounds and how long they take; run nothing' },
@@ -193,8 +193,8 @@ const commandOf = ({ words, fixed, target }, { id }) =>
   typedWords([
     ...['millrace', 'experiment', 'run'],
     words.find((word) => word.endsWith('.json') && experimentNamed(word).id === id) ?? id,
-    ...['--scale', String(fixed.scale), '--seconds', String(fixed.seconds)],
-    ...['--warm-up', String(fixed.warmUpS), '--repeat', String(fixed.repeat), '--seed', String(fixed.seed)],
+    ...['--scale', String(fixed.scale), '--duration', `${fixed.seconds}s`],
+    ...['--warm-up', `${fixed.warmUpS}s`, '--rounds', String(fixed.repeat), '--seed', String(fixed.seed)],
     ...target,
   ])
 
@@ -277,7 +277,7 @@ export const command = {
       ['what there is, and what each of them asks', 'list'],
       ['one of them, at a tenth of its rate', 'run list --scale 0.1'],
       ['the definition: save it, change it, and run the file', 'show list > mine.json'],
-      ['one of your own', 'run ./mine.json --seconds 5'],
+      ['one of your own', 'run ./mine.json --duration 5s'],
       ['on four boxes, each with this line', 'run list --host target --boxes 4 --run spring'],
     ],
     more: `Without an address every experiment runs on servers started here. An address is taken from the command line alone, never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as millrace write has them; the password as REDIS_PASSWORD in the environment, or by --password-file.

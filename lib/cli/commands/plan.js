@@ -26,7 +26,7 @@ import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 const mostItems = 1e10
 const tickMs = 100
 // What is in the file of a mix.
-const ofItems = ['value-size', 'ttl', 'items', 'max-members', 'sorted-sets']
+const ofItems = ['value-size', 'ttl', 'items', 'max-members', 'sets']
 // A shard without a replica is lost with its node or zone.
 const leastReplicas = /** @type {const} */ ({ none: 0, node: 1, zone: 1 })
 
@@ -44,7 +44,7 @@ const options = [
       help: 'items alive at once, if they are rewritten before they expire' },
     { name: 'max-members', key: 'members', type: 'integer', range: ['1', '10k'], default: '1000',
       help: 'items in a command that takes several; at most those of a tenth of a second' },
-    { name: 'sorted-sets', key: 'sortedSets', type: 'integer', range: ['1', '1000'], default: '1',
+    { name: 'sets', was: { 'sorted-sets': '--sets' }, key: 'sortedSets', type: 'integer', range: ['1', '1000'], default: '1',
       help: 'number of sorted sets over which ids are spread; each is on one shard' },
     { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', default: 'all',
       brief: true, help: 'data models of the calibration' },
@@ -82,7 +82,7 @@ const options = [
   ]),
   ...calibrationOptions,
   ...ownOptions('Output', [
-    { name: 'page', type: 'path', place: 'FILE', brief: 'cost over the rate, and how sure it is',
+    { name: 'draw', was: { page: '--draw FILE.html' }, type: 'path', place: 'FILE', brief: 'cost over the rate, and how sure it is',
       help: 'write cost over the rate, and predicted against measured, as a page (.html)' },
     { name: 'json', type: 'flag', brief: true, help: 'print the plan as JSON' },
   ]),
@@ -253,8 +253,8 @@ export const command = {
     const asked = askedOf(values, mix)
     const prices = pricesIn(values)
     const types = typesLike(prices.nodes.types, values.nodes)
-    if (values.page !== undefined && !values.page.endsWith('.html'))
-      throw new OptionError(`--page ${plainText(values.page)}: must end in .html`)
+    if (values.draw !== undefined && !values.draw.endsWith('.html'))
+      throw new OptionError(`--draw ${plainText(values.draw)}: must end in .html`)
     const found = isMade
       ? await calibrate(
           { ...request, cells: 12, proofs: 6, limitS: 12, windowS: 3, most: {} },
@@ -275,7 +275,7 @@ export const command = {
       types,
       nowMs: Date.now(),
     })
-    if (values.page !== undefined) await writePlanPage(answer, found.document, values.page)
+    if (values.draw !== undefined) await writePlanPage(answer, found.document, values.draw)
     printAnswer(answer, values.json, planText)
     if (isMade) screenSay(`plan again without measuring: --calibration ${found.folder}`)
     return ExitCode.done

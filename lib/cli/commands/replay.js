@@ -17,7 +17,7 @@ import { interruptsOfRun } from '../signals.js'
  */
 
 // The file says these.
-const ofFile = ['rate', 'ramp', 'model', 'strategy', 'command', 'fill', 'file', 'dry-run', 'items']
+const ofFile = ['rate', 'model', 'strategy', 'command', 'fill', 'file', 'dry-run', 'items']
 
 // biome-ignore format: a table, an option a row
 const own = ownOptions('Replay', [

@@ -14,7 +14,7 @@ const ratesIn = (text) =>
   text.split(',').map((part) => {
     const rate = scaled(part, countUnits)
     if (rate === undefined || rate <= 0)
-      throw new OptionError(`--rates must be jobs a second such as 5000,30k, not '${part.slice(0, 40)}'`)
+      throw new OptionError(`--rate must be jobs a second such as 5000,30k, not '${part.slice(0, 40)}'`)
     return rate
   })
 
@@ -23,22 +23,22 @@ export const command = {
   about: {
     words: 'RESULTS...',
     does: 'Fits the universal scalability law to the runs of workers in these folders: how the rate grows with the number of workers, where it stops growing, and how many workers each rate needs.',
-    examples: [['of an experiment', 'results/queues --rates 5000,30000']],
+    examples: [['of an experiment', 'results/queues --rate 5000,30000']],
   },
   // biome-ignore format: a table, an option a row
   options: ownOptions('Options', [
-    { name: 'rates', type: 'text', place: 'RATES', default: '5000,30000', help: 'jobs a second that the workers must do' },
-    { name: 'box-workers', key: 'boxWorkers', type: 'integer', range: ['1', '100000'], otherwise: 'as many as were measured',
+    { name: 'rate', was: { rates: '--rate' }, key: 'rates', type: 'text', place: 'RATES', default: '5000,30000', help: 'jobs a second that the workers must do' },
+    { name: 'workers', was: { 'box-workers': '--workers' }, key: 'boxWorkers', type: 'integer', range: ['1', '100000'], otherwise: 'as many as were measured',
       help: 'most workers on a box' },
-    { name: 'chart', type: 'path', help: 'draw it, as .svg or .png' },
+    { name: 'draw', was: { chart: '--draw' }, type: 'path', help: 'draw it, as .svg or .png' },
     { name: 'json', type: 'flag', help: 'print the answer as JSON' },
   ]),
   isPrivate: true,
   takesWords: true,
-  work: async ({ settings: { rates, boxWorkers, chart, json }, typed: { words }, as }) => {
+  work: async ({ settings: { rates, boxWorkers, draw, json }, typed: { words }, as }) => {
     if (words.length === 0) throw new OptionError(`name folders of results: ${as} RESULTS...`)
     const answer = await scalingAnswer(words, { rates: ratesIn(rates), boxWorkers: boxWorkers ?? null })
-    if (chart) await drawAnswer(scalingChart, answer, chart)
+    if (draw) await drawAnswer(scalingChart, answer, draw)
     printAnswer(answer, json, scaling.text)
     return ExitCode.done
   },

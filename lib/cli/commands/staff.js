@@ -14,16 +14,16 @@ export const command = {
     words: '[--from FILE|FOLDER]',
     does: 'Computes the capacity that N separate nodes need, and that of one node for the sum of their loads, with a margin of standard deviations: how often each overflows, what a failure takes, and the same for other numbers of nodes.',
     examples: [
-      ['nine nodes of 12 GB, two more or less', '--nodes 9 --mean 12GB --sd 2GB'],
+      ['nine nodes of 12 GB, two more or less', '--nodes 9 --load mean=12GB,sd=2GB'],
       ['the CPU of the masters of a run', '--from results/spring --measure cpu'],
     ],
   },
   options: staffOptions,
   isPrivate: true,
   work: async ({ settings }) => {
-    const { chart, dark, json, ...asked } = await staffRequest(settings)
+    const { draw, dark, json, ...asked } = await staffRequest(settings)
     const answer = staffingAnswer(asked)
-    if (chart) await drawAnswer(staffingChart, answer, chart, dark)
+    if (draw) await drawAnswer(staffingChart, answer, draw, dark)
     printAnswer(answer, json, staffing.text)
     return ExitCode.done
   },

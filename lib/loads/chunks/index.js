@@ -17,7 +17,7 @@ import { plan } from './plan.js'
 
 /** @param {Evidence} run */
 const behind = ({ plan: { sending } }) =>
-  `each chunk waits for the replies to the one before it: ${sending?.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --chunk-size'}`
+  `each chunk waits for the replies to the one before it: ${sending?.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --with chunk-size'}`
 
 /** @type {Record<string, (size: string) => string>} */
 const sent = {

@@ -67,7 +67,7 @@ class CacheRequest {
   }
 }
 
-/** Fills under way: of each key how many, and with --coalesce the one that others wait for. @param {CacheCounts} counts */
+/** Fills under way: of each key how many, and with coalesce the one that others wait for. @param {CacheCounts} counts */
 const fillsOf = (counts) => {
   /** @type {Map<number, { count: number, fill: CacheRequest }>} */
   const known = new Map()

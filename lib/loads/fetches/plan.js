@@ -1,5 +1,5 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
-import { OPTIONS } from '../../../settings.js'
+import { OPTIONS, typedName, wordsOf } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { libraryOf } from '../../base/libraries.js'
 import { plainText } from '../../base/units.js'
@@ -75,16 +75,16 @@ const named = (settings, field) => {
   const isFlag =
     value === true || OPTIONS.some(({ name, env, on }) => on === value && (by === `--${name}` || by === env))
   if (settings.given[field] !== 'command line') return `${by}=${isFlag ? true : value}`
-  return isFlag ? by : `${by} ${value}`
+  return isFlag ? by : `${by}${by.startsWith('--with ') ? '=' : ' '}${value}`
 }
 
 /** The option as the writer would type it: `--ns 3`, `--stamp`. @param {Field} field @param {unknown} value */
 const written = (field, value) => {
   const rows = OPTIONS.filter(({ key }) => key === field)
   const on = rows.find((row) => row.on === value)
-  if (on || value === true) return `--${(on ?? rows[0]).name}`
-  if (value === false) return `without --${rows[0].name}`
-  return `--${rows[0].name} ${typedAs(field, value)}`
+  if (on || value === true) return typedName(on ?? rows[0])
+  if (value === false) return `without ${typedName(rows[0])}`
+  return wordsOf(rows[0].name, String(typedAs(field, value))).join(' ')
 }
 
 /**
@@ -253,7 +253,7 @@ const checkPlan = (plan) => {
       )
     if (cluster && masters > 1)
       throw new OptionError(
-        `--mode script on ${masters} masters: a script may touch keys of its own node only, and item:<n> lies anywhere; use --mode manual (with --fetch mget for fewer commands)`,
+        `--mode script on ${masters} masters: a script may touch keys of its own node only, and item:<n> lies anywhere; use --mode manual (with --read-with mget for fewer commands)`,
       )
     if (cluster && sets.length > 1)
       throw new OptionError(
@@ -262,7 +262,7 @@ const checkPlan = (plan) => {
   }
   if (fetch === 'mget' && !value?.many)
     throw new OptionError(
-      `--fetch mget: the values of strategy ${strategy} are no keys that MGET reads; leave it out`,
+      `--read-with mget: the values of strategy ${strategy} are no keys that MGET reads; leave it out`,
     )
 }
 

@@ -1,5 +1,5 @@
 // The plan of the workers of a queue: their own settings, and the queue by its producers' plan in the target.
-import { OPTIONS } from '../../../settings.js'
+import { OPTIONS, typedName } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { setNames } from '../../workloads/latest/parts.js'
@@ -55,7 +55,8 @@ const noItems = Object.freeze({
 /** @param {ReaderSettings} settings @param {readonly (keyof ReaderSettings)[]} keys */
 const typedOf = ({ given, givenBy }, keys) => {
   const key = keys.find((one) => ['command line', 'file'].includes(given[one]))
-  return key && (givenBy[key] ?? `--${OPTIONS.find((option) => option.key === key)?.name}`)
+  const option = OPTIONS.find((one) => one.key === key)
+  return key && (givenBy[key] ?? (option && typedName(option)))
 }
 
 /** Whether workers take a strategy's jobs; false for models that are not loaded. @param {string} strategy */
@@ -84,14 +85,14 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
   if (settings.driver !== 'socket')
     throw new OptionError(`--driver ${settings.driver}: workers of a queue run on plain sockets only`)
   if (outputs === undefined && outputWork.us > 0)
-    throw new OptionError('--output-work is the work of a second stage; set --outputs')
+    throw new OptionError('--with output-work is the work of a second stage; set --with outputs')
   const processesOf = (/** @type {number} */ many, /** @type {typeof work} */ { kind, us }) =>
     Math.min(many, settings.processes ?? (kind === 'cpu' && us > 0 ? cores : 1))
   // Jobs that take longer would be taken over by other workers.
   const holdMs = (take * Math.max(work.us, outputWork.us)) / 1000
   if (holdMs * 2 > reclaimMs)
     throw new OptionError(
-      `--reclaim: a worker that takes ${take} jobs works ${Math.round(holdMs)} ms on them; others would take them over after ${reclaimMs} ms. Raise --reclaim to ${Math.ceil((holdMs * 2) / 1000)}s, or lower --take`,
+      `--with reclaim: a worker that takes ${take} jobs works ${Math.round(holdMs)} ms on them; others would take them over after ${reclaimMs} ms. Raise --with reclaim to ${Math.ceil((holdMs * 2) / 1000)}s, or lower --take`,
     )
   return {
     flow: /** @type {const} */ ('workers'),

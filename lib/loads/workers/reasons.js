@@ -59,7 +59,7 @@ const observations = (run) => {
     passed:
       passed > 0 &&
       note(
-        `${several(passed, 'job')} of an earlier run are in the second queue, which only --outputs drains`,
+        `${several(passed, 'job')} of an earlier run are in the second queue, which only --with outputs drains`,
       ),
     reconnects:
       connections &&

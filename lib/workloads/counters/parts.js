@@ -121,7 +121,7 @@ export const ofCounters = Object.freeze({
       ...atRate('arrivals', 'durationMs'),
       (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
       (s, named) =>
-        s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --delay`,
+        s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --with delay`,
       (s, named) =>
         s.cluster &&
         s.driver === 'ioredis' &&

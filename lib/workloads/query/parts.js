@@ -79,7 +79,7 @@ export const ofQueries = Object.freeze({
       (s, named) =>
         s.updateRateHz !== undefined &&
         s.updateWriters === 0 &&
-        `${named('updateRateHz')} needs --update-writers`,
+        `${named('updateRateHz')} needs --with update-writers`,
       (s, named) =>
         s.updateWriters > s.quantity && `${named('updateWriters')}: each of them needs a document of its own`,
     ]),

@@ -1,4 +1,4 @@
-// A list: LPUSH, and BRPOP or BLMPOP; with --confirm LMOVE to a list of the worker's own, from which a job is taken when it is
+// A list: LPUSH, and BRPOP or BLMPOP; where workers confirm, LMOVE to a list of the worker's own, from which a job is taken when it is
 // done. What the list of a silent worker holds is put back by the others.
 import {
   family,

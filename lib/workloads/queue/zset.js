@@ -1,5 +1,5 @@
 // A sorted set by when a job may begin: ZADD, and a script that takes what is due. Nothing blocks, so workers ask again and
-// again. With --confirm a job is in a second set until it is done, and comes back from there after a while.
+// again. Where workers confirm, a job is in a second set until it is done, and comes back from there after a while.
 import { due, family, handle, jobText, many, reclaimMs, script, strategy, take, work } from '../declare.js'
 import { accountsOf, holding, jobOf, ofBoth, ofQueues, placed, putJobs, queueOf } from './parts.js'
 
