@@ -22,9 +22,7 @@ import { strategyNamed } from '../workloads/index.js'
 
 const consuming = optionsOf('consumer')
 // What one fetch is like, and how often; all else is the search's.
-const ofFetches = consuming.filter(
-  ({ name, for: programs }) => (programs.length === 1) || name === 'period',
-)
+const ofFetches = consuming.filter(({ name, for: programs }) => programs.length === 1 || name === 'period')
 const firstFetchMs = 60_000
 const lookMs = 50
 

@@ -61,7 +61,8 @@ describe('login by IAM', { concurrency: 2 }, () => {
     const queue = '--strategy queue-list --rate 40 --duration 26s --idle-cost never --prefix queue.'
     const producer = startProducer(t, queue, { env })
     await until('items of the queue', () => producer.intervals().some(({ items }) => items.acked > 0))
-    const work = '--strategy queue-list --prefix queue. --workers 4 --with processes=2 --work 5ms --duration 22s'
+    const work =
+      '--strategy queue-list --prefix queue. --workers 4 --with processes=2 --work 5ms --duration 22s'
     const workers = startProgram(t, 'consumer.js', work, { env })
     await until('items', () => running.intervals().some(({ items }) => items.acked > 0))
     // The first tokens are too old by then.

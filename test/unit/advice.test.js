@@ -123,7 +123,9 @@ test('every option that a reason names is typed here', () => {
       .split('\n')
       .filter((line) => !/^\s*(\*|\/\*|\/\/)/.test(line) && /['`]/.test(line))
       .join('\n')
-    const named = new Set(strings.match(/(?<=[\s('`])--with [a-z-]+|(?<=[\s('`])--[a-z][a-z-]+|(?<=[\s(])-[a-z](?=[,)\s'`])/g))
+    const named = new Set(
+      strings.match(/(?<=[\s('`])--with [a-z-]+|(?<=[\s('`])--[a-z][a-z-]+|(?<=[\s(])-[a-z](?=[,)\s'`])/g),
+    )
     const typed = (advice[file] ?? []).flatMap(([words, , all]) => [words, all]).join(' ')
     for (const option of named)
       assert.match(typed, new RegExp(`(^|[\\s('])${option}(?![\\w-])`), `lib/${file} names ${option}`)

@@ -146,7 +146,7 @@ arrivals: --strategy queue-list -q 50 --arrivals burst:5x:1s/10s -> burst:5x:1s/
 arrivals: --strategy lookup-get --rate 5 --arrivals poisson -> poisson
 reconnectHz: --strategy lookup-mix --reconnects 50 -> 50 | --strategy list --reconnects 5 --connections 4 -> 5
 with: --with page-size=5 --strategy query-scan -> undefined
-pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | --strategy query-scan --with queries=9,page-size=6 -> 6
+pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | --strategy query-scan --with queries=9 --with page-size=6 -> 6
 sortBy: --strategy query-scan --with page-size=5,sort=rating -> rating | coalesce: --strategy cache-aside --with coalesce,miss-time=1ms -> true | --strategy cache-aside --with coalesce=false -> false
 delayMs: --strategy queue-zset --with delay=5s -> 5000 | --strategy counter-script --with delay=500us -> 0.5
 connections: --strategy lookup-get --connections 2 -> 2 | --connections 50 --pipeline 10 -> 50
@@ -445,14 +445,14 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 -q 17M --actual-value --payload sparse -> values of 128 bytes (--payload sparse) tell only 16777216 of 17000000
 --ws --with extra-sorted-sets=1 | --sk --with extra-sorted-sets=1 -> --with extra-sorted-sets: the script of $1 writes no further sets
 --with placement=spread --same-slot -> --with placement and --same-slot exclude each other
---with page-size=50 | --with page-size=50 -> unknown option --with page-size: type --with page-size=N
---with confirm -> unknown option --with confirm
---with coalesce -> unknown option --with coalesce: type --with coalesce
+--page-size 50 | --page-size=50 -> unknown option --page-size: type --with page-size=N
+--confirm -> unknown option --confirm
+--coalesce -> unknown option --coalesce: type --with coalesce
 --with page-sise=5 -> --with has no setting 'page-sise'; did you mean page-size?
 --strategy queue-list --with nonsense=5 -> --with has no setting 'nonsense'; it takes max-queue, when-full
 --strategy queue-list --with page-size=5 -> --with page-size is not an option of queue-list: --with takes max-queue, when-full
 --with page-size -> --with page-size needs a value: type --with page-size=N
---with page-size=5,page-size=6 | --with page-size=5,page-size=6 -> --with page-size is given twice
+--with page-size=5,page-size=6 | --with page-size=5 --with page-size=6 -> --with page-size is given twice
 --with coalesce=yes -> --with coalesce takes no value
 --with page-size=0 -> --with page-size must be a whole number from 1 to 1000, not '0'
 --with -> --with needs a value
