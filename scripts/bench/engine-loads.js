@@ -156,16 +156,17 @@ const workers = async () => {
   const none = { open: [], take: null, own: null, confirm: [], alive: null, reclaim: null, leave: [] }
   let done = 0
   const flow = await workersFlow({
-    ...{ names, take: 1, reclaimMs: 60_000, doWork: null },
+    ...{ names, first: 0, take: 1, reclaimMs: 60_000, doWork: null, nowUs: () => clock() * 1000 },
     bound: { ...none, promise, pollMs, wait: wait && work.boundWork(wait) },
     dial: (handlers) => dialer('*2\r\n$1\r\nq\r\n$8\r\nabcdefgh\r\n')(address, handlers),
     refresh: async () => {},
-    events: {
-      onDone: () => {
+    sink: {
+      done: nothing,
+      foreign: () => {
         done++
       },
-      ...{ onTaken: nothing, onConfirmed: nothing, onRefused: nothing, onLostReply: nothing },
-      ...{ onReclaimed: nothing, onRenewed: nothing, onEvent: nothing },
+      ...{ took: nothing, confirmed: nothing, busy: nothing, refused: nothing, lostReply: nothing },
+      ...{ reclaimed: nothing, renewed: nothing, event: nothing },
     },
     ...{ clock, random: Math.random },
   })

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../../base/timers.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
+import { doneOf } from './work-sink.js'
 import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.js'
 
 /**
@@ -12,6 +13,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @import { Workers } from '../../workloads/declare.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
  * @import { WorkerConnection } from './worker-calls.js'
+ * @import { WorkSink } from './work-sink.js'
  *
  * @typedef {object} Bound of the strategy's declaration
  * @property {Workers['promise']} promise
@@ -25,17 +27,6 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @property {BoundWork | null} reclaim
  * @property {BoundWork[]} leave
  *
- * @typedef {object} WorkersEvents
- * @property {(worker: number, taken: Taken, takenMs: number, doneMs: number, workMs: number) => void} onDone the moments by
- *   the clock
- * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onTaken none too
- * @property {(worker: number, jobs: number, askedMs: number, nowMs: number) => void} onConfirmed
- * @property {(cause: string) => void} onRefused
- * @property {(lost: 'take' | 'confirm' | 'other') => void} onLostReply
- * @property {(jobs: number) => void} onReclaimed
- * @property {(tookMs: number) => void} onRenewed
- * @property {(kind: string, text: string) => void} onEvent
- *
  * @typedef {object} WorkersNeeds
  * @property {readonly string[]} names of the workers
  * @property {number} take
@@ -45,7 +36,9 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
  *   the server that has the queue
  * @property {() => Promise<unknown>} refresh where it is now
- * @property {WorkersEvents} events
+ * @property {number} first of them, among all of a run
+ * @property {() => number} nowUs epoch, by the clock of the queue's server
+ * @property {WorkSink} sink
  * @property {() => number} clock
  * @property {() => number} random
  */
@@ -57,8 +50,9 @@ const mostAtOnce = 100
 
 /** @param {WorkersNeeds} needs */
 export const workersFlow = async (needs) => {
-  const { names, take, reclaimMs, bound, doWork, dial, events, clock, random } = needs
+  const { names, first, take, reclaimMs, bound, doWork, dial, sink, clock, random } = needs
   const ask = askingOf(needs)
+  const done = doneOf(needs)
   let stopping = false
   let atOnce = false
   let working = 0
@@ -72,9 +66,9 @@ export const workersFlow = async (needs) => {
       open: (handlers) => dial({ ...handlers, clientName }),
       onDown: (error) => {
         opening ??= error
-        if (started) events.onEvent('connection', error?.message ?? 'a connection of a worker was closed')
+        if (started) sink.event('connection', error?.message ?? 'a connection of a worker was closed')
       },
-      onRenewed: events.onRenewed,
+      onRenewed: sink.renewed,
       clock,
       random,
     })
@@ -97,7 +91,7 @@ export const workersFlow = async (needs) => {
         return await once()
       } catch (error) {
         if (error instanceof LostReply) {
-          if (error.isSent) events.onLostReply(what)
+          if (error.isSent) sink.lostReply(what)
           if (error.isSent && what === 'confirm' && bound.promise === 'at-most-once') return
           await connection.up()
         } else if (error instanceof Refused) await sleep(refusedMs * (0.5 + random()))
@@ -119,7 +113,7 @@ export const workersFlow = async (needs) => {
       const askedMs = clock()
       const replies = await ask(connection, [one], values)
       const jobs = replies.flatMap((reply) => jobsIn(/** @type {any} */ (one.work.jobs), reply))
-      events.onTaken(index, jobs.length, askedMs, clock())
+      if (jobs.length > 0) sink.took(jobs.length, clock() - askedMs)
       return jobs
     }
     const next = async () => {
@@ -132,8 +126,10 @@ export const workersFlow = async (needs) => {
         const jobs = await jobsBy(bound.reclaim)
         // More jobs may be waiting.
         reclaimAtMs = clock() + (jobs.length < take ? reclaimMs / 2 : 0)
-        events.onReclaimed(jobs.length)
-        if (jobs.length > 0) return jobs
+        if (jobs.length > 0) {
+          sink.reclaimed(jobs.length)
+          return jobs
+        }
       }
       const jobs = bound.take ? await jobsBy(bound.take) : []
       return jobs.length === 0 && bound.wait && !stopping ? jobsBy(bound.wait) : jobs
@@ -143,7 +139,9 @@ export const workersFlow = async (needs) => {
       if (bound.confirm.length === 0) return
       const askedMs = clock()
       await untilDone(connection, 'confirm', () => ask(connection, bound.confirm, values, jobs))
-      events.onConfirmed(index, jobs.length, askedMs, clock())
+      const tookMs = clock() - askedMs
+      sink.busy(first + index, tookMs)
+      sink.confirmed(jobs.length, tookMs)
     }
 
     while (!stopping) {
@@ -155,7 +153,7 @@ export const workersFlow = async (needs) => {
         jobs = await next()
       } catch (error) {
         if (error instanceof LostReply) {
-          if (error.isSent) events.onLostReply('take')
+          if (error.isSent) sink.lostReply('take')
           mayHaveOwn ||= error.isSent
         } else if (error instanceof Refused) await sleep(refusedMs * (0.5 + random()))
         else throw error
@@ -168,7 +166,7 @@ export const workersFlow = async (needs) => {
       const takenMs = clock()
       for (const job of jobs) {
         const workMs = doWork ? await doWork() : 0
-        events.onDone(index, job, takenMs, clock(), workMs)
+        done(index, job, takenMs, clock(), workMs)
       }
       await confirm(jobs)
     }
@@ -194,7 +192,7 @@ export const workersFlow = async (needs) => {
         if (reclaims && clock() >= reclaimAtMs) {
           reclaimAtMs = clock() + reclaimMs / 2
           const [moved] = await ask(household, [reclaims], knownOf(names[0]))
-          events.onReclaimed(Number(moved))
+          if (Number(moved) > 0) sink.reclaimed(Number(moved))
         }
       } catch (error) {
         if (!(error instanceof LostReply || error instanceof Refused)) throw error

@@ -19,7 +19,7 @@ import { journalReader } from './journal.js'
  * @import { Readable } from 'node:stream'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { WorkPlan } from './plan.js'
- * @import { GroupSink } from './worker-group.js'
+ * @import { WorkSink } from './work-sink.js'
  * @import { Orders } from './process.js'
  *
  * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
@@ -42,7 +42,7 @@ const rangesOf = (workers, processes) =>
 const withoutAws = (env) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('AWS_')))
 
-/** A process of workers, and what it last reported. @param {Orders} orders @param {GroupSink} sink */
+/** A process of workers, and what it last reported. @param {Orders} orders @param {WorkSink} sink */
 const startGroup = (orders, sink) => {
   const reader = journalReader(orders.journal, sink)
   const child = startChild(program, [], {
@@ -94,7 +94,7 @@ const tell = (groups, token) => {
  * @param {Orders['access']} needs.access
  * @param {number} needs.stepsPerUs
  * @param {number} needs.offsetMs
- * @param {GroupSink} needs.sink
+ * @param {WorkSink} needs.sink
  * @param {(text: string) => void} needs.onKilled a process ended by itself
  */
 export const groupsInProcesses = async ({

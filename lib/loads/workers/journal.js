@@ -2,7 +2,7 @@
 // nothing is lost if the process is killed. Records are eight numbers.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
-/** @import { GroupSink } from './worker-group.js' */
+/** @import { WorkSink } from './work-sink.js' */
 
 const fields = 8
 const recordBytes = fields * 8
@@ -23,7 +23,7 @@ const mostKept = 500
 /**
  * Writes records. Records other than the end of a job may be written with the next one.
  * @param {string} path
- * @returns {Omit<GroupSink, 'refused' | 'event'> & { flush: () => void }}
+ * @returns {Omit<WorkSink, 'refused' | 'event'> & { flush: () => void }}
  */
 export const journalWriter = (path) => {
   const file = openSync(path, 'a')
@@ -69,7 +69,7 @@ export const journalWriter = (path) => {
   }
 }
 
-/** Reads the records added since the last call, and passes them on. @param {string} path @param {GroupSink} sink */
+/** Reads the records added since the last call, and passes them on. @param {string} path @param {WorkSink} sink */
 export const journalReader = (path, sink) => {
   const file = openSync(path, 'a+')
   const buffer = Buffer.alloc(recordBytes * 1024)

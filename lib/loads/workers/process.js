@@ -38,10 +38,10 @@ const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /
 const steady = steadyClock()
 const writer = journalWriter(journal)
 const instruments = await instrumentsOf('processes', { plan, clock })
-const ofAll = (/** @type {number} */ worker) => worker + first
 const group = await workerGroupOf({
   plan,
   names,
+  first,
   stepsPerUs,
   dial: (handlers) => dial(endpointOf(address), access, handlers),
   // The queue has moved: asks the parent for the new address.
@@ -49,9 +49,6 @@ const group = await workerGroupOf({
   nowUs: () => (steady.epochMs() + offsetMs) * 1000,
   sink: {
     ...writer,
-    done: (worker, ...job) => writer.done(ofAll(worker), ...job),
-    foreign: (worker) => writer.foreign(ofAll(worker)),
-    busy: (worker, ms) => writer.busy(ofAll(worker), ms),
     refused: (cause) => tell({ refused: cause }),
     event: (kind, text) => tell({ event: [kind, text] }),
   },

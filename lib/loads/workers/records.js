@@ -2,7 +2,7 @@
 import { jobsOf } from '../../probes/jobs.js'
 import { series } from '../../probes/latency.js'
 
-/** @import { GroupSink } from './worker-group.js' */
+/** @import { WorkSink } from './work-sink.js' */
 
 // A difference between clocks that is not reported.
 const aheadUs = 100_000
@@ -28,7 +28,7 @@ export const workRecords = (workers) => {
   /** @type {Record<string, number>} */
   const refusedBy = {}
 
-  /** @type {GroupSink} */
+  /** @type {WorkSink} */
   const sink = {
     done(worker, maker, number, { waitUs, wholeUs, workUs, doneUs }) {
       jobs.add({ maker, number, dueUs: 0 })

@@ -53,6 +53,7 @@ const openGroup = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, pl
       })
     : workerGroupOf({
         ...common,
+        first: 0,
         names: Array.from({ length: plan.work.workers }, (_, i) => `${box}.${i + 1}`),
         dial: (handlers) => target.dial(owner(), handlers),
         nowUs: () => (epochMs() + offsetMs) * 1000,

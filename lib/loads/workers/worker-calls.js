@@ -14,8 +14,8 @@ import { commandBytes } from '../../wire/encode.js'
 /** A server refused all commands of a call. */
 export class Refused extends Error {}
 
-/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'refresh' | 'events'>} needs */
-export const askingOf = ({ refresh, events }) => {
+/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'refresh' | 'sink'>} needs */
+export const askingOf = ({ refresh, sink }) => {
   /** @param {Reply[]} replies @param {RegExp | null} mayFail */
   const errorsIn = (replies, mayFail) =>
     replies.flatMap((reply) =>
@@ -41,7 +41,7 @@ export const askingOf = ({ refresh, events }) => {
       errors = errorsIn(replies, work.mayFail)
     }
     if (errors.length === 0) return replies.filter((reply) => !(reply instanceof Error))
-    for (const line of errors) events.onRefused(ruleOf(line, '').cause)
+    for (const line of errors) sink.refused(ruleOf(line, '').cause)
     if (errors.length < replies.length && works.length === 1)
       return replies.filter((reply) => !(reply instanceof Error))
     const { action } = ruleOf(errors[0], '')
