@@ -5,6 +5,7 @@ import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
+import { othersP99 } from '../measures/index.js'
 import { refuseWords } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
 import { readsKeys, strategyNamed } from '../workloads/index.js'
@@ -48,7 +49,7 @@ const group = 'What is searched for'
 export const findOptions = ownOptions(group, [
   { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
-    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation" },
+    help: `what a second must meet, as in 'latency.p99<20ms' or '${othersP99}<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation` },
   { name: 'within', type: 'text', place: 'MIN..MAX', otherwise: 'from what the target achieves at the limit',
     brief: 'lowest and highest rate, as in 10k..500k',
     help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more' },
@@ -181,8 +182,10 @@ const refuseBesideFetches = ({ typed, objectives, hasReaders }) => {
   if (hasReaders)
     throw new OptionError('--read does not go with --with-read: it searches the rate of its consumers')
   if (typed.options.has('control')) throw new OptionError('--read does not go with --control')
-  const other = objectives.bySecond.find(({ figure }) => figure.name.startsWith('bystander.'))
-  if (other) throw new OptionError(`--slo ${other.text}: beside consumers the bystander is not measured`)
+  const other = objectives.bySecond.find(({ figure }) =>
+    figure.name.startsWith(othersP99.replace(/p99$/, '')),
+  )
+  if (other) throw new OptionError(`--slo ${other.text}: beside consumers other clients are not measured`)
 }
 
 /**

@@ -9,12 +9,13 @@ import { bucketsIn } from '../probes/latency.js'
 /**
  * @import { Buckets } from '../base/buckets.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { OfOthers } from '../measures/index.js'
  * @import { Field } from '../measures/fields.js'
  * @import { Folded } from '../measures/fold.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Buckets }} Times
  *
- * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us' | 'bystander_us'} TimesOfSecond
+ * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us' | keyof OfOthers<Times>} TimesOfSecond
  *
  * @typedef {PointOfRun & Partial<Record<TimesOfSecond, Times | null>>} Point one second, or several that were merged; what was
  *   not measured is null or absent
@@ -30,7 +31,7 @@ import { bucketsIn } from '../probes/latency.js'
  * @property {Pick<NodeRow, 'address' | 'shard' | 'role' | 'gap' | 'over_ms' | 'engine_cpu_pct' | 'memory_bytes'>[]} nodes
  */
 
-const times = /** @type {readonly ('bystander_us' | 'freshness_us' | 'duration_us')[]} */ (TIMES)
+const times = /** @type {readonly TimesOfSecond[]} */ (TIMES)
 
 /** @param {any} found of a line @returns {Times | null} */
 const timesOf = (found) => {

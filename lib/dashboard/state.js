@@ -10,7 +10,8 @@ import { historyOf, pointOf } from './history.js'
  * @import { Buckets } from '../base/buckets.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { ClientUse } from '../measures/client-limit.js'
- * @import { Point } from './history.js'
+ * @import { OfOthers } from '../measures/index.js'
+ * @import { Point, TimesOfSecond } from './history.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
  * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} RunState
@@ -28,7 +29,7 @@ import { historyOf, pointOf } from './history.js'
  *
  * @typedef {{ at_ms: number, phase?: string, achieved?: number | null, items_per_s?: number | null, nodes: NodeRow[],
  *   client?: ClientUse, latency_us?: { intended: LatestTimes | null, service: LatestTimes | null },
- *   duration_us?: LatestTimes | null, bystander_us?: LatestTimes | null }} Latest the last second as it came, without its histograms
+ *   duration_us?: LatestTimes | null } & OfOthers<LatestTimes>} Latest the last second as it came, without its histograms
  * @typedef {{ p50: number | null, max: number | null }} LatestTimes
  *
  * @typedef {ClientUse & { name: string, role?: string, state?: string, health?: string, trouble?: string, last_s?: number | null,
@@ -78,7 +79,7 @@ const bare = (found) => {
   return rest
 }
 
-const withoutBuckets = /** @type {readonly ('bystander_us' | 'ids_us')[]} */ (
+const withoutBuckets = /** @type {readonly TimesOfSecond[]} */ (
   TIMES.filter((path) => path !== 'duration_us')
 )
 

@@ -14,6 +14,13 @@ import {
   timesText,
 } from './measure.js'
 
+/** Its path in a second and in run.json, and the metrics of it that others name. */
+export const othersPath = 'bystander_us'
+export const othersP99 = 'bystander.p99'
+export const othersMax = 'bystander.max'
+
+/** @template T @typedef {{ bystander_us?: T | null }} OfOthers what has it */
+
 // A p99 above this comes from this machine.
 const lateLimit = 0.01
 const contendedCode = 'bystander-contended'

@@ -2,7 +2,7 @@
 import { accounted } from './account.js'
 import { backlog, waitingIn } from './backlog.js'
 import { fleet, readersOf } from './boxes.js'
-import { bystander } from './bystander.js'
+import { bystander, othersMax, othersP99, othersPath } from './bystander.js'
 import { cache, cacheSection, curveSection } from './cache.js'
 import { chunks } from './chunks.js'
 import { client } from './client.js'
@@ -40,7 +40,9 @@ import { commandsOfWorkers, connections, stages, working } from './workers.js'
  * @import { Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
  */
 
-export { waitingIn }
+/** @template T @typedef {import('./bystander.js').OfOthers<T>} OfOthers */
+
+export { othersMax, othersP99, othersPath, waitingIn }
 
 /** @type {readonly Measure[]} */
 const all = [

@@ -64,6 +64,22 @@ const answerWords = ({ checked: n, right, wrong, partial, busy, timeout, selecti
     selectivity != null && `${asPercent(selectivity)} of the documents match`,
   ])
 
+/** What was asked, of how many documents. @param {{ selectivity: number, sortBy: string }} own of a plan @param {number} documents */
+export const askedWords = ({ selectivity, sortBy }, documents) =>
+  `${asPercent(selectivity)} of ${count(documents)} documents, sorted by ${sortBy}`
+
+/**
+ * Verdicts on answers, as run.json has them.
+ * @template {Record<'right' | 'wrong' | 'partial', number>} V
+ * @param {V} verdicts
+ * @param {number} matched documents that all of these queries match
+ * @param {number} documents
+ */
+export const checkedOf = (verdicts, matched, documents) => {
+  const n = verdicts.right + verdicts.wrong + verdicts.partial
+  return { checked: n, ...verdicts, selectivity: n === 0 ? null : matched / n / documents }
+}
+
 /** Answers that were checked against the same query over the same documents. */
 export const queries = section('queries', checked, {
   metrics: {

@@ -40,23 +40,24 @@ const needsSortedSet = (key, plain) => (s, named) =>
     ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
     : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
-// Settings of writers in ticks only, and of clients only.
+// Settings of writers in ticks only.
 // biome-ignore format: a list of names
-const ofTicks = /** @type {const} */ ([
+const ofTicks = /** @type {readonly SettingKey[]} */ ([
   'periodMs', 'chunks', 'totalAgents', 'agent', 'pacing', 'intervals', 'once', 'stamp', 'ttlS',
   'maxMembers',
 ])
-// biome-ignore format: a list of names
-const ofClients = /** @type {const} */ ([
-  'fill', 'snapshot', 'connections', 'pipeline', 'reconnectHz', 'ratio', 'partitions', 'ids',
-  'falsePositives', 'counters', 'structure', 'maxQueue', 'whenFull', 'chunkSize', 'delayMs', 'loseEvery',
-  'selectivity', 'queries', 'sortBy', 'pageSize', 'pageOffset', 'scanCount', 'indexWhen', 'indexes',
-  'searchTimeoutMs', 'requests', 'queryTimeoutMs', 'updateWriters', 'updateRateHz', 'missTime', 'missConcurrency',
-  'coalesce', 'batch', 'maxmemoryBytes', 'policy',
-])
-
 // Clients have these only if numbers are drawn.
-const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
+const ofItems = /** @type {readonly SettingKey[]} */ (['order', 'shift', 'churn', 'arrivals'])
+
+// Settings of clients only: those that their strategies name.
+const ofClients = /** @type {readonly SettingKey[]} */ ([
+  ...new Set(
+    allStrategies()
+      .filter(({ play }) => play.flow !== 'ticks')
+      .flatMap(({ options }) => options)
+      .filter((key) => ![...ofTicks, ...ofItems, 'keys'].some((other) => other === key)),
+  ),
+])
 
 // Writers in ticks have these as well.
 const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline', 'reconnectHz'])

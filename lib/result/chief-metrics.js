@@ -1,12 +1,12 @@
 // The metrics that come first: on top of a report, with a verdict in a comparison, and in the table of every experiment.
-import { ofReading } from '../measures/index.js'
+import { ofReading, othersMax, othersP99 } from '../measures/index.js'
 import { grossCost, netCost } from '../measures/server.js'
 
 /** On top of the report of a run, by its kind. */
 export const highlightsOf = Object.freeze({
   producer: [
     ...[grossCost, 'server.memory_bytes_per_item', 'server.net_bytes_per_item', 'hottest_master.cpu_pct'],
-    ...['bystander.p99', 'latency.intended.p99', 'rate.achieved'],
+    ...[othersP99, 'latency.intended.p99', 'rate.achieved'],
   ],
   workers: [
     ...['rate.achieved', 'latency.intended.p50', 'latency.intended.p99', 'server.cpu_us_per_job'],
@@ -24,27 +24,24 @@ export const comparedMetrics = Object.freeze([
   ['server.memory_bytes_per_item'],
   ['server.net_bytes_per_item'],
   ['hottest_master.cpu_pct'],
-  ['bystander.p99'],
+  [othersP99],
   ['rate.achieved'],
   ...ofReading.flatMap(({ compared = [] }) => compared.map((name) => [name])),
 ])
 
-// The latency of another application, which averages over a minute cannot show.
-const ofOthers = 'bystander.p99'
-
-/** Columns of every experiment's table. */
+/** Columns of every experiment's table. The latency of another application is what averages over a minute cannot show. */
 export const commonColumns = Object.freeze([
   ...['rate.nominal', 'rate.achieved', 'master.cpu_pct', 'replica.cpu_pct', netCost, grossCost],
-  ...['latency.intended.p99', ofOthers, 'bystander.max'],
+  ...['latency.intended.p99', othersP99, othersMax],
 ])
 
 /** Those of them that are drawn of every experiment, beside what others feel; the net cost where it is known. */
 export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
-export const drawnBeside = Object.freeze([ofOthers])
+export const drawnBeside = Object.freeze([othersP99])
 
 /** What a turn of an experiment came to, in a line of progress. */
 export const turnMetrics = Object.freeze({
   rate: 'rate.achieved',
   cpu: 'master.cpu_pct',
-  ofOthers,
+  ofOthers: othersP99,
 })

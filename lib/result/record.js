@@ -11,6 +11,7 @@ import { unfinishedWords, writtenAgain } from './files.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
+ * @import { OfOthers } from '../measures/index.js'
  * @import { Buckets } from '../base/buckets.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RunDocument } from './document.js'
@@ -18,7 +19,7 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
- * @typedef {OwnSecond & Record<string, any>} Second a line of intervals.ndjson, with what measures have; what was not
+ * @typedef {OwnSecond & OfOthers<SecondLatency> & Record<string, any>} Second a line of intervals.ndjson, with what measures have; what was not
  *   measured is null or absent
  * @typedef {object} OwnSecond
  * @property {number} at_ms
@@ -27,7 +28,6 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @property {Record<string, number>} [items]
  * @property {number | null} [achieved]
  * @property {{ intended: SecondLatency | null, service: SecondLatency | null }} [latency_us]
- * @property {SecondLatency | null} [bystander_us]
  * @property {Record<string, number | null>} [client]
  * @property {NodeRow[]} [nodes]
  *

@@ -4,7 +4,7 @@
 import { sleep } from '../base/settlement.js'
 import { usesOf } from '../measures/client.js'
 import { put } from '../measures/fold.js'
-import { TIMES_BY_DUE } from '../measures/index.js'
+import { othersPath, TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { clientHealth } from '../probes/client-health.js'
 import { series } from '../probes/latency.js'
@@ -14,16 +14,17 @@ import { series } from '../probes/latency.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Times } from '../probes/latency.js'
  * @import { Stretch } from '../plan/course.js'
+ * @import { OfOthers } from '../measures/index.js'
  * @import { Records } from '../loads/write-records.js'
  *
- * @typedef {object} SecondRecord the outcome of what was due in a second
+ * @typedef {OwnSecond & Required<OfOthers<Times>>} SecondRecord the outcome of what was due in a second
+ * @typedef {object} OwnSecond
  * @property {number} atMs when it began, after the start of the run
  * @property {Step['phase']} phase
  * @property {number | null} rate items a second; null: as fast as the servers accept them
  * @property {number} achieved items a second acknowledged in it
  * @property {Record<string, number>} items by their outcome, in it or until it was settled
  * @property {{ intended: Times | null, service: Times | null }} latency_us
- * @property {Times | null} bystander_us
  * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
  * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
  * @property {number} waited_ms latency of the last answer in it, from the due time
@@ -104,7 +105,7 @@ const secondsOf = ({ step, fromMs, before, marks, atEnd, isBehind }, slots) => {
       backlog_grows: slower || (isLast && isBehind),
       waited_ms: waitedMs,
       latency_us: { intended: null, service: null },
-      bystander_us: null,
+      [othersPath]: null,
     }
     for (const { path, times } of latencies) put(second, path, times)
     return { second, client, hdr: Object.fromEntries(latencies.map(({ path, hdr }) => [path, hdr])) }

@@ -202,7 +202,7 @@ test('fetches are searched with the settings of consumers', () => {
     'consumers=2,fetch-rate=5': /--read: fetch-rate: the search decides/,
     'consumers=2 --with-read consumers=1': /--read does not go with --with-read/,
     'consumers=2 --control redis://h --run r': /--read does not go with --control/,
-    'consumers=2 --slo bystander.p99<1ms': /the bystander is not measured/,
+    'consumers=2 --slo bystander.p99<1ms': /other clients are not measured/,
     'consumers=2 lookup-get': /--read: lookup-get has no items/,
   }))
     assert.throws(() => requested(`--read ${line} ${slo}`), why)

@@ -12,11 +12,11 @@ const count = 400
 /** @import { SortBy } from '../../lib/workloads/query/queries.js' */
 const numbers = Array.from({ length: count }, (_, i) => i + 1)
 
-/** @param {Partial<{ sortBy: SortBy, limit: number, offset: number, selectivity: number }>} [more] */
-const judging = ({ sortBy = 'created', limit = 5, offset = 0, selectivity = 0.1 } = {}) => {
+/** @param {Partial<{ sortBy: SortBy, limit: number, offset: number, share: number }>} [more] */
+const judging = ({ sortBy = 'created', limit = 5, offset = 0, share = 0.1 } = {}) => {
   const documents = documentsOf({ seed: 3, count })
   const columns = documents.columns()
-  const queries = queriesOf(columns, { count, queries: 20, selectivity, seed: 3 })
+  const queries = queriesOf(columns, { count, queries: 20, share, seed: 3 })
   const versions = new Uint32Array(count + 1)
   const judge = answerVerifierOf({ documents, columns, queries, versions, sortBy, limit, offset })
   /** Whether a document is what a query asks for. @param {number} q @param {any} one */
@@ -57,12 +57,12 @@ test('documents are the same for a seed, skewed as stated, and differ in what mu
 
 test('queries match the stated share, as far as a status has so many documents', () => {
   const { columns } = documentsOf({ seed: 1, count: 10_000 })
-  for (const selectivity of [0.0001, 0.01, 0.1, 0.5]) {
-    const queries = queriesOf(columns(), { count: 10_000, queries: 30, selectivity, seed: 1 })
-    const [least, most] = [10_000 * selectivity, 10_000 * selectivity * 1.05 + 20]
+  for (const share of [0.0001, 0.01, 0.1, 0.5]) {
+    const queries = queriesOf(columns(), { count: 10_000, queries: 30, share, seed: 1 })
+    const [least, most] = [10_000 * share, 10_000 * share * 1.05 + 20]
     // Equal prices at a bound are in it.
     for (const { matches } of queries)
-      assert.ok(matches >= least && matches <= most, `${matches} of ${selectivity}`)
+      assert.ok(matches >= least && matches <= most, `${matches} of ${share}`)
   }
 })
 
@@ -95,7 +95,7 @@ test('behind the last document the right page is empty', () =>
   assert.equal(judging({ offset: 300 }).verdict(1, []), 'right'))
 
 test('equal documents may come in any order, and any of them at the end of a page', () => {
-  const { verdict, documents, isIn } = judging({ sortBy: 'rating', limit: 12, selectivity: 0.3 })
+  const { verdict, documents, isIn } = judging({ sortBy: 'rating', limit: 12, share: 0.3 })
   const page = numbers
     .map((n) => documents.document(n))
     .filter((one) => isIn(1, one))

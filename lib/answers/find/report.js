@@ -2,7 +2,7 @@
 import { findLatency, findPath, findShare } from '../../../charts/find.js'
 import * as S from '../../base/shape.js'
 import { count, micros, rate as perSecond, several } from '../../base/units.js'
-import { reading } from '../../measures/index.js'
+import { othersPath, reading } from '../../measures/index.js'
 import { shownFigure } from '../../report/cells.js'
 import { answer, answerSchema, only, table } from '../kit.js'
 import { missedAboveWords } from './objectives.js'
@@ -56,7 +56,7 @@ const schema = answerSchema('find', {
       achieved: S.number,
       items: S.byName(S.number),
       latency_us: S.object({ intended: times, service: times }),
-      bystander_us: times,
+      [othersPath]: times,
       client: S.object(S.each(['busy_pct', 'thread_cpu_pct', 'cpu_pct'], S.figure)),
       backlog_grows: S.said(
         'at a constant rate a limit would be missed later, though not in this second',
@@ -149,7 +149,7 @@ const secondColumns = [
   ['acknowledged', (one) => one.achieved, rate],
   ['p50', (one) => one.latency_us.intended?.p50, us],
   ['p99', (one) => one.latency_us.intended?.p99, us],
-  ['other clients p99', (one) => one.bystander_us?.p99, us],
+  ['other clients p99', (one) => one[othersPath]?.p99, us],
   ['missed', (one) => one.missed ?? ''],
 ]
 

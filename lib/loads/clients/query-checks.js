@@ -1,5 +1,6 @@
 // Checks every answer of a run's operations, and lets other clients change documents meanwhile.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { checkedOf } from '../../measures/queries.js'
 import { latencyOf } from '../../probes/latency.js'
 import { operationsOf } from '../../probes/operations.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
@@ -122,13 +123,10 @@ const checkedAnswers = (strategy, verifier, onAnswer = () => {}) => {
     },
     /** @param {number} documents @param {Record<string, number>} failedBy */
     summary(documents, failedBy) {
-      const checked = verdicts.right + verdicts.wrong + verdicts.partial
       return {
-        checked,
-        ...verdicts,
+        ...checkedOf(verdicts, matched, documents),
         busy: failedBy.BUSY ?? 0,
         timeout: failedBy.TIMEOUT ?? 0,
-        selectivity: checked === 0 ? null : matched / checked / documents,
         ...times.us(),
         examples,
       }

@@ -1,5 +1,6 @@
 // A run of clients, in words.
-import { asPercent, count, rate, several } from '../../base/units.js'
+import { count, rate, several } from '../../base/units.js'
+import { askedWords } from '../../measures/queries.js'
 import { arrivalsWords } from '../../traffic/arrivals.js'
 import { isEven } from '../../traffic/even.js'
 import { itemsWords } from '../../traffic/items.js'
@@ -33,7 +34,7 @@ const queriesWords = ({ quantity, nominalHz, clients, querying, own }) => {
     querying.updateWriters > 0
       ? `, ${several(querying.updateWriters, 'writer')} beside ${querying.updateWriters === 1 ? 'it' : 'them'}`
       : ''
-  return `${several(clients.connections, 'client')}, ${load}, ${asPercent(own.selectivity)} of ${count(quantity)} documents, sorted by ${own.sortBy}${beside}`
+  return `${several(clients.connections, 'client')}, ${load}, ${askedWords(own, quantity)}${beside}`
 }
 
 /** @param {Loaded} run */

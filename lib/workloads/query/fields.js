@@ -14,7 +14,7 @@ import { fieldOf, isDescending, queriesOf } from './queries.js'
 /** @type {{ settings: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
 let last = null
 
-/** @param {{ seed: number, count: number, queries: number, selectivity: number }} needs */
+/** @param {{ seed: number, count: number, queries: number, share: number }} needs */
 const dataOf = (needs) => {
   const documents = documentsOf(needs)
   const columns = documents.columns()
@@ -54,7 +54,7 @@ const literally = (text) => text.replaceAll(/[\\*?[\]^]/g, '\\$&')
 /** @param {{ prefix: string, quantity: number, seed: number, own?: Record<string, any> }} plan */
 export const planFieldsOf = ({ prefix, quantity, seed, own = {} }) => {
   const { selectivity = 0.01, queries = 100, sortBy = 'created', pageSize = 10, pageOffset = 0 } = own
-  const data = () => dataFor({ seed, count: quantity, queries, selectivity })
+  const data = () => dataFor({ seed, count: quantity, queries, share: selectivity })
   /** @type {Uint32Array | null} of each document */
   let versions = null
   const versionsOf = () => {

@@ -34,11 +34,11 @@ export const sortKeyOf = ({ created, rating }, sortBy) => {
 
 /**
  * @param {Columns} columns
- * @param {{ count: number, queries: number, selectivity: number, seed: number }} needs
+ * @param {{ count: number, queries: number, share: number, seed: number }} needs share: of the documents that a query matches
  * @returns {Query[]}
  */
-export const queriesOf = ({ status, price }, { count, queries, selectivity, seed }) => {
-  const wanted = Math.max(1, Math.round(selectivity * count))
+export const queriesOf = ({ status, price }, { count, queries, share, seed }) => {
+  const wanted = Math.max(1, Math.round(share * count))
   const prices = statuses.map((_, code) => {
     const own = []
     for (let n = 1; n <= count; n++) if (status[n] === code && price[n] >= 0) own.push(price[n])
