@@ -22,6 +22,7 @@ const usage = `Usage: node scripts/trust.js grid|alone|pairs --to FILE [options]
   --seed N      order of the plays (1)
   --minutes N   begins no further play after so long (20)
   --plays N     of alone (40)
+  --part K/N    every Nth play of grid and pairs from the Kth, for processes side by side
   -h, --help    this text`
 
 /**
@@ -115,8 +116,7 @@ const besideIt = ({ nodes, access }, foreign) => {
 const played = async (servers, { quantity, seconds, warmUp = 2, foreign = null, consumers = 0 }) => {
   const out = mkdtempSync(join(tmpdir(), 'millrace-trust-'))
   const watch = schedulerSeconds(servers.nodes.map(({ pid }) => pid))
-  const allow = foreign?.kind === 'large' ? ' --allow foreign-keys' : ''
-  const line = `-q ${quantity} -c 10 -a all --warm-up ${warmUp}s --duration ${warmUp + seconds}s --out ${out}${allow}`
+  const line = `-q ${quantity} -c 10 -a all --warm-up ${warmUp}s --duration ${warmUp + seconds}s --allow foreign-keys --out ${out}`
   const run = started('producer.js', line, servers)
   const others = /** @type {{ kill(): unknown }[]} */ ([])
   try {
@@ -179,6 +179,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '20' },
     plays: { type: 'string', default: '40' },
+    part: { type: 'string', default: '1/1' },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -189,6 +190,8 @@ if (values.help || !values.to || !['grid', 'alone', 'pairs'].includes(what)) {
 }
 const { to } = values
 const untilMs = performance.now() + Number(values.minutes) * 60_000
+const [part, parts] = values.part.split('/').map(Number)
+const isOurs = (/** @type {unknown} */ _, /** @type {number} */ at) => at % parts === part - 1
 const isTime = () => performance.now() < untilMs
 const random = seeded(Number(values.seed))
 const done = () => linesIn(to).filter((line) => line.what === what)
@@ -201,6 +204,7 @@ const grid = async () => {
   for (const cluster of [false, true]) {
     const left = random
       .shuffled(cells.filter((cell) => cell.cluster === cluster))
+      .filter(isOurs)
       .filter(({ id }) => !done().some((line) => line.id === id))
     if (left.length === 0 || !isTime()) continue
     await withServers(cluster, async (servers) => {
@@ -258,7 +262,7 @@ const pairs = async () => {
       ),
     ),
   )
-  for (const plan of plans) {
+  for (const plan of plans.filter(isOurs)) {
     if (!isTime() || done().some(({ id }) => id === plan.id)) continue
     await withServers(plan.cluster, async (servers) => {
       const first = await played(servers, plan)
@@ -276,13 +280,13 @@ const pairs = async () => {
     })
   }
   for (const name of /** @type {const} */ (['net', 'gross'])) {
-    const parts = done()
+    const shares = done()
       .flatMap((line) => (line[name] === null ? [] : [line[name]]))
       .sort((a, b) => a - b)
-    const inside = parts.filter((part) => part <= 1).length
-    const at95 = parts[Math.ceil(parts.length * 0.95) - 1]
+    const inside = shares.filter((part) => part <= 1).length
+    const at95 = shares[Math.ceil(shares.length * 0.95) - 1]
     console.log(
-      `${name}: ${inside} of ${parts.length} pairs inside; the 95th percentile is ${at95?.toFixed(2)} of both ± together`,
+      `${name}: ${inside} of ${shares.length} pairs inside; the 95th percentile is ${at95?.toFixed(2)} of both ± together`,
     )
   }
 }
