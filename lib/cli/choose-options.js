@@ -1,6 +1,6 @@
 // The options of `millrace choose`, and what was asked.
 import { existsSync } from 'node:fs'
-import { ownOptions } from '../../settings.js'
+import { optionsOf, ownOptions } from '../../settings.js'
 import { modelsFor, needsIn } from '../answers/choose/candidates.js'
 import { metricNames, weightsIn } from '../answers/choose/cost.js'
 import { OptionError } from '../base/errors.js'
@@ -22,7 +22,7 @@ import { placeIn, placeRows } from './place.js'
 
 /** Options of a run that every candidate has, as they are typed there. */
 const loadNames = /** @type {const} */ ([
-  ['ttl', 'TIME', 'lifetime of an item, or a range as in 30s-90s', '60s'],
+  ['ttl', 'TIME', 'lifetime of an item, or a range as in 30s-90s', '3s'],
   ['value-size', 'SIZE', 'size of a value: 200B, or lognormal:p50=200B,p99=4kB', '128B'],
   ['popularity', 'ORDER', 'which items are written: zipf:0.99, as in millrace write', undefined],
   ['churn', 'PACE', 'how fast items are replaced by new ones: 10%/h', undefined],
@@ -32,6 +32,12 @@ const loadNames = /** @type {const} */ ([
   ['sets', 'N', 'number of sorted sets over which ids are spread', undefined],
   ['connections', 'N', 'connections to each server', undefined],
 ])
+
+/** What a writer takes without the option. @param {string} name */
+const ofWriters = (name) => {
+  const { otherwise, default: value } = optionsOf('producer').find((one) => one.name === name) ?? {}
+  return otherwise ?? value ?? 'none'
+}
 
 const rates = '1 to 10M'
 // Unless --time says how long it may take.
@@ -52,12 +58,12 @@ export const chooseOptions = [
       place,
       help,
       ...(byDefault === undefined
-        ? { otherwise: 'as in millrace write' }
+        ? { otherwise: ofWriters(name) }
         : { default: byDefault, brief: help }),
     })),
     { name: 'items', type: 'integer', range: ['1', '10M'], otherwise: 'those of one second',
       help: 'items alive in the runs: each is written once before anything is measured, so many take long' },
-    { name: 'reads', key: 'readsPerS', type: 'integer', range: ['1', '1000'], otherwise: 'no reader',
+    { name: 'fetch-rate', was: { reads: '--fetch-rate' }, key: 'readsPerS', type: 'integer', range: ['1', '1000'], otherwise: 'no reader',
       brief: 'reads of the newest items a second, beside the writes',
       help: 'reads of the newest items a second, beside the writes: their cost is part of the comparison' },
     { name: 'limit', was: { 'read-limit': '--limit' }, key: 'readLimit', type: 'integer', range: ['1', '1M'], default: '1000', help: 'items of a read' },
@@ -83,7 +89,7 @@ export const chooseOptions = [
     { name: 'calibration', type: 'path', otherwise: 'none',
       help: 'result of millrace calibrate: at which rates the order turns over' },
     ...placeRows('measure on this server; keys get the prefix millrace-choose: and are removed', ['foreign-keys', 'memory', 'clock', 'named-hosts', 'scripts']),
-    { name: 'server-bin', key: 'serverBin', type: 'path', help: 'redis-server or valkey-server of local servers' },
+    { name: 'server-bin', key: 'serverBin', type: 'path', otherwise: 'redis-server or valkey-server from PATH', help: 'server program of local servers' },
     { name: 'dry-run', key: 'dryRun', type: 'flag', help: 'print the candidates and how long it takes; run nothing' },
   ]),
   ...ownOptions('Output', [
@@ -101,7 +107,10 @@ export const chooseAbout = {
       'of those that keep the newest n and expire exactly',
       '--need newest-n,exact-expiry --rate 50k --value-size 200B',
     ],
-    ['with a reader, and memory half as important as CPU', '--rate 20k --reads 10 --weigh cpu=1,memory=0.5'],
+    [
+      'with a reader, and memory half as important as CPU',
+      '--rate 20k --fetch-rate 10 --weigh cpu=1,memory=0.5',
+    ],
     ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
     ['one model on several servers', '--across servers --strategy list --rate 50k'],
   ],

@@ -13,11 +13,10 @@ export const placeRows = (urlHelp, checks) => [
     name: 'url',
     type: 'text',
     place: 'URL',
-    otherwise: 'local servers',
     insteadOf: ['host', 'port'],
     help: urlHelp,
   },
-  { name: 'host', type: 'host', otherwise: 'local servers', help: 'its name or address' },
+  { name: 'host', type: 'host', otherwise: 'local server', help: 'its name or address' },
   {
     name: 'port',
     type: 'integer',

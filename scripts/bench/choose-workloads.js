@@ -47,9 +47,10 @@ export const workloads = Object.entries({
   'unique-values-20k': '--need unique-ids,values-included --rate 20k --value-size 500B',
   'any-50k': '--rate 50k --value-size 32B --strategy list,set,stream',
   'list-set-40k': '--rate 40k --value-size 1kB --ttl 30s --strategy list,set',
-  'reads-10k': '--need newest-n --rate 10k --value-size 200B --reads 10 --strategy sorted-set,list,stream',
+  'reads-10k':
+    '--need newest-n --rate 10k --value-size 200B --fetch-rate 10 --strategy sorted-set,list,stream',
   'reads-memory-20k':
-    '--rate 20k --value-size 128B --reads 5 --limit 100 --weigh cpu=1,memory=0.5 --strategy list,actual-value,hash-ttl',
+    '--rate 20k --value-size 128B --fetch-rate 5 --limit 100 --weigh cpu=1,memory=0.5 --strategy list,actual-value,hash-ttl',
   'memory-10k': '--rate 10k --value-size 64B --weigh memory=1 --strategy sorted-set,list,set,stream,hash-ttl',
   'network-20k':
     '--rate 20k --value-size 300B --weigh cpu=1,network=1 --strategy sorted-set,list,stream,actual-value',

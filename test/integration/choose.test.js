@@ -13,7 +13,7 @@ const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
 
 test('two models with a reader beside: an answer, its page, and an exit code that says how sure it is', async (t) => {
   const line =
-    'choose --rate 2k --items 500 --seconds 1 --time 40s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --reads 5 --limit 10 --json'
+    'choose --rate 2k --items 500 --seconds 1 --time 40s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --fetch-rate 5 --limit 10 --json'
   const { code, stdout, stderr, folder } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)

@@ -43,7 +43,13 @@ test('simple models have few commands and keys', () => {
 
 test('a workload file, own models and a reader', () => {
   const workload = join(folder, 'workload.yaml')
-  const lines = ['rate: 20k', 'ttl: 30s-90s', 'popularity: zipf:0.99', 'reads: 10', 'weigh: cpu=1,memory=0.5']
+  const lines = [
+    'rate: 20k',
+    'ttl: 30s-90s',
+    'popularity: zipf:0.99',
+    'fetch-rate: 10',
+    'weigh: cpu=1,memory=0.5',
+  ]
   writeFileSync(workload, `${lines.join('\n')}\n`)
   const model = join(folder, 'feed.yaml')
   writeFileSync(model, 'meets: [newest-n]\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n')
@@ -83,7 +89,8 @@ fast -> ^--rate fast: must be
 1k --across servers --servers redis-7.4,redis-7.4 -> ^--servers redis-7\.4: it is there twice
 1k --across servers --url redis://h -> ^--url and --across servers
 1k --cluster -> ^--cluster belongs to --url
-1k --reads 0 -> ^--reads must be
+1k --fetch-rate 0 -> ^--fetch-rate must be
+1k --reads 5 -> ^unknown option --reads: type --fetch-rate
 1k --time 1s -> ^--time must be
 `))
     assert.throws(() => asked(`--rate ${line}`), { message: new RegExp(sentence) }, line)

@@ -7,6 +7,7 @@ import { helpData } from '../../lib/cli/help-json.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { startProgram } from '../helpers/programs.js'
+import { rowsOf } from '../helpers/table.js'
 
 const { commands: all } = await helpData([])
 
@@ -38,6 +39,40 @@ test('all commands have at most 150 long options; what --with takes is listed be
   const { settings } = all.find(({ name }) => name === 'write') ?? assert.fail()
   assert.ok(settings.some(({ name }) => name === 'page-size'))
   for (const { name } of settings) assert.ok(!long.has(name), name)
+})
+
+// Options whose default differs between commands, and why.
+const differing = rowsOf(`
+strategy -> which models are compared, planned or calibrated, where the others play one
+items -> a search has no rate, a plan has the ttl, a calibration the largest structure
+value-size -> of a calibration the largest
+rate -> of a replay a part of what was profiled, of plan scale several
+fill -> a search of reads fills what it reads
+fetch-rate -> a choice is without readers unless one is asked for
+limit -> a read of choose is of the newest, so that its cost does not grow with the items
+replicas -> separate nodes have none
+duration -> of each of many runs, long as its answer needs; a write ends by Ctrl-C
+warm-up -> of each of many runs
+region -> prices need one
+control -> an experiment on one box has none
+run -> an experiment on one box has none
+out -> what a command writes lies together
+workers -> of plan scale what one box can have
+rounds -> a published experiment has three
+servers -> started by the one, chosen by the other
+time -> of a search, of a choice and of a cell
+calibration -> a plan makes one
+nodes -> types to consider, or a number
+`)
+
+test('an option has one default in all commands, or a reason', () => {
+  /** @type {Map<string, Set<string>>} */
+  const defaults = new Map()
+  for (const { options, passed } of all)
+    for (const { name, default: value, otherwise } of [...options, ...passed])
+      defaults.set(name, (defaults.get(name) ?? new Set()).add(String(otherwise ?? value ?? 'none')))
+  const several = [...defaults].filter(([, values]) => values.size > 1).map(([name]) => name)
+  assert.deepEqual(several.sort(), differing.map(([name]) => name).sort())
 })
 
 test('write --help of sorted-set has at most 30 options', async (t) => {

@@ -23,7 +23,7 @@ export const calibrationOptions = ownOptions('Calibration', [
   { name: 'model', key: 'ownModel', type: 'model', place: 'FILE', otherwise: 'none',
     help: 'your own data model as well, from a file feed.js or feed.yaml (docs/reference/own-model.md)' },
   ...placeRows('calibrate there, best on the node type you consider; keys get the prefix millrace-calibrate: and go', ['foreign-keys', 'memory', 'clock', 'named-hosts']),
-  { name: 'server-bin', key: 'serverBin', type: 'path', help: 'redis-server or valkey-server of local servers' },
+  { name: 'server-bin', key: 'serverBin', type: 'path', otherwise: 'redis-server or valkey-server from PATH', help: 'server program of local servers' },
   { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the cells' },
   { name: 'out', type: 'path', default: 'results', help: 'folder of the results' },
 ])
