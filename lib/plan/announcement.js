@@ -9,34 +9,24 @@ import { slotCount } from '../wire/slot.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/fields.js'
 import { isScheduled } from './pacer.js'
+import { storedIn } from './stored-fields.js'
 
 /**
  * @import { PlanModel } from '../workloads/own/model.js'
  * @import { Plan } from '../loads/plan.js'
+ * @import { StoredFields } from './stored-fields.js'
  *
- * @typedef {object} AnnouncedPlan
- * @property {string} strategy
- * @property {number} quantity
+ * @typedef {Omit<StoredFields, 'ttlLeastS' | 'valueSizes'> & Announced} AnnouncedPlan
+ *
+ * @typedef {object} Announced besides what is stored
  * @property {number} periodMs
  * @property {number} chunks
  * @property {number} totalAgents
- * @property {readonly string[]} sets
- * @property {readonly string[]} extraSets
- * @property {'plain' | 'same-slot' | 'spread'} placement
- * @property {boolean} taggedItems
- * @property {number} buckets
- * @property {number} ttlS
  * @property {number} [ttlLeastS]
- * @property {number} valueBytes
  * @property {string} [valueSizes]
  * @property {string} [order] where items are drawn
  * @property {string | null} [shift]
  * @property {string | null} [churn]
- * @property {'random' | 'sparse' | 'zero'} payload
- * @property {number} seed
- * @property {boolean} stamp
- * @property {boolean} once
- * @property {string} prefix
  * @property {Omit<PlanModel, 'title' | 'source' | 'replies'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
@@ -135,29 +125,20 @@ export const differingFields = (theirs, ours, besides = []) => {
 /** @param {PlanModel} model */
 const announcedModel = ({ title, source, replies, ...model }) => model
 
+/** What is stored, as it is announced. @param {StoredFields} plan */
+export const announcedFields = (plan) => {
+  const { ttlLeastS, valueSizes, ...fields } = storedIn(plan)
+  return { ...fields, ...(ttlLeastS !== null && { ttlLeastS }), ...(valueSizes !== null && { valueSizes }) }
+}
+
 /** @param {Plan} plan @param {string} version @returns {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>} */
 export const announcementOf = (plan, version) => ({
-  strategy: plan.strategy,
-  quantity: plan.quantity,
+  ...announcedFields(plan),
   periodMs: plan.periodMs,
   chunks: plan.chunks,
   totalAgents: plan.totalAgents,
-  sets: plan.sets,
-  extraSets: plan.extraSets,
-  placement: plan.placement,
-  taggedItems: plan.taggedItems,
-  buckets: plan.buckets,
-  ttlS: plan.ttlS,
-  ...(plan.ttlLeastS !== null && { ttlLeastS: plan.ttlLeastS }),
-  valueBytes: plan.valueBytes,
-  ...(plan.valueSizes !== null && { valueSizes: plan.valueSizes }),
   ...(isDrawn(plan) && { order: plan.order, shift: plan.shift, churn: plan.churn }),
-  payload: plan.payload,
-  seed: plan.seed,
-  stamp: plan.stamp,
-  once: plan.once,
   paced: isScheduled(plan),
-  prefix: plan.prefix,
   ...(plan.model && { model: announcedModel(plan.model) }),
   version,
 })

@@ -28,7 +28,7 @@ import {
   workersWords,
 } from './agents.js'
 import { targetFactsOf } from './facts.js'
-import { findPlan } from './find-plan.js'
+import { findPlan } from './find-announced.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
 import { frameOf, played } from './frame.js'

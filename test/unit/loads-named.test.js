@@ -24,7 +24,7 @@ const allowed = {
   'lib/loads/rhythm.js': [2, 'how long passes and all other writing kinds take is one sentence'],
   'lib/loads/writer-reasons.js': [2, 'reads the connections that the names of a kind say it keeps busy'],
   'lib/probes/memory-cost.js': [1, 'a queue that was drained holds no memory of its jobs'],
-  'lib/options/conflicts.js': [1, 'help lists what a strategy takes, by the flow of its writers'],
+  'lib/options/conflicts.js': [2, 'help lists what a strategy takes, by the flow of its writers'],
   'lib/probes/costs.js': [1, 'reads the connections of a plan, if it has some; the kinds import it'],
   'lib/measures/queries.js': [2, 'updates beside queries are judged by their rate in the plan'],
   'lib/measures/latency.js': [1, 'the times of commands are those of batches; the kinds import it'],

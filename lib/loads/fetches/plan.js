@@ -4,12 +4,11 @@ import { OptionError } from '../../base/errors.js'
 import { libraryOf } from '../../base/libraries.js'
 import { plainText } from '../../base/units.js'
 import { announcedWords } from '../../plan/announcement.js'
+import { storedBy, storedIn } from '../../plan/stored-fields.js'
 import { typedLifetime } from '../../traffic/lifetimes.js'
 import { meanRate } from '../../traffic/rates.js'
 import { strategyOf } from '../../workloads/bound-strategy.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
-import { bucketsOf } from '../../workloads/latest/fields.js'
-import { setNames } from '../../workloads/latest/parts.js'
 
 /**
  * @import { ReaderSettings } from '../../../settings.js'
@@ -121,28 +120,14 @@ export const chosenPlan = (settings, announcements, isLive) => {
 }
 
 /** What a published program would have written, where no plan says more. @param {ReaderSettings} settings */
-const announcedBySettings = (settings) => {
-  const { prefix, sortedSets, placement, quantity, totalAgents } = settings
-  const { valueBytes, valueSizes, ttlS, ttlLeastS } = settings
-  const { sortedSets: _, ...fields } = asked(settings)
-  return {
-    ...fields,
-    ttlS,
-    ...(ttlLeastS !== null && { ttlLeastS }),
-    valueBytes,
-    ...(valueSizes !== null && { valueSizes }),
-    sets: setNames(prefix, sortedSets, placement),
-    extraSets: /** @type {readonly string[]} */ ([]),
-    order: undefined,
-    churn: undefined,
-    taggedItems: strategyNamed(settings.strategy).play.oneSlot && placement === 'spread',
-    buckets: bucketsOf({ quantity }),
-    prefix,
-    writePeriodMs: null,
-    writers: totalAgents,
-    startedMs: 0,
-  }
-}
+const announcedBySettings = (settings) => ({
+  ...storedBy(settings),
+  order: undefined,
+  churn: undefined,
+  writePeriodMs: null,
+  writers: settings.totalAgents,
+  startedMs: 0,
+})
 
 /** @param {ReaderSettings} settings @param {Field[]} fields */
 const givenAny = ({ given }, fields) => fields.some((field) => given[field] !== 'default')
@@ -167,27 +152,12 @@ const buildPlan = (settings, { announced, agents, cluster, masters }) => {
     flow: /** @type {const} */ ('fetches'),
     /** null: there was no plan in the target, and the options or their defaults decide. */
     source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
-    strategy: written.strategy,
-    quantity: written.quantity,
+    ...storedIn({ ...written, prefix: settings.prefix }),
     /** The writer's value, null where it is not known. */
     writePeriodMs: /** @type {number | null} */ (written.writePeriodMs),
     writers: written.writers,
-    sets: written.sets,
-    extraSets: written.extraSets,
-    placement: written.placement,
-    taggedItems: written.taggedItems,
-    buckets: written.buckets,
-    ttlS: written.ttlS,
-    ttlLeastS: written.ttlLeastS ?? null,
-    valueBytes: written.valueBytes,
-    valueSizes: written.valueSizes ?? null,
-    payload: written.payload,
-    seed: written.seed,
-    stamp: written.stamp,
-    once: written.once,
     order: written.order ?? 'sequential',
     churn: written.churn ?? null,
-    prefix: settings.prefix,
     startedMs: written.startedMs,
     /** Without a plan or an option, the expected bytes and numbers are unknown. */
     knowsBytes: announced !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),

@@ -1,5 +1,4 @@
 // Batches of items at absolute deadlines.
-import { libraryOf } from '../../base/libraries.js'
 import { count, period, several } from '../../base/units.js'
 import { ofWriters, SECTIONS } from '../../measures/index.js'
 import { ledgerOf } from '../../probes/ledger.js'
@@ -9,17 +8,14 @@ import { names } from '../names.js'
 import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, valueWords, writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
+import { plan } from './plan.js'
 
 /**
  * @import { AnyPlan as Plan } from '../../result/document.js'
  * @import { Evidence } from '../writer-reasons.js'
  * @import { FlowNeeds } from './open.js'
  * @import { Loaded } from '../index.js'
- * @import { Settings } from '../../../settings.js'
  */
-
-/** @param {Settings} settings */
-const planOf = (settings) => (settings.driver === 'socket' ? {} : { library: libraryOf(settings) })
 
 // Below this share of the items under way at once, something else was the limit.
 const leastInUse = 0.5
@@ -89,7 +85,7 @@ const words = { does: 'writes', load, plan: planWords, good: goodOfWriters }
 export const ticks = Object.freeze({
   document: /** @type {const} */ ('producer'),
   names: names.ticks,
-  plan: planOf,
+  plan,
   ledger: ledgerOf,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).ticksWriting(needs),
   measures: ofWriters,

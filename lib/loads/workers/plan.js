@@ -1,6 +1,8 @@
 // The plan of the workers of a queue: their own settings, and the queue by its producers' plan in the target.
 import { OPTIONS, typedName } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
+import { announcedFields } from '../../plan/announcement.js'
+import { storedIn } from '../../plan/stored-fields.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { setNames } from '../../workloads/latest/parts.js'
 
@@ -41,15 +43,10 @@ const ofFetches = /** @type {const} */ ([
   'pacing',
 ])
 
-// Fields that the plan of items has in addition.
-const noItems = Object.freeze({
-  sets: /** @type {readonly string[]} */ ([]),
-  extraSets: /** @type {readonly string[]} */ ([]),
-  placement: /** @type {const} */ ('plain'),
-  taggedItems: false,
-  buckets: 1,
-  once: true,
-  stamp: false,
+/** A queue has no sets, and each job once. */
+const ofJobs = Object.freeze({
+  ...{ sets: [], extraSets: [], placement: /** @type {const} */ ('plain'), taggedItems: false, buckets: 1 },
+  ...{ once: true, stamp: false, ttlLeastS: null, valueSizes: null },
 })
 
 /** @param {ReaderSettings} settings @param {readonly (keyof ReaderSettings)[]} keys */
@@ -97,16 +94,9 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
   return {
     flow: /** @type {const} */ ('workers'),
     source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
-    strategy,
-    prefix,
-    quantity: announced?.quantity ?? settings.quantity,
+    ...storedIn({ ...settings, ...announced, ...ofJobs, strategy, prefix, ttlS: settings.ttlS }),
     /** The rate of the producers, if known. */
     producedHz: announced?.paced ? (announced.quantity * 1000) / announced.periodMs : null,
-    valueBytes: announced?.valueBytes ?? settings.valueBytes,
-    payload: announced?.payload ?? settings.payload,
-    seed: announced?.seed ?? settings.seed,
-    ttlS: settings.ttlS,
-    ...noItems,
     totalAgents: 1,
     agents: /** @type {readonly number[]} */ ([1]),
     work: {
@@ -142,23 +132,11 @@ export const stagesOf = (plan) =>
  * @param {string} version
  */
 export const workAnnouncement = (plan, version) => ({
-  strategy: plan.strategy,
-  quantity: plan.quantity,
+  ...announcedFields(plan),
   periodMs: 1000,
   chunks: 1,
   totalAgents: 1,
   sets: setNames(plan.prefix, 1, plan.placement),
-  extraSets: plan.extraSets,
-  placement: plan.placement,
-  taggedItems: plan.taggedItems,
-  buckets: plan.buckets,
-  ttlS: plan.ttlS,
-  valueBytes: plan.valueBytes,
-  payload: plan.payload,
-  seed: plan.seed,
-  stamp: plan.stamp,
-  once: plan.once,
   paced: false,
-  prefix: plan.prefix,
   version,
 })
