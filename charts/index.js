@@ -11,11 +11,12 @@ import { itemCost } from './item-cost.js'
 import { itemsRead } from './items-read.js'
 import { latency } from './latency.js'
 import { memory } from './memory.js'
+import { missCurve } from './miss-curve.js'
 import { overview } from './overview.js'
 import { rate } from './rate.js'
 import { rateLatency } from './rate-latency.js'
 
 export const RUN_CHARTS = Object.freeze([
-  ...[overview, cpu, rate, itemsRead, fetches, backlog, latency, rateLatency],
+  ...[overview, missCurve, cpu, rate, itemsRead, fetches, backlog, latency, rateLatency],
   ...[heatMap, distribution, bystander, itemCost, commands, itemBytes, memory],
 ])

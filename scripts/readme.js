@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { choose } from '../lib/answers/choose/report.js'
+import { findMemory } from '../lib/answers/find/memory-report.js'
 import { find } from '../lib/answers/find/report.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { repositoryScript } from '../lib/cli/script.js'
@@ -194,6 +195,7 @@ const schemaFiles = () =>
     Object.entries({
       ...publishedSchemas,
       'find.schema.json': find.schema,
+      'find-memory.schema.json': findMemory.schema,
       'choose.schema.json': choose.schema,
       'profile.schema.json': profileSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),

@@ -1,14 +1,14 @@
 // The options and the help of `millrace find`: what was asked, checked, and the settings of the run that is searched.
 import { optionsOf, ownOptions } from '../../settings.js'
-import { isLimitOfReaders, objectivesOf } from '../answers/find/objectives.js'
+import { isLimitOfReaders, objectivesOf, sloOf } from '../answers/find/objectives.js'
 import { OptionError } from '../base/errors.js'
-import { countUnits, scaled } from '../base/scaled.js'
+import { byteUnits, countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { othersP99 } from '../measures/index.js'
 import { refuseWords } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
-import { readsKeys, strategyNamed } from '../workloads/index.js'
+import { isStrategy, readsKeys, strategyNamed } from '../workloads/index.js'
 import { readersWordsIn, settingsOfFetches } from './find-readers.js'
 
 /**
@@ -48,8 +48,12 @@ const group = 'What is searched for'
 // biome-ignore format: a table, an option a row
 export const findOptions = ownOptions(group, [
   { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
-    brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
+    brief: "what must be met: 'latency.p99<20ms'; may be repeated",
     help: `what a second must meet, as in 'latency.p99<20ms' or '${othersP99}<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation` },
+  { name: 'over', type: 'choice', choices: ['rate', 'memory'], default: 'rate',
+    brief: 'memory: the least of a cache, at --rate', help: 'what is searched; memory: the least of a cache that meets limits such as hit_rate>95% or cache.source_per_s<2k, at --rate, on servers that it starts' },
+  { name: 'rate', key: 'peak', type: 'text', place: 'RATE', otherwise: 'it is searched',
+    help: 'with --over memory, requests a second' },
   { name: 'within', type: 'text', place: 'MIN..MAX', otherwise: 'from what the target achieves at the limit',
     brief: 'lowest and highest rate, as in 10k..500k',
     help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more' },
@@ -76,6 +80,10 @@ export const findAbout = {
   examples: [
     ['on a local server', "sorted-set --slo 'latency.p99<20ms'"],
     ['your own model, between two rates', "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST"],
+    [
+      'the least memory of a cache',
+      "cache-aside --keys 200k --popularity zipf:0.99 --rate 10k --over memory --slo 'hit_rate>90%'",
+    ],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],
   more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/highest-rate.md says how it searches, and how sure that is.`,
@@ -102,16 +110,20 @@ const shareOf = (text) => {
 
 const thresholdForm = /^\s*find\.(low|middle|high)\s*(<=|>=|<|>)\s*(\S+)\s*$/
 
-/** @param {string} text @returns {{ text: string, end: 'low' | 'middle' | 'high', relation: string, limit: number }} */
-const thresholdOf = (text) => {
+/** @param {string} text @param {typeof countUnits} [units] @returns {{ text: string, end: 'low' | 'middle' | 'high', relation: string, limit: number }} */
+const thresholdOf = (text, units = countUnits) => {
   const [, end, relation, number] = thresholdForm.exec(text) ?? []
-  const limit = scaled((number ?? '').replace(/\/s$/, ''), countUnits)
+  const limit = scaled((number ?? '').replace(/\/s$/, ''), units)
   if (limit === undefined)
     throw new OptionError(
-      `--threshold ${plainText(text).slice(0, 60)}: must be a rate of the answer and its limit, as in 'find.low>150k'`,
+      `--threshold ${plainText(text).slice(0, 60)}: must be an end of the answer and its limit, as in ${units === byteUnits ? "'find.high<2GB'" : "'find.low>150k'"}`,
     )
   return { text: text.trim(), end: /** @type {'low'} */ (end), relation, limit }
 }
+
+const trialsOfMemory = 9
+const leastTrialS = 6
+const warmPart = 0.4
 
 // Items of a batch: small enough for low rates; at high rates several are sent together.
 const batchItems = 100
@@ -197,13 +209,20 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   if (slo === undefined)
     throw new OptionError("--slo is missing: what must a second meet? For example --slo 'latency.p99<20ms'")
   const slos = String(slo).split('\n')
+  if (own.peak !== undefined)
+    throw new OptionError('--rate belongs to --over memory: else the rate is searched')
   const objectives = objectivesOf(slos)
   if (objectives.bySecond.length === 0)
     throw new OptionError(
       `--slo ${slos[0]}: this is not measured each second; add a limit of latency, as in --slo 'latency.p99<20ms'`,
     )
   const range = within === undefined ? null : withinOf(within)
-  const thresholds = threshold === undefined ? [] : String(threshold).split('\n').map(thresholdOf)
+  const thresholds =
+    threshold === undefined
+      ? []
+      : String(threshold)
+          .split('\n')
+          .map((one) => thresholdOf(one))
   const typed = withStrategy(line)
   const passed = {
     ...typed,
@@ -254,5 +273,54 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
     readers,
     model: modelWords(typed),
     seed: seed ?? settings.seed,
+  }
+}
+
+/**
+ * The least memory of a cache: the settings of its runs, which are those of `millrace write` at the rate.
+ * @param {Pick<Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
+ */
+export const memoryRequest = ({ settings: own, typed: line, env, dotenvText }) => {
+  const { slo, peak: rate, time, threshold, seed } = own
+  if (slo === undefined)
+    throw new OptionError("--slo is missing: what must be met? For example --slo 'hit_rate>95%'")
+  const slos = String(slo).split('\n')
+  const from = { env: withoutDecided(env), dotenvText }
+  const odd = ['within', 'share', 'read', 'with-read', 'host', 'url', 'control', 'maxmemory', 'fill'].find(
+    (name) => line.options.has(name),
+  )
+  if (odd !== undefined)
+    throw new OptionError(
+      `--${odd} does not go with --over memory: it starts servers of its own, and gives them the memory that it tries`,
+    )
+  if (rate === undefined)
+    throw new OptionError(
+      '--rate is missing: requests a second at which the memory is searched, as in --rate 10k',
+    )
+  const typed = withStrategy(line)
+  const strategy = typed.options.get('strategy') ?? ''
+  if (!isStrategy(strategy) || !strategyNamed(strategy).play.caches)
+    throw new OptionError(
+      `--over memory: ${plainText(strategy).slice(0, 40) || 'items'}: no cache; take cache-aside`,
+    )
+  const known = [...typed.options].filter(([name]) => loadOptions.some((option) => option.name === name))
+  const perTrialS = Math.max(leastTrialS, Math.round(time / 1000 / trialsOfMemory))
+  const more = { rate: String(rate), fill: 'keys', maxmemory: '1GB', 'idle-cost': 'never' }
+  const ofTrial = { duration: `${perTrialS}s`, 'warm-up': `${Math.ceil(perTrialS * warmPart)}s` }
+  const settings = settingsOf(
+    withOptions({ ...typed, options: new Map(known) }, { ...more, ...ofTrial }),
+    producing,
+    from,
+  )
+  return {
+    ...{ settings, slos, trials: trialsOfMemory },
+    checks: slos.map(sloOf),
+    thresholds:
+      threshold === undefined
+        ? []
+        : String(threshold)
+            .split('\n')
+            .map((one) => thresholdOf(one, byteUnits)),
+    seed: Number(seed ?? settings.seed),
   }
 }

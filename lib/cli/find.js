@@ -83,8 +83,8 @@ const relations = {
   '>=': (value, limit) => value >= limit,
 }
 
-/** @param {Request['thresholds']} thresholds @param {FindAnswer} answer */
-const judgedThresholds = (thresholds, { find }) =>
+/** @param {Request['thresholds']} thresholds @param {Pick<FindAnswer, 'find'>} answer */
+export const judgedThresholds = (thresholds, { find }) =>
   thresholds.map(({ text, end, relation, limit }) => {
     const value = find[end]
     return { threshold: text, value, passed: value !== null && relations[relation](value, limit) }

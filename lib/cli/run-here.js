@@ -44,8 +44,14 @@ const observerOf = (report, redact) => {
  * @param {{ signal?: AbortSignal, onProgress?: (event: any) => void }} [hooks]
  * @returns {Promise<any>}
  */
-export const run = async (options, { signal, onProgress = () => {} } = {}) => {
-  const { program, settings } = settingsOfRun(options)
+export const run = async (options, hooks = {}) => runOf(settingsOfRun(options), hooks)
+
+/**
+ * @param {ReturnType<typeof settingsOfRun>} asked
+ * @param {{ signal?: AbortSignal, onProgress?: (event: any) => void }} hooks
+ * @returns {Promise<any>}
+ */
+export const runOf = async ({ program, settings }, { signal, onProgress = () => {} }) => {
   const redact = redactor()
   redact.learn(settings.password, settings.sentinelPassword)
   const observer = observerOf(onProgress, redact)

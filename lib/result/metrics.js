@@ -95,7 +95,10 @@ export const measuresIn = (document) => [
 const byName = new Map(METRICS.map((figure) => [bare(figure.name), figure]))
 
 /** `latency.p99` is the latency from the due time. @param {string} name */
-const inFull = (name) => bare(name).replace(/^latency\.(?=p\d|max$)/, 'latency.intended.')
+const inFull = (name) =>
+  bare(name)
+    .replace(/^latency\.(?=p\d|max$)/, 'latency.intended.')
+    .replace(/^hit_rate$/, 'cache.hit_pct')
 
 /**
  * The figure of that name, with or without the units of its sections. One of a model's own comes last: `latency.p99` would be it.

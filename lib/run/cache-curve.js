@@ -21,8 +21,9 @@ import { storedBytes } from '../traffic/sizes.js'
  * @property {number} offered
  * @property {number} fromMs
  * @property {number} endMs
- * @property {Measured} measured
+ * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'>} measured
  * @property {Settings | null} eviction null: not known
+ * @property {number} [overhead] bytes that a key takes beside its value, where nothing was measured
  */
 
 // Where the servers do not say it: with a key of 10 characters, on Redis 7.0.15 with jemalloc.
@@ -55,7 +56,7 @@ const between = (points) => (/** @type {number} */ bytes) => {
 }
 
 /** @param {About} about */
-export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction }) => {
+export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...about }) => {
   const { cache, clients, nominalHz, rates } = plan
   const { order, shift, churn, quantity, seed, valueBytes, valueSizes, ttlS, ttlLeastS } = plan
   if (!cache || !clients || rates || offered === 0 || offered > mostRequests) return null
@@ -68,7 +69,7 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction }) =>
   const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
   const overhead = known
     ? Number(measured.data_bytes) / Number(measured.keys) - storedBytes(plan)
-    : usualOverhead
+    : (about.overhead ?? usualOverhead)
   const requests = {
     items: {
       ...{ order, shift, churn, quantity, count: quantity, seed },
@@ -128,6 +129,25 @@ export const evictionOf = async ({ topology, control }) => {
   } catch {
     return null
   }
+}
+
+// So many requests for each key show what stays, if there are not too few.
+const drawnOfKey = 2
+const leastDrawn = 1e6
+const usualHz = 50_000
+
+/**
+ * The curve of a cache that has been in use, before any run.
+ * @param {Plan} plan
+ * @param {{ policy: string, overhead?: number, stopNow: AbortSignal }} about
+ */
+export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) => {
+  const offered = Math.min(mostRequests, Math.max(leastDrawn, drawnOfKey * plan.quantity))
+  const endMs = (offered * 1000) / (plan.nominalHz ?? usualHz)
+  const filled = clients && { ...clients, fill: /** @type {const} */ ('keys') }
+  const measured = { policy, memory_bytes: null, data_bytes: null, keys: null }
+  const about = { offered, fromMs: endMs / 2, endMs, measured, eviction: null, overhead }
+  return curveAside({ plan: { ...plan, clients: filled }, ...about }, stopNow)
 }
 
 /** The curve, by a thread of its own; null: there is none. @param {About} about @param {AbortSignal} stopNow @returns {Promise<ReturnType<typeof curveOf>>} */

@@ -10,6 +10,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {number} count of requests
  * @property {number} from the first that counts
  * @property {number} keys
+ * @property {number} rate part of all keys
  * @property {Float64Array} bytes of each key
  * @property {Float64Array} ttlMs of each key; 0: none
  * @property {readonly number[]} filled keys that are there at the start, the first to be evicted first
@@ -30,6 +31,10 @@ export const drop = 255
 export const classCount = 32
 
 const poolSize = 16
+// Servers look for expired keys so often, at so many at least, and until less than this part of them have expired.
+const cycleMs = 100
+const cycleKeys = 20
+const acceptedStale = 0.1
 const firstCount = 5
 const noTime = Number.POSITIVE_INFINITY
 
@@ -128,6 +133,33 @@ const poolOf = () => {
   }
 }
 
+/** Keys of which any one may be asked for. @param {number} keys @param {() => number} random */
+const bagOf = (keys, random) => {
+  const ids = new Int32Array(keys)
+  const places = new Int32Array(keys).fill(-1)
+  let size = 0
+  return {
+    size: () => size,
+    has: (/** @type {number} */ id) => places[id] >= 0,
+    any: () => ids[Math.floor(random() * size)],
+    /** @param {number} id */
+    add(id) {
+      if (places[id] >= 0) return
+      places[id] = size
+      ids[size++] = id
+    },
+    /** @param {number} id */
+    remove(id) {
+      const place = places[id]
+      if (place < 0) return
+      const last = ids[--size]
+      ids[place] = last
+      places[last] = place
+      places[id] = -1
+    },
+  }
+}
+
 /**
  * @param {Sample} sample
  * @param {number} mostBytes of the sampled keys
@@ -136,7 +168,7 @@ const poolOf = () => {
  * @returns {Simulated}
  */
 export const simulated = (sample, mostBytes, eviction, seed = 1) => {
-  const { ids, atMs, classes, count, from, keys, bytes, ttlMs, filled } = sample
+  const { ids, atMs, classes, count, from, keys, rate, bytes, ttlMs, filled } = sample
   const { policy, samples } = eviction
   const bits = xoroshiro128plus(seed)
   const random = () => (bits.next() >>> 0) / 2 ** 32
@@ -145,55 +177,58 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
   const expiry = expiryOf()
   const isRandom = policy.endsWith('-random')
   const isTtl = policy.endsWith('-ttl')
-  const there = new Int32Array(keys).fill(-1) // its place among the residents
-  const residents = new Int32Array(keys)
+  const residents = bagOf(keys, random)
+  // Expired keys that are still there.
+  const stale = bagOf(keys, random)
   const expires = new Float64Array(keys).fill(noTime)
-  let resident = 0
+  let mortal = 0
+  let cycledMs = 0
   let used = 0
   let evicted = 0
   const hits = new Float64Array(classCount)
   const asked = new Float64Array(classCount)
 
   const remove = (/** @type {number} */ id) => {
-    const place = there[id]
-    const last = residents[--resident]
-    residents[place] = last
-    there[last] = place
-    there[id] = -1
+    residents.remove(id)
+    stale.remove(id)
     used -= bytes[id]
+    if (expires[id] < noTime) mortal--
   }
-  const isThere = (/** @type {number} */ id) => there[id] >= 0
-  const anyOf = () => residents[Math.floor(random() * resident)]
   const victim = (/** @type {number} */ nowMs) => {
-    if (isRandom) return anyOf()
+    if (isRandom) return residents.any()
     for (;;) {
       for (let i = 0; i < samples; i++) {
-        const id = anyOf()
+        const id = residents.any()
         pool.offer(id, isTtl ? -expires[id] : rank.score(id, nowMs))
       }
-      const id = pool.best(isThere)
+      const id = pool.best(residents.has)
       if (id >= 0) return id
     }
   }
   const add = (/** @type {number} */ id, /** @type {number} */ nowMs, /** @type {number} */ lifeMs) => {
     // A server makes room before it writes.
-    while (used > mostBytes && resident > 0) {
+    while (used > mostBytes && residents.size() > 0) {
       remove(victim(nowMs))
       if (nowMs >= 0) evicted++
     }
-    there[id] = resident
-    residents[resident++] = id
+    residents.add(id)
     used += bytes[id]
     rank.made(id, nowMs)
     expires[id] = lifeMs > 0 ? nowMs + lifeMs : noTime
-    if (lifeMs > 0) expiry.add(id, nowMs + lifeMs)
+    if (lifeMs <= 0) return
+    mortal++
+    expiry.add(id, nowMs + lifeMs)
   }
   const expired = (/** @type {number} */ nowMs) => (/** @type {number} */ id) => {
-    if (there[id] >= 0 && expires[id] <= nowMs) remove(id)
+    if (residents.has(id) && expires[id] <= nowMs) stale.add(id)
+  }
+  const collect = () => {
+    while (stale.size() > acceptedStale * mortal) remove(stale.any())
+    const looked = mortal === 0 ? 0 : Math.floor((cycleKeys * rate * stale.size()) / mortal + random())
+    for (let i = 0; i < looked && stale.size() > 0; i++) remove(stale.any())
   }
 
-  // Their lifetimes are under way.
-  for (const id of filled) add(id, 0, ttlMs[id] * random())
+  for (const id of filled) add(id, 0, ttlMs[id])
   evicted = 0
   let second = -1
   for (let i = 0; i < count; i++) {
@@ -203,11 +238,12 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
       second = Math.floor(nowMs / 1000)
       expiry.until(nowMs, expired(nowMs))
     }
+    for (; cycledMs < nowMs; cycledMs += cycleMs) if (stale.size() > 0) collect()
     if (i === from) evicted = 0
-    const isHit = there[id] >= 0 && expires[id] > nowMs
+    const isHit = residents.has(id) && expires[id] > nowMs
     const of = classes[i]
     if (of === drop) {
-      if (there[id] >= 0) remove(id)
+      if (residents.has(id)) remove(id)
       continue
     }
     if (i >= from) {
@@ -216,7 +252,7 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
     }
     if (isHit) rank.touched(id, nowMs)
     else {
-      if (there[id] >= 0) remove(id)
+      if (residents.has(id)) remove(id)
       add(id, nowMs, ttlMs[id])
     }
   }

@@ -246,7 +246,7 @@ export const distancesOf = (sample) => {
   }
   for (const [i, id] of filled.entries()) {
     put(id, i)
-    lives(id, 0, (ttlMs[id] * (mix(id) + 1)) / words)
+    lives(id, 0, ttlMs[id])
   }
   for (let i = 0; i < count; i++) {
     const id = ids[i]

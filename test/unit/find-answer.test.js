@@ -218,11 +218,11 @@ list --slo server.memory_bytes_per_item<1kB -> ^--slo .+this is not measured eac
 list SLO --within 500k..10k -> ^--within 500k\.\.10k: must be two rates
 list SLO --within 10k -> ^--within 10k: must be two rates
 list SLO --share 30% -> ^--share 30%: must be from 50% to 99%
-list SLO --threshold find.top>1 -> ^--threshold find\.top>1: must be a rate of the answer
+list SLO --threshold find.top>1 -> ^--threshold find\.top>1: must be an end of the answer
 list --password pass word SLO -> ^unexpected word .+ after --password \(not shown
 list --strategy set SLO -> ^unexpected word on the command line \(not shown
 queue-list SLO -> ^millrace find queue-list needs workers .*: add --with-read workers=8$
-list SLO --rate 5k -> ^unknown option --rate
+list SLO --rate 5k -> ^--rate belongs to --over memory
 list SLO --time 10s -> ^--time must be
 list SLO -t 2 -> ^-t needs --control
 list SLO FLEET --with-read limit=5 -> ^--with-read does not go with --control

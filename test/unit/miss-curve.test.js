@@ -115,3 +115,13 @@ test('a cache that was in use hits at once what an empty one finds later', () =>
   const [empty, filled, late] = [at(null, 0), at('allkeys-lru', 0), at(null, 200_000)]
   assert.ok(Math.abs(filled - late) < 1 && empty < late - 2, `${empty}, ${filled}, ${late}`)
 })
+
+test('expired keys take room until the server finds them', () => {
+  const sample = sampled(requestsOf({ order: 'uniform' }, { ttlS: 2, count: 200_000 }), { overhead, ...all })
+  const bytes = 7000 * 300
+  const { hits, asked } = simulated(sample, bytes, { ...usualEviction, policy: 'volatile-random' })
+  const { hits: plenty } = simulated(sample, 4 * bytes, { ...usualEviction, policy: 'volatile-random' })
+  // Of 20,000 keys 10,000 a second are asked for: about 13,000 are alive, and some more are there.
+  const [share, most] = [sum(hits) / sum(asked), sum(plenty) / sum(asked)]
+  assert.ok(share < 0.34 && most > 0.4, `${share}, ${most}`)
+})

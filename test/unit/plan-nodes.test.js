@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { demandOf } from '../../lib/answers/plan/answer.js'
 import { memoryOf } from '../../lib/answers/plan/memory.js'
 import { candidateOf, serverlessOf, usedOf } from '../../lib/answers/plan/nodes.js'
-import { bulkPrices, oldPrices, pricesOf, typesLike } from '../../lib/answers/plan/prices.js'
 import { wireOf } from '../../lib/answers/plan/wire.js'
+import { bulkPrices, oldPrices, pricesOf, typesLike } from '../../lib/base/prices.js'
 import { plannedRun } from '../../lib/cli/calibration.js'
 
 const variances = [0.1, 1e-8, 0.001]

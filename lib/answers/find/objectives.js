@@ -19,7 +19,7 @@ const sectionsOfSecond = [...SECTIONS_BY_DUE, 'items.']
 const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
 
 /** @param {string} text */
-const sloOf = (text) => {
+export const sloOf = (text) => {
   try {
     return { ...absoluteThreshold(text), text: text.trim() }
   } catch (error) {

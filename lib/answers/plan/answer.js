@@ -2,12 +2,12 @@
 // money. Pure except for the encoder.
 
 import { OptionError } from '../../base/errors.js'
+import { oldPrices } from '../../base/prices.js'
 import { count } from '../../base/units.js'
 import { memoryOf } from './memory.js'
 import { assumedOfMix, demandOfMix, outsideOfMix } from './mix.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'
-import { oldPrices } from './prices.js'
 import { scoresOf } from './proof.js'
 import { partsAt, sumOfParts, wireOf } from './wire.js'
 
@@ -16,7 +16,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
  * @import { Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
  * @import { Candidate, Demand, Wishes } from './nodes.js'
- * @import { NodeType, Prices } from './prices.js'
+ * @import { NodeType, Prices } from '../../base/prices.js'
  * @import { Wire } from './wire.js'
  *
  * @typedef {Wishes & { rate: number, part?: number | null, ttlS: number | null, items: number, members: number }} Asked

@@ -1,11 +1,12 @@
 // From the cost of an item to nodes and money: the fewest shards on which the hottest shard keeps every limit, and which
 // limit binds. Pure.
+
+import { hoursAMonth } from '../../base/prices.js'
 import { count } from '../../base/units.js'
 import { clusterLimits, slotsOver } from '../staffing.js'
-import { hoursAMonth } from './prices.js'
 
 /**
- * @import { NodeType, ServerlessPrice } from './prices.js'
+ * @import { NodeType, ServerlessPrice } from '../../base/prices.js'
  *
  * @typedef {{ spread: number, fixed: number }} Parts of keys for each item, and of the keys that hold all
  * @typedef {object} Demand

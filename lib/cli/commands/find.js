@@ -1,6 +1,6 @@
 // `millrace find`: the highest rate that is sustained under limits.
 import { strategyNames } from '../../workloads/index.js'
-import { findAbout, findOptions, findRequest, loadOptions } from '../find-options.js'
+import { findAbout, findOptions, findRequest, loadOptions, memoryRequest } from '../find-options.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -14,9 +14,11 @@ export const command = {
   takesWords: true,
   words: () => strategyNames(),
   work: async (asked) => {
+    const guidance = { ...interruptsOfRun(), redact: asked.redact, as: asked.as }
+    if (asked.settings.over === 'memory')
+      return (await import('../find-memory.js')).findMemory(memoryRequest(asked), guidance)
     const request = findRequest(asked)
     const settings = await withPassword(request.settings, asked.redact)
-    const guidance = { ...interruptsOfRun(), redact: asked.redact, as: asked.as }
     return (await import('../find.js')).findProgram({ ...request, settings }, guidance)
   },
 }

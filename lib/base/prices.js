@@ -1,8 +1,8 @@
 // Sizes and prices of nodes and serverless caches: a dated file for each region, or AWS's bulk list. A type whose price is
 // not known has none.
 import { readdirSync, readFileSync } from 'node:fs'
-import { OptionError } from '../../base/errors.js'
-import { plainText } from '../../base/units.js'
+import { OptionError } from './errors.js'
+import { plainText } from './units.js'
 
 /**
  * @typedef {object} NodeType

@@ -1,0 +1,220 @@
+// The search for a cache's least memory as a program: runs on servers of its own, each with the memory that the search asks for.
+import { join } from 'node:path'
+import { findMemory as kit } from '../answers/find/memory-report.js'
+import { memorySearch } from '../answers/find/memory-search.js'
+import { ExitCode } from '../base/errors.js'
+import { withUndo } from '../base/undo.js'
+import { bytes, plainData, several } from '../base/units.js'
+import { planOf } from '../loads/plan.js'
+import { writeFiles } from '../report/write-report.js'
+import { openResults } from '../result/files.js'
+import { judgedBy } from '../result/thresholds.js'
+import { drawnCurve } from '../run/cache-curve.js'
+import { startEmbedded } from '../servers/embedded.js'
+import { commandLineOf } from './again.js'
+import { thresholdCode } from './ending.js'
+import { judgedThresholds } from './find.js'
+import { runOf } from './run-here.js'
+import { screenOf } from './screen.js'
+
+/**
+ * @import { MemoryFound } from '../answers/find/memory-report.js'
+ * @import { Curve } from '../answers/find/memory-search.js'
+ * @import { memoryRequest } from './find-options.js'
+ * @import { Guidance } from './signals.js'
+ */
+/** @typedef {ReturnType<typeof memoryRequest>} Request */
+
+// What a server takes without a key, its clients' buffers included, until a run says it.
+const usualBase = 2.5e6
+const usualBytes = 200
+const leastBytes = 2e6
+const besideKeys = 1.1
+// With more than all keys take, none is evicted; tables double, and buffers come and go.
+const ample = 1.25
+
+/** A run with so much memory. @param {Request} request @param {{ memory: number, n: number, signal: AbortSignal }} trial */
+const played = async ({ settings, seed }, { memory, n, signal }) => {
+  const { cluster, shards, serverBin, serverConfig, policy = 'allkeys-lru' } = settings
+  const servers = cluster ? shards : 1
+  const started = await startEmbedded({
+    ...{ cluster, shards, replicas: 0, serverBin, stateDir: null, log: () => {} },
+    config: [
+      ...serverConfig,
+      ['maxmemory', String(Math.round(memory / servers))],
+      ['maxmemory-policy', policy],
+    ],
+  })
+  try {
+    const [{ host, port }] = started.endpoints
+    const own = {
+      host,
+      port,
+      password: started.access.password,
+      maxmemoryBytes: undefined,
+      policy: undefined,
+    }
+    return await runOf({ program: 'producer', settings: { ...settings, ...own, seed: seed + n } }, { signal })
+  } finally {
+    await started.close()
+  }
+}
+
+/** A run with one of these says nothing of its memory. */
+const spoils = new Set(['cache-swap', 'cache-limit', 'failed', 'uncertain'])
+// Less of the rate is another load.
+const leastOfRate = 0.8
+
+/** Why a run says nothing of its memory. @param {any} run @param {number} rate @returns {{ code: string, message: string } | undefined} */
+const faultOf = ({ warnings, rate: { achieved } }, rate) =>
+  warnings.find(
+    (/** @type {{ code: string }} */ { code }) =>
+      spoils.has(code) || (code === 'rate' && achieved < leastOfRate * rate),
+  )
+
+/** @param {any} run @param {readonly string[]} slos @param {number} memory @param {'first' | 'measure' | 'confirm'} phase @returns {MemoryFound['trials'][number]} */
+const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, memory, phase) => {
+  const checks = judgedBy(slos, { ...run, cache, latency_us: latency })
+  return {
+    ...{ phase, memory_bytes: memory, hit_pct: cache.hit_pct ?? 0, seconds: Math.round(s) },
+    ...{ hit_pct_low: cache.hit_pct_low, hit_pct_high: cache.hit_pct_high },
+    ...{ p99_us: latency?.intended?.p99 ?? null, source_per_s: cache.source_per_s },
+    ...{ evicted_per_s: cache.evicted_per_s, checks, passed: checks.every(({ passed }) => passed) },
+  }
+}
+
+/** @param {any} run @returns {Curve | null} */
+const curveIn = ({ miss_curve: curve }) => {
+  if (!curve) return null
+  let most = 0
+  const points = curve.points.map((/** @type {any} */ { memory_bytes: at, policy_pct, lru_pct }) => {
+    most = Math.max(most + 1e-3, policy_pct ?? lru_pct)
+    return [at, most]
+  })
+  return { points, ceiling: curve.ceiling_pct }
+}
+
+/** The memory with which the search begins. @param {Request} request @param {AbortSignal} stop */
+const startOf = async ({ settings, checks }, stop) => {
+  const plan = planOf(settings, {
+    ...{ agents: [1], masters: settings.cluster ? settings.shards : 1 },
+    ...{ cluster: settings.cluster, variant: null },
+  })
+  const curve = await drawnCurve(plan, { policy: settings.policy ?? 'allkeys-lru', stopNow: stop })
+  if (!curve) return null
+  const wanted = Math.max(
+    50,
+    ...checks.map(({ figure, limit }) => (figure.name === 'cache.hit_pct' ? limit : 50)),
+  )
+  const at = curve.points.find(({ policy_pct, lru_pct }) => (policy_pct ?? lru_pct) >= wanted)
+  return {
+    whole: curve.footprint_bytes,
+    start: (at?.memory_bytes ?? curve.footprint_bytes * 0.9) + usualBase,
+  }
+}
+
+/**
+ * Plays the runs of the search.
+ * @param {Request} request
+ * @param {AbortSignal} stop
+ * @param {(line: string) => void} say
+ */
+const searched = async (request, stop, say) => {
+  const { settings, slos, trials: count, checks } = request
+  say(`drawing requests for ${several(settings.quantity, 'key')}: where to begin`)
+  const begin = await startOf(request, stop)
+  const whole = begin?.whole ?? settings.quantity * usualBytes
+  /** @type {any[]} */
+  const runs = []
+  /** @type {MemoryFound['trials'][number][]} */
+  const trials = []
+  const search = memorySearch({
+    start: Math.max(leastBytes * besideKeys, begin?.start ?? whole / 2),
+    trials: count,
+    learn: () => {
+      const { cache, miss_curve: curve } = runs[0]
+      const base = (cache.memory_bytes ?? usualBase) - (cache.data_bytes ?? 0)
+      const least = Math.max(leastBytes, base * besideKeys)
+      const most = Math.max((curve?.footprint_bytes ?? whole + base) * ample, 2 * least)
+      return { curve: curveIn(runs[0]), least, most }
+    },
+  })
+  for (let step = search.next(); ; ) {
+    if (step.done) return { found: step.value, fault: null, runs, trials }
+    const { bytes: memory, phase } = step.value
+    const doing = phase === 'confirm' ? 'confirming' : 'measuring'
+    say(`${trials.length + 1} of ${count}: ${doing} with ${bytes(memory)}`)
+    const run = await played(request, { memory, n: runs.length, signal: stop })
+    if (stop.aborted) return { found: null, fault: null, runs, trials }
+    const trial = trialOf(run, slos, memory, phase)
+    runs.push(run)
+    trials.push(trial)
+    const fault = faultOf(run, Number(settings.rate))
+    if (fault) return { found: null, fault, runs, trials }
+    say(`hits ${trial.hit_pct.toFixed(2)} %${trial.passed ? '' : ': fails'}`)
+    step = search.next({
+      ...{ bytes: memory, hit_pct: trial.hit_pct },
+      checks: trial.checks.map((one, i) => ({ ...one, text: one.threshold, limit: checks[i].limit })),
+    })
+  }
+}
+
+/** @param {Awaited<ReturnType<typeof searched>>} search @returns {MemoryFound['warnings']} */
+const warningsOf = ({ found, fault, runs }) => {
+  const moving = runs.filter(({ cache }) => cache.is_moving).length
+  const all = [
+    fault && { code: fault.code, message: fault.message },
+    moving > runs.length / 3 && {
+      code: 'cache-moving',
+      message: `in ${moving} of ${several(runs.length, 'run')} the hits still moved: a longer --time warms the caches`,
+    },
+    found?.confirmed === false && {
+      code: 'not-held',
+      message: 'the run with the high end did not meet the limits: give more --time',
+    },
+  ]
+  return all.filter((one) => one !== null && one !== false)
+}
+
+const [stopped, unsteady] = /** @type {const} */ (['stopped', 'unsteady'])
+
+/** @param {Request} request @param {Guidance & { as: string }} guidance */
+export const findMemory = (request, { stop, redact, as }) =>
+  withUndo(async (undo) => {
+    const { settings, slos, thresholds } = request
+    const screen = screenOf(settings)
+    undo(screen.done)
+    const results = await openResults({
+      ...settings,
+      ...{ strategy: `find-${settings.strategy}`, epochMs: Date.now(), onWarning: screen.warn },
+      redact: redact.data,
+    })
+    undo(results.discard)
+    const started = new Date().toISOString()
+    const search = await searched(request, stop, screen.say)
+    const { found, runs, trials } = search
+    const { miss_curve: curve, versions = null } = runs[0] ?? {}
+    const { policy = 'allkeys-lru', cluster, shards } = settings
+    const answer = {
+      ...{ schema: /** @type {const} */ (1), kind: /** @type {const} */ ('find-memory') },
+      ...{ run: results.run, started, command_line: commandLineOf(as, process.argv), versions },
+      ...{ strategy: settings.strategy, policy, items: settings.quantity, rate: Number(settings.rate) },
+      ...{ servers: cluster ? shards : 1, objectives: slos },
+      state: found?.state ?? (stop.aborted ? stopped : unsteady),
+      find: found?.find ?? { low: null, middle: null, high: null },
+      ...{ binds: found?.binds ?? null, confirmed: found?.confirmed ?? null },
+      ...{ ceiling_pct: curve?.ceiling_pct ?? null, footprint_bytes: curve?.footprint_bytes ?? null },
+      ...{ curve: curve?.points ?? [], trials, warnings: warningsOf(search) },
+    }
+    const judged = judgedThresholds(thresholds, answer)
+    const document = plainData({ ...answer, sentence: kit.sentence(answer), thresholds: judged })
+    screen.done()
+    await writeFiles(results.folder, await kit.files(document))
+    await results.end()
+    const page = join(results.folder, 'find.html')
+    if (settings.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    else process.stdout.write(kit.text(document, { columns: process.stdout.columns, page }))
+    if (answer.state === 'stopped') return ExitCode.interrupted
+    if (answer.state === 'unsteady') return ExitCode.unclear
+    return answer.state === 'none' ? ExitCode.invalid : thresholdCode(judged)
+  })

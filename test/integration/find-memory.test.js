@@ -1,0 +1,62 @@
+// `millrace find --over memory` as a user starts it: an answer that holds, a limit that no memory meets, and lines that are refused.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { Ajv } from 'ajv'
+import { runCommand } from '../helpers/command-here.js'
+
+const schema = JSON.parse(readFileSync('docs/schemas/find-memory.schema.json', 'utf8'))
+const line =
+  'find cache-aside --keys 5k --popularity zipf:0.99 --value-size 1kB --connections 10 --pipeline 4 --over memory'
+
+/** @param {import('../helpers/servers.js').Scope} t @param {string} more */
+const searched = async (t, more) => {
+  const { code, stdout, stderr, folder } = await runCommand(t, `${line} ${more} --json`)
+  assert.ok(stdout, stderr)
+  const found = JSON.parse(stdout)
+  const ajv = new Ajv({ allowUnionTypes: true })
+  assert.ok(ajv.validate(schema, JSON.parse(stdout)), ajv.errorsText())
+  return { code, found, stderr, folder }
+}
+
+describe('the least memory of a cache', { concurrency: 1 }, () => {
+  test('is found, with runs on both sides', async (t) => {
+    const { code, found, stderr } = await searched(t, '--rate 2k --slo hit_rate>80% --time 60s')
+    assert.equal(code, 0, stderr)
+    const { low, middle, high } = found.find
+    assert.ok(low <= middle && middle <= high && high / low < 1.6, JSON.stringify(found.find))
+    assert.ok(low > 2e6 && high < 9e6)
+    assert.equal(found.trials.length, 9)
+    assert.ok(found.trials.some((/** @type {any} */ { passed }) => passed))
+    assert.match(found.sentence, /^[\d.]+ MB \(95 % sure between .*\): less fails hit_rate>80%$/)
+  })
+
+  test('no memory meets a limit above the most that can be hits', async (t) => {
+    const { code, found } = await searched(t, '--rate 1k --ttl 1s --slo hit_rate>99% --time 60s')
+    assert.equal(code, 4)
+    assert.equal(found.state, 'none')
+    assert.equal(found.trials.length, 1)
+    assert.match(found.sentence, /^no memory meets hit_rate>99%: with room for all keys .* are hits at most/)
+  })
+
+  for (const [more, words] of [
+    ['--slo hit_rate>80%', /^--rate is missing/],
+    ['--rate 1k --slo hit_rate>80% --host 10.0.0.1', /^--host does not go with --over memory/],
+    ['--rate 1k --slo hit_rate>80% --policy noeviction', /^--policy noeviction: a cache that may not evict/],
+    ['--rate 1k --slo hit_rate>80', /the limit has no unit/],
+    ['--rate 1k', /^--slo is missing/],
+  ])
+    test(`refused: ${more}`, async (t) => {
+      const { code, stderr } = await runCommand(t, `${line} ${more}`)
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /** @type {RegExp} */ (words))
+      assert.equal(stderr.trim().split('\n').length, 1)
+    })
+
+  test('what is no cache, and a rate without --over memory', async (t) => {
+    const other = await runCommand(t, 'find list --over memory --rate 1k --slo hit_rate>80%')
+    assert.match(other.stderr, /^--over memory: list: no cache/)
+    const rated = await runCommand(t, 'find list --rate 1k --slo latency.p99<5ms')
+    assert.match(rated.stderr, /^--rate belongs to --over memory/)
+  })
+})
