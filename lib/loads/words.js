@@ -75,6 +75,10 @@ export const othersWords = ({ server, plan }) => {
   return `${who} at work: ${what}`
 }
 
+/** What an item cost the masters, where others were at work on the replicas alone: what of those is replication is not known. @param {WriteRun['server']} server */
+export const mastersOnly = ({ foreign_calls: others, masters_cpu_us_per_item_net: net }) =>
+  others?.on === 'replicas' && typeof net === 'number' ? net : null
+
 /** Why a run of writers counts. @param {WriteRun} run */
 export const goodOfWriters = (run) => {
   const others = othersWords(run)

@@ -11,7 +11,7 @@ import { ownWorkIn } from '../workloads/index.js'
 import { adviceOf } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { namesOfKind } from './names.js'
-import { othersWords } from './words.js'
+import { mastersOnly, othersWords } from './words.js'
 
 /**
  * @import { Readers } from './fleet-reasons.js'
@@ -265,6 +265,14 @@ const inFlightOf = ({ plan, rate: { nominal } }) =>
 const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
   gaps && sampledS !== undefined && measuredS > 0 ? 1 - sampledS / measuredS : 0
 
+/** @param {Evidence['server']} server */
+const unknownPart = (server) => {
+  const onMasters = mastersOnly(server)
+  return onMasters === null
+    ? "their part of the servers' CPU and network is not known, and is in what an item cost"
+    : `how much of the replicas' CPU is replication is not known: without it an item cost ${micros(onMasters)}, on the masters`
+}
+
 /** @type {Reason} */
 const observations = (run) => {
   const { server, nodes } = run
@@ -292,10 +300,9 @@ const observations = (run) => {
     [isOfConsumers ? 'consumers' : 'foreign-load']:
       others &&
       !(run.readers && isOfConsumers) &&
-      note(
-        `${othersWords(/** @type {any} */ (run))}; their part of the servers' CPU and network is not known, and is in what an item cost`,
-      ),
+      note(`${othersWords(/** @type {any} */ (run))}; ${unknownPart(server)}`),
     'idle-cost':
+      typeof server.cpu_us_per_item_net === 'number' &&
       (server.fixed_cpu_share ?? 0) > limits.fixedShare &&
       note(
         `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,

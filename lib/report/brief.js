@@ -4,7 +4,7 @@
 import { bytes, count, micros, percent, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
-import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'
+import { mastersOnly, othersWords, storedUnitOf, unitOf } from '../loads/words.js'
 import { clientLimit, isMachineFull } from '../measures/client-limit.js'
 import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
@@ -99,7 +99,11 @@ const cpuWords = ({ server, plan }, unit) => {
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net } = server
   if (typeof gross !== 'number') return ''
   const others = othersWords({ server, plan })
-  if (others) return `${micros(gross)} per ${unit} with all; ${others}`
+  const onMasters = mastersOnly(server)
+  if (others)
+    return onMasters === null
+      ? `${micros(gross)} per ${unit} with all; ${others}`
+      : `${micros(onMasters)} per ${unit} on the masters, idle excluded; ${others}`
   if (typeof net !== 'number')
     return `${withinWords(gross, server.cpu_us_per_item_uncertainty)} per ${unit}, idle included`
   return `${withinWords(net, server.cpu_us_per_item_net_uncertainty)} per ${unit}, idle excluded`

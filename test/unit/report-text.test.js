@@ -348,6 +348,35 @@ test('cores that were all busy are a limit, even where neither a thread nor a se
   assert.equal(limitOf(97), 'none at this rate; load generator 7.1 % busy')
 })
 
+test('others on the replicas alone leave the cost of the masters, and what of the replicas is replication is not known', () => {
+  const { server } = sampleParts()
+  const others = { command: 'get', calls: 30_000, calls_per_s: 3000, cpu_share_most: 0.4 }
+  const shown = (/** @type {'masters' | 'replicas'} */ on) =>
+    runText(
+      resultDocument(
+        sampleParts({
+          server: {
+            ...server,
+            ...{
+              foreign_calls: { ...others, on },
+              cpu_us_per_item_net: null,
+              masters_cpu_us_per_item_net: 3.14,
+            },
+          },
+        }),
+      ),
+      { columns: 200 },
+    )
+  assert.match(
+    shown('replicas'),
+    /server CPU +3\.14 µs per item on the masters, idle excluded; others were at work: 3,000 GET\/s on the replicas/,
+  )
+  assert.match(
+    shown('masters'),
+    /server CPU +4\.81 µs per item with all; others were at work: 3,000 GET\/s on the masters/,
+  )
+})
+
 test('what of a latency is the load generator sending late is told apart, and which of both a threshold judges', () => {
   const late = sampleParts({ ticks: { count: 60, late: 3, lateness_us: { p50: 4000, p99: 4110 } } })
   assert.match(runText(resultDocument(late)), /latency +p50 8\.12 .* max 61\.2 ms, sent 4\.00 ms late\n/)
