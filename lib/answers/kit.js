@@ -108,7 +108,9 @@ export const answer = ({ kind, file = kind, schema, verdict = nothing, charts = 
   const sections = (one) => {
     const { title, question, short, sentence, ...found } = verdict(one)
     return {
-      ...{ title, question, verdict: { ...found, sentence: short ?? sentence } },
+      title,
+      question,
+      verdict: { ...found, sentence: short ?? sentence },
       highlights: Object.entries(highlights?.(one) ?? {}).flatMap(([label, text]) =>
         text ? [{ label, text }] : [],
       ),
@@ -118,7 +120,9 @@ export const answer = ({ kind, file = kind, schema, verdict = nothing, charts = 
     }
   }
   return {
-    ...{ kind, schema, sections },
+    kind,
+    schema,
+    sections,
     sentence: (/** @type {A} */ one) => verdict(one).sentence,
 
     /** @param {A} one @param {{ columns?: number, page?: string }} [layout] */
@@ -160,6 +164,7 @@ export const answer = ({ kind, file = kind, schema, verdict = nothing, charts = 
 /** The schema of an answer. @template {string} const K @template {Record<string, any>} const P @param {K} kind @param {P} properties */
 export const answerSchema = (kind, properties) =>
   document(`${kind}.json: the answer of millrace ${kind}`, {
-    ...{ schema: just(1), kind: just(kind) },
+    schema: just(1),
+    kind: just(kind),
     ...properties,
   })

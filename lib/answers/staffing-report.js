@@ -137,7 +137,10 @@ const simulatedSentences = ({ simulated, node, any, nodes, unit }) => {
 export const staffing = answer({
   kind: 'staff',
   verdict: (/** @type {StaffingAnswer} */ one) => ({
-    ...{ title: '', question: '', word: '', good: true },
+    title: '',
+    question: '',
+    word: '',
+    good: true,
     sentence: loadWords(one),
   }),
   prose: (one) => [sentences(one), warnings(one), measuredSentences(one), simulatedSentences(one)],

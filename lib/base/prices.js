@@ -53,7 +53,10 @@ export const pricesOf = (region) => {
       ...serverless,
       engines: serverless.engines.map(
         (/** @type {[string, number, number, number]} */ [engine, millionEcpu, gbHour, leastGb]) => ({
-          ...{ engine, millionEcpu, gbHour, leastGb },
+          engine,
+          millionEcpu,
+          gbHour,
+          leastGb,
         }),
       ),
     },

@@ -87,8 +87,14 @@ const serversOf = (settings, { address, access, kind }) => {
   const { tls, tlsInsecure, caFile, certFile, keyFile } = settings
   const { iam, iamCache } = settings
   const named = {
-    ...{ SENTINEL: sentinel, USERNAME: username, DB: db, CA: caFile, CERT: certFile, KEY: keyFile },
-    ...{ IAM: iam, IAM_CACHE: iamCache },
+    SENTINEL: sentinel,
+    USERNAME: username,
+    DB: db,
+    CA: caFile,
+    CERT: certFile,
+    KEY: keyFile,
+    IAM: iam,
+    IAM_CACHE: iamCache,
   }
   const flags = { CLUSTER: kind === 'cluster', TLS: tls, TLS_INSECURE: tlsInsecure }
   const all = { HOST: host, PORT: port, ...named, ...flags }

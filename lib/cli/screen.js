@@ -43,7 +43,8 @@ export const screenOf = (
   let view = null
   const log = logTo({
     level: quiet && form !== 'json' && logLevel === 'info' ? 'warn' : logLevel,
-    ...{ log: form, color },
+    log: form,
+    color,
     // A log line is printed above the live line.
     stream: {
       write(text) {
@@ -58,7 +59,8 @@ export const screenOf = (
       : liveView({
           stream: stderr,
           log: (fields, line) => (form === 'json' ? log.info(fields, 'running') : log.info(line)),
-          ...{ isTTY, color },
+          isTTY,
+          color,
         })
   /** @type {Warning[]} */
   const warnings = []

@@ -87,7 +87,8 @@ const lossesOf = ({ lost, duplicates, examples, produced }, promises, replies) =
 })
 
 export const accounted = section('jobs', jobs, {
-  ...{ isNeeded: true, empty: null },
+  isNeeded: true,
+  empty: null,
   metrics: {
     'jobs.account.produced': metric('jobs produced', 'count', 'neither'),
     'jobs.account.queued': metric('jobs still queued', 'count'),

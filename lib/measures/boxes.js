@@ -22,8 +22,11 @@ export const fleet = section(
     control: S.text,
     boxes: S.list(
       S.object({
-        ...{ ...box, writers: S.list(S.whole), ...S.each(['offered', 'acked'], S.number) },
-        ...{ achieved: S.maybe(S.figure), latency_us: S.maybe(someTimes) },
+        ...box,
+        writers: S.list(S.whole),
+        ...S.each(['offered', 'acked'], S.number),
+        achieved: S.maybe(S.figure),
+        latency_us: S.maybe(someTimes),
       }),
     ),
     start: S.object(S.each(['clock_skew_ms', 'loop_skew_ms'], S.number)),
@@ -60,8 +63,11 @@ export const readersOf = (counted, measures) => {
       client: S.maybe(own.client),
       boxes: S.list(
         S.object({
-          ...{ ...box, readers: S.list(S.whole), ...S.each([counted, 'items'], S.number) },
-          ...{ items_per_s: S.maybe(S.figure), duration_ms: S.maybe(someTimes) },
+          ...box,
+          readers: S.list(S.whole),
+          ...S.each([counted, 'items'], S.number),
+          items_per_s: S.maybe(S.figure),
+          duration_ms: S.maybe(someTimes),
         }),
       ),
     }),

@@ -139,7 +139,10 @@ const shape = S.object({
   ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
   ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
   ...S.each(['data_bytes', 'keys', 'fragmentation', 'eviction_pct'], S.figure),
-  ...{ policy: S.note, limit_changed: S.flag, hit_latency_us: times, miss_latency_us: times },
+  policy: S.note,
+  limit_changed: S.flag,
+  hit_latency_us: times,
+  miss_latency_us: times,
 })
 
 /** @param {any} found */
@@ -241,7 +244,8 @@ export const cacheSection = section('cache', shape, {
 
 const share = S.object({ ...S.each(['memory_bytes', 'lru_pct'], S.number), policy_pct: S.figure })
 const curve = S.object({
-  ...{ policy: S.text, points: S.list(share) },
+  policy: S.text,
+  points: S.list(share),
   needs: S.list(S.object({ hit_pct: S.number, memory_bytes: S.figure })),
   ...S.each(['ceiling_pct', 'footprint_bytes', 'sampled_keys', 'sampled_part'], S.number),
   ...S.each(['predicted_pct', 'maxmemory_samples', 'lfu_log_factor', 'lfu_decay_min'], S.figure),
@@ -268,9 +272,12 @@ export const cache = measure({
   of: ['writers'],
   record: {
     ...Object.fromEntries(added.map((name) => [`cache.${name}`, amount('count')])),
-    ...{ 'cache.at_once': worst('count'), 'cache.stampede': worst('count') },
-    ...{ 'cache.moments': counts(), 'cache.deciles': counts() },
-    ...{ hit_us: timesField(), miss_us: timesField() },
+    'cache.at_once': worst('count'),
+    'cache.stampede': worst('count'),
+    'cache.moments': counts(),
+    'cache.deciles': counts(),
+    hit_us: timesField(),
+    miss_us: timesField(),
   },
   by: 'each',
   applies: ({ cache: of }) => Boolean(of),
@@ -293,13 +300,12 @@ export const cache = measure({
         whole.miss += misses
         const found = {
           ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
-          ...{ 'cache.at_once': seen.atOnce, 'cache.stampede': seen.stampede },
+          'cache.at_once': seen.atOnce,
+          'cache.stampede': seen.stampede,
           ...momentsOf(hits, hits + misses, elapsed() / 1000),
-          ...{
-            'cache.deciles': deciles.take(),
-            hit_us: hitTimes.endSecond(),
-            miss_us: missTimes.endSecond(),
-          },
+          'cache.deciles': deciles.take(),
+          hit_us: hitTimes.endSecond(),
+          miss_us: missTimes.endSecond(),
         }
         Object.assign(seen, none)
         return found

@@ -6,7 +6,9 @@ import { section } from './section.js'
 /** @import { Run } from './section.js' */
 
 const node = S.object({
-  ...{ id: S.text, kind: S.oneOf('node', 'serverless'), address: S.nullable(S.text) },
+  id: S.text,
+  kind: S.oneOf('node', 'serverless'),
+  address: S.nullable(S.text),
   role: S.oneOf('master', 'replica', null),
   means: S.byName(S.number),
   points: S.byName(
@@ -15,7 +17,12 @@ const node = S.object({
 })
 
 const shape = S.object({
-  ...{ region: S.text, period_s: S.number, from: S.text, to: S.text, settled: S.flag, read_at: S.text },
+  region: S.text,
+  period_s: S.number,
+  from: S.text,
+  to: S.text,
+  settled: S.flag,
+  read_at: S.text,
   nodes: S.list(node),
   notes: S.list(S.text),
 })

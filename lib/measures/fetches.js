@@ -102,7 +102,9 @@ export const fetches = measure({
         const nowMs = clock()
         const found = {
           ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, all[name]])),
-          ...{ duration_us: duration.endSecond(), ids_us: ids.endSecond(), values_us: values.endSecond() },
+          duration_us: duration.endSecond(),
+          ids_us: ids.endSecond(),
+          values_us: values.endSecond(),
           freshness_us: ages.endSecond(),
           ...(last && { numbers: last, 'reading.numbers': numbers, 'reading.sizes': sizes }),
           ...(all.failed > 0 && { 'reading.failed_by': failed_by }),
@@ -345,7 +347,9 @@ export const reading = {
   box({ fetches: { count: done, items } }, end, spanS) {
     const { p50 = null, p99 = null } = end?.duration_ms ?? {}
     return {
-      ...{ fetches: done, items, items_per_s: spanS > 0 ? items / spanS : null },
+      fetches: done,
+      items,
+      items_per_s: spanS > 0 ? items / spanS : null,
       duration_ms: { p50, p99 },
     }
   },

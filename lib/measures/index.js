@@ -377,7 +377,8 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
       sections: summaryOf(
         {
           ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside ?? [], record),
-          ...{ ...known, plan },
+          ...known,
+          plan,
         },
         wanted,
       ),

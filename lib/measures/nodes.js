@@ -66,10 +66,14 @@ const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
     rate == null ? null : (rate * row.over_ms) / scale
   const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
   return {
-    ...{ engine_cpu_s: scaled(engine_cpu_pct, 1e5), cpu_s: scaled(cpu_pct, 1e5) },
+    engine_cpu_s: scaled(engine_cpu_pct, 1e5),
+    cpu_s: scaled(cpu_pct, 1e5),
     calls: scaled(commands_per_s, 1000),
     ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
-    ...{ address, shard, role, at_ms },
+    address,
+    shard,
+    role,
+    at_ms,
     ...Object.fromEntries(gauges.flatMap((name) => (row[name] == null ? [] : [[name, row[name]]]))),
     ...(typeof memory_bytes === 'number' && { memory_bytes }),
     ...(cpu_upper_bound && { cpu_upper_bound }),
@@ -89,7 +93,8 @@ const nodesShape = S.list(
     ...S.each(['address', 'role'], S.text),
     shard: S.maybe(S.number),
     ...S.each(['engine_cpu_pct', 'cpu_pct', 'commands_per_s', 'memory_bytes', 'gaps'], S.maybe(S.figure)),
-    ...{ sampled_s: S.maybe(S.number), cpu_upper_bound: S.maybe(S.flag) },
+    sampled_s: S.maybe(S.number),
+    cpu_upper_bound: S.maybe(S.flag),
   }),
 )
 
@@ -185,7 +190,9 @@ export const nodesIn = (folded, stretch = 1) => {
   const all = Object.values(byAddress.acrossSources(null, folded))
   const longestMs = Math.max(0, ...all.map((/** @type {any} */ { over_ms: overMs }) => overMs ?? 0))
   return all.map(({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
-    ...{ address, shard, role },
+    address,
+    shard,
+    role,
     engine_cpu_pct: per(sum.engine_cpu_s, overMs, 1e5 * stretch),
     cpu_pct: per(sum.cpu_s, overMs, 1e5 * stretch),
     commands_per_s: per(sum.calls, overMs, 1000 * stretch),

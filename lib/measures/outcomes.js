@@ -12,7 +12,8 @@ export const items = section(
     failed_by: S.byName(S.number),
   }),
   {
-    ...{ isNeeded: true, empty: null },
+    isNeeded: true,
+    empty: null,
     metrics: {
       'items.failed': metric('items failed', 'count'),
       'items.uncertain': metric('items uncertain', 'count'),
@@ -26,7 +27,8 @@ export const commands = section(
   'commands',
   S.object({ ...S.each(['sent', 'repeated'], S.maybe(S.number)), errors_by: S.maybe(S.byName(S.number)) }),
   {
-    ...{ isNeeded: true, empty: null },
+    isNeeded: true,
+    empty: null,
     metrics: { 'commands.repeated': metric('commands retried', 'count') },
   },
 )

@@ -7,8 +7,13 @@ import { section } from './section.js'
 /** @import { Shaped } from '../base/shape-types.js' */
 
 const pass = S.object({
-  ...{ name: S.text, operations: S.number, duration_s: S.number, rate: S.number },
-  ...{ server_cpu_us: S.figure, memory_bytes: S.figure, counts: S.byName(S.number) },
+  name: S.text,
+  operations: S.number,
+  duration_s: S.number,
+  rate: S.number,
+  server_cpu_us: S.figure,
+  memory_bytes: S.figure,
+  counts: S.byName(S.number),
 })
 
 /** @typedef {Shaped<typeof pass>} Pass */

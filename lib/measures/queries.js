@@ -13,7 +13,9 @@ import { note } from './warnings.js'
 const shareOf = (part, whole) => (whole > 0 ? (part / whole) * 100 : null)
 
 const loaded = S.object({
-  ...{ keys: S.number, seconds: S.number, indexes: S.maybe(S.number) },
+  keys: S.number,
+  seconds: S.number,
+  indexes: S.maybe(S.number),
   index_when: S.maybe(S.oneOf('before', 'after')),
   ...S.each(['data_bytes', 'index_seconds', 'index_bytes'], S.maybe(S.figure)),
 })
@@ -91,11 +93,13 @@ export const queries = section('queries', checked, {
     'queries.selectivity': metric('share of documents that match', 'ratio', 'neither'),
     'queries.busy_pct': {
       ...metric('queries that failed: BUSY', 'pct'),
-      ...{ axis: '% of queries', value: ({ busy }, { items }) => shareOf(busy, items.offered) },
+      axis: '% of queries',
+      value: ({ busy }, { items }) => shareOf(busy, items.offered),
     },
     'queries.timeout_pct': {
       ...metric('queries that failed: timeout', 'pct'),
-      ...{ axis: '% of queries', value: ({ timeout }, { items }) => shareOf(timeout, items.offered) },
+      axis: '% of queries',
+      value: ({ timeout }, { items }) => shareOf(timeout, items.offered),
     },
   },
   rows: (own, { items }) => ({
@@ -174,14 +178,13 @@ export const documents = section(
       'documents.conflicts': metric('transactions not executed', 'count'),
       'documents.lost_pct': {
         ...metric('updates lost', 'pct'),
-        ...{
-          axis: '% of updates',
-          value: ({ lost, updates }) => (lost == null ? null : shareOf(lost, updates)),
-        },
+        axis: '% of updates',
+        value: ({ lost, updates }) => (lost == null ? null : shareOf(lost, updates)),
       },
       'documents.conflicts_pct': {
         ...metric('conflicts per update', 'pct'),
-        ...{ axis: '% of updates', value: ({ conflicts, updates }) => shareOf(conflicts, updates) },
+        axis: '% of updates',
+        value: ({ conflicts, updates }) => shareOf(conflicts, updates),
       },
     },
     rows: ({ updates, uncertain, survived, lost, conflicts }) => {

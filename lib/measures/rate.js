@@ -6,7 +6,8 @@ import { section } from './section.js'
 const shape = S.object(S.each(['nominal', 'achieved', 'items', 'value_bytes'], S.maybe(S.figure)))
 
 export const rate = section('rate', shape, {
-  ...{ isNeeded: true, empty: { nominal: null, achieved: null } },
+  isNeeded: true,
+  empty: { nominal: null, achieved: null },
   metrics: {
     'rate.nominal': metric('target rate', 'rate', 'neither'),
     'rate.achieved': metric('rate achieved', 'rate', 'more'),

@@ -87,7 +87,8 @@ export const replies = measure({
     { ...counter('replies_total', 'replies of an own model, by its names', 'replies.counts'), by: 'reply' },
     ...['sum', 'count'].map((of) => ({
       ...counter(`reply_number_${of}`, `numbers in replies of an own model: their ${of}`, 'replies.numbers'),
-      ...{ by: 'reply', of },
+      by: 'reply',
+      of,
     })),
   ],
   answers: { brief: (run) => rowsOf(run).slice(0, 1), beside: rowsOf },

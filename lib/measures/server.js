@@ -11,8 +11,11 @@ export const grossCost = 'server.cpu_us_per_item'
 export const commandsShape = S.byName(S.object(S.each(['calls', 'usec'], S.number)))
 
 const foreign = S.object({
-  ...{ command: S.text, calls: S.number, by: S.maybe(S.oneOf('consumers')) },
-  ...{ calls_per_s: S.maybe(S.number), on: S.maybe(S.oneOf('masters', 'replicas')) },
+  command: S.text,
+  calls: S.number,
+  by: S.maybe(S.oneOf('consumers')),
+  calls_per_s: S.maybe(S.number),
+  on: S.maybe(S.oneOf('masters', 'replicas')),
   cpu_share_most: S.maybe(S.number),
 })
 const idle = S.object({ ...S.each(['cpu_pct', 'uncertainty_pct'], S.number), by_node: S.byName(S.number) })
@@ -34,7 +37,8 @@ const empty = Object.fromEntries(Object.keys(shape.properties).map((name) => [na
 
 /** Of a run of writers. */
 export const server = section('server', shape, {
-  ...{ isNeeded: true, empty },
+  isNeeded: true,
+  empty,
   metrics: {
     [netCost]: metric('server CPU per item, net of the idle cost', 'us'),
     [`${netCost}_uncertainty`]: metric('half of the 95 % interval of the server CPU per item', 'us'),

@@ -20,7 +20,8 @@ export const ticksSection = section(
   'ticks',
   S.object({ count: S.number, late: S.maybe(S.figure), lateness_us: someTimes }),
   {
-    ...{ isNeeded: true, empty: { count: 0, late: null } },
+    isNeeded: true,
+    empty: { count: 0, late: null },
     metrics: { 'ticks.late': metric('ticks late', 'count') },
   },
 )

@@ -90,7 +90,8 @@ const limits = ({ busy_share: busy, count: n }, { client, plan: { work }, backlo
 }
 
 export const working = section('workers', all, {
-  ...{ isNeeded: true, empty: null },
+  isNeeded: true,
+  empty: null,
   metrics: {
     'workers.count': metric('workers', 'count', 'neither'),
     'workers.busy_share': metric('time with jobs in hand', 'ratio', 'neither'),

@@ -139,7 +139,9 @@ export const serverCosts = ({ stored, totals, idle, memory, ...known }) => {
     // A run that stored nothing has no costs per item.
     costed: { items: stored === 0 ? 0 : all, idle, others },
     server: {
-      ...{ share, ...memory, evicted },
+      share,
+      ...memory,
+      evicted,
       commands: Object.fromEntries(names),
     },
   }

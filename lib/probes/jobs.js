@@ -59,8 +59,17 @@ export const jobsOf = () => {
     /** @param {Standing} standing @returns {Account} */
     account: ({ acked, others, queued, taken, passed, doubt }) => {
       const account = {
-        ...{ produced: 0, done: 0, done_elsewhere: 0, queued: 0, in_flight: 0, passed: 0, lost: 0 },
-        ...{ unknown: 0, unacknowledged: 0, unconfirmed: 0, duplicates: counts.duplicates },
+        produced: 0,
+        done: 0,
+        done_elsewhere: 0,
+        queued: 0,
+        in_flight: 0,
+        passed: 0,
+        lost: 0,
+        unknown: 0,
+        unacknowledged: 0,
+        unconfirmed: 0,
+        duplicates: counts.duplicates,
         examples: /** @type {string[]} */ ([]),
       }
       const makers = new Set([acked, ...others, queued, taken].flatMap(Object.keys).concat([...done.keys()]))

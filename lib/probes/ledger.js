@@ -128,8 +128,15 @@ export const ledgerOf = ({ agents, once = false }) => {
      */
     open({ agent, first, count, measured: counts }, onClosed = null) {
       const account = {
-        ...{ agent, first, count, measured: counts, onClosed },
-        ...{ open: 1, acked: 0, worst: null, causes: null },
+        agent,
+        first,
+        count,
+        measured: counts,
+        onClosed,
+        open: 1,
+        acked: 0,
+        worst: null,
+        causes: null,
       }
       add(account, 'offered', count)
       ranges?.opened(account)

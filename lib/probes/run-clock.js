@@ -101,7 +101,10 @@ export const watchedClocks = async ({
  */
 export const clockOf = async ({ target, allow, warn, steady }) => {
   const clocks = await watchedClocks({
-    ...{ target, warn, steady, isOwnWatched: true },
+    target,
+    warn,
+    steady,
+    isOwnWatched: true,
     servers: () => target.topology.masters,
     effect: 'items may have been removed too early or too late',
   })

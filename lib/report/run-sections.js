@@ -262,7 +262,9 @@ const verdictOf = (run) => {
   const broken = run.valid ? brokenLimit(run) : undefined
   if (broken)
     return {
-      ...{ good: false, isQuotable: true, word: broken.value === null ? 'Cannot tell' : 'Failed' },
+      good: false,
+      isQuotable: true,
+      word: broken.value === null ? 'Cannot tell' : 'Failed',
       sentence: `${broken.threshold}, measured ${measuredWords(run)(broken)}`,
     }
   return {

@@ -115,7 +115,10 @@ const writtenIn = ({ plan }, lines) => {
   const { rate = document.rate, writers = null } = window?.document ?? {}
   return {
     commands: { errors_by: {}, repeated_by: {} },
-    ...{ measuredS, warmUpS, rate, writers },
+    measuredS,
+    warmUpS,
+    rate,
+    writers,
     server: { share: 1 },
     items: {
       ...noItems,

@@ -73,7 +73,10 @@ export const isOfReaders = (name) => ofConsumers.has(bare(name))
 /** @param {Row} row @returns {MeasureRow} */
 const measureOf = ([name, title, unit, better, value, axis = unitWords[unit]]) =>
   Object.freeze({
-    ...{ name, title, unit, better },
+    name,
+    title,
+    unit,
+    better,
     axis: `${title}, ${axis}`,
     value: value ?? ((/** @type {Document} */ document) => at(name, document)),
   })

@@ -202,8 +202,10 @@ export const windowOf = (runs, window) => {
     ...measured,
     ticks: { ...first.document.ticks, ...measured.ticks }, // they are counted over whole runs only
     server: {
-      ...{ ...first.document.server, ...measured.server },
-      ...{ share: 1, commands: commandsOver(first.document, sum) },
+      ...first.document.server,
+      ...measured.server,
+      share: 1,
+      commands: commandsOver(first.document, sum),
     },
     nodes: ownWindows ? first.document.nodes : nodesIn(sum.nodes, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {

@@ -72,16 +72,26 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...a
     : (about.overhead ?? usualOverhead)
   const requests = {
     items: {
-      ...{ order, shift, churn, quantity, count: quantity, seed },
-      ...{ valueBytes, valueSizes, ttlS, ttlLeastS },
+      order,
+      shift,
+      churn,
+      quantity,
+      count: quantity,
+      seed,
+      valueBytes,
+      valueSizes,
+      ttlS,
+      ttlLeastS,
     },
-    ...{ expires: clients.expires, writes, reads, batch: cache.batch, clients: clients.connections },
-    ...{
-      dueMs,
-      count: offered,
-      from: Math.floor(offered * (fromMs / endMs)),
-      filled: clients.fill === 'none' ? null : (policy ?? ''),
-    },
+    expires: clients.expires,
+    writes,
+    reads,
+    batch: cache.batch,
+    clients: clients.connections,
+    dueMs,
+    count: offered,
+    from: Math.floor(offered * (fromMs / endMs)),
+    filled: clients.fill === 'none' ? null : (policy ?? ''),
   }
   const evicts = policy !== null && policy !== 'noeviction'
   const sample = sampled(requests, { overhead: Math.max(0, overhead) })
@@ -103,13 +113,11 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...a
       const least = leastFor(shareAt, hit_pct, footprint_bytes)
       return { hit_pct, memory_bytes: least === null ? null : least + besides }
     }),
-    ...{
-      ceiling_pct,
-      footprint_bytes: footprint_bytes + besides,
-      predicted_pct: here,
-      sampled_keys,
-      sampled_part,
-    },
+    ceiling_pct,
+    footprint_bytes: footprint_bytes + besides,
+    predicted_pct: here,
+    sampled_keys,
+    sampled_part,
   }
 }
 
@@ -153,7 +161,11 @@ export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) 
 /** The curve, by a thread of its own; null: there is none. @param {About} about @param {AbortSignal} stopNow @returns {Promise<ReturnType<typeof curveOf>>} */
 export const curveAside = async (about, stopNow) => {
   const worker = new Worker(new URL('cache-curve-thread.js', import.meta.url), {
-    ...{ workerData: about, env: {}, argv: [], execArgv: [], name: 'miss-curve' },
+    workerData: about,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'miss-curve',
   })
   const stop = () => worker.terminate()
   stopNow.addEventListener('abort', stop)

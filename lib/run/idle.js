@@ -100,7 +100,9 @@ export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say,
     return sampler.sample()
   }
   return idleCost({
-    ...{ sample, sleep, lengthMs: sampleMs(asked === 'always' ? null : lengthMs(plan)) },
+    sample,
+    sleep,
+    lengthMs: sampleMs(asked === 'always' ? null : lengthMs(plan)),
     disturbed: disturbedBy({ strategy, otherWriters }),
     others: othersBeside({ plan, strategy }),
   })

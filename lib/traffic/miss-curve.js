@@ -164,7 +164,8 @@ export const sampled = (requests, { overhead, ...most }) => {
     bytes,
     ttlMs: Float64Array.from(numbers, (n) => (expires ? lifetime(n) * 1000 : 0)),
     filled: Array.from({ length: fillers }, (_, i) => fillers - 1 - i),
-    ...{ rate: below / words, asked },
+    rate: below / words,
+    asked,
     hashes: Float64Array.from(numbers, hashOf),
   }
 }
@@ -346,7 +347,12 @@ export const missCurve = (sample, eviction) => {
     return { data_bytes: at, lru_pct: lruAt(at), policy_pct: policyAt(at) }
   })
   return {
-    ...{ points, lruAt, policyAt, ceiling_pct: lruAt(Number.MAX_VALUE), footprint_bytes: footprint },
-    ...{ sampled_keys: sample.keys, sampled_part: rate },
+    points,
+    lruAt,
+    policyAt,
+    ceiling_pct: lruAt(Number.MAX_VALUE),
+    footprint_bytes: footprint,
+    sampled_keys: sample.keys,
+    sampled_part: rate,
   }
 }

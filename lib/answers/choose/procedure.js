@@ -90,7 +90,13 @@ const racing = (count, effect, plan) => {
       return best === null || (against(best, i)?.change ?? 0) < 0 ? i : best
     }, null)
   return {
-    ...{ all, costs, lost, places, left, against, lowest },
+    all,
+    costs,
+    lost,
+    places,
+    left,
+    against,
+    lowest,
     /** Whether all of these cost the same. @param {readonly number[]} some */
     areSame: (some) => some.every((i) => some.every((j) => i >= j || against(i, j)?.verdict === 'same')),
     leaveWorse() {

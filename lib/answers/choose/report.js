@@ -60,7 +60,11 @@ const schema = answerSchema('choose', {
     S.object({
       found: S.list(
         S.object({
-          ...{ other: S.text, rate: S.number, items: S.number, cheaper_above: S.text, cheaper_below: S.text },
+          other: S.text,
+          rate: S.number,
+          items: S.number,
+          cheaper_above: S.text,
+          cheaper_below: S.text,
         }),
       ),
       unknown: S.list(S.text),
@@ -182,13 +186,16 @@ const stateWords = { best: 'Best', same: 'No difference', unclear: 'Cannot tell'
 const name = ['candidate', (one) => plainText(one.name)]
 
 export const choose = answer({
-  ...{ kind: 'choose', schema, charts: [{ ...choosePareto, wide: true }] },
+  kind: 'choose',
+  schema,
+  charts: [{ ...choosePareto, wide: true }],
   verdict: (/** @type {Chosen} */ one) => ({
     title: one.chosen === null ? 'No choice' : `Choice: ${plainText(one.chosen)}`,
     question: `Which of ${several(one.candidates.length, 'candidate')} costs least? ${askedWords(one)}.`,
     good: one.state === 'best' || one.state === 'same',
     neutral: one.state === 'unclear',
-    ...{ word: stateWords[one.state], sentence: `${chooseSentence(one)}.` },
+    word: stateWords[one.state],
+    sentence: `${chooseSentence(one)}.`,
   }),
   highlights: ({ chosen, candidates: [first] }) =>
     Object.fromEntries(

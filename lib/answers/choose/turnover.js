@@ -62,7 +62,9 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
       if (before === null || before * after >= 0) continue
       const turnsAt = rates[i - 1] * (at / rates[i - 1]) ** (before / (before - after))
       turnovers.push({
-        ...{ other, rate: turnsAt, items: Math.round(turnsAt * ttlS) },
+        other,
+        rate: turnsAt,
+        items: Math.round(turnsAt * ttlS),
         cheaper_above: after > 0 ? chosen : other,
         cheaper_below: after > 0 ? other : chosen,
       })

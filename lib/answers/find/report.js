@@ -154,7 +154,9 @@ const secondColumns = [
 ]
 
 export const find = answer({
-  ...{ kind: 'find', schema, charts: [findLatency, findShare, findPath] },
+  kind: 'find',
+  schema,
+  charts: [findLatency, findShare, findPath],
   verdict: (/** @type {Found} */ one) => {
     const { unit = 'items', objectives, state } = one
     return {
@@ -162,7 +164,8 @@ export const find = answer({
       question: `How many ${unit} a second with ${objectives.join(', ')}?`,
       good: state === 'found' || state === 'at-least',
       neutral: state !== 'found',
-      ...{ word: states[state].word, sentence: states[state].sentence(one, unit) },
+      word: states[state].word,
+      sentence: states[state].sentence(one, unit),
     }
   },
   highlights: ({ find: { low, middle, high } }) => ({
@@ -187,7 +190,8 @@ export const find = answer({
   },
   tables: ({ seconds }) => [
     table('Seconds', seconds, secondColumns, {
-      ...{ only: 'page', folded: true },
+      only: 'page',
+      folded: true,
       notes: ['What was due in each second, until all of it had an outcome.'],
     }),
   ],

@@ -173,7 +173,8 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
   const warnings = oldPrices(prices, nowMs)
   for (const { model, plan } of plans) {
     const planned = /** @type {Planned} */ ({
-      ...{ model, isCluster: server.masters > 1 },
+      model,
+      isCluster: server.masters > 1,
       ...(plan && { plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) }),
     })
     const outside = plan ? outsideOf(calibration.ranges, planned, asked) : outsideOfMix(model, asked.rate)

@@ -83,7 +83,11 @@ export const sumsOfSecond = (nodes) => {
     bytes: 0,
     calls: /** @type {Record<string, number>} */ ({}),
     usec: /** @type {Record<string, number>} */ ({}),
-    ...{ bytes_in: 0, bytes_out: 0, data_bytes: 0, keys: 0, from_ms: Number.POSITIVE_INFINITY },
+    bytes_in: 0,
+    bytes_out: 0,
+    data_bytes: 0,
+    keys: 0,
+    from_ms: Number.POSITIVE_INFINITY,
   }
   for (const node of nodes) {
     const { role, over_ms: overMs = Number.NaN, engine_cpu_pct: engine, cpu_pct: all } = node
@@ -142,7 +146,8 @@ export const measureIdle = async ({ open, optionsOf, mixOf, stop }, strategy) =>
         ]),
       ),
       net_bytes_per_s: (seconds.reduce((sum, { bytes }) => sum + bytes, 0) * 1e6) / us,
-      ...{ data_bytes: seconds[0].data_bytes, keys: seconds[0].keys },
+      data_bytes: seconds[0].data_bytes,
+      keys: seconds[0].keys,
     }
   } finally {
     await bench.close()
@@ -187,7 +192,8 @@ const cellsOfItems = (needs) => {
       /** @type {Cell} */ cell,
       /** @type {string | null} */ variant,
     ) => amountsOf(needs.planOf(strategy, cell, variant), needs),
-    ...{ words: cellWords, each: 'an item' },
+    words: cellWords,
+    each: 'an item',
   }
 }
 

@@ -46,9 +46,15 @@ export const mixFactsOf = (strategy) => {
   if (!mix?.file) return null
   const { rate = null, connections = usualConnections, pipeline = 1 } = mix.file.run
   return {
-    ...{ digest: String(model?.digest), rate, connections, pipeline },
+    digest: String(model?.digest),
+    rate,
+    connections,
+    pipeline,
     keys: familiesOf(keys(sampleFields())).map(({ pattern, keys: there, bytes, lifetimeS }) => ({
-      ...{ pattern, keys: there, bytes: Math.round(bytes), expires: lifetimeS !== null },
+      pattern,
+      keys: there,
+      bytes: Math.round(bytes),
+      expires: lifetimeS !== null,
     })),
     commands: mix.file.commands,
   }
@@ -85,7 +91,10 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
   const memory = memoryOf(mix.keys)
   const names = [...new Set(mix.commands.map(({ name }) => name.toLowerCase()))]
   const cellAt = (/** @type {number} */ rate) => ({
-    ...{ items: memory.items, valueBytes: 1, members: 1, connections: mix.connections },
+    items: memory.items,
+    valueBytes: 1,
+    members: 1,
+    connections: mix.connections,
     rate: Math.round(rate),
   })
   const features = memoryFeatures(memory, memory.items, isCluster)
@@ -107,19 +116,24 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
       }
     },
     options: (/** @type {MixCell} */ { rate, connections }) => ({
-      ...{
-        fill: 'keys',
-        rate,
-        connections,
-        pipeline: mix.pipeline,
-        warmUp: '2s',
-        duration: `${2 + windowS}s`,
-      },
+      fill: 'keys',
+      rate,
+      connections,
+      pipeline: mix.pipeline,
+      warmUp: '2s',
+      duration: `${2 + windowS}s`,
       idleCost: /** @type {const} */ ('never'),
     }),
     amounts: async () => ({
-      ...{ commands: 1, members: 0, bytesIn: 0, bytesOut: 0, kilobytes: 1, unknown: [] },
-      ...{ memory: features, computed_bytes: features.computed, counted: { name: names, commands: 1 } },
+      commands: 1,
+      members: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+      kilobytes: 1,
+      unknown: [],
+      memory: features,
+      computed_bytes: features.computed,
+      counted: { name: names, commands: 1 },
     }),
     // An operation sends the same bytes at any rate.
     foretold: async (
@@ -164,7 +178,9 @@ const workOf = ({ mix, cells }) => {
     return all.length > 0 ? mean(all) : 0
   }
   const commands = /** @type {MixFacts['commands']} */ (mix.commands).map((one) => ({
-    ...{ ...one, share: one.share / whole, us: own(one.name) },
+    ...one,
+    share: one.share / whole,
+    us: own(one.name),
   }))
   const cpu = mean(measured.map((/** @type {any} */ { cpu_us: { master } }) => master))
   const beside = Math.max(0, cpu - sum(commands.map(({ share, us }) => share * us)))
@@ -224,7 +240,8 @@ export const demandOfMix = ({ model, isCluster = false }, { rate }, bound) => {
   const simpleUs = Math.min(...commands.map(({ us }) => us))
   return {
     cpu: predicted(model.cpu.master, features),
-    ...{ rate, items: memory.items },
+    rate,
+    items: memory.items,
     keys:
       fewWork > 0 ? Math.max(1, Math.floor(fewWork / Math.max(...each))) : sum(few.map(({ keys }) => keys)),
     writes: sum(commands.filter(({ reads }) => !reads).map(({ share }) => share)),

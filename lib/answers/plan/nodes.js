@@ -144,7 +144,9 @@ export const candidateOf = (demand, type, wishes) => {
     const only = (/** @type {Parts} */ { fixed }) => ({ spread: 0, fixed })
     const { memory, cpuUs, replicaUs } = demand
     const alone = {
-      ...{ ...demand, memory: only(memory), cpuUs: only(cpuUs) },
+      ...demand,
+      memory: only(memory),
+      cpuUs: only(cpuUs),
       replicaUs: replicaUs && only(replicaUs),
     }
     const why =

@@ -61,8 +61,11 @@ const nothing = () => ({ commands: 0, members: 0, bytesIn: 0, bytesOut: 0, kilob
 
 /** @param {Amounts} amounts @param {number} by @returns {Amounts} */
 const divided = ({ commands, members, bytesIn, bytesOut, kilobytes }, by) => ({
-  ...{ commands: commands / by, members: members / by },
-  ...{ bytesIn: bytesIn / by, bytesOut: bytesOut / by, kilobytes: kilobytes / by },
+  commands: commands / by,
+  members: members / by,
+  bytesIn: bytesIn / by,
+  bytesOut: bytesOut / by,
+  kilobytes: kilobytes / by,
 })
 
 /** Bytes of replies, command by command, from a server that has all items. @param {number} kept items that a list is cut to */
@@ -127,7 +130,11 @@ export const wireOf = async (plan) => {
       if (!timed && !spread && step.kind !== 'each')
         keys = Math.max(keys, new Set(groupKeys(step, range)).size)
       const part = parts.get(step) ?? {
-        ...{ name, spread, timed, script: isScript.test(name), amounts: nothing() },
+        name,
+        spread,
+        timed,
+        script: isScript.test(name),
+        amounts: nothing(),
       }
       parts.set(step, part)
       part.amounts.commands += count

@@ -127,7 +127,10 @@ export const hotOfRedis = (fields) => {
 
 /** @param {any[]} entries @returns {Hot} */
 const hotOfValkey = (entries) => ({
-  ...{ grammar: 'valkey', seconds: null, us: 0, bytes: 0 },
+  grammar: 'valkey',
+  seconds: null,
+  us: 0,
+  bytes: 0,
   keys: entries.map((entry) => {
     const { key, qps } = fieldsOf(entry)
     return { key, us: 0, bytes: 0, perS: Number(qps) }

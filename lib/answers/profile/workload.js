@@ -68,18 +68,16 @@ const keyOf = (from, taken) => {
   const isNamed = type === 'set' || type === 'zset'
   const lifetime = expiring > 0.5 && left.most !== null ? Math.max(1, Math.ceil(left.most)) : null
   return {
-    ...{
-      from,
-      name,
-      type,
-      keys,
-      elements,
-      lifetime,
-      use: null,
-      isLifetimeDerived: false,
-      createdPerS: 0,
-      removedPerS: 0,
-    },
+    from,
+    name,
+    type,
+    keys,
+    elements,
+    lifetime,
+    use: null,
+    isLifetimeDerived: false,
+    createdPerS: 0,
+    removedPerS: 0,
     bytes: isString
       ? whole(sizes.length > 0 ? sizes : [16])
       : [isNamed ? 1 : Math.max(1, type === 'hash' ? each - digits - 1 : each)].map(Math.round),

@@ -5,8 +5,15 @@ import { METRICS } from '../../result/metrics.js'
 /** @import { Command } from '../commands.js' */
 
 const units = {
-  ...{ us: 'time', ms: 'time', s: 'time', pct: '%', bytes: 'bytes', mb: 'bytes' },
-  ...{ count: 'count', rate: 'per second', ratio: 'ratio' },
+  us: 'time',
+  ms: 'time',
+  s: 'time',
+  pct: '%',
+  bytes: 'bytes',
+  mb: 'bytes',
+  count: 'count',
+  rate: 'per second',
+  ratio: 'ratio',
 }
 
 /** @type {Command} */

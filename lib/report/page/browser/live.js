@@ -20,8 +20,16 @@ const { echarts } = /** @type {{ echarts?: Library }} */ (/** @type {unknown} */
 
 /** All that is known of the run. @type {Shown} */
 let state = {
-  ...{ about: null, verdict: null, latest: null, earlierEvents: 0, sums: {}, beside: {} },
-  ...{ events: [], warnings: [], points: [], boxes: [] },
+  about: null,
+  verdict: null,
+  latest: null,
+  earlierEvents: 0,
+  sums: {},
+  beside: {},
+  events: [],
+  warnings: [],
+  points: [],
+  boxes: [],
   distribution: { intended: [], service: [] },
   whole: { p99: null, max: null, rate: null },
 }
@@ -84,7 +92,11 @@ const timeWords = () => {
 const lostWords = () => {
   const { failed = 0, uncertain = 0, dropped = 0, unsettled = 0, overrun = 0 } = state.sums
   const kinds = Object.entries({
-    ...{ failed, uncertain, dropped, unsettled, missed: overrun },
+    failed,
+    uncertain,
+    dropped,
+    unsettled,
+    missed: overrun,
     ...state.beside,
   }).filter(([, n]) => n > 0)
   return kinds.map(([kind, n]) => `${count(n)} ${kind}`).join(', ')
