@@ -255,9 +255,9 @@ const groups = {
       briefFor: { producer: 'lifetime of an item; 60s-600s: each its own' } },
     { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'sizes', range: ['1B', '512MB'],
       default: '128B',
-      help: 'size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE ' +
+      help: 'size of a value; 200B-4kB (each as likely), lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it) or histogram:FILE ' +
         'with a size and a number of values in each line (docs/reference/traffic.md)',
-      briefFor: { producer: 'size of a value; or lognormal:, histogram:' } },
+      briefFor: { producer: 'size of a value; 200B-4kB: each its own' } },
     { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },

@@ -15,7 +15,7 @@ export interface RunOptions {
   items?: number | string
   /** lifetime of an item; a range such as 60s-600s gives each item its own */
   ttl?: string
-  /** size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE with a size and a number of values in each line (docs/reference/traffic.md) */
+  /** size of a value; 200B-4kB (each as likely), lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it) or histogram:FILE with a size and a number of values in each line (docs/reference/traffic.md) */
   valueSize?: string
   /** random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero */
   payload?: 'random' | 'sparse' | 'zero'

@@ -42,7 +42,7 @@ const settingHint = (option) =>
  * The option that a word is.
  * @param {string} word
  * @param {ReadonlyMap<string, Option>} byName
- * @param {ReadonlyMap<string, Option>} settings what --with takes
+ * @param {ReadonlyMap<string, Option>} settings what --with takes; one may be typed as an option of its own
  */
 const optionIn = (word, byName, settings) => {
   const [, dashes, whole, inline] = anOption.exec(word) ?? []
@@ -53,12 +53,10 @@ const optionIn = (word, byName, settings) => {
   const name = isJoined ? whole[0] : whole
   const isOff = !byName.has(name) && name.startsWith('no-')
   const meant = isOff ? name.slice(3) : name
-  const option = byName.get(meant)
+  const option = byName.get(meant) ?? settings.get(meant)
   if (!option || (dashes === '-' && name.length > 1) || (isOff && needsValue(option))) {
     const now = [...byName.values()].find(({ was = {} }) => Object.hasOwn(was, meant))?.was?.[meant]
     if (now && !option) throw new OptionError(`unknown option ${dashes}${name}: type ${now}`)
-    const setting = settings.get(meant)
-    if (setting && !option) throw new OptionError(`unknown option ${dashes}${name}${settingHint(setting)}`)
     const others = meant.length === 1 || (isOff && option) ? [] : [...byName.keys()]
     const known = elsewhere.get(whole)?.find((one) => byName.has(one))
     const hint = known ? `; did you mean ${dashed(known)}?` : didYouMean(meant, others, dashed)
@@ -114,7 +112,10 @@ const namedIn = (text, settings, strategy) => {
 const withNamed = (options, settings, word = '') => {
   const { with: text, ...rest } = Object.fromEntries(options)
   if (text === undefined) return options
-  return new Map([...Object.entries(rest), ...namedIn(text, settings, options.get('strategy') ?? word)])
+  const named = namedIn(text, settings, options.get('strategy') ?? word)
+  const twice = [...named.keys()].find((name) => options.has(name))
+  if (twice) throw new OptionError(`--${twice} is given twice`)
+  return new Map([...Object.entries(rest), ...named])
 }
 
 /** @param {readonly Option[]} options */
@@ -157,7 +158,7 @@ export const typedLine = (argv, own) => {
     found.url = [found.url ?? [], at].flat()
   const textsOf = (/** @type {[string, any]} */ [name, value]) => {
     const texts = [value].flat().map((at) => parts[at]?.text ?? argv[at])
-    const { repeatable } = /** @type {Option} */ (byName.get(name))
+    const { repeatable } = /** @type {Option} */ (byName.get(name) ?? settings.get(name))
     if (texts.length > 1 && !repeatable) throw new OptionError(`--${name} is given twice`)
     return /** @type {const} */ ([name, texts.join(repeatable)])
   }

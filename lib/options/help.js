@@ -40,11 +40,12 @@ const placeOf = ({ type }) => VALUE_TYPES[type].place ?? 'TEXT'
 
 /** The title above an option. @param {Option} option @param {boolean} isBrief @param {string} [strategy] */
 const groupOf = (option, isBrief, strategy) => {
-  if (option.with && strategy !== undefined) return `Settings of ${strategy}: --with NAME=VALUE,...`
+  if (option.with && strategy !== undefined)
+    return `Settings of ${strategy}: --with NAME=VALUE,..., or each as --NAME VALUE`
   return isBrief
     ? 'Options'
     : option.with
-      ? `${option.group}: --with NAME=VALUE,...`
+      ? `${option.group}: --with NAME=VALUE,..., or each as --NAME VALUE`
       : option.group || 'Options'
 }
 
@@ -94,7 +95,7 @@ export const helpText = async (
   const help = { ...everywhere[0], ...(isBrief && { place: '[all]' }), group: listed.at(-1)?.group ?? '' }
   const page = yargs([]).locale('en').help(false).version(false).wrap(width)
   for (const option of [...listed, help]) {
-    const { name, aliases, type, place = placeOf(option) } = option
+    const { name, aliases, place = placeOf(option) } = option
     // yargs prints letters first, then the others in this order: the place of the value is behind the last.
     const last = [name, ...aliases].findLast((one) => one.length > 1)
     const [key, ...alias] = [name, ...aliases].map((one) =>

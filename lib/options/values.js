@@ -227,7 +227,7 @@ export const VALUE_TYPES = Object.freeze({
       const sizes = sizesIn(text, true)
       return sizes ? sizes.text : size.read(text, option)
     },
-    expects: (option) => `${size.expects(option)}, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
+    expects: (option) => `${size.expects(option)}, 200B-4kB, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
     shape: (option) => `${size.shape(option)}, lognormal:PERCENTILES, histogram:FILE`,
     place: 'SIZE',
   },

@@ -1,4 +1,4 @@
-// Sizes of values: fixed, lognormal by two percentiles, or a histogram. The size of an item is a pure function of its
+// Sizes of values: fixed, even between two, lognormal by two percentiles, or a histogram. The size of an item is a pure function of its
 // number and the seed, through a table of quantiles, so that writers, readers and checks agree on it.
 import { readFileSync } from 'node:fs'
 import { normalDensity, normalQuantile, normalTail } from '../base/distributions.js'
@@ -17,6 +17,8 @@ import { count, plainText } from '../base/units.js'
  *
  * @typedef {{ valueBytes: number, valueSizes?: string | null, seed: number }} SizeFields valueSizes: as Sizes.text
  */
+
+const anyKind = /^(lognormal|histogram):(.+)$/
 
 const quantiles = 65_536
 const largest = 512 * 2 ** 20
@@ -43,6 +45,17 @@ const normalTable = () => {
 const bytesIn = (text) => {
   const bytes = scaled(text ?? '', byteUnits)
   return bytes !== undefined && bytes >= 1 && bytes <= largest ? bytes : undefined
+}
+
+/** Every size between two, each as likely. @param {string} text @returns {Uint32Array | undefined} */
+const evenTable = (text) => {
+  const [least, most] = text.split('-').map(bytesIn)
+  if (least === undefined || most === undefined || least >= most) return
+  const sizes = most - least + 1
+  return Uint32Array.from(
+    { length: quantiles },
+    (_, i) => least + Math.floor(((i + 0.5) / quantiles) * sizes),
+  )
 }
 
 /** `p50=200B,p99=4kB`, and `min=`, `max=` that cut it. @param {string} text @returns {Uint32Array | undefined} */
@@ -129,13 +142,16 @@ const histogramIn = (path) => {
 /** @type {Map<string, Sizes | undefined>} */
 const sizesByName = new Map()
 
-/** @param {string} kind @param {string} rest @returns {Sizes | undefined} */
-const made = (kind, rest) => {
-  const table = kind === 'lognormal' ? lognormalTable(rest) : histogramTable(rest)
+const tables = { lognormal: lognormalTable, histogram: histogramTable }
+
+/** @param {string} name @returns {Sizes | undefined} */
+const made = (name) => {
+  const [, kind, rest] = anyKind.exec(name) ?? []
+  const table = kind ? tables[/** @type {keyof typeof tables} */ (kind)](rest) : evenTable(name)
   if (!table) return
   const mean = table.reduce((sum, bytes) => sum + bytes, 0) / quantiles
   return {
-    text: `${kind}:${rest}`,
+    text: name,
     table,
     mean: Math.round(mean),
     least: table[0],
@@ -144,17 +160,18 @@ const made = (kind, rest) => {
 }
 
 /**
- * `lognormal:p50=200B,p99=4kB`, `histogram:100B=50,1kB=3` or `histogram:FILE`; undefined where it is none of these.
+ * `200B-4kB` (or with two dots), `lognormal:p50=200B,p99=4kB`, `histogram:100B=50,1kB=3` or `histogram:FILE`; undefined where it is none of these.
  * @param {string} text
  * @param {boolean} [mayRead] a file: those of a target or a result contain no file
  * @returns {Sizes | undefined}
  */
 export const sizesIn = (text, mayRead = false) => {
-  const [, kind, rest] = /^(lognormal|histogram):(.+)$/.exec(text) ?? []
-  if (kind === undefined) return
+  const [, kind, rest] = anyKind.exec(text) ?? []
+  const ends = /^([\w.]*\w)(?:-|\.\.)(\w[\w.]*)$/.exec(text)
+  if (kind === undefined && !ends) return
   const whole = kind === 'histogram' && mayRead && !rest.includes('=') ? histogramIn(rest) : rest
-  const name = `${kind}:${whole}`
-  if (!sizesByName.has(name)) sizesByName.set(name, made(kind, whole))
+  const name = ends ? `${ends[1]}-${ends[2]}` : `${kind}:${whole}`
+  if (!sizesByName.has(name)) sizesByName.set(name, made(name))
   return sizesByName.get(name)
 }
 

@@ -399,7 +399,7 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --duration constructor | --value-size 1.5B | -a 1-999999999 | --seed 4294967296 -> not '$0'
 --ttl 500ms -> --ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), or a range such as 60s-600s, not '500ms'
 --ttl 600s-60s | --ttl 0s-5s | --ttl 1s-2s-3s | --ttl 1s- -> or a range such as 60s-600s, not '$0'
---value-size 0 -> --value-size must be a size from 1B to 512MB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'
+--value-size 0 -> --value-size must be a size from 1B to 512MB, 200B-4kB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'
 --rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more), not 'abc'
 --connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
@@ -445,9 +445,10 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 -q 17M --actual-value --payload sparse -> values of 128 bytes (--payload sparse) tell only 16777216 of 17000000
 --ws --with extra-sorted-sets=1 | --sk --with extra-sorted-sets=1 -> --with extra-sorted-sets: the script of $1 writes no further sets
 --with placement=spread --same-slot -> --with placement and --same-slot exclude each other
---page-size 50 | --page-size=50 -> unknown option --page-size: type --with page-size=N
+--strategy query-zset --page-size 50 --with page-size=50 | --strategy query-zset --page-size 5 --page-size=50 -> --page-size is given twice
 --confirm -> unknown option --confirm
---coalesce -> unknown option --coalesce: type --with coalesce
+--coalesce=yes -> --coalesce takes no value
+--value-size 4kB-200B | --value-size 1B-600MB | --value-size 0-5B -> --value-size must be a size
 --with page-sise=5 -> --with has no setting 'page-sise'; did you mean page-size?
 --strategy queue-list --with nonsense=5 -> --with has no setting 'nonsense'; it takes max-queue, when-full
 --strategy queue-list --with page-size=5 -> --with page-size is not an option of queue-list: --with takes max-queue, when-full

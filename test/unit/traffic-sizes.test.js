@@ -46,6 +46,21 @@ test('sizes of a histogram are drawn as often as stated, by chi-square', () => {
   assert.ok(z < 3.1, String(z))
 })
 
+test('sizes between two ends are each as likely, by chi-square', () => {
+  const drawn = items(100_000).map(sizeOf(terms('1-20')))
+  const counts = items(20).map((bytes) => drawn.filter((one) => one === bytes).length)
+  assert.equal(
+    counts.reduce((sum, n) => sum + n),
+    drawn.length,
+  )
+  const { z } = chiSquare(counts, Array(20).fill(drawn.length / 20))
+  assert.ok(z < 3.1, String(z))
+  const { text, mean, least, most } = sizesIn('200B..4kB') ?? assert.fail()
+  assert.deepEqual({ text, mean, least, most }, { text: '200B-4kB', mean: 2100, least: 200, most: 4000 })
+  assert.equal(sizesIn('4kB-200B'), undefined)
+  assert.equal(sizesIn('200B'), undefined)
+})
+
 test('sizes are a function of item and seed, whatever was asked for before', () => {
   const [one, other] = [sizeOf(terms(lognormal, 7)), sizeOf(terms(lognormal, 8))]
   assert.deepEqual(items(2000).map(one), items(2000).map(sizeOf(terms(lognormal, 7))))
@@ -75,7 +90,7 @@ test('what is no distribution of sizes is refused in a line', (t) => {
     ...['lognormal:p50=200B', 'lognormal:p50=200B,p50=300B', 'lognormal:p50=4kB,p99=200B', 'histogram:0B=1'],
     ...['lognormal:p50=200B,p99=4kB,min=1kB,max=10B', 'lognormal:p0=1B,p99=4kB', 'normal:1'],
   ])
-    refused(text, /^OptionError: --value-size must be a size from 1B to 512MB, lognormal:/)
+    refused(text, /^OptionError: --value-size must be a size from 1B to 512MB, 200B-4kB, lognormal:/)
   refused('histogram:1B=1,1kB=1000000', /1 bytes are less than one in 65,536/)
   refused('histogram:/no/such/file', /--value-size: \/no\/such\/file cannot be read \(ENOENT\)/)
   refused(file('128 5\nbig 3\n'), /sizes\.txt:2: must be a size and how many values have it/)
