@@ -114,6 +114,8 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     wasBusy = false
     if (chunk.count === 0) return lookLater()
     chunk.attempts = 0
+    chunk.goTo = null
+    chunk.notBeforeMs = 0
     chunk.dueMs = dues ? times[0] : sentMs
     underWay = true
     router.begin(chunk, sentMs)

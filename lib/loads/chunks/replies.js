@@ -4,7 +4,8 @@
  * @import { Delivery } from '../../workloads/declare.js'
  *
  * @typedef {object} ChunkReplies
- * @property {(count: number) => void} expect so many items were sent; what came of the last chunk is forgotten
+ * @property {(count: number, isAsking?: boolean) => void} expect so many items were sent, with an ASKING between two commands;
+ *   what came of the last chunk is forgotten
  * @property {() => ReplySink} sink of the next reply
  * @property {() => void} replied it is whole
  * @property {(count: number) => number} expected replies to so many items
@@ -93,6 +94,7 @@ export const chunkReplies = (delivery) => {
   const transaction = delivery === 'transaction' ? transactionOf(items) : null
   const first = transaction ? 1 : 0 // the first item's reply
   let replies = 0 // whole ones
+  let each = 1 // two where the reply to an ASKING follows that of an item
 
   /** What the reply under way says: null: done; undefined: nothing. It counts when the reply is whole. @type {string | null | undefined} */
   let verdict
@@ -119,22 +121,27 @@ export const chunkReplies = (delivery) => {
     error: refuse,
   }
   const expected = (/** @type {number} */ count) =>
-    delivery === 'call' ? 1 : transaction ? count + 2 : count
+    delivery === 'call' ? 1 : transaction ? count + 2 : count * each - (each - 1)
+  const isOfAsking = () => replies % each === 1
   const isWhole = () => replies === expected(items.count)
 
   return {
-    expect(n) {
+    expect(n, isAsking = false) {
+      each = isAsking && delivery !== 'call' && !transaction ? 2 : 1
       items.count = n
       replies = items.acked = 0
       items.refused.clear()
       verdict = undefined
       transaction?.begin()
     },
-    sink: () => (delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)),
+    sink: () => {
+      if (isOfAsking()) return silent
+      return delivery === 'call' ? ofAll : (transaction?.sink(replies) ?? ofItem)
+    },
     replied() {
       if (verdict === null) items.ack(delivery === 'call' ? items.count : 1)
       else if (verdict !== undefined && delivery === 'call') items.refuseAll(verdict)
-      else if (verdict !== undefined) items.refused.set(replies - first, verdict)
+      else if (verdict !== undefined) items.refused.set((replies - first) / each, verdict)
       verdict = undefined
       replies++
     },
@@ -145,7 +152,7 @@ export const chunkReplies = (delivery) => {
     lineOf(i) {
       const line = items.refused.get(i)
       if (line !== undefined) return line
-      const isKnown = delivery === 'call' || transaction ? isWhole() : i < replies
+      const isKnown = delivery === 'call' || transaction ? isWhole() : i * each < replies
       return isKnown ? null : undefined
     },
   }

@@ -1,5 +1,6 @@
 // Chunks over one plain connection: encoded, written at once, their replies decoded, each part timed.
 import { intoSinks } from '../../transport/lane.js'
+import { askingBytes } from '../../wire/encode.js'
 import { chunkReplies } from './replies.js'
 
 /**
@@ -40,13 +41,23 @@ export const socketCarrier = ({ delivery, chunk: { size, put }, clock }) => {
   let bytes = Buffer.allocUnsafeSlow(65_536)
   const times = { preparing: 0, sending: 0, parsing: 0 }
 
-  /** @param {Chunk} chunk */
-  const encoded = ({ ns, count }) => {
-    const most = size(ns, count) + multi.length + exec.length
+  /** Commands, each but the first behind an ASKING. @param {Chunk} chunk @param {number} from */
+  const putAsking = ({ ns, count }, from) => {
+    let at = put(ns, 1, bytes, from)
+    for (let i = 1; i < count; i++) {
+      at += askingBytes.copy(bytes, at)
+      at = put(ns.subarray(i, i + 1), 1, bytes, at)
+    }
+    return at
+  }
+  /** @param {Chunk} chunk @param {boolean} isAsking */
+  const encoded = (chunk, isAsking) => {
+    const { ns, count } = chunk
+    const most = size(ns, count) + multi.length + exec.length + (isAsking ? count * askingBytes.length : 0)
     // All replies are there, so the system has taken all bytes of the chunk.
     if (most > bytes.length) bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(most)))
     let at = head ? head.copy(bytes) : 0
-    at = put(ns, count, bytes, at)
+    at = isAsking ? putAsking(chunk, at) : put(ns, count, bytes, at)
     if (tail) at += tail.copy(bytes, at)
     return bytes.subarray(0, at)
   }
@@ -65,8 +76,10 @@ export const socketCarrier = ({ delivery, chunk: { size, put }, clock }) => {
     taken: replies.replied,
     send(chunk, lane, nowMs, lead) {
       const fromMs = clock()
-      const view = encoded(chunk)
-      replies.expect(chunk.count)
+      // One ASKING goes before the chunk: it is enough for a transaction and a call, but each command needs its own.
+      const isAsking = lead > 0 && (delivery === 'pipeline' || delivery === 'one')
+      const view = encoded(chunk, isAsking)
+      replies.expect(chunk.count, isAsking)
       lane.push(chunk, replies.expected(chunk.count), nowMs, lead)
       const encodedMs = clock()
       lane.write(view)
