@@ -26,6 +26,8 @@ import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
 
 /**
+ * @import { Needs } from '../answers/plan/calibrate.js'
+ * @import { Calibration } from '../result/plan-schemas.js'
  * @import { Settings } from '../../settings.js'
  * @import { Cell, Ranges } from '../answers/plan/cells.js'
  * @import { Target } from '../servers/open.js'
@@ -177,7 +179,7 @@ const serverFacts = (where) =>
  * @param {string} asked.out
  * @param {(line: string) => void} say
  * @param {AbortSignal} stop
- * @returns {Promise<{ folder: string, document: any }>}
+ * @returns {Promise<{ folder: string, document: Calibration }>}
  */
 export const calibrate = async (asked, say, stop) => {
   const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most, out } = asked
@@ -200,12 +202,12 @@ export const calibrate = async (asked, say, stop) => {
   say(
     `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, cellSecondsOf(mixFactsOf(strategies[0]))) / 60), 'minute')}`,
   )
-  /** @type {any} */
+  /** @type {Calibration | undefined} */
   let document
-  const save = async (/** @type {any} */ models, /** @type {any} */ idle, /** @type {any} */ references) => {
+  /** @type {Needs['save']} */
+  const save = async (models, idle, references) => {
     const complete =
-      models.length === strategies.length &&
-      models.at(-1).proof.every((/** @type {any} */ one) => one.measured)
+      models.length === strategies.length && Boolean(models.at(-1)?.proof.every((one) => one.measured))
     document = {
       schema: calibrationVersion,
       kind: 'calibration',

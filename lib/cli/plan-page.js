@@ -8,6 +8,7 @@ import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 
 /**
+ * @import { Calibration } from '../result/plan-schemas.js'
  * @import { PlanAnswer } from '../answers/plan/answer.js'
  * @import { Table } from '../report/sections.js'
  */
@@ -41,7 +42,7 @@ const tablesOf = ({ models, currency, asked }) =>
     ]),
   }))
 
-/** @param {PlanAnswer} answer @param {any} calibration @param {string} path */
+/** @param {PlanAnswer} answer @param {Calibration} calibration @param {string} path */
 export const writePlanPage = async (answer, calibration, path) => {
   const { models, asked, currency, region, prices, warnings } = answer
   const [{ best, strategy }] = models

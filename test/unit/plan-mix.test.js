@@ -107,6 +107,7 @@ test('replicas are sent what is written, and a single key stays on one shard', (
   assert.equal(alone.why, 'the busiest of few keys is on one shard, and its main thread is not enough')
 })
 
+/** @type {any} */
 const calibration = {
   ...{ schema: 1, kind: 'calibration', complete: true, started: '2026-11-26T00:00:00.000Z', millrace: '0' },
   server: { version: '7.0.15', allocator: 'jemalloc-8', masters: 1, replicas: 0, configuration: {} },

@@ -29,7 +29,12 @@ const demand = async ({ strategy = 'sorted-set', rate = 2000, ttlS = 2, valueByt
   const run = { strategy, quantity: 1, valueSize: String(valueBytes), ttl: '600s', maxMembers, ...spread }
   const offered = { quantity: items, periodMs: ttlS * 1000, chunks: Math.min(items, ttlS * 100) }
   const plan = plannedRun(run, null, offered)
-  const planned = { model, plan, wire: await wireOf(plan), memory: memoryOf(plan, 'jemalloc-8') }
+  const planned = {
+    model: /** @type {any} */ (model),
+    plan,
+    wire: await wireOf(plan),
+    memory: memoryOf(plan, 'jemalloc-8'),
+  }
   return demandOf(planned, /** @type {any} */ ({ ...wishes, rate, items, ttlS }))
 }
 

@@ -12,8 +12,9 @@ import { scoresOf } from './proof.js'
 import { partsAt, sumOfParts, wireOf } from './wire.js'
 
 /**
+ * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
  * @import { Plan } from '../../loads/plan.js'
- * @import { Memory } from './memory.js'
+ * @import { Allocator, Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
  * @import { Candidate, Demand, Wishes } from './nodes.js'
  * @import { NodeType, Prices } from '../../base/prices.js'
@@ -22,7 +23,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
  * @typedef {Wishes & { rate: number, part?: number | null, ttlS: number | null, items: number, members: number }} Asked
  *
  * @typedef {object} Planned a model at the rate
- * @property {any} model of the calibration
+ * @property {CalibratedModel} model of the calibration
  * @property {Plan} plan
  * @property {Wire} wire
  * @property {Memory} memory
@@ -32,7 +33,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
 // The units of serverless ECPU: time of a simple command, and its bytes.
 const simple = Object.freeze({ commands: 1, members: 0, bytesIn: 150, bytesOut: 5 })
 
-/** @param {Record<string, [number, number]>} ranges @param {Planned} planned @param {Asked} asked */
+/** @param {Calibration['ranges']} ranges @param {Planned} planned @param {Asked} asked */
 const outsideOf = (ranges, { plan }, { items, members }) => {
   const scales = /** @type {const} */ ([
     ['items', items, Math.log2],
@@ -97,8 +98,12 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
  * @param {'value' | 'low' | 'high'} [bound]
  * @returns {Demand & { cpu: Prediction }}
  */
-export const demandOf = (planned, asked, bound = 'value') =>
-  planned.model.mix ? demandOfMix(planned, asked, bound) : demandOfItems(planned, asked, bound)
+export const demandOf = (planned, asked, bound = 'value') => {
+  const { mix } = planned.model
+  return mix
+    ? demandOfMix({ ...planned, model: { ...planned.model, mix } }, asked, bound)
+    : demandOfItems(planned, asked, bound)
+}
 
 /** @param {Planned} planned @param {Asked} asked @param {'value' | 'low' | 'high'} bound */
 const demandOfItems = ({ model, wire, memory, isCluster = false }, { rate, items }, bound) => {
@@ -161,8 +166,8 @@ const curveOf = (planned, asked, types) =>
 /**
  * @param {object} needs
  * @param {Asked} needs.asked
- * @param {any} needs.calibration
- * @param {readonly { model: any, plan: Plan | null }[]} needs.plans of each model, at the rate; null: of a mix
+ * @param {Calibration} needs.calibration
+ * @param {readonly { model: CalibratedModel, plan: Plan | null }[]} needs.plans of each model, at the rate; null: of a mix
  * @param {Prices} needs.prices
  * @param {readonly NodeType[]} needs.types that are considered
  * @param {number} needs.nowMs
@@ -175,7 +180,11 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     const planned = /** @type {Planned} */ ({
       model,
       isCluster: server.masters > 1,
-      ...(plan && { plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) }),
+      ...(plan && {
+        plan,
+        wire: await wireOf(plan),
+        memory: memoryOf(plan, /** @type {Allocator} */ (server.allocator)),
+      }),
     })
     const outside = plan ? outsideOf(calibration.ranges, planned, asked) : outsideOfMix(model, asked.rate)
     if (!plan) warnings.push(assumedOfMix)

@@ -11,7 +11,11 @@ import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted,
 import { sumOfParts, wireOf } from './wire.js'
 
 /**
+ * @import { ProgressEvent } from '../../index.js'
  * @import { Plan } from '../../loads/plan.js'
+ * @import { NodeRow } from '../../probes/node-sampler.js'
+ * @import { WriteRun } from '../../result/document.js'
+ * @import { Features } from './model.js'
  * @import { Cell, Ranges } from './cells.js'
  * @import { Allocator } from './memory.js'
  * @import { MixFacts } from './mix.js'
@@ -19,7 +23,7 @@ import { sumOfParts, wireOf } from './wire.js'
  * @typedef {object} Measured
  * @property {number} rate items a second
  * @property {Record<string, number>} cpu_us an item, net of the idle cost, of the main threads of a role
- * @property {number} half_pct half of the interval of the masters' CPU, by its seconds
+ * @property {number | null} half_pct half of the interval of the masters' CPU, by its seconds
  * @property {number | null} memory_bytes an item
  * @property {number | null} net_bytes an item, without what the probes send
  * @property {number} runs
@@ -33,8 +37,21 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {number} data_bytes of the masters, and their keys
  * @property {number} keys
  *
+ * @typedef {{ strategy: string, after: number, cpu_us: Record<string, number> }} Reference
+ * @typedef {ReturnType<typeof modelsOfCells> & Predicted} Fitted
+ * @typedef {object} Predicted
+ * @property {string} strategy
+ * @property {string | null} variant
+ * @property {MixFacts} [mix]
+ * @property {readonly MeasuredCell<Cell>[]} cells
+ * @property {readonly (OfCell<Cell> & { predicted: ReturnType<typeof predictionOf>, measured: Measured | null })[]} proof
+ *
+ * @typedef {Pick<NodeRow, 'role'> & Partial<NodeRow>} SampledRow
+ * @typedef {Record<string, unknown>} RunOptions
+ * @typedef {{ signal: AbortSignal, onProgress: (event: ProgressEvent) => void }} RunHooks
+ *
  * @typedef {object} Bench servers for one cell
- * @property {(options: object, hooks: { signal: AbortSignal, onProgress: (event: any) => void }) => Promise<any>} run
+ * @property {(options: RunOptions, hooks: RunHooks) => Promise<WriteRun>} run
  * @property {() => Promise<void>} close removes what was written
  *
  * @typedef {object} Needs
@@ -52,7 +69,7 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {number} windowS seconds that are measured in each run
  * @property {number} limitS longest time in which a cell is repeated
  * @property {(line: string) => void} say
- * @property {(models: object[], idle: Idle[], references: object[]) => Promise<void>} save what is known so far
+ * @property {(models: Fitted[], idle: Idle[], references: Reference[]) => Promise<void>} save what is known so far
  * @property {AbortSignal} stop
  */
 
@@ -75,7 +92,7 @@ const halfPct = (values) => {
   return (100 * studentQuantile(0.025, values.length - 1) * spread) / Math.sqrt(values.length) / middle
 }
 
-/** CPU of the main threads in a second by role, and the masters' counters of bytes and commands. @param {readonly any[]} nodes */
+/** CPU of the main threads in a second by role, and the masters' counters of bytes and commands. @param {readonly SampledRow[]} nodes */
 export const sumsOfSecond = (nodes) => {
   const second = {
     cpu_us: /** @type {Record<string, number>} */ ({}),
@@ -94,13 +111,13 @@ export const sumsOfSecond = (nodes) => {
     second.cpu_us[role] = (second.cpu_us[role] ?? 0) + Number(engine ?? all ?? Number.NaN) * overMs * 10
     if (role !== 'master') continue
     second.us = overMs * 1000
-    second.from_ms = Math.min(second.from_ms, node.at_ms - overMs)
-    second.bytes_in += node.net_in_bytes
-    second.bytes_out += node.net_out_bytes - (node.info_bytes ?? 0)
+    second.from_ms = Math.min(second.from_ms, Number(node.at_ms) - overMs)
+    second.bytes_in += Number(node.net_in_bytes)
+    second.bytes_out += Number(node.net_out_bytes) - (node.info_bytes ?? 0)
     second.bytes = second.bytes_in + second.bytes_out
-    second.data_bytes += node.data_bytes
-    second.keys += node.keys
-    for (const [name, one] of Object.entries(/** @type {Record<string, any>} */ (node.commands ?? {}))) {
+    second.data_bytes += Number(node.data_bytes)
+    second.keys += Number(node.keys)
+    for (const [name, one] of Object.entries(node.commands ?? {})) {
       second.calls[name] = (second.calls[name] ?? 0) + one.calls
       second.usec[name] = (second.usec[name] ?? 0) + one.usec
     }
@@ -108,11 +125,13 @@ export const sumsOfSecond = (nodes) => {
   return second
 }
 
-/** @param {any} bench @param {object} options @param {AbortSignal} stop */
+/** @param {Bench} bench @param {RunOptions} options @param {AbortSignal} stop */
 const watchedRun = async (bench, options, stop) => {
   const seconds = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
-  const onProgress = (/** @type {any} */ { type, phase, nodes }) => {
-    if (type === 'second' && phase === 'measuring' && nodes.length > 0) seconds.push(sumsOfSecond(nodes))
+  /** @type {RunHooks['onProgress']} */
+  const onProgress = (event) => {
+    if (event.type === 'second' && event.phase === 'measuring' && event.nodes.length > 0)
+      seconds.push(sumsOfSecond(/** @type {NodeRow[]} */ (event.nodes)))
   }
   const result = await bench.run(options, { signal: stop, onProgress })
   return { result, seconds: seconds.filter(({ cpu_us: cpu }) => cpu.master >= 0) }
@@ -182,7 +201,7 @@ const cellsOfItems = (needs) => {
   const { seed, cells, proofs, within } = needs
   return {
     terms: cpuTerms,
-    features: (/** @type {any} */ { amounts, items }) => cpuFeatures(amounts, items),
+    features: (/** @type {OfCell<Cell>} */ { amounts, items }) => cpuFeatures(amounts, items),
     reference: referenceCell,
     cells: () => ({ designed: designedCells(seed, cells, within), held: heldOut(seed, proofs, within) }),
     options: (/** @type {Cell} */ cell) => optionsOfCell(cell, needs),
@@ -197,14 +216,30 @@ const cellsOfItems = (needs) => {
   }
 }
 
-/** @typedef {ReturnType<typeof cellsOfItems> | ReturnType<typeof cellsOfMix>} Kind */
+/** @typedef {Awaited<ReturnType<typeof amountsOf>>} AmountsOfCell */
+/** @template C @typedef {C & { amounts: AmountsOfCell, measured?: Measured | null }} OfCell */
+/** @template C @typedef {C & { amounts: AmountsOfCell, measured: Measured }} MeasuredCell */
+/**
+ * How the cells of a model are drawn, measured and predicted.
+ * @template {Cell} C
+ * @typedef {object} Kind
+ * @property {readonly string[]} terms of its CPU
+ * @property {(cell: OfCell<C>) => Features} features
+ * @property {C} reference
+ * @property {(first: Measured) => { designed: C[], held: C[] }} cells
+ * @property {(cell: C) => object} options
+ * @property {(plan: Plan) => Promise<AmountsOfCell>} amounts
+ * @property {(strategy: string, cell: C, variant: string | null, measured: readonly MeasuredCell<C>[]) => Promise<AmountsOfCell>} foretold
+ * @property {(cell: C) => string} words
+ * @property {string} each
+ */
 
-/** @param {Needs} needs @param {string} strategy @param {Cell} cell @param {Idle} idle @param {any} [kind] */
+/** @param {Needs} needs @param {string} strategy @param {Cell} cell @param {Idle} idle @param {Kind<Cell>} [kind] */
 export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfItems(needs)) => {
   const isMix = Boolean(needs.mixOf?.(strategy))
   const { mixPrefix = '' } = needs
   const startedMs = performance.now()
-  const runs = /** @type {any[]} */ ([])
+  const runs = /** @type {WriteRun[]} */ ([])
   let costs = /** @type {ReturnType<typeof calibratedCosts>} */ ([])
   const all = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
   /** @type {Awaited<ReturnType<typeof amountsOf>> | null} */
@@ -222,11 +257,12 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
       const { result } = watched
       // Where a server answered late, its first second includes the fill.
       const seconds = watched.seconds.filter(({ from_ms: fromMs }) => !isMix || fromMs > filledMs)
-      if (result.rate.achieved > 0 && result.items.failed === 0) {
-        amounts ??= /** @type {Awaited<ReturnType<typeof amountsOf>>} */ (await kind.amounts(result.plan))
+      const achieved = result.rate.achieved ?? 0
+      if (achieved > 0 && result.items.failed === 0) {
+        amounts ??= await kind.amounts(result.plan)
         runs.push(result)
         all.push(...seconds)
-        costs = [...costs, ...calibratedCosts(seconds, amounts.counted, result.rate.achieved, idle)]
+        costs = [...costs, ...calibratedCosts(seconds, amounts.counted, achieved, idle)]
       }
     } finally {
       await bench.close()
@@ -252,7 +288,7 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
   const total = (/** @type {'items' | 'bytes'} */ name) => costs.reduce((sum, one) => sum + one[name], 0)
   /** @type {Measured} */
   const measured = {
-    rate: mean(runs.map((run) => run.rate.achieved)),
+    rate: mean(runs.map((run) => Number(run.rate.achieved))),
     cpu_us: Object.fromEntries(
       Object.keys(costs[0].cpu_us).map((role) => [role, median(costs.map(({ cpu_us: cpu }) => cpu[role]))]),
     ),
@@ -275,7 +311,7 @@ const amountsOf = async (plan, { allocator, isCluster }) => {
   return { ...amounts, memory, computed_bytes: memory.computed, unknown: wire.unknown, counted: wire.counted }
 }
 
-/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof amountsOf>>, measured: Measured })[]} cells @param {any} kind */
+/** @param {readonly MeasuredCell<Cell>[]} cells @param {Kind<Cell>} kind */
 const modelsOfCells = (cells, kind) => {
   const roles = [...new Set(cells.flatMap(({ measured }) => Object.keys(measured.cpu_us)))]
   const cpu = Object.fromEntries(
@@ -305,12 +341,12 @@ const modelsOfCells = (cells, kind) => {
   return { cpu, memory }
 }
 
-/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof amountsOf>>} amounts @param {Cell} cell @param {any} [kind] */
+/** @param {ReturnType<typeof modelsOfCells>} models @param {AmountsOfCell} amounts @param {Cell} cell @param {Pick<Kind<Cell>, 'features'>} [kind] */
 export const predictionOf = (
   { cpu, memory },
   amounts,
   cell,
-  { features } = { features: (/** @type {any} */ { items }) => cpuFeatures(amounts, items) },
+  { features } = { features: ({ items }) => cpuFeatures(amounts, items) },
 ) => ({
   cpu_us: Object.fromEntries(
     Object.entries(cpu).map(([role, model]) => [role, predicted(model, features({ ...cell, amounts }))]),
@@ -326,15 +362,15 @@ export const secondsOf = (models, cells, proofs, eachS = 6.5) =>
 /** @param {readonly string[]} strategies @param {Needs} needs */
 export const calibration = async (strategies, needs) => {
   const { seed, cells: count, proofs, say, save } = needs
-  const models = /** @type {any[]} */ ([])
-  const references = /** @type {any[]} */ ([])
+  const models = /** @type {Fitted[]} */ ([])
+  const references = /** @type {Reference[]} */ ([])
   const idles = /** @type {Idle[]} */ ([])
   for (const [k, strategy] of strategies.entries()) {
     idles.push(await measureIdle(needs, strategy))
     const idle = idles[idles.length - 1]
     const mix = needs.mixOf?.(strategy) ?? null
     const seeded = { ...needs, seed: seed + k }
-    const kind = /** @type {any} */ (mix ? cellsOfMix(mix, seeded) : cellsOfItems(seeded))
+    const kind = /** @type {Kind<Cell>} */ (mix ? cellsOfMix(mix, seeded) : cellsOfItems(seeded))
     const measure = (/** @type {Cell} */ cell, limitS = needs.limitS) =>
       measureCell({ ...needs, limitS }, strategy, cell, idle, kind)
     const reference = async (/** @type {number} */ at) => {
@@ -342,7 +378,7 @@ export const calibration = async (strategies, needs) => {
       references.push({ strategy, after: at, cpu_us: measured.cpu_us })
       return { measured, variant }
     }
-    const cells = /** @type {any[]} */ ([])
+    const cells = /** @type {MeasuredCell<Cell>[]} */ ([])
     const { measured: first, variant } = await reference(0)
     const { designed, held } = kind.cells(first)
     for (const [i, cell] of designed.entries()) {
@@ -355,14 +391,10 @@ export const calibration = async (strategies, needs) => {
     }
     const fitted = modelsOfCells(cells, kind)
     const proof = await Promise.all(
-      held.map(async (/** @type {Cell} */ cell) => {
+      held.map(async (cell) => {
         const amounts = await kind.foretold(strategy, cell, variant, cells)
-        return /** @type {any} */ ({
-          ...cell,
-          amounts,
-          predicted: predictionOf(fitted, amounts, cell, kind),
-          measured: null,
-        })
+        const predicted = predictionOf(fitted, amounts, cell, kind)
+        return { ...cell, amounts, predicted, measured: /** @type {Measured | null} */ (null) }
       }),
     )
     const model = { strategy, variant, ...(mix && { mix }), cells, ...fitted, proof }
@@ -370,9 +402,10 @@ export const calibration = async (strategies, needs) => {
     // The predictions are on disk before any of them is measured.
     await save(models, idles, references)
     for (const [i, one] of proof.entries()) {
-      one.measured = (await measure(one)).measured
+      const { measured } = await measure(one)
+      one.measured = measured
       say(
-        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${kind.words(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${one.measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
+        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${kind.words(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
       )
     }
     await save(models, idles, references)

@@ -6,12 +6,14 @@ import { faultIn } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
 import { calibrationSchema, calibrationVersion } from '../../result/plan-schemas.js'
 
+/** @import { Calibration } from '../../result/plan-schemas.js' */
+
 export const calibrationName = 'calibration.json'
 
 /** 7.0 of 7.0.15: patch versions do not change costs enough. @param {string} version */
 const series = (version) => version.split('.').slice(0, 2).join('.')
 
-/** @param {string} path of the file, or of its folder @param {{ serverVersion?: string }} wanted @returns {any} */
+/** @param {string} path of the file, or of its folder @param {{ serverVersion?: string }} wanted @returns {Calibration} */
 export const readCalibration = (path, { serverVersion } = {}) => {
   const where = `--calibration ${plainText(path)}`
   const text = (() => {

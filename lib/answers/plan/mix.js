@@ -11,7 +11,9 @@ import { sampleFields } from '../../workloads/own/model.js'
 import { memoryFeatures, predicted } from './model.js'
 
 /**
- * @import { Measured } from './calibrate.js'
+ * @import { CalibratedModel } from '../../result/plan-schemas.js'
+ * @import { Measured, MeasuredCell } from './calibrate.js'
+ * @import { Cell } from './cells.js'
  * @import { Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
  * @import { Demand } from './nodes.js'
@@ -24,6 +26,7 @@ import { memoryFeatures, predicted } from './model.js'
  * @property {readonly { pattern: string, keys: number, bytes: number, expires: boolean }[]} keys bytes: of a key, as forecast
  * @property {readonly { name: string, share: number, pattern: string, reads: boolean }[]} commands
  *
+ * @typedef {Pick<CalibratedModel, 'memory' | 'cpu'> & { mix: MixFacts, cells: readonly { measured: Measured }[] }} MixModel of a calibration
  * @typedef {{ items: number, valueBytes: number, members: number, connections: number, rate: number }} MixCell items: its keys
  */
 
@@ -140,7 +143,7 @@ export const cellsOfMix = (mix, { seed, cells, proofs, windowS, isCluster }) => 
       /** @type {string} */ _,
       /** @type {MixCell} */ __,
       /** @type {null} */ ___,
-      /** @type {any[]} */ measured,
+      /** @type {readonly MeasuredCell<Cell>[]} */ measured,
     ) => ({
       ...measured[0].amounts,
       bytesIn: mean(measured.map(({ amounts }) => amounts.bytesIn)),
@@ -168,32 +171,32 @@ export const saidOfMix = (seconds, names, netBytes, prefix) => {
   }
 }
 
-/** Each command's share of the operations, and its main thread time: its own, and an equal share of the time outside commands. @param {any} model */
+/** Each command's share of the operations, and its main thread time: its own, and an equal share of the time outside commands. @param {MixModel} model */
 const workOf = ({ mix, cells }) => {
-  const measured = cells.map((/** @type {any} */ cell) => cell.measured)
-  const whole = sum(mix.commands.map((/** @type {any} */ { share }) => share))
+  const measured = cells.map((cell) => cell.measured)
+  const whole = sum(mix.commands.map(({ share }) => share))
   const own = (/** @type {string} */ name) => {
-    const all = measured.flatMap((/** @type {any} */ { command_us: us }) => us[name.toLowerCase()] ?? [])
+    const all = measured.flatMap(({ command_us: us }) => us?.[name.toLowerCase()] ?? [])
     // No cell sent this command, as its share is small.
     return all.length > 0 ? mean(all) : 0
   }
-  const commands = /** @type {MixFacts['commands']} */ (mix.commands).map((one) => ({
+  const commands = mix.commands.map((one) => ({
     ...one,
     share: one.share / whole,
     us: own(one.name),
   }))
-  const cpu = mean(measured.map((/** @type {any} */ { cpu_us: { master } }) => master))
+  const cpu = mean(measured.map(({ cpu_us: { master } }) => master))
   const beside = Math.max(0, cpu - sum(commands.map(({ share, us }) => share * us)))
   return commands.map((one) => ({ ...one, us: beside + one.us }))
 }
 
-/** @param {any} model @returns {[least: number, most: number]} */
+/** @param {Pick<MixModel, 'cells'>} model @returns {[least: number, most: number]} */
 const ratesOf = ({ cells }) => {
-  const all = cells.map((/** @type {any} */ { measured }) => measured.rate)
+  const all = cells.map(({ measured }) => measured.rate)
   return [Math.ceil(Math.min(...all)), Math.floor(Math.max(...all))]
 }
 
-/** @param {any} model @param {number} rate */
+/** @param {Pick<MixModel, 'cells'>} model @param {number} rate */
 export const outsideOfMix = (model, rate) => {
   const [least, most] = ratesOf(model)
   if (rate >= least && rate <= most) return []
@@ -208,7 +211,7 @@ export const assumedOfMix =
 
 /**
  * The demand of a mix at a rate.
- * @param {{ model: any, isCluster?: boolean }} planned
+ * @param {{ model: MixModel, isCluster?: boolean }} planned
  * @param {{ rate: number }} asked
  * @param {'value' | 'low' | 'high'} bound
  * @returns {Demand & { cpu: Prediction }}
@@ -234,7 +237,7 @@ export const demandOfMix = ({ model, isCluster = false }, { rate }, bound) => {
   const split = (/** @type {number} */ whole) => ({ spread: whole * (1 - fixed), fixed: whole * fixed })
   const usOf = (/** @type {Model} */ role) => split(predicted(role, features)[bound])
   const measured = (/** @type {'bytes_in' | 'bytes_out'} */ name) =>
-    mean(cells.map((/** @type {any} */ cell) => cell.measured[name]))
+    mean(cells.map((cell) => Number(cell.measured[name])))
   const [bytesIn, bytesOut] = [measured('bytes_in'), measured('bytes_out')]
   const kilobytes = Math.max(1, (bytesIn + bytesOut) / kilobyte)
   const simpleUs = Math.min(...commands.map(({ us }) => us))

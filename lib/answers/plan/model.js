@@ -11,11 +11,11 @@ import { slotCount } from '../../wire/slot.js'
  * @typedef {{ name: string, value: number, low: number, high: number }} Term
  *
  * @typedef {object} Model
- * @property {Term[]} terms
- * @property {{ name: string, why: string }[]} left_out
+ * @property {readonly Term[]} terms
+ * @property {readonly { name: string, why: string }[]} left_out
  * @property {number} spread standard deviation of relative errors, each cell as the others predict it
  * @property {number} freedom degrees
- * @property {number[][]} covariance of the terms, without the spread
+ * @property {readonly (readonly number[])[]} covariance of the terms, without the spread
  *
  * @typedef {{ value: number, low: number, high: number }} Prediction
  */
@@ -79,7 +79,7 @@ const choicesOf = ([first, ...others]) => {
  * @returns {Model}
  */
 export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
-  const leftOut = /** @type {Model['left_out']} */ ([])
+  const leftOut = /** @type {{ name: string, why: string }[]} */ ([])
   const there = names.filter((name) => {
     if (rows.some((row) => row[name] > 0)) return true
     leftOut.push({ name, why: 'it is 0 in every cell' })

@@ -1,6 +1,7 @@
 // How well a calibration predicted the cells that were held out. Pure.
 import { median } from 'simple-statistics'
 
+/** @import { CalibratedModel } from '../../result/plan-schemas.js' */
 /** @typedef {{ median_pct: number, p90_pct: number, largest_pct: number, inside: number, count: number }} Score */
 
 /**
@@ -26,9 +27,11 @@ export const scoreOf = (pairs) => {
   }
 }
 
-/** The errors at the held-out cells of a model. @param {readonly any[]} proof */
+/** The errors at the held-out cells of a model. @param {CalibratedModel['proof']} proof */
 export const scoresOf = (proof) => {
-  const cells = proof.filter(({ measured }) => measured !== null)
+  const cells = proof.flatMap(({ predicted, measured }) =>
+    measured === null ? [] : [{ predicted, measured }],
+  )
   return {
     cpu: scoreOf(
       cells.map(({ predicted, measured }) => ({

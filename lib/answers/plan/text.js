@@ -4,6 +4,7 @@ import { bytes, count, micros, percent, rate as perSecond, plainText, several } 
 import { scoresOf } from './proof.js'
 
 /**
+ * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
  * @import { Column } from '../../base/layout.js'
  * @import { Candidate } from './nodes.js'
  * @import { PlanAnswer } from './answer.js'
@@ -33,20 +34,20 @@ const termNames = /** @type {Record<string, string>} */ ({
 })
 const ofKilobyte = new Set(['byte', 'byte_log2', 'first_byte'])
 
-/** @param {string} role @param {any} model @param {boolean} isMix */
+/** @param {string} role @param {CalibratedModel['cpu'][string]} model @param {boolean} isMix */
 const cpuWords = (role, { terms, left_out: leftOut }, isMix) => {
-  const words = terms.map((/** @type {any} */ { name, value, low, high }) => {
+  const words = terms.map(({ name, value, low, high }) => {
     const [one, from, to] = [value, low, high].map((n) => (ofKilobyte.has(name) ? n * 1000 : n))
     return `${termNames[name]} ${three(one)} µs (${three(from)} to ${three(to)})`
   })
-  const out = leftOut.map((/** @type {any} */ { name, why }) => `${termNames[name]} (${why})`)
+  const out = leftOut.map(({ name, why }) => `${termNames[name]} (${why})`)
   return [
     `CPU of a ${role} per ${isMix ? 'operation' : 'item'}: ${words.join(' + ')}.`,
     ...(out.length > 0 ? [`Left out: ${out.join('; ')}.`] : []),
   ]
 }
 
-/** By how much the reference cells of a model differ. @param {readonly any[]} references @param {string} strategy */
+/** By how much the reference cells of a model differ. @param {Calibration['references']} references @param {string} strategy */
 const driftWords = (references, strategy) => {
   const costs = references.filter((one) => one.strategy === strategy).map(({ cpu_us: cpu }) => cpu.master)
   if (costs.length < 2) return []
@@ -54,21 +55,21 @@ const driftWords = (references, strategy) => {
   return [`The reference cell was measured ${several(costs.length, 'time')}: up to ${percent(apart)} apart.`]
 }
 
-/** @param {any} document @param {{ columns?: number }} [layout] */
+/** @param {Calibration} document @param {{ columns?: number }} [layout] */
 export const calibrationText = ({ server, machine, references, models, complete }, { columns = 80 } = {}) =>
   blocksText([
     wrapped(
       `Server ${plainText(server.version)} (${server.allocator}) on ${machine.where === 'local' ? plainText(machine.cpu) : 'the target'}.`,
       columns,
     ),
-    ...models.map((/** @type {any} */ { strategy, mix, cells, cpu, memory, proof }) =>
+    ...models.map(({ strategy, mix, cells, cpu, memory, proof }) =>
       [
         `${plainText(strategy).toUpperCase()}, ${several(cells.length, 'cell')}`,
         ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model, Boolean(mix))),
         ...(memory === null
           ? ['Memory was computed, not measured.']
           : [
-              `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B ${name}`)).join(' + ')}.`,
+              `Memory: ${memory.terms.map(({ name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B ${name}`)).join(' + ')}.`,
             ]),
         ...driftWords(references, strategy),
         `${proofWords(scoresOf(proof))}.`,

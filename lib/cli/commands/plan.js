@@ -18,6 +18,7 @@ import { interruptsOfSeries } from '../signals.js'
 import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 
 /**
+ * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
  * @import { MixFacts } from '../../answers/plan/mix.js'
  * @import { Command } from '../commands.js'
  */
@@ -166,7 +167,7 @@ const askedOf = (values, mix) => {
   }
 }
 
-/** The load as a run of it would be planned. @param {any} model @param {{ rate: number, items: number, members: number }} asked @param {Record<string, any>} values @param {Record<string, string>} files */
+/** The load as a run of it would be planned. @param {Pick<CalibratedModel, 'strategy' | 'variant'>} model @param {{ rate: number, items: number, members: number }} asked @param {Record<string, any>} values @param {Record<string, string>} files */
 export const plannedLoad = (
   { strategy, variant },
   { rate, items, members },
@@ -186,14 +187,14 @@ export const plannedLoad = (
   return plannedRun(load, variant, { quantity: items, periodMs, chunks })
 }
 
-/** @param {any} document @param {string} names @param {string} where @param {MixFacts | null} mix */
+/** @param {Calibration} document @param {string} names @param {string} where @param {MixFacts | null} mix */
 const modelsIn = ({ models }, names, where, mix) => {
   if (names === 'all') return models
   return names.split(',').map((name) => {
-    const found = models.find((/** @type {any} */ { strategy }) => strategy === name)
+    const found = models.find(({ strategy }) => strategy === name)
     if (!found)
       throw new OptionError(
-        `--strategy ${plainText(name).slice(0, 40)}: ${plainText(where)} has ${models.map((/** @type {any} */ one) => plainText(one.strategy)).join(', ')}`,
+        `--strategy ${plainText(name).slice(0, 40)}: ${plainText(where)} has ${models.map((one) => plainText(one.strategy)).join(', ')}`,
       )
     if (!isDeepStrictEqual(found.mix ?? null, mix))
       throw new OptionError(
@@ -214,7 +215,7 @@ const pricesIn = ({ prices, region, engine }) => {
   } catch (error) {
     if (error instanceof OptionError) throw error
     throw new OptionError(
-      `--prices ${plainText(prices)} cannot be read (${/** @type {any} */ (error).code})`,
+      `--prices ${plainText(prices)} cannot be read (${/** @type {NodeJS.ErrnoException} */ (error).code})`,
       { cause: error },
     )
   }
@@ -255,15 +256,16 @@ export const command = {
     const types = typesLike(prices.nodes.types, values.nodes)
     if (values.draw !== undefined && !values.draw.endsWith('.html'))
       throw new OptionError(`--draw ${plainText(values.draw)}: must end in .html`)
-    const found = isMade
-      ? await calibrate(
-          { ...request, cells: 12, proofs: 6, limitS: 12, windowS: 3, most: {} },
-          screenSay,
-          interruptsOfSeries(),
-        )
-      : { folder: values.calibration, document: calibration }
+    const found =
+      calibration === null
+        ? await calibrate(
+            { ...request, cells: 12, proofs: 6, limitS: 12, windowS: 3, most: {} },
+            screenSay,
+            interruptsOfSeries(),
+          )
+        : { folder: values.calibration, document: calibration }
     const models = modelsIn(found.document, file?.name ?? values.models, found.folder, mix)
-    const plans = models.map((/** @type {any} */ model) => ({
+    const plans = models.map((model) => ({
       model,
       plan: model.mix ? null : plannedLoad(model, asked, values, request.files),
     }))
