@@ -3,7 +3,7 @@ import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolEr
 
 /**
  * Replies as nested arrays of texts and numbers, for commands whose replies are small. An error is an Error.
- * @typedef {string | number | null | Error | any[]} Reply
+ * @typedef {string | number | null | Error | Reply[]} Reply
  */
 
 /**
@@ -16,7 +16,7 @@ export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
   let whole = null
   /** @type {string | null} */
   let refusal = null
-  const open = /** @type {{ list: any[], left: number }[]} */ ([])
+  const open = /** @type {{ list: Reply[], left: number }[]} */ ([])
 
   /** @param {Reply} value */
   const put = (value) => {
@@ -31,7 +31,7 @@ export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
   const sink = {
     /** @param {number} count */
     open(count) {
-      const list = /** @type {any[]} */ ([])
+      const list = /** @type {Reply[]} */ ([])
       put(list)
       if (count > 0) open.push({ list, left: count })
     },

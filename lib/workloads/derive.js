@@ -3,7 +3,7 @@
 import { claimedTwice } from '../base/claims.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
-import { keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
+import { isMany, isScript, keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
 /** @import { Command, Declaration, Family, Fields, Keys, Script } from './declare.js' */
 
@@ -300,8 +300,7 @@ export const itemNumberOf = (family, prefix) => {
 }
 
 /** @param {Command} command @returns {Script | null} */
-const scriptIn = ({ args }) =>
-  /** @type {Script | undefined} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg)) ?? null
+const scriptIn = ({ args }) => args.find(isScript) ?? null
 
 /** @param {Declaration} declared @param {Fields} planFields @param {string} operation */
 export const commandsOf = (declared, planFields, operation) =>
@@ -358,8 +357,8 @@ export const purgedKeys = (commands, prefix) =>
 
 /** How many arguments a gathered command has for no item, and for each, and whether items have several keys. @param {Command} command */
 export const argumentsOf = ({ args }) => {
-  const manies = args.filter((arg) => typeof arg === 'object' && 'many' in arg)
-  const anItem = manies.reduce((sum, arg) => sum + /** @type {any} */ (arg).many.length, 0)
+  const manies = args.filter(isMany)
+  const anItem = manies.reduce((sum, { many }) => sum + many.length, 0)
   const family = keyIn(args, '').family
   return {
     fixed: 1 + args.length - manies.length,

@@ -3,16 +3,22 @@ import { inlineScript, scriptSha } from '../lua.js'
 
 /**
  * @import { Argument as Encoded, Part } from '../../wire/encode.js'
- * @import { Argument, Family, Script, Slot, Variable } from '../declare.js'
+ * @import { All, Argument, Family, Many, Script, Slot, Variable } from '../declare.js'
  * @import { Key } from '../step.js'
  *
  * @typedef {{ prefix: string, scriptText: (script: Script) => string }} Binding scriptText: what a command has for a script
  */
 
-const isFamily = (/** @type {unknown} */ slot) => /** @type {Family} */ (slot)?.family === 'key'
-export const isMany = (/** @type {any} */ slot) => slot?.many !== undefined
-export const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
-export const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
+/** @param {Slot} slot @returns {slot is Family} */
+export const isFamily = (slot) => typeof slot === 'object' && 'family' in slot && slot.family === 'key'
+/** @param {Slot} slot @returns {slot is Many} */
+export const isMany = (slot) => typeof slot === 'object' && 'many' in slot
+/** @param {Slot} slot @returns {slot is All} */
+export const isAll = (slot) => typeof slot === 'object' && 'all' in slot
+/** @param {Slot} slot @returns {slot is Variable} */
+export const isVariable = (slot) => typeof slot === 'object' && 'variable' in slot
+/** @param {Slot} slot @returns {slot is Script} */
+export const isScript = (slot) => typeof slot === 'object' && 'script' in slot
 
 /** The value of an argument, for every role. @param {Slot} slot @param {Binding} binding @returns {(string | number | Variable)[]} */
 export const argumentParts = (slot, binding) => {
@@ -20,8 +26,9 @@ export const argumentParts = (slot, binding) => {
   if (typeof slot !== 'object') return [slot]
   const { prefix, scriptText } = binding
   if ('family' in slot) return prefix === '' ? slot.parts : [prefix, ...slot.parts]
-  if ('script' in slot) return [scriptText(slot)]
-  return [/** @type {Variable} */ (slot)]
+  if (isScript(slot)) return [scriptText(slot)]
+  if (isVariable(slot)) return [slot]
+  throw new TypeError('what is repeated is not one argument')
 }
 
 /** An argument as text. @param {readonly (string | number | Variable)[]} parts @param {(variable: Variable) => unknown} valueFor */
@@ -78,13 +85,18 @@ const madeOf = (parts) => {
   }
 }
 
+/** @param {Slot} slot */
+const familyIn = (slot) => {
+  if (isAll(slot)) return slot.all
+  return isFamily(slot) ? slot : null
+}
+
 /** The first family among a command's arguments: its key. @param {readonly Slot[]} args @param {string} where */
 export const keyIn = (args, where) => {
   const at = args.findIndex((arg) => isFamily(arg) || isAll(arg))
-  if (at < 0 && args.some((arg) => isMany(arg) && /** @type {any} */ (arg).many.some(isFamily)))
+  if (at < 0 && args.some((arg) => isMany(arg) && arg.many.some(isFamily)))
     throw new TypeError(`${where}: the key of a gathered command is outside of many()`)
-  const slot = /** @type {any} */ (args[at])
-  return { at, family: /** @type {Family | null} */ (isAll(slot) ? slot.all : (slot ?? null)) }
+  return { at, family: at < 0 ? null : familyIn(args[at]) }
 }
 
 /** Text of a family for a number that each of its variables is given. @param {Family} family @param {number} i @param {string} prefix */

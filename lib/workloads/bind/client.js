@@ -2,7 +2,7 @@
 import { noValues } from '../../wire/encode.js'
 import { slotOf } from '../../wire/slot.js'
 import { scriptSha } from '../lua.js'
-import { argumentParts, keyIn } from './arguments.js'
+import { argumentParts, isVariable, keyIn } from './arguments.js'
 import { putTemplate, templatesOf } from './template.js'
 
 /**
@@ -60,11 +60,11 @@ const bytesOf = (parts, n) =>
     }),
   )
 
-/** Variables that follow from the item's number, alone or as keys of a family. @param {any} slot @returns {boolean} */
+/** Variables that follow from the item's number, alone or as keys of a family. @param {Slot} slot @returns {boolean} */
 const isOfItem = (slot) =>
   Array.isArray(slot)
     ? slot.every(isOfItem)
-    : slot.variable === undefined || slot.scope === 'item' || slot.hole?.hole === 'due'
+    : !isVariable(slot) || slot.scope === 'item' || slot.hole?.hole === 'due'
 
 /** @param {Slot} slot @param {string} prefix */
 export const partsOfSlot = (slot, prefix) => {

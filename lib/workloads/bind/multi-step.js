@@ -2,7 +2,7 @@
 // and the end of an operation are read off the declaration.
 
 import { progressOf } from '../reply-meanings.js'
-import { keyIn, textOfParts } from './arguments.js'
+import { isAll, isMany, isVariable, keyIn, textOfParts } from './arguments.js'
 import { partsOfSlot } from './client.js'
 
 /**
@@ -23,16 +23,17 @@ import { partsOfSlot } from './client.js'
  * @property {() => number} conflicts transactions of it that were not executed
  */
 
-const isReply = (/** @type {any} */ atom) => atom?.scope === 'reply'
-const isFound = (/** @type {any} */ atom) => isReply(atom) && atom.variable === 'found'
+/** What replies so far make of a variable; null: they make nothing of it. @param {Argument} atom */
+const madeByReplies = (atom) => (isVariable(atom) && atom.scope === 'reply' ? (atom.from ?? null) : null)
+/** @param {Argument} atom */
+const isFound = (atom) => isVariable(atom) && atom.scope === 'reply' && atom.variable === 'found'
 
 /** @param {Argument} argument @param {string} prefix @returns {(n: number, progress: Progress) => string} */
 const textOf = (argument, prefix) => {
   const atoms = Array.isArray(argument) ? argument : [argument]
   const makers = atoms.map((atom) => {
-    if (isReply(atom))
-      return (/** @type {number} */ _, /** @type {Progress} */ progress) =>
-        /** @type {any} */ (atom).from(progress)
+    const from = madeByReplies(atom)
+    if (from) return (/** @type {number} */ _, /** @type {Progress} */ progress) => from(progress)
     const parts = partsOfSlot(atom, prefix)
     return (/** @type {number} */ n) => textOfParts(parts, ({ forItem }) => forItem?.(n))
   })
@@ -42,10 +43,10 @@ const textOf = (argument, prefix) => {
 /** @param {Command} command @param {string} prefix */
 const boundOf = (command, prefix) => {
   const slots = command.args.map((slot) => {
-    const many = /** @type {Argument[]} */ (/** @type {any} */ (slot).many ?? [slot])
+    const many = isMany(slot) ? slot.many : isAll(slot) ? [slot.all] : [slot]
     if (many.some(isFound)) return null
-    const [{ list = null } = {}] = /** @type {{ list?: (n: number) => string[] }[]} */ (many)
-    if (list) return list
+    const [first] = many
+    if (isVariable(first) && first.list) return first.list
     const makers = many.map((argument) => textOf(argument, prefix))
     return (/** @type {number} */ n, /** @type {Progress} */ progress) =>
       makers.map((make) => make(n, progress))

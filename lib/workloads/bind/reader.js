@@ -31,7 +31,7 @@ const atFetch = ({ variable, shift = 0 }, { oldestMs, nowMs }) => {
 const askArgs = (args, { key, at, binding }) => {
   const keyAt = keyIn(args, '').at
   return args.flatMap((slot, i) => {
-    if (isAll(slot)) return listedKeys([/** @type {any} */ (slot).all], binding.prefix)
+    if (isAll(slot)) return listedKeys([slot.all], binding.prefix)
     if (i === keyAt) return [key]
     return [textOfParts(argumentParts(slot, binding), (variable) => atFetch(variable, at))]
   })

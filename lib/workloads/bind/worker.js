@@ -1,10 +1,10 @@
 // Commands of workers with what a worker knows: its name, how many jobs it takes, and the ids by which it confirms them.
 
 import { scriptBody, scriptSha } from '../lua.js'
-import { argumentParts, textOfParts } from './arguments.js'
+import { argumentParts, isScript, isVariable, textOfParts } from './arguments.js'
 
 /**
- * @import { Work } from '../declare.js'
+ * @import { Slot, Work } from '../declare.js'
  *
  * @import { Taken } from '../queue/replies.js'
  * @typedef {Record<string, string | number>} Known of the worker, by the names of variables
@@ -15,11 +15,11 @@ import { argumentParts, textOfParts } from './arguments.js'
  * @property {((known: Known, jobs?: readonly Taken[]) => string[][]) | null} withText of a script that the server does not have
  */
 
-/** @param {any} slot @returns {boolean} */
+/** @param {Slot} slot @returns {boolean} */
 const isOfJob = (slot) =>
-  Array.isArray(slot) ? slot.some(isOfJob) : ['handle', 'text'].includes(slot?.variable)
+  Array.isArray(slot) ? slot.some(isOfJob) : isVariable(slot) && ['handle', 'text'].includes(slot.variable)
 
-/** @param {any} slot @param {string} prefix @param {Known} known @param {boolean} isText */
+/** @param {Slot} slot @param {string} prefix @param {Known} known @param {boolean} isText */
 const textOf = (slot, prefix, known, isText) => {
   // The whole text with its comments: a server that has loaded it knows its digest.
   const parts = argumentParts(slot, {
@@ -37,7 +37,7 @@ const textOf = (slot, prefix, known, isText) => {
 export const boundWork = (work, prefix) => {
   const { name, args } = work
   const eachJob = args.some(isOfJob)
-  const hasScript = args.some((arg) => typeof arg === 'object' && 'script' in arg)
+  const hasScript = args.some(isScript)
 
   /** @param {Known} known @param {readonly Taken[]} jobs @param {boolean} isText */
   const one = (known, jobs, isText) => [

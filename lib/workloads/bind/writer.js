@@ -2,8 +2,9 @@
 import { eachStep, gatherStep, once } from '../step.js'
 import {
   argumentOf,
-  isCount,
+  isAll,
   isMany,
+  isVariable,
   itemIn,
   keyIn,
   keysIn,
@@ -25,10 +26,10 @@ import { gatheredBytes, putTemplate, templatesOf } from './template.js'
 const argsOf = ({ name, args }, binding, where) => {
   const { at, family } = keyIn(args, where)
   const slots = args.map((slot, i) => {
-    const list = /** @type {Argument[]} */ (isMany(slot) ? /** @type {any} */ (slot).many : [slot])
+    const list = isMany(slot) ? slot.many : isAll(slot) ? [slot.all] : [slot]
     return {
       isKey: i === at,
-      count: isCount(slot) ? /** @type {Variable} */ (slot) : null,
+      count: isVariable(slot) && slot.variable === 'count' ? slot : null,
       many: isMany(slot),
       list,
       encoders: list.map((argument) => argumentOf(argument, binding)),
