@@ -77,7 +77,7 @@ export const SECTIONS = Object.freeze({
 })
 
 /** In the order of run.json, of the report and of the docs. @type {readonly Measure[]} */
-export const MEASURES = registered(all, Object.values(SECTIONS).flat())
+export const MEASURES = registered(all, SECTIONS)
 
 /** @param {Taker} taker @returns {readonly Measure[]} */
 const takenBy = (taker) => MEASURES.filter(({ of }) => of.includes(taker))

@@ -3,7 +3,7 @@ import { claimedTwice } from '../base/claims.js'
 
 /**
  * @import { Declared } from './measure.js'
- * @typedef {Pick<import('./section.js').Section, 'name' | 'shape'>} Section
+ * @typedef {Pick<import('./section.js').Section, 'name' | 'shape'> & Partial<Pick<import('./section.js').Section, 'metrics'>>} Section
  * @typedef {Pick<Declared, 'name' | 'record' | 'result' | 'metrics' | 'metricsOfBoxes' | 'prometheus' | 'done' | 'shown'>} Registered
  */
 
@@ -58,6 +58,29 @@ const sameSeries = (measures) => {
   )
 }
 
+/** Metrics of sections that are in no shape. @param {readonly Section[]} sections @param {ReadonlySet<string>} known paths of all results */
+const sectionMetricFaults = (sections, known) =>
+  sections.flatMap(({ name, metrics = {} }) =>
+    Object.entries(metrics)
+      .filter(([metric, { value }]) => value === undefined && !known.has(bare(metric)))
+      .map(
+        ([metric]) =>
+          `the metric '${metric}' of the section '${name}' is in no result: name it as its place in run.json, or give it a 'value'`,
+      ),
+  )
+
+/**
+ * What is wrong with the sections of each kind of run.json, a line each.
+ * @param {Readonly<Record<string, readonly Section[]>>} documents
+ */
+export const documentFaults = (documents) =>
+  Object.entries(documents).flatMap(([kind, sections]) =>
+    claimedTwice(
+      `section of run.json (${kind})`,
+      sections.map(({ name }, at) => [name, `entry ${at + 1} of its list`]),
+    ),
+  )
+
 /**
  * What is wrong with a list of measures, a line each.
  * @param {readonly Registered[]} measures
@@ -89,12 +112,15 @@ export const faultsOf = (measures, sections = []) => {
       'section',
       claims(({ result }) => result),
     ),
-    ...claimedTwice(
-      'metric',
-      claims(({ metrics, metricsOfBoxes }) => ({ ...metrics, ...metricsOfBoxes })),
-    ),
+    ...claimedTwice('metric', [
+      ...sections.flatMap(({ name, metrics = {} }) =>
+        Object.keys(metrics).map((metric) => /** @type {const} */ ([metric, `the section ${name}`])),
+      ),
+      ...claims(({ metrics, metricsOfBoxes }) => ({ ...metrics, ...metricsOfBoxes })),
+    ]),
     ...sameSeries(measures),
     ...measures.flatMap((measure) => [...metricFaults(measure, known), ...seriesFaults(measure)]),
+    ...sectionMetricFaults(sections, known),
   ]
 }
 
@@ -102,11 +128,12 @@ export const faultsOf = (measures, sections = []) => {
  * A list that is as it must be.
  * @template {Registered} M
  * @param {readonly M[]} measures
- * @param {readonly Section[]} sections
+ * @param {Readonly<Record<string, readonly Section[]>>} documents the sections of each kind of run.json
  * @returns {readonly M[]}
  */
-export const registered = (measures, sections) => {
-  const [fault] = faultsOf(measures, sections)
+export const registered = (measures, documents) => {
+  const sections = [...new Set(Object.values(documents).flat())]
+  const [fault] = [...documentFaults(documents), ...faultsOf(measures, sections)]
   if (fault) throw new Error(`lib/measures: ${fault}`)
   return Object.freeze(measures)
 }

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import * as S from '../../lib/base/shape.js'
 import { amount } from '../../lib/measures/fields.js'
 import { counter, figure, metric } from '../../lib/measures/measure.js'
-import { faultsOf, registered } from '../../lib/measures/registry.js'
+import { documentFaults, faultsOf, registered } from '../../lib/measures/registry.js'
+import { section } from '../../lib/measures/section.js'
 
 /** @import { Registered } from '../../lib/measures/registry.js' */
 
@@ -24,7 +25,7 @@ const other = {
 
 test('a list without a fault is frozen, and its own', () => {
   assert.deepEqual(faultsOf([good, other]), [])
-  assert.ok(Object.isFrozen(registered([good, other], [])))
+  assert.ok(Object.isFrozen(registered([good, other], {})))
 })
 
 for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
@@ -50,7 +51,7 @@ for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
     const [found, ...more] = faultsOf([good, { ...other, ...wrong }])
     assert.match(found, fault)
     assert.deepEqual(more, [])
-    assert.throws(() => registered([good, { ...other, ...wrong }], []), {
+    assert.throws(() => registered([good, { ...other, ...wrong }], {}), {
       message: `lib/measures: ${found}`,
     })
   })
@@ -82,4 +83,35 @@ test('a gauge that cannot be shown', () => {
   assert.deepEqual(faultsOf([{ ...other, prometheus: [{ ...gauge, by: 'name' }] }]), [
     "the series 'others' of 'other' is by 'name', which only a counter can be: make it one, or leave out 'by'",
   ])
+})
+
+const owned = (/** @type {string} */ name, /** @type {Record<string, any>} */ metrics = {}) =>
+  section(name, S.object({ max: S.figure }), { metrics })
+
+test('a section that is in a list twice', () => {
+  const documents = { producer: [owned('one'), owned('one')] }
+  const fault =
+    "the section of run.json (producer) 'one' is of 'entry 1 of its list' and of 'entry 2 of its list': give one of them another name"
+  assert.deepEqual(documentFaults(documents), [fault])
+  assert.throws(() => registered([], documents), { message: `lib/measures: ${fault}` })
+})
+
+test('a metric of two sections, or of a section and a measure', () => {
+  const [one, two] = [
+    owned('one', { 'one.max': metric('a', 'us') }),
+    owned('two', { 'one.max': metric('b', 'us') }),
+  ]
+  assert.deepEqual(faultsOf([], [one, two]), [
+    "the metric 'one.max' is of 'the section one' and of 'the section two': give one of them another name",
+  ])
+  const claiming = { ...other, metrics: { 'one.max': metric('c', 'us') } }
+  assert.match(faultsOf([claiming], [one])[0], /^the metric 'one.max' is of 'the section one' and of 'other'/)
+})
+
+test('a metric of a section that is in no result, and has no value', () => {
+  assert.deepEqual(faultsOf([], [owned('one', { 'one.most': metric('a', 'us') })]), [
+    "the metric 'one.most' of the section 'one' is in no result: name it as its place in run.json, or give it a 'value'",
+  ])
+  const read = { ...metric('a', 'us'), value: () => 1 }
+  assert.deepEqual(faultsOf([], [owned('one', { 'one.most': read })]), [])
 })
