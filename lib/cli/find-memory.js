@@ -11,6 +11,7 @@ import { openResults } from '../result/files.js'
 import { judgedBy } from '../result/thresholds.js'
 import { drawnCurve } from '../run/cache-curve.js'
 import { startEmbedded } from '../servers/embedded.js'
+import { limitOf } from '../servers/open.js'
 import { commandLineOf } from './again.js'
 import { thresholdCode } from './ending.js'
 import { judgedThresholds } from './find.js'
@@ -35,15 +36,11 @@ const ample = 1.25
 
 /** A run with so much memory. @param {Request} request @param {{ memory: number, n: number, signal: AbortSignal }} trial */
 const played = async ({ settings, seed }, { memory, n, signal }) => {
-  const { cluster, shards, serverBin, serverConfig, policy = 'allkeys-lru' } = settings
+  const { cluster, shards, serverBin, serverConfig, policy } = settings
   const servers = cluster ? shards : 1
   const started = await startEmbedded({
     ...{ cluster, shards, replicas: 0, serverBin, stateDir: null, log: () => {} },
-    config: [
-      ...serverConfig,
-      ['maxmemory', String(Math.round(memory / servers))],
-      ['maxmemory-policy', policy],
-    ],
+    config: [...serverConfig, ...limitOf({ maxmemoryBytes: Math.round(memory / servers), policy })],
   })
   try {
     const [{ host, port }] = started.endpoints

@@ -10,6 +10,7 @@ import { optionWords, settableOptions } from '../experiments/options.js'
 import { slug } from '../experiments/schema.js'
 import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
+import { limitOf } from '../servers/open.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
 import { namesElsewhere } from '../workloads/names-elsewhere.js'
@@ -175,9 +176,14 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   })
   const { options: taken, mix } = strategyNamed(settings.strategy)
   const takes = (/** @type {string} */ key) => !mix || taken.includes(key)
+  const limits = limitOf(settings)
+  if (target && limits.length > 0)
+    throw new OptionError(`${name}: maxmemory is for servers of the run's own; leave out the address`)
+  // The servers are the runner's, and with other limits they are others.
+  const { maxmemory, policy, ...rest } = all
   // The runner computes with numbers. Options that the file of a mix sets are left out.
   const options = {
-    ...all,
+    ...rest,
     ...(takes('quantity') && { quantity: settings.quantity }),
     ...(takes('ttlS') && { ttl: typedLifetime(settings) }),
   }
@@ -189,7 +195,7 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     note: null,
     processes: 1,
     ...(home !== null && { home }),
-    place: { ...place, server: server ?? place.server, config },
+    place: { ...place, server: server ?? place.server, config: [...config, ...limits] },
     legs: [{ name: '', row: id, ratioName: name, options, consumer: null, action: null, published: null }],
   }
 }

@@ -26,6 +26,7 @@ export const comparedMetrics = Object.freeze([
   ['hottest_master.cpu_pct'],
   [othersP99],
   ['rate.achieved'],
+  ...[['cache.hit_pct'], ['cache.source_per_s']],
   ...ofReading.flatMap(({ compared = [] }) => compared.map((name) => [name])),
 ])
 

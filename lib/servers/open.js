@@ -112,7 +112,7 @@ const locate = async (settings, say, mayStart) => {
 }
 
 /** What servers of the run's own may hold, and what they evict. @param {Pick<Settings, 'maxmemoryBytes' | 'policy'>} settings @returns {[string, string][]} */
-const limitOf = ({ maxmemoryBytes, policy = 'allkeys-lru' }) =>
+export const limitOf = ({ maxmemoryBytes, policy = 'allkeys-lru' }) =>
   maxmemoryBytes === undefined
     ? []
     : [
