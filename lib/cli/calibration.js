@@ -26,6 +26,7 @@ import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
 
 /**
+ * @import { RunHooks, RunOptions } from '../index.js'
  * @import { Needs } from '../answers/plan/calibrate.js'
  * @import { Calibration } from '../result/plan-schemas.js'
  * @import { Settings } from '../../settings.js'
@@ -48,8 +49,9 @@ export const plannedRun = (options, variant, more = {}) => {
   return planOf({ ...settings, ...more }, { agents: [1], masters: 1, cluster: false, variant })
 }
 
-/** A built-in strategy by its name, or an own model by its file. @param {string} name @param {Record<string, string>} files */
-export const modelOption = (name, files) => (name in files ? { model: files[name] } : { strategy: name })
+/** A built-in strategy by its name, or an own model by its file. @param {string} name @param {Record<string, string>} files @returns {Pick<RunOptions, 'model' | 'strategy'>} */
+export const modelOption = (name, files) =>
+  name in files ? { model: files[name] } : { strategy: /** @type {RunOptions['strategy']} */ (name) }
 
 /** Whether all that it stores is known beforehand. @param {string} name */
 const isKnown = (name) => {
@@ -83,7 +85,7 @@ export const localBench = async (serverBin) => {
   const servers = await startLocalServers({ serverBin })
   return {
     where: servers.options,
-    run: (/** @type {any} */ options, /** @type {any} */ hooks) =>
+    run: (/** @type {RunOptions} */ options, /** @type {RunHooks} */ hooks) =>
       run({ ...servers.options, ...options }, hooks),
     close: () => servers.close(),
   }
@@ -104,10 +106,10 @@ const untilSteady = async (target) => {
   }
 }
 
-/** A target with other users: what a cell wrote is removed. @param {any} where @param {string} [own] prefix of its keys */
+/** A target with other users: what a cell wrote is removed. @param {RunOptions} where @param {string} [own] prefix of its keys */
 export const remoteBench = async (where, own = prefix) => ({
   where,
-  run: (/** @type {any} */ options, /** @type {any} */ hooks) => {
+  run: (/** @type {RunOptions} */ options, /** @type {RunHooks} */ hooks) => {
     // Readers need none of the checks that may be skipped.
     const { allow, ...address } = where
     return run({ ...(options.command === 'read' ? address : where), ...options }, hooks)
@@ -129,7 +131,7 @@ export const remoteBench = async (where, own = prefix) => ({
     }),
 })
 
-/** @template T @param {any} where @param {(target: Target) => Promise<T>} work */
+/** @template T @param {RunOptions} where @param {(target: Target) => Promise<T>} work */
 const onTarget = async (where, work) => {
   const target = await openTarget(settingsOfRun({ ...where }).settings, { say: () => {}, mayStart: false })
   try {
@@ -141,7 +143,7 @@ const onTarget = async (where, work) => {
 
 const shownSettings = ['io-threads', 'appendonly', 'save', 'maxmemory-policy', 'activedefrag']
 
-/** @param {any} where */
+/** @param {RunOptions} where */
 const serverFacts = (where) =>
   onTarget(where, async (target) => {
     const [master] = target.topology.masters
@@ -168,7 +170,7 @@ const serverFacts = (where) =>
  * @param {object} asked
  * @param {readonly string[]} asked.strategies
  * @param {Record<string, string>} asked.files of own models
- * @param {any} asked.where url and cluster of a run; null: local servers
+ * @param {RunOptions | null} asked.where url and cluster of a run; null: local servers
  * @param {string} [asked.serverBin]
  * @param {number} asked.seed
  * @param {number} asked.cells

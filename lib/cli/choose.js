@@ -7,6 +7,7 @@ import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
 
 /**
+ * @import { RunOptions, RunResult, WriteResult } from '../index.js'
  * @import { RunRecord } from '../answers/choose/answer.js'
  * @import { Idle, Metric } from '../answers/choose/cost.js'
  * @import { Outcome } from '../answers/choose/procedure.js'
@@ -22,7 +23,7 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  * @property {number} budgetS
  * @property {number} effect
  * @property {number} seed
- * @property {any} where url and cluster; null: local servers
+ * @property {RunOptions | null} where url and cluster; null: local servers
  * @property {Record<string, string>} files of own models
  *
  * @typedef {import('../answers/choose/answer.js').Candidate & { serverBin?: string }} Candidate
@@ -53,11 +54,9 @@ export const runsOf = (asked, servers) =>
 export const leastSecondsOf = (asked, candidates, servers) =>
   leastRounds * candidates * secondsOfRun(asked, servers) + servers * (idleS + besideS)
 
-/** @param {any} run */
+/** @param {RunResult} run */
 const reasonsOf = (run) =>
-  run.warnings
-    .filter((/** @type {any} */ { invalidates }) => invalidates)
-    .map((/** @type {any} */ { code }) => String(code))
+  run.warnings.filter(({ invalidates }) => invalidates).map(({ code }) => String(code))
 
 /** @param {Asked} asked @param {Candidate} candidate */
 const openFor = ({ where }, { serverBin }) =>
@@ -72,7 +71,7 @@ export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
       { ...modelOption(candidate.model, asked.files), ...load, idleCost: 'never' },
       { signal: stop, onProgress: () => {} },
     )
-    return { idle: idleSecondsOf(run), version: String(run.versions.servers[0]) }
+    return { idle: idleSecondsOf(/** @type {WriteResult} */ (run)), version: String(run.versions.servers[0]) }
   } finally {
     await bench.close()
   }
@@ -83,7 +82,7 @@ export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
  * @param {Asked} asked
  * @param {Candidate} candidate
  * @param {AbortSignal} stop
- * @returns {Promise<{ run: any, reader: any }>}
+ * @returns {Promise<{ run: WriteResult, reader: RunResult | null }>}
  */
 export const playOf = async (asked, candidate, stop) => {
   const { rate, items, load, reads, seconds, files } = asked
@@ -92,7 +91,7 @@ export const playOf = async (asked, candidate, stop) => {
   const bench = await openFor(asked, candidate)
   const ends = new AbortController()
   const signal = AbortSignal.any([stop, ends.signal])
-  /** @type {Promise<any> | null} */
+  /** @type {Promise<RunResult> | null} */
   let reading = null
   const read = () =>
     bench.run(
@@ -120,7 +119,7 @@ export const playOf = async (asked, candidate, stop) => {
       },
       {
         signal: stop,
-        onProgress: (/** @type {any} */ event) => {
+        onProgress: (event) => {
           if (reads === null || reading !== null || event.type !== 'second') return
           reading = read()
           reading.catch(() => {})
@@ -128,7 +127,7 @@ export const playOf = async (asked, candidate, stop) => {
       },
     )
     ends.abort()
-    return { run, reader: await reading }
+    return { run: /** @type {WriteResult} */ (run), reader: await reading }
   } finally {
     ends.abort()
     await Promise.resolve(reading).catch(() => {})
@@ -175,7 +174,7 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
   }
 }
 
-/** @param {Map<string, any>} facts */
+/** @param {ReadonlyMap<string, { version: string }>} facts */
 const versionsIn = (facts) => [...new Set([...facts.values()].map(({ version }) => version))]
 
 /** @template T @param {() => Promise<T>} work @param {AbortSignal} stop @returns {Promise<T | { refused: MillraceError }>} */
@@ -190,14 +189,14 @@ const unlessRefused = async (work, stop) => {
   }
 }
 
-/** @param {any} run @param {number} rate */
-const isUnsustained = (run, rate) => run.rate.achieved < 0.99 * rate
+/** @param {WriteResult} run @param {number} rate */
+const isUnsustained = (run, rate) => Number(run.rate.achieved) < 0.99 * rate
 
 /**
  * @param {object} needs
  * @param {Asked} needs.asked
  * @param {readonly Candidate[]} needs.candidates
- * @param {Map<string, any>} needs.facts
+ * @param {ReadonlyMap<string, { idle: Idle }>} needs.facts
  * @param {(candidate: Candidate) => string} needs.serverOf
  * @param {RoundsPlan} needs.plan
  * @param {number} needs.servers
@@ -246,13 +245,10 @@ const blocksOf = async ({ asked, candidates, facts, serverOf, plan, servers, may
   return { decision: step.value, runs }
 }
 
-/** @param {{ asked: Asked, at: number, round: number, run: any, reader: any, idle: Idle }} played */
+/** @param {{ asked: Asked, at: number, round: number, run: WriteResult, reader: RunResult | null, idle: Idle }} played */
 export const recordOfChoice = ({ asked, at, round, run, reader, idle }) => {
   const values = costMetrics(run, idle)
-  const reasons = [
-    ...reasonsOf(run),
-    ...(reader ? reasonsOf(reader).map((/** @type {string} */ code) => `reader: ${code}`) : []),
-  ]
+  const reasons = [...reasonsOf(run), ...(reader ? reasonsOf(reader).map((code) => `reader: ${code}`) : [])]
   const cost = costOf(values, asked.weigh)
   const why =
     reasons.length === 0

@@ -210,13 +210,13 @@ test('by a calibration the order turns over where items begin to share commands'
   const models = [model('list', 1), model('stream', 1.5)]
   const { found: turnovers, unknown } = await turnoversOf({
     ...{ chosen: 'list', others: ['stream', 'hash'], rate: 500, ttlS: 2 },
-    calibration: { ranges: { items: [1, 400] }, server: { allocator: 'jemalloc-8' } },
+    calibration: /** @type {any} */ ({ ranges: { items: [1, 400] }, server: { allocator: 'jemalloc-8' } }),
     planned: (strategy, rate) => {
       const found = models.find((one) => one.strategy === strategy)
       const counts = { items: Math.max(1, Math.round(rate * 2)), members: Math.max(1, Math.ceil(rate / 10)) }
       if (!found) return null
       const plan = plannedLoad(found, { rate, ...counts }, { valueSize: '16B', sortedSets: 1 }, {})
-      return { model: found, plan }
+      return { model: /** @type {any} */ (found), plan }
     },
   })
   assert.deepEqual(unknown, ['hash'])

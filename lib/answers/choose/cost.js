@@ -3,6 +3,10 @@ import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 
 /**
+ * @import { WriteResult } from '../../index.js'
+ *
+ * @typedef {{ server: Pick<WriteResult['server'], 'cpu_us_per_item' | 'memory_bytes_per_item' | 'net_bytes_per_item'>, rate: { achieved?: number | null } }} Served
+ * @typedef {Served & { latency_us?: { intended: { p99?: number | null } | null } }} Costed of run.json of writers
  * @typedef {'cpu' | 'memory' | 'network' | 'latency'} Metric
  * @typedef {Partial<Record<Metric, number>>} Metrics
  * @typedef {{ cpu_pct: number, net_bytes_per_s: number }} Idle of all nodes without items
@@ -39,21 +43,21 @@ export const weightWords = (weights) =>
     .map(([name, weight]) => `${name}=${weight}`)
     .join(',')
 
-/** All nodes together, in percent of a core. @param {readonly any[]} nodes */
+/** All nodes together, in percent of a core. @param {readonly { cpu_pct?: number | null }[]} nodes */
 const cpuOf = (nodes) => nodes.reduce((sum, { cpu_pct: pct }) => sum + Number(pct ?? Number.NaN), 0)
 
-/** @param {any} run of a few items @returns {Idle} */
+/** @param {Served & { nodes: readonly { cpu_pct?: number | null }[] }} run of a few items @returns {Idle} */
 export const idleSecondsOf = ({ nodes, server, rate }) => ({
   cpu_pct: cpuOf(nodes),
-  net_bytes_per_s: (server.net_bytes_per_item ?? 0) * rate.achieved,
+  net_bytes_per_s: (server.net_bytes_per_item ?? 0) * Number(rate.achieved),
 })
 
-/** @param {any} run run.json @param {Idle} idle @returns {Metrics} */
+/** @param {Costed} run @param {Idle} idle @returns {Metrics} */
 export const costMetrics = ({ server, rate, latency_us: latency }, idle) => {
   const found = {
-    cpu: server.cpu_us_per_item - (idle.cpu_pct * 1e4) / rate.achieved,
+    cpu: Number(server.cpu_us_per_item) - (idle.cpu_pct * 1e4) / Number(rate.achieved),
     memory: server.memory_bytes_per_item,
-    network: server.net_bytes_per_item - idle.net_bytes_per_s / rate.achieved,
+    network: Number(server.net_bytes_per_item) - idle.net_bytes_per_s / Number(rate.achieved),
     latency: latency?.intended?.p99,
   }
   return Object.fromEntries(

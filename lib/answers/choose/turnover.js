@@ -13,7 +13,10 @@ const reach = 100
 const beyond = 10
 
 /**
- * @typedef {{ model: any, plan: Plan }} Planned of a calibration, at a rate
+ * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
+ * @import { Allocator } from '../plan/memory.js'
+ *
+ * @typedef {{ model: CalibratedModel, plan: Plan }} Planned of a calibration, at a rate
  * @typedef {{ other: string, rate: number, items: number, cheaper_above: string, cheaper_below: string }} Turnover
  */
 
@@ -26,7 +29,7 @@ const logOf = (a, b) => (a === null || b === null ? null : Math.log(b / a))
  * @param {readonly string[]} asked.others
  * @param {number} asked.rate
  * @param {number} asked.ttlS
- * @param {any} asked.calibration
+ * @param {Calibration} asked.calibration
  * @param {(strategy: string, rate: number) => Planned | null} asked.planned null: it is not calibrated, or not at that rate
  * @returns {Promise<{ found: Turnover[], unknown: string[] }>}
  */
@@ -37,7 +40,10 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
     const items = Math.round(at * ttlS)
     const found = items < least || items > beyond * most ? null : planned(strategy, at)
     if (!found) return null
-    const [wire, memory] = [await wireOf(found.plan), memoryOf(found.plan, calibration.server.allocator)]
+    const [wire, memory] = [
+      await wireOf(found.plan),
+      memoryOf(found.plan, /** @type {Allocator} */ (calibration.server.allocator)),
+    ]
     return demandOf({ ...found, wire, memory }, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu
       .value
   }
