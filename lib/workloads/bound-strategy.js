@@ -1,6 +1,6 @@
 // A plan's strategy: its declaration with the plan's planFields, as the drivers, the measures and the reports ask for it.
 
-import { shaOrInline, textOf } from './bind/arguments.js'
+import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
 import { clientCommandOf, keyBytesOf } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
@@ -32,7 +32,7 @@ import { meaningsOf } from './reply-meanings.js'
 
 /**
  * @import { ChunkCommands } from './bind/chunk.js'
- * @import { Command, Declaration, Family, Fields, Repeat, Work, Workers } from './declare.js'
+ * @import { Command, Declaration, Family, Fields, Repeat, Slot, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/fields.js'
  *
  * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
@@ -112,7 +112,7 @@ const playedIn = ({ play: { operations }, passes, mix }, { clients }) =>
     : operations
 
 /** The commands that are there, with those that their scripts run. @param {readonly (Work | null)[]} works */
-const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
+const namesOf = (works) => [...commandNames(works.flatMap((one) => one ?? []))]
 
 /** What workers send for jobs. @param {Workers | null} workers */
 const workNames = (workers) => {
@@ -151,7 +151,7 @@ const consumerNames = (declared, planFields, written) => {
   )
   const readKinds = choicesOf({ limit: [0, 1], scores: [false, true] })
   const reads = readKinds.flatMap((kind) => declared.read?.fetch({ ...planFields, ...kind }, keys) ?? [])
-  const asked = reads.flatMap(({ asks }) => [...commandNames(/** @type {any} */ (asks))])
+  const asked = reads.flatMap(({ asks }) => [...commandNames(asks)])
   const values = reads.flatMap(({ value }) => (value ? [value.name.toLowerCase()] : []))
   const sent = [...workers.flatMap(workNames), ...asked]
   // Every run asks for the time.
@@ -215,7 +215,8 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
 
 /** What workers send for a queue's jobs. @param {Declaration} declared @param {Fields} planFields @param {string} prefix @param {readonly Command[]} stored */
 const workOf = (declared, planFields, prefix, stored) => {
-  const keys = /** @type {any} */ (declared.keys(planFields))
+  const keys = declared.keys(planFields)
+  const headOfKey = (/** @type {string} */ name) => headIn([keys[name]].flat()[0], prefix)
   const workers = () => declared.queue?.(planFields, keys) ?? null
   return {
     /** How a queue's jobs are taken; null: it is none. */
@@ -226,10 +227,10 @@ const workOf = (declared, planFields, prefix, stored) => {
     boundWork: (work) => boundWork(work, prefix),
     /** The names of a queue's accounts, or what they begin with. */
     accounts: () => ({
-      makers: headIn(keys.makers, prefix),
-      boxes: headIn(keys.boxes, prefix),
-      acked: headIn(keys.acked, prefix),
-      done: headIn(keys.done, prefix),
+      makers: headOfKey('makers'),
+      boxes: headOfKey('boxes'),
+      acked: headOfKey('acked'),
+      done: headOfKey('done'),
     }),
   }
 }
@@ -329,11 +330,10 @@ export const strategyOf = (plan) => {
   }
 }
 
-/** Whether a key is that of the minute before. @param {unknown} argument */
-const isEarlier = (argument) =>
-  /** @type {{ parts?: any[] }} */ (argument).parts?.some(
-    (part) => part.variable === 'minute' && part.shift > 0,
-  )
+/** Whether a key is that of the minute before. @param {Slot} slot */
+const isEarlier = (slot) =>
+  isFamily(slot) &&
+  slot.parts.some((part) => typeof part === 'object' && part.variable === 'minute' && Number(part.shift) > 0)
 
 /**
  * The structures that count unique items, of all strategies of the plan's workload, and which of them fill each.

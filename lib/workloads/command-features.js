@@ -1,16 +1,17 @@
 // Properties of a strategy's commands on which traffic options depend.
 import { anyPlan } from './any-plan.js'
+import { isMany, isVariable } from './bind/arguments.js'
 import { planFieldsOf } from './fields.js'
 import { strategyNamed } from './index.js'
 
-/** @import { Command } from './declare.js' */
+/** @import { Command, Slot } from './declare.js' */
 
-/** @param {any} slot @returns {string[]} */
+/** @param {Slot} slot @returns {string[]} */
 const variablesIn = (slot) => {
   if (Array.isArray(slot)) return slot.flatMap(variablesIn)
-  if (slot?.many) return slot.many.flatMap(variablesIn)
-  if (slot?.parts) return slot.parts.flatMap(variablesIn)
-  return typeof slot?.variable === 'string' ? [slot.variable] : []
+  if (isMany(slot)) return slot.many.flatMap(variablesIn)
+  if (typeof slot === 'object' && 'parts' in slot) return slot.parts.flatMap(variablesIn)
+  return isVariable(slot) ? [slot.variable] : []
 }
 
 /** @param {string} strategy @returns {Command[]} */
@@ -22,17 +23,16 @@ const commandsOf = (strategy) => {
 
 /** Whether items have values. @param {string} strategy */
 export const storesValues = (strategy) =>
-  commandsOf(strategy).some(({ args }) => variablesIn(args).includes('value'))
+  commandsOf(strategy).some(({ args }) => args.flatMap(variablesIn).includes('value'))
 
 /** Why items of a strategy cannot have lifetimes of their own; null: they can. @param {string} strategy */
 export const lifetimeFault = (strategy) => {
   const commands = commandsOf(strategy)
-  if (!commands.some(({ args }) => variablesIn(args).includes('ttl')))
+  if (!commands.some(({ args }) => args.flatMap(variablesIn).includes('ttl')))
     return `${strategy} has no command that gives an item a lifetime of its own`
   const shared = commands.find(
     ({ kind, args }) =>
-      kind !== 'each' &&
-      args.some((slot) => !(/** @type {any} */ (slot).many) && variablesIn(slot).includes('ttl')),
+      kind !== 'each' && args.some((slot) => !isMany(slot) && variablesIn(slot).includes('ttl')),
   )
   return shared ? `${shared.name} of ${strategy} gives one lifetime to many items` : null
 }

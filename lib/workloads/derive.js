@@ -5,7 +5,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
 import { isMany, isScript, keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
-/** @import { Command, Declaration, Family, Fields, Keys, Script } from './declare.js' */
+/** @import { Command, Declaration, Family, Fields, Keys, Script, Slot } from './declare.js' */
 
 /** @param {Keys} keys @returns {Family[]} */
 export const familiesOf = (keys) => Object.values(keys).flat()
@@ -299,7 +299,9 @@ export const itemNumberOf = (family, prefix) => {
   }
 }
 
-/** @param {Command} command @returns {Script | null} */
+/** @typedef {{ name: string, args: readonly Slot[] }} Named a command of whatever role */
+
+/** @param {Pick<Named, 'args'>} command @returns {Script | null} */
 const scriptIn = ({ args }) => args.find(isScript) ?? null
 
 /** @param {Declaration} declared @param {Fields} planFields @param {string} operation */
@@ -323,7 +325,7 @@ export const countingCommand = (commands) => {
   return name === null || others.has(name.toLowerCase()) ? null : name.toLowerCase()
 }
 
-/** The names that commandstats may show for the operation: its commands, and those that its scripts run. @param {readonly Command[]} commands */
+/** The names that commandstats may show for the operation: its commands, and those that its scripts run. @param {readonly Named[]} commands */
 export const commandNames = (commands) =>
   new Set(
     commands.flatMap((command) =>
