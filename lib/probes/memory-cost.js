@@ -143,7 +143,8 @@ const reasonAgainst = (known, stored, grown, isApart) => {
   if (stored <= 0)
     return plan.flow === 'jobs'
       ? 'the queue was no longer at the end than before the first job: workers took the jobs'
-      : 'no items came: they were there before the first write'
+      : // A plan, leases and indexes are there without items.
+        `no items came${before.keys > masters + agents.length + 2 ? ': they were there before the first write' : ''}`
   const others = strangeCame(before.strange, after.strange, grown)
   if (others)
     return `another application wrote meanwhile: about ${several(Math.round(others.keys), 'key')} of ${bytes(others.bytes)} in all are not of this plan; measure when it rests, or on a server of your own`

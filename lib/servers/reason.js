@@ -49,6 +49,7 @@ const advice = [
     'the server does not trust our certificate; correct --cert and --key',
   ],
   [/self.signed|unable to (get|verify)|certificate/i, 'its certificate cannot be trusted; set --ca'],
+  [/Too many Cluster redirections/, 'its nodes redirect in a circle; look at CLUSTER SLOTS of each'],
   [/Command timed out/, 'no answer to a question; look at the server and the network'],
 ]
 
@@ -107,7 +108,8 @@ export const reasonFor = (where, error, access = { tls: null }) => {
 
 // What ioredis rejects with; the library exports no classes for all of them.
 const libraryErrors = /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError|AbortError|ParserError)$/
-const libraryWords = /^(Connection is closed\.?|Command timed out|Stream isn't writeable.*)$/
+const libraryWords =
+  /^(Connection is closed\.?|Command timed out|Stream isn't writeable.*|Too many Cluster redirections.*)$/
 
 /** An error of the library that asks the servers, as one of ours; every other as it is. @param {unknown} error */
 export const asTargetError = (error) => {

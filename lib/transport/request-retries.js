@@ -36,15 +36,16 @@ export const requestRetriesOf = (needs, { net, send, lookLater }) => {
   const backOffMs = (attempts) => policy.waitFor(attempts) * (0.5 + random())
 
   /** Tries it again: at the owner by the map, at the address that the refusal named, or later. @param {R} request @param {Ruling} ruling @param {string} from */
-  const follow = (request, { action, cause, slot, address }, from) => {
+  const follow = (request, { action, cause, slot, address, waitMs }, from) => {
     net.events.refused(cause)
     // An address that the map does not know is not followed: first the cluster must confirm it.
     const isKnown = address !== null && net.isOwner(address)
+    const againMs = waitMs > 0 ? backOffMs(request.attempts) : 0
     if (action === 'there' && isKnown && slot !== null) {
       net.moved(slot, address)
-      return wait(request)
+      return wait(request, null, againMs)
     }
-    if (action === 'asking' && isKnown) return wait(request, address)
+    if (action === 'asking' && isKnown) return wait(request, address, againMs)
     const later = () => wait(request, null, backOffMs(request.attempts))
     if (action === 'load') return void loadScripts?.(from).then(later, later)
     net.refresh()

@@ -131,7 +131,7 @@ export const topologyEventsOf = ({ onEvent, clock }) => {
       moves.clear()
       if (refusals.size > 0) {
         const list = [...refusals].map(([cause, n]) => `${cause} ${count(n)}`)
-        onEvent('refused', `and retried: ${list.join(', ')}`)
+        onEvent('refused', `commands, which are retried: ${list.join(', ')}`)
         refusals.clear()
       }
       if (epoch > seenEpoch) onEvent('epoch', `the topology's epoch is ${epoch}`)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
+import { slotOf } from '../../lib/wire/slot.js'
 import { runCommand } from '../helpers/command-here.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
 import { startProgram } from '../helpers/programs.js'
@@ -266,6 +267,46 @@ describe('a hostile server', { concurrency: true }, () => {
           assert.equal(ended.code, 4)
         })
     })
+
+  for (const [what, command, more] of [
+    ['lookups', 'GET', '--strategy lookup-get --items 100 --rate 200 --duration 1s'],
+    ['jobs', 'LPUSH', '--strategy queue-list --rate 100 -a all --duration 1s'],
+    ['chunks', 'ZINCRBY', '--strategy counter-pipeline --items 100'],
+    ['ticks', 'SETEX', `${line} --driver socket`],
+    ['ticks over ioredis', 'SETEX', `${line} --driver ioredis`],
+  ])
+    test(`slots that move to the server that says so: ${what} are retried with waits`, async (t) => {
+      let asked = 0
+      let port = 0
+      const own = () => `*3\r\n${bulk('127.0.0.1')}:${port}\r\n${bulk('a'.repeat(40))}`
+      port = await startHostileServer(t, ([name, sub = '', ...rest], who) => {
+        if (name === 'INFO') return bulk(infoText({ cluster_enabled: 1 }))
+        if (name === 'CLUSTER' && /slots/i.test(sub)) return `*1\r\n*3\r\n:0\r\n:16383\r\n${own()}`
+        if (name === 'ZMSCORE') return `*${rest.length}\r\n${'$-1\r\n'.repeat(rest.length)}`
+        if (name !== command || who !== 'millrace') return
+        asked++
+        return `-MOVED ${slotOf(Buffer.from(sub))} 127.0.0.1:${port}\r\n`
+      })
+      const ended = await runCommand(t, `write ${more} --cluster --host 127.0.0.1:${port} --idle-cost never`)
+      assert.equal(ended.code, 4, ended.stderr)
+      assert.match(ended.stderr, /MOVED/)
+      // Each at most a few dozen times in the five seconds until it is given up.
+      assert.ok(asked > 40 && asked < 200 * 50, `${asked} ${command}`)
+      t.diagnostic(`${asked} ${command}`)
+    })
+
+  test('leases that are redirected in a circle are refused in one line', async (t) => {
+    let port = 0
+    port = await startHostileServer(t, ([name, sub = '']) => {
+      if (name === 'INFO') return bulk(infoText({ cluster_enabled: 1 }))
+      if (name === 'CLUSTER' && /slots/i.test(sub))
+        return `*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n${bulk('127.0.0.1')}:${port}\r\n${bulk('a'.repeat(40))}`
+      if (name === 'SET') return `-MOVED ${slotOf(Buffer.from(sub))} 127.0.0.1:${port}\r\n`
+    })
+    const ended = await runCommand(t, `write ${line} --cluster --host 127.0.0.1:${port}`)
+    assert.equal(ended.code, 3, ended.stderr)
+    assert.match(refusal(ended), /its nodes redirect in a circle; look at CLUSTER SLOTS of each/)
+  })
 
   for (const [what, head, part] of [
     ['a value without an end', '$536870912\r\n', 'x'.repeat(1 << 20)],

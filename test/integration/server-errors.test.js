@@ -343,7 +343,7 @@ const provoked = async (t, each) => {
   await provoke?.(server, t)
   await ofEach((program) => {
     if (met) return met(server, program)
-    if (counted === 'repeated_by') return program.says(new RegExp(`and retried: .*${cause}`))
+    if (counted === 'repeated_by') return program.says(new RegExp(`which are retried: .*${cause}`))
     if (counted) return laterSecond(program, ({ items }) => items.failed > 0)
   })
   await mend?.(server)

@@ -56,6 +56,7 @@ sets of minutes hold other ids than those of the items -> strategy="set" -> full
 ids of an earlier run -> - -> full -> keys=2 ids=[5000] -> null -> ^5,000 ids of an earlier run were there
 keys of others -> - -> full -> keys=5000 -> null -> ^4,998 keys were there before the first write; wait until they expire, or remove them \(
 the same items, still there -> - -> full -> keys=10002 -> null -> ^no items came: they were there before
+none was stored -> - -> full keys=2 -> keys=2 -> null -> ^no items came$
 a queue that workers have drained -> strategy="queue-list" durationMs=5000 -> full keys=2 ids=[0] -> - -> null -> ^the queue was no longer at the end
 few items -> quantity=20 -> data=9000 keys=22 -> - -> null -> ^memory grew by 9\.00 kB; it takes 100 kB to tell the items
 items that die before they come again -> ttlS=1 periodMs=2000 -> full -> - -> null -> ^--ttl is shorter than --period

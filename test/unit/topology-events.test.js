@@ -51,7 +51,7 @@ test('events: a few a second, whatever happens', () => {
   topologyEvents.tell()
   assert.deepEqual(told.splice(0), [
     '0 slots-moved: 1,202 slots from a:1 to b:1',
-    '0 refused: and retried: ASK 500, MOVED 4,500',
+    '0 refused: commands, which are retried: ASK 500, MOVED 4,500',
     "0 epoch: the topology's epoch is 9",
   ])
   topologyEvents.tell()

@@ -1,4 +1,5 @@
 // Reads the counters of a run from the servers and compares them with what was acknowledged.
+import { TargetError } from '../../base/errors.js'
 import { ownerOf } from '../../servers/topology.js'
 
 /**
@@ -25,7 +26,8 @@ const amountsIn = async (strategy, target) => {
   for (let from = 0; from < counters; from += pageSize) {
     const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)
     const [[name, ...args]] = commands(numbers, numbers.length)
-    const found = /** @type {(string | null)[]} */ (await control.call(name, args))
+    const found = await control.call(name, args)
+    if (!Array.isArray(found)) throw new TargetError(`${name}: the server does not answer as Redis does`)
     // What is no number was not written by us, and cannot be incremented.
     for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount) || 0
   }

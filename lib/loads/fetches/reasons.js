@@ -25,7 +25,9 @@ const nothingRead = ({ fetches, plan }) => {
   const where = plan.prefix ? `prefix ${plan.prefix}` : 'no prefix'
   return {
     'no-fetch':
-      fetches.count === 0 && 'no fetch was completed: run for longer (--duration), or fetch less (--limit)',
+      fetches.count === 0 &&
+      !fetches.failed &&
+      'no fetch was completed: run for longer (--duration), or fetch less (--limit)',
     'no-items':
       fetches.count !== 0 &&
       !((fetches.items ?? 0) > 0) &&
