@@ -33,7 +33,11 @@ const curveOption = ({ points, policy, measured }) => {
     ...line('exact LRU', along('lru_pct'), { color: '@muted', dashed: hasPolicy, unit: 'pct' }),
     ...(hasPolicy ? line(policy, along('policy_pct'), { color: '@c1', width: 2.5, unit: 'pct' }) : []),
     {
-      ...{ type: 'scatter', name: 'measured', symbolSize: 10, color: '@c2', itemStyle: { color: '@c2' } },
+      type: 'scatter',
+      name: 'measured',
+      symbolSize: 10,
+      color: '@c2',
+      itemStyle: { color: '@c2' },
       data: measured.map(([bytes, pct]) => [Math.round(bytes), +pct.toFixed(2)]),
       z: 5,
     },
@@ -49,9 +53,14 @@ const curveOption = ({ points, policy, measured }) => {
     series: [
       ...series,
       {
-        ...{ type: 'line', name: '', data: [], silent: true },
+        type: 'line',
+        name: '',
+        data: [],
+        silent: true,
         markLine: {
-          ...{ symbol: 'none', silent: true, lineStyle: { color: '@muted', type: [2, 3] } },
+          symbol: 'none',
+          silent: true,
+          lineStyle: { color: '@muted', type: [2, 3] },
           label: { formatter: '{b}', color: '@muted', fontSize: 11 },
           data: nodeSizes(least, most).map(({ name, bytes }) => ({ name, xAxis: Math.round(bytes) })),
         },
@@ -71,7 +80,8 @@ export const missCurveChart = {
   ...about,
   option: ({ curve, policy, trials }) =>
     curveOption({
-      ...{ points: curve, policy },
+      points: curve,
+      policy,
       measured: trials.map(({ memory_bytes: at, hit_pct: pct }) => [at, pct]),
     }),
 }

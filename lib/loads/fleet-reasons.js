@@ -96,7 +96,7 @@ const absentReaders = ({ boxes, plan }) => {
 /** Readers are judged as those of one process; a run counts only if both its writers and its readers do. @param {Fleet} run @returns {Reasons} */
 export const fleetReaders = ({ readers, duration_s }) => {
   if (!readers) return {}
-  const evidence = { ...readers, ...{ nodes: [], clocks: [], interrupted: false, duration_s } }
+  const evidence = { ...readers, nodes: [], clocks: [], interrupted: false, duration_s }
   const own = readerReasons
     .flatMap((reason) => reason(evidence))
     .map(({ code, message, ...more }) => [`read-${code}`, { ...more, message: `readers: ${message}` }])

@@ -52,7 +52,8 @@ const whole = Object.freeze({ ...clients, isAsked: false, keepsInFlight: false }
 /** Clients that put jobs into a queue, each job once. */
 const jobs = Object.freeze({
   ...clients,
-  ...{ unit: 'job', stored: 'job' },
+  unit: 'job',
+  stored: 'job',
   isShared: true,
   defaultItems: 1000,
   defaultOrder: 'sequential',

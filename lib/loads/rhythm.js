@@ -74,7 +74,13 @@ export const beginningWords = (settings) => {
     settings
   const { play, queue } = strategyNamed(strategy)
   const rhythm = rhythmWords({
-    ...{ quantity, periodMs, chunks, pacing, arrivals, rates, flow: play.flow },
+    quantity,
+    periodMs,
+    chunks,
+    pacing,
+    arrivals,
+    rates,
+    flow: play.flow,
     rate: rate === 'max' ? rate : null,
     nominalHz:
       typeof rate === 'number' ? rate : queue && rate !== 'max' ? (quantity * 1000) / periodMs : null,

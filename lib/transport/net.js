@@ -41,7 +41,9 @@ export const netOf = (needs) => {
       events.left(left, map.ownerOf)
       onLearned?.(left)
     },
-    ...{ clock, spacingMs, timers },
+    clock,
+    spacingMs,
+    timers,
   })
   events.topology(target.topology)
 

@@ -18,7 +18,8 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, asking) => {
       if (String(before) !== String(servers.all))
         onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
     },
-    ...{ onEvent, clock },
+    onEvent,
+    clock,
   })
   const serversNow = () => readServersOf(net.map, target.nodes(), plan.reads)
   let servers = serversNow()

@@ -110,7 +110,9 @@ export const socketDriver = async (options) => {
       }
       routing.again()
     },
-    ...{ onEvent, clock, timers },
+    onEvent,
+    clock,
+    timers,
   })
   const { map, events: topologyEvents } = net
   const poolAt = (/** @type {string} */ address) => {

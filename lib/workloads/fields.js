@@ -11,7 +11,15 @@ import { planFieldsOf as query } from './query/fields.js'
 import { planFieldsOf as queue } from './queue/fields.js'
 
 const byWorkload = Object.freeze({
-  ...{ cache, counters, documents, latest, lookup, membership, own, query, queue },
+  cache,
+  counters,
+  documents,
+  latest,
+  lookup,
+  membership,
+  own,
+  query,
+  queue,
 })
 
 /**

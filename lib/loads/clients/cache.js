@@ -133,7 +133,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   }
   const source = sourceOf({
     ...cache,
-    ...{ random, timers },
+    random,
+    timers,
     onRead(/** @type {CacheRequest} */ fill) {
       routing().begin(fill, clock())
       routing().outbox.end()

@@ -95,7 +95,9 @@ const cachingOf = ({ plan, strategy, instruments }) => {
   const draw = drawOf(plan, null)
   let lastMs = 0
   const caching = {
-    ...{ cache: of, counts, many: of.batch > 1 ? strategy.chunk('serveMany') : null },
+    cache: of,
+    counts,
+    many: of.batch > 1 ? strategy.chunk('serveMany') : null,
     draw: (/** @type {number} */ client) => draw(lastMs, client),
   }
   const pick = picksOf([ratio[1], ratio[0]], plan.seed)

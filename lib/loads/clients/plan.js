@@ -16,7 +16,9 @@ const lifetimeGiven = ['command line', 'file', 'earlier run']
 
 /** @param {Settings} settings */
 const cacheOf = ({ strategy, missTime, missConcurrency, coalesce, batch, maxmemoryBytes, policy }) => ({
-  ...{ missTime, coalesce, missConcurrency: missConcurrency ?? null },
+  missTime,
+  coalesce,
+  missConcurrency: missConcurrency ?? null,
   batch: strategyNamed(strategy).options.includes('batch') ? batch : 1,
   maxmemoryBytes: maxmemoryBytes ?? null,
   policy: maxmemoryBytes === undefined ? null : (policy ?? 'allkeys-lru'),

@@ -42,7 +42,8 @@ export const fetchesUnderWay = (clock, stop) => {
   /** @type {unknown} */
   let fault = null
   return {
-    ...{ over, finish },
+    over,
+    finish,
     elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
     begin: () => {
       startMs = clock()
@@ -131,7 +132,11 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
   }
 
   return {
-    ...{ over, elapsed, stop, busy, settle },
+    over,
+    elapsed,
+    stop,
+    busy,
+    settle,
     start() {
       begin()
       for (const consumer of consumersIn(plan)) loop(consumer)

@@ -75,7 +75,12 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
   })
 
   return {
-    ...{ over, elapsed, stop, ledger, busy, settle },
+    over,
+    elapsed,
+    stop,
+    ledger,
+    busy,
+    settle,
     start() {
       startMs = begin()
       pacing.start()

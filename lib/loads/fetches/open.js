@@ -129,7 +129,9 @@ const conductedOf = (reading) => ({
  * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
  */
 const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniqueness }, instruments) => ({
-  ...{ time: clocks, watch: driver.watch, totalMs: plan.durationMs },
+  time: clocks,
+  watch: driver.watch,
+  totalMs: plan.durationMs,
   moment: momentsOf(frame.elapsed),
   ask: async () => uniqueness?.sample(),
   line: (/** @type {any} */ _, /** @type {any} */ line) => line,
@@ -166,7 +168,9 @@ export const openFetches = async (needs) => {
   if (plan.mode === 'script')
     await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
   const clocks = await watchedClocks({
-    ...{ target, warn, servers: driver.servers },
+    target,
+    warn,
+    servers: driver.servers,
     effect: 'ages and cut-offs are wrong',
   })
   const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
@@ -178,7 +182,9 @@ export const openFetches = async (needs) => {
     ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
     : null
   const instruments = await frame.measure('readers', {
-    ...{ plan, target, verifier },
+    plan,
+    target,
+    verifier,
     // In a fleet, a writer samples the nodes.
     ...(joined && { sampler: null, shared: sharedBy(joined) }),
   })
@@ -228,7 +234,10 @@ export const openFetches = async (needs) => {
     /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
     result: (startedEpochMs, { interrupted }) => ({
       kind: /** @type {const} */ ('consumer'),
-      ...{ startedEpochMs, durationS, interrupted, plan },
+      startedEpochMs,
+      durationS,
+      interrupted,
+      plan,
       writing: announced,
       consumers: plan.agents.length * plan.consumers,
       clocks: clocks.figures(),

@@ -62,7 +62,15 @@ export const ticksWriting = async ({
   const ledger = /** @type {ReturnType<typeof ledgerOf>} */ (records.ledger)
   const steps = strategy.steps()
   const driver = await openDriver({
-    ...{ plan, steps, target, ledger, latency, clock, random: Math.random, onEvent, onBegun },
+    plan,
+    steps,
+    target,
+    ledger,
+    latency,
+    clock,
+    random: Math.random,
+    onEvent,
+    onBegun,
     onRenewed: instruments.source(reconnects)?.connected,
     onReply: instruments.source(replies)?.replied,
     ...on,
@@ -74,8 +82,14 @@ export const ticksWriting = async ({
     timers: systemTimers,
   })
   const writing = ticksWriter({
-    ...{ plan, driver, ledger, clock, epochMs: time.now },
-    ...{ stopsAtMs, course, measuredFromMs },
+    plan,
+    driver,
+    ledger,
+    clock,
+    epochMs: time.now,
+    stopsAtMs,
+    course,
+    measuredFromMs,
   })
   writing.offered.then(reconnecting.stop)
   return {

@@ -90,7 +90,13 @@ export const scheduledPacing = ({
     }
   }
   const ticks = ticker({
-    ...{ pacer, ticks: plan.ticks, elapsed, firstTick, stopsMs, onEnd, timers },
+    pacer,
+    ticks: plan.ticks,
+    elapsed,
+    firstTick,
+    stopsMs,
+    onEnd,
+    timers,
     begin(i) {
       waiting.push({ i, sinceMs: elapsed() })
       more()

@@ -147,11 +147,23 @@ const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish },
   if (plan.rate === 'max') return saturatingPacing({ elapsed, hasRoom, isOver, begin, finish })
   if (plan.pacing === 'closed')
     return closedPacing({
-      ...{ writers: plan.agents.length, sleepMs: pacer.spacingMs, isOver, finish, timers },
+      writers: plan.agents.length,
+      sleepMs: pacer.spacingMs,
+      isOver,
+      finish,
+      timers,
       write: (writer, i, then) => write(writer, i, elapsed(), then),
     })
   return scheduledPacing({
-    ...{ plan, pacer, elapsed, hasRoom, waitLimitMs, begin, skip, onEnd, timers },
+    plan,
+    pacer,
+    elapsed,
+    hasRoom,
+    waitLimitMs,
+    begin,
+    skip,
+    onEnd,
+    timers,
     firstTick: () => (isLate() ? pacer.ticksDue(elapsed()) : 0),
     stopsMs: () => stopsAtMs() - startMs(),
   })

@@ -87,13 +87,21 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   const steady = steadyClock()
   const { masters } = target.topology
   const clocks = await watchedClocks({
-    ...{ target, warn, steady, servers: () => masters },
+    target,
+    warn,
+    steady,
+    servers: () => masters,
     effect: 'latencies of jobs are wrong',
   })
   const offsetMs = clocks.offsetMs()
   const box = boxName()
   const workers = await openStages({
-    ...{ plan, target, owner, box, offsetMs, clock },
+    plan,
+    target,
+    owner,
+    box,
+    offsetMs,
+    clock,
     epochMs: steady.epochMs,
     onEvent: withoutRepeats(journal.event, elapsed),
   })
@@ -102,7 +110,8 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const instruments = await frame.measure('workers', {
-    ...{ plan, stages },
+    plan,
+    stages,
     waiting: () => workers.waiting(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     records: { latency: { intended: last.times.whole, service: last.times.service } },
@@ -125,8 +134,18 @@ const setUp = async ({ plan, announced, target, warn, frame, undo }) => {
   })
   const seconds = secondsOf(plan, elapsed, stages, account, ending.check)
   return {
-    ...{ plan, announced, strategy, client, last, workers, account, box },
-    ...{ instruments, clocks, journal, elapsed },
+    plan,
+    announced,
+    strategy,
+    client,
+    last,
+    workers,
+    account,
+    box,
+    instruments,
+    clocks,
+    journal,
+    elapsed,
     seconds: { ...seconds, time: clocks },
     /** When the run began, by the clock of the queue's server. */
     startUs: () => startUs,

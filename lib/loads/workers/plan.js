@@ -45,8 +45,15 @@ const ofFetches = /** @type {const} */ ([
 
 /** A queue has no sets, and each job once. */
 const ofJobs = Object.freeze({
-  ...{ sets: [], extraSets: [], placement: /** @type {const} */ ('plain'), taggedItems: false, buckets: 1 },
-  ...{ once: true, stamp: false, ttlLeastS: null, valueSizes: null },
+  sets: [],
+  extraSets: [],
+  placement: /** @type {const} */ ('plain'),
+  taggedItems: false,
+  buckets: 1,
+  once: true,
+  stamp: false,
+  ttlLeastS: null,
+  valueSizes: null,
 })
 
 /** @param {ReaderSettings} settings @param {readonly (keyof ReaderSettings)[]} keys */
@@ -104,7 +111,12 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
       reconnectHz: settings.reconnectHz ?? null,
       connections: workers + (outputs ?? 0),
       processes: processesOf(workers, work),
-      ...{ take, kind: work.kind, us: work.us, confirm, reclaimMs, drain },
+      take,
+      kind: work.kind,
+      us: work.us,
+      confirm,
+      reclaimMs,
+      drain,
       /** The second stage; null: there is none. */
       outputs:
         outputs === undefined

@@ -40,8 +40,10 @@ const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
     busy_share: durationMs > 0 ? busyMs / (durationMs * byWorker.length) : null,
     jobs_a_take: batches > 0 ? counts.taken / batches : null,
     work_us_mean: counts.done > 0 ? workUs / counts.done : null,
-    ...{ fewest: Math.min(...byWorker), most: Math.max(...byWorker) },
-    ...{ fairness: fairness([...byWorker]), busiest: busiest(byWorker) },
+    fewest: Math.min(...byWorker),
+    most: Math.max(...byWorker),
+    fairness: fairness([...byWorker]),
+    busiest: busiest(byWorker),
     processes_lost: processesLost,
   }
 }
@@ -57,7 +59,9 @@ const stagesOf = ({ workers: { stages } }, durationMs) =>
             String(plan.work.stage),
             {
               rate: rateOf(records),
-              ...{ done, duplicates, reclaimed },
+              done,
+              duplicates,
+              reclaimed,
               latency_us: records.times.whole.whole(),
               ...workersOf(records, durationMs),
             },
