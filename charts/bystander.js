@@ -1,3 +1,4 @@
+import { withLimits } from '../lib/chart/limits.js'
 import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/chart/lines.js'
 import { latencyAxis } from '../lib/chart/parts.js'
 
@@ -9,7 +10,7 @@ import { latencyAxis } from '../lib/chart/parts.js'
 /** @type {Chart<RunRecord>} */
 export const bystander = {
   name: 'bystander',
-  title: 'Latency of another client',
+  title: 'Latency of other clients',
   note: 'One PING each 20 ms to every master on a connection of its own, timed from the moment it was due.',
   fold: 'latency',
   option: (record) => {
@@ -21,11 +22,11 @@ export const bystander = {
       )
     return timeChart(record, {
       axis: latencyAxis('latency of a PING'),
-      series: [
+      series: withLimits(record, /^bystander\./, [
         ...line('p50', time('p50'), { color: '@c1', unit: 'us' }),
         ...line('p99', time('p99'), { color: '@c3', unit: 'us' }),
         ...line('max', time('max'), { color: '@c5', dashed: true, width: 1.5, unit: 'us' }),
-      ],
+      ]),
     })
   },
 }

@@ -28,7 +28,7 @@ export const choosePareto = {
     return chart({
       tooltip: { trigger: 'item' },
       legend: { show: false },
-      xAxis: lyingAxis('net server CPU of an item', 'us', { min: 0, max: mostCpu * 1.15 }),
+      xAxis: lyingAxis('server CPU per item, idle excluded', 'us', { min: 0, max: mostCpu * 1.15 }),
       yAxis: uprightAxis('memory of an item', 'bytes', { min: 0, max: mostMemory * 1.15 }),
       series: points.map((candidate) => {
         const { name, metrics, place, dominated } = candidate

@@ -1,3 +1,4 @@
+import { mean } from '../lib/base/sums.js'
 import { changeWords, intervalWords, verdictWords } from '../lib/chart/change-words.js'
 import {
   axisStyle,
@@ -11,7 +12,9 @@ import {
   valuesBeside,
   whiskers,
 } from '../lib/chart/parts.js'
+import { formatted } from '../lib/chart/theme.js'
 import { measureNamed } from '../lib/result/metrics.js'
+import { ratioSteps } from './ratios.js'
 
 /**
  * @import { Chart, Option } from '../lib/chart/parts.js'
@@ -53,6 +56,10 @@ const limitsOf = ({ rulings }, rows) => {
       ]
 }
 
+/** The means of both sides: 10.0 µs → 11.0 µs @param {Row} row */
+const absoluteWords = ({ figure, a, b }) =>
+  [a, b].map((values) => formatted(figure.unit, mean(values))).join(' → ')
+
 /** @param {Row} row @param {number} effect */
 const shortVerdict = (row, effect) => verdictWords(row, effect).replace(/ beyond.*/, '')
 
@@ -79,7 +86,7 @@ const reachOf = (comparison, rows, limits) => {
 export const forest = {
   name: 'changes',
   title: 'Changes',
-  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. The scale is logarithmic: twice and half are equally far from 0. An interval without a bar at its end reaches beyond the picture.',
+  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. On the scale ×2 and ×1/2 are equally far from ×1. An interval without a bar at its end reaches beyond the picture.',
   option: (comparison) => {
     const rows = shownRows(comparison)
     if (rows.length === 0) return null
@@ -118,15 +125,28 @@ export const forest = {
       ...limits,
     ]
     const names = namesAxis(
-      rows.map(({ label, figure }) =>
-        label && (several || comparison.ranks) ? (isOne ? label : `${label}\n${figure.title}`) : figure.title,
-      ),
+      rows.map((row) => {
+        const { label, figure } = row
+        const name =
+          label && (several || comparison.ranks)
+            ? isOne
+              ? label
+              : `${label}\n${figure.title}`
+            : figure.title
+        return `${name}\n${absoluteWords(row)}`
+      }),
     )
+    const steps = ratioSteps(-reach, reach)
+    const axis = lyingAxis('ratio, log scale', 'logratio', { min: -reach, max: reach })
     return chart({
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
       grid: { ...chart({}).grid, top: 40, right: 112 },
-      xAxis: lyingAxis('change, log scale', 'change', { min: -reach, max: reach }),
+      xAxis: {
+        ...axis,
+        axisTick: { ...axis.axisTick, customValues: steps },
+        axisLabel: { ...axis.axisLabel, customValues: steps },
+      },
       yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 170 } },
       series: [
         ...series,

@@ -1,3 +1,4 @@
+import { limitLines } from '../lib/chart/limits.js'
 import { line } from '../lib/chart/lines.js'
 import { axisStyle, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
@@ -73,9 +74,14 @@ export const findLatency = {
     const [passed, failed] = split(measured(answer).filter(({ latency_us: latency }) => latency.intended))
     if (passed.length + failed.length === 0) return null
     const p99 = (/** @type {Second} */ { latency_us: latency }) => latency.intended?.p99 ?? null
+    const rates = [...passed, ...failed].map((second) => rateOf(second) ?? 0)
     const series = [
       dots('met the objectives', passed, '@c1', rateOf, p99),
       dots('did not', failed, '@bad', rateOf, p99),
+      ...limitLines(answer.objectives, /^latency(\.intended)?\.p99$/, [
+        Math.min(...rates),
+        Math.max(...rates),
+      ]),
     ]
     return chart({
       tooltip: { trigger: 'item' },

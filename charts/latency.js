@@ -1,3 +1,4 @@
+import { withLimits } from '../lib/chart/limits.js'
 import { highest, line, overTime, sinceWarmUp, supported, timeChart, whereLong } from '../lib/chart/lines.js'
 import { colour, latencyAxis } from '../lib/chart/parts.js'
 
@@ -32,13 +33,17 @@ export const latency = {
   option: (record) =>
     timeChart(record, {
       axis: latencyAxis('latency from the due time'),
-      series: shown.flatMap(([key, name], at) =>
-        line(name, overTime(record.seconds, figureOf(record, key), highest), {
-          color: colour(at),
-          dashed: key === 'max',
-          width: key === 'p99' ? 2.5 : 1.5,
-          unit: 'us',
-        }),
+      series: withLimits(
+        record,
+        /^latency(\.intended)?\./,
+        shown.flatMap(([key, name], at) =>
+          line(name, overTime(record.seconds, figureOf(record, key), highest), {
+            color: colour(at),
+            dashed: key === 'max',
+            width: key === 'p99' ? 2.5 : 1.5,
+            unit: 'us',
+          }),
+        ),
       ),
     }),
 }

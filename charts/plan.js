@@ -12,7 +12,7 @@ import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/pa
 /** @param {number} base @param {number} value */
 const powerBelow = (base, value) => base ** Math.floor(Math.log(value) / Math.log(base))
 
-/** Rates at which another shard is due. @param {readonly CurvePoint[]} curve */
+/** Rates at which a shard is added. @param {readonly CurvePoint[]} curve */
 const shardSteps = (curve) =>
   curve.filter(
     ({ shards }, i) =>
@@ -23,21 +23,21 @@ const shardSteps = (curve) =>
 export const planCost = {
   name: 'plan-cost',
   title: 'What a rate costs a month',
-  note: 'On the cheapest of the nodes. Dashed: by both ends of the interval of the prediction. Points: another shard is due.',
+  note: 'On the cheapest of the nodes. Dashed: by both ends of the interval of the prediction. Dots: a shard is added.',
   option: ({ models, currency, asked }) => {
     const curves = models.slice(0, 6).flatMap(({ strategy, curve }, i) => {
       const at = (/** @type {'low' | 'monthly' | 'high'} */ bound) =>
         curve.flatMap((point) => (point[bound] === null ? [] : [[point.rate, Number(point[bound])]]))
       const color = colour(i)
       const steps = shardSteps(curve).map(({ rate, monthly }) => ({ coord: [rate, monthly], value: '' }))
-      const [middle] = line(strategy, at('monthly'), { color, unit: 'rate', step: false })
+      const [middle] = line(strategy, at('monthly'), { color, unit: 'rate', step: true })
       const ends = /** @type {const} */ (['low', 'high']).flatMap((bound) =>
         line(`${strategy}, ${bound}`, at(bound), {
           color,
           dashed: true,
           width: 1,
           unit: 'rate',
-          step: false,
+          step: true,
         }),
       )
       return [

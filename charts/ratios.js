@@ -24,6 +24,7 @@ const ladders = [
   [1, 1.5, 2, 3, 5, 7],
   [1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
   [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2, 2.5, 3, 4, 5, 6, 7, 8, 8.5, 9, 9.5],
+  [1, 1.02, 1.04, 1.06, 1.08, 1.1, 9, 9.2, 9.4, 9.6, 9.8],
 ]
 const mostSteps = 8
 
@@ -48,7 +49,7 @@ const leastReach = 0.1
 export const ratiosChart = {
   name: 'ratios',
   title: 'Ratios within the experiment',
-  note: 'What carries over to other machines, with its 95 % interval and, below it, the rounds; a diamond is the published ratio. The scale is logarithmic: 2 and 0.5 are equally far from 1.',
+  note: 'What carries over to other machines, with its 95 % interval and, below it, the rounds; a diamond is the published ratio. On the scale ×2 and ×1/2 are equally far from ×1.',
   option: ({ ratios }) => {
     if (ratios.length === 0) return null
     const published = ratios.flatMap((ratio, row) =>
@@ -64,7 +65,7 @@ export const ratiosChart = {
     const min = +(Math.min(-leastReach, ...all) * 1.06).toFixed(4)
     const max = +(Math.max(leastReach, ...all) * 1.06).toFixed(4)
     const steps = ratioSteps(min, max)
-    const axis = lyingAxis('ratio, 1 is no difference, log scale', 'logratio', { min, max })
+    const axis = lyingAxis('ratio, ×1 is no difference, log scale', 'logratio', { min, max })
     const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${measureNamed(figure).title}`))
     const series = [
       {

@@ -71,7 +71,7 @@ export const scaling = answer({
           ['by the law', ({ workers }) => rateOf(sweep.fit.law, workers), perSecond],
           ['busy', ({ busy }) => busy, (busy) => (busy === null ? '–' : `${Math.round(busy * 100)} %`)],
           ['latency p99', ({ p99Us }) => p99Us, micros],
-          ['gross server CPU a job', ({ cpuUs }) => cpuUs, micros],
+          ['server CPU per job, idle included', ({ cpuUs }) => cpuUs, micros],
           ['', ({ valid }) => (valid ? '' : 'not valid')],
         ],
         {

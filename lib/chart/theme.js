@@ -50,6 +50,13 @@ const percentileName = (beyond) => `${+(100 - 100 / beyond).toPrecision(8)} %`
 const changed = (change) =>
   change >= 9 ? `${count(change * 100)} %` : `${trimmed((change * 100).toFixed(change < 0.0995 ? 1 : 0))} %`
 
+/** ×1/2, ×0.9, ×1, ×2 @param {number} ratio */
+const ratioWords = (ratio) => {
+  const part = Math.round(1 / ratio)
+  const isPart = part > 1 && Math.abs(1 / ratio - part) < 0.005
+  return isPart ? `×1/${part}` : `×${trimmed(times(ratio))}`
+}
+
 /** @type {Record<string, (value: any) => string>} */
 const formats = {
   us: (us) => (us === 0 ? '0' : trimmed(micros(us))),
@@ -62,7 +69,7 @@ const formats = {
   rate,
   pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
   // On logarithmic axes: 0.0953 is 1.1, or ten percent more.
-  logratio: (log) => (typeof log === 'number' ? trimmed(times(Math.exp(log))) : dash),
+  logratio: (log) => (typeof log === 'number' ? ratioWords(Math.exp(log)) : dash),
   change: (log) =>
     typeof log === 'number'
       ? `${log > 5e-4 ? '+' : log < -5e-4 ? '−' : ''}${changed(Math.abs(Math.expm1(log)))}`

@@ -68,7 +68,7 @@ export const profileSections = (document, folder) => {
         text: `${several(document.clients.connections, 'connection')}: ${document.clients.groups.map(({ name, connections }) => `${count(connections)} ${plainText(name)}`).join(', ')}; ${document.commands_per_read.toFixed(1)} commands a read`,
       },
       {
-        label: 'looking took',
+        label: 'profiling used',
         text: `${count(own.commands)} commands, ${asPercent(own.commands_share)} of all; ${asPercent(own.cpu_share)} of a core, ${asPercent(own.server_cpu_share)} of the servers' own CPU`,
       },
       ...(document.not_offered.length > 0

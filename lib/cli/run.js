@@ -95,7 +95,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       linesOf: (plan) => {
         // It begins: what is under way has a result.
         stop.addEventListener('abort', () => screen.say(stoppingWords), { once: true })
-        const about = aboutOf(program, results.run, plan)
+        const about = aboutOf(program, results.run, plan, settings.thresholds)
         return page.watching(metrics.watching(results, about), about)
       },
       onFacts: results.facts,

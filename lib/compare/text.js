@@ -55,7 +55,7 @@ const headline = ({ baseline, other, effect }, row) => {
   if (verdict === 'same')
     return `${b} and ${a} do not differ${row.difference.relative ? ` by more than ${effectWords(effect)}` : ''}: ${found}.`
   if (verdict === 'unclear')
-    return `These runs cannot tell ${b} from ${a}: ${found}. They would have shown a change of ${differenceWords(row, detectable).replace('+', '')}; more or longer runs show smaller ones.`
+    return `No significant difference between ${b} and ${a}: ${found}. Only changes above ${differenceWords(row, detectable).replace('+', '')} are detectable; more or longer runs show smaller ones.`
   return `${b} is ${verdict} than ${a}: ${found}.`
 }
 

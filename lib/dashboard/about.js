@@ -20,8 +20,8 @@ const drawnOf = [
   'periodMs',
 ]
 
-/** @param {'producer' | 'consumer'} kind @param {string} run @param {any} plan of a writer or a reader @returns {About} */
-export const aboutOf = (kind, run, plan) => {
+/** @param {'producer' | 'consumer'} kind @param {string} run @param {any} plan of a writer or a reader @param {readonly string[]} [thresholds] @returns {About} */
+export const aboutOf = (kind, run, plan, thresholds = []) => {
   const isReader = kind === 'consumer'
   const { does } = loadOf({ kind, plan }).words
   const consumers = isReader ? plan.agents.length * plan.consumers : 0
@@ -35,5 +35,6 @@ export const aboutOf = (kind, run, plan) => {
     totalMs: isReader ? plan.durationMs : lengthMs(plan),
     warmUpS: (plan.warmUpMs ?? 0) / 1000,
     box: hostname(),
+    thresholds,
   }
 }

@@ -26,6 +26,7 @@ import { historyOf, pointOf } from './history.js'
  * @property {number | null} totalMs null: until it is stopped
  * @property {number} warmUpS
  * @property {string} box this process
+ * @property {readonly string[]} [thresholds] as they were typed
  *
  * @typedef {{ at_ms: number, phase?: string, achieved?: number | null, items_per_s?: number | null, nodes: NodeRow[],
  *   client?: ClientUse, latency_us?: { intended: LatestTimes | null, service: LatestTimes | null },
@@ -124,6 +125,7 @@ export const stateOf = (size) => {
   let verdict = null
   let atMs = 0
   const measured = { n: 0, ms: 0 }
+  const cost = { n: 0, s: 0 }
 
   const now = () => ({
     latest,
@@ -131,7 +133,11 @@ export const stateOf = (size) => {
     sums,
     beside,
     distribution: { intended: intended.curve(), service: service.curve() },
-    whole: { ...intended.times(), rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null },
+    whole: {
+      ...intended.times(),
+      cpuUs: cost.n > 0 ? (cost.s * 1e6) / cost.n : null,
+      rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null,
+    },
   })
   return {
     /** The state that a new page needs. */
@@ -152,8 +158,14 @@ export const stateOf = (size) => {
       const point = pointOf(line, late ? line.at_ms - 1000 : atMs)
       atMs = Math.max(atMs, line.at_ms)
       if (line.phase === undefined || line.phase === 'measuring') {
-        measured.n += line.items?.acked ?? doneIn(line)
+        const done = line.items?.acked ?? doneIn(line)
+        measured.n += done
         measured.ms += late ? 0 : point.over_ms
+        const used = (line.nodes ?? []).map((/** @type {NodeRow} */ { cpu_s: s }) => s)
+        if (used.length > 0 && used.every(Number.isFinite)) {
+          cost.n += done
+          cost.s += used.reduce((/** @type {number} */ sum, /** @type {number} */ s) => sum + s, 0)
+        }
       }
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)

@@ -305,7 +305,7 @@ const observations = (run) => {
       typeof server.cpu_us_per_item_net === 'number' &&
       (server.fixed_cpu_share ?? 0) > limits.fixedShare &&
       note(
-        `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
+        `${percent(Number(server.fixed_cpu_share) * 100)} of server CPU is idle overhead (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} idle excluded, ${micros(server.cpu_us_per_item)} idle included; a higher rate makes it a smaller part`,
       ),
     'few-operations':
       edge > limits.edgeShare &&

@@ -96,7 +96,7 @@ const contended = (late) =>
     ? [
         {
           code: contendedCode,
-          message: `${percent(late * 100)} of these PINGs were sent late: other processes took the CPU`,
+          message: `${percent(late * 100)} of probes late: machine busy`,
           invalidates: false,
         },
       ]

@@ -29,7 +29,7 @@ const passWords = ({ operations, rate, server_cpu_us: cpuUs, counts }) =>
   facts([
     `${count(operations)} operations`,
     `${count(Math.round(rate))} operations/s`,
-    cpuUs !== null && `server CPU ${micros(cpuUs)} each, idle cost included`,
+    cpuUs !== null && `server CPU ${micros(cpuUs)} each, idle included`,
     ...Object.entries(counts).map(([reply, n]) => `${reply} ${count(n)}`),
   ])
 
@@ -53,7 +53,7 @@ export const passes = section('passes', S.nullable(S.list(pass)), {
         [
           `passes.${name}.server_cpu_us`,
           {
-            ...metric(`gross server CPU per operation, ${name}`, 'us'),
+            ...metric(`server CPU per operation, ${name}, idle included`, 'us'),
             value: ofPass(name, ({ server_cpu_us: cpuUs }) => cpuUs),
           },
         ],

@@ -40,11 +40,14 @@ export const server = section('server', shape, {
   isNeeded: true,
   empty,
   metrics: {
-    [netCost]: metric('server CPU per item, net of the idle cost', 'us'),
+    [netCost]: metric('server CPU per item, idle excluded', 'us'),
     [`${netCost}_uncertainty`]: metric('half of the 95 % interval of the server CPU per item', 'us'),
-    [grossCost]: metric('gross server CPU per item', 'us'),
-    [`${grossCost}_uncertainty`]: metric('half of the 95 % interval of the gross server CPU per item', 'us'),
-    'server.masters_cpu_us_per_item_net': metric('CPU of the masters per item, net of the idle cost', 'us'),
+    [grossCost]: metric('server CPU per item, idle included', 'us'),
+    [`${grossCost}_uncertainty`]: metric(
+      'half of the 95 % interval of the server CPU per item, idle included',
+      'us',
+    ),
+    'server.masters_cpu_us_per_item_net': metric('CPU of the masters per item, idle excluded', 'us'),
     'server.fixed_cpu_share': metric('idle cost of the servers, of their CPU', 'ratio', 'neither'),
     'server.operations_per_core': {
       ...metric('operations per core of the servers', 'rate', 'more'),
@@ -68,7 +71,7 @@ const ofJobs = S.object({
 export const serverOfJobs = section('server', ofJobs, {
   empty: Object.fromEntries(Object.keys(ofJobs.properties).map((name) => [name, null])),
   metrics: {
-    'server.cpu_us_per_job': metric('gross server CPU per job', 'us'),
+    'server.cpu_us_per_job': metric('server CPU per job, idle included', 'us'),
     'server.net_bytes_per_job': metric('network per job', 'bytes'),
   },
 })

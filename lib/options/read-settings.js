@@ -205,7 +205,7 @@ const refusal = (option, text) => {
   const like = option.likeOther ?? {}
   const meant = Object.hasOwn(like, text.toLowerCase()) ? like[text.toLowerCase()] : undefined
   const hint = meant ? `; for ${shown(text)} take ${meant}.` : didYouMean(text, option.choices ?? [])
-  return hint ? `must not be '${shown(text)}'${hint} It ${must}` : `${must}, not '${shown(text)}'`
+  return hint ? `'${shown(text)}' is unknown${hint} It ${must}` : `${must}, not '${shown(text)}'`
 }
 
 /** Elsewhere -p is the port. @param {Reading[]} readings */

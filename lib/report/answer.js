@@ -37,8 +37,8 @@ const costRows = ({ server, plan }) => {
     typeof us === 'number' ? ` ± ${micros(us)}` : ''
   const cpu =
     typeof net === 'number'
-      ? `${micros(net)}${within(server.cpu_us_per_item_net_uncertainty)} ${each} without the idle cost, ${micros(gross)} with it`
-      : `${micros(gross)}${within(server.cpu_us_per_item_uncertainty)} ${each}${typeof gross === 'number' && !others ? ', idle cost included' : ''}`
+      ? `${micros(net)}${within(server.cpu_us_per_item_net_uncertainty)} ${each}, idle excluded; ${micros(gross)} idle included`
+      : `${micros(gross)}${within(server.cpu_us_per_item_uncertainty)} ${each}${typeof gross === 'number' && !others ? ', idle included' : ''}`
   const masters = server.masters_cpu_us_per_item_net
   const beside = others
     ? `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)} net` : ''}`
@@ -47,7 +47,7 @@ const costRows = ({ server, plan }) => {
   // At a high rate both are the same.
   const network =
     typeof netBytes === 'number' && bytes(netBytes) !== all
-      ? `${bytes(netBytes)} ${each} without what is on it while idle, ${all} with it`
+      ? `${bytes(netBytes)} ${each}, idle excluded; ${all} idle included`
       : `${all} ${each}`
   const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
   return [

@@ -147,7 +147,8 @@ const planned = () => {
   const models = [{ strategy: 'list', curve }]
   const option = planCost.option({ asked: { value_bytes: 100 }, currency: '$', models })
   assert.ok(option)
-  return pageAndCharts('plan.html', plain, [{ ...planCost, option, wide: true }])
+  const highlights = [{ label: 'list', text: '1.92 µs an item' }]
+  return pageAndCharts('plan.html', { ...plain, highlights }, [{ ...planCost, option, wide: true }])
 }
 
 /** @type {Record<string, () => Promise<Record<string, any>>>} the first page of each is opened */
@@ -162,6 +163,19 @@ const kinds = {
   plan: planned,
   // That of a profile has tables only.
   'without charts': async () => ({ 'plain.html': await pageOf(plain, [], '1.0.0') }),
+}
+
+// The verdict and the cost, or what the page answers.
+/** @type {Record<string, RegExp>} */
+const firstScreen = {
+  run: /Valid\..* 4\.81 µs/s,
+  experiment: /\w/,
+  choose: /Best\..*1\.92 µs/s,
+  find: /Found\..*172,000 items\/s/s,
+  'compare of three': /Answer\..* 10 µs/s,
+  'compare of two': /Worse\..* idle included .*10/s,
+  plan: /Seen\..*1\.92 µs/s,
+  'without charts': /Seen\./,
 }
 
 for (const [kind, filesOf] of Object.entries(kinds))
@@ -182,6 +196,14 @@ for (const [kind, filesOf] of Object.entries(kinds))
     assert.equal(await background(), first)
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 900 })
+      const { figureAt, text } = await page.evaluate(() => {
+        const top = (/** @type {Element} */ one) => one.getBoundingClientRect().top + scrollY
+        const figure = document.querySelector('figure')
+        const above = [...document.querySelectorAll('.verdict, dl')].filter((one) => top(one) < innerHeight)
+        return { figureAt: figure ? top(figure) : 0, text: above.map((one) => one.textContent).join(' ') }
+      })
+      assert.ok(figureAt < 900, `${width}: the first chart is at ${figureAt}`)
+      assert.match(text, firstScreen[kind], `${width} wide`)
       await page.evaluate(() => {
         for (const fold of document.querySelectorAll('details')) fold.open = true
       })

@@ -14,7 +14,7 @@ const producerLines = String.raw`
 --host u:hunter2@h -> ^--host must be a name or an address, without a port, not '\*\*\*@h'$
 -p -5 | -p 25h | -p 1.5ms | -p ms -> ^--period must
 -a 3-2 -t 4 | -a 1-2-3 | -a every -> ^--agent must
---strategy sortedset -> ^--strategy must not be 'sortedset'; did you mean sorted-set\? It must be one of sorted-set,
+--strategy sortedset -> ^--strategy 'sortedset' is unknown; did you mean sorted-set\? It must be one of sorted-set,
 --strategy SORTED-SET | --strategy __proto__ | --strategy constructor -> ^--strategy must
 --driver-option inFlight=5 -> ^--driver-option is for client libraries: add --driver with one of ioredis, iovalkey
 --driver node-redis --driver-option pingInterval -> ^--driver-option must be NAME=VALUE of a client library
@@ -43,7 +43,7 @@ const producerLines = String.raw`
 --strategy lookup-get --no-fill populate -> ^unexpected word on the command line after --no-fill, which takes one of keys
 --strategy lookup-get --fill populate --cluster -> ^--fill populate: a server of a cluster makes keys
 --with snapshot -> ^--with snapshot is an option of lookup
---allow memory, -> ^--allow must not be 'memory,'; did you mean memory\? It must be one of
+--allow memory, -> ^--allow 'memory,' is unknown; did you mean memory\? It must be one of
 --guard maybe | --guard memory>100% | --guard lag>fast | --guard > -> ^--guard must be limits
 --constructor | --\u001b[31mred -> ^unknown option
 --json --json -> ^--json is given twice$

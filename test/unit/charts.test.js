@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RUN_CHARTS } from '../../charts/index.js'
+import { planCost } from '../../charts/plan.js'
 import { ratioSteps } from '../../charts/ratios.js'
 import { alignedTable } from '../../lib/base/layout.js'
 import { formatted, placedLabels, themedOption } from '../../lib/chart/theme.js'
@@ -262,7 +263,7 @@ test('published CPU of another rate is not drawn beside ours, and all texts say 
 
 test('a chart for each figure of an experiment, beside what was published', () => {
   const charts = experimentPictures(atRates(200_000, 200_000))
-  const titles = ['Ratios within the experiment', 'Gross server CPU per item', 'CPU of the masters']
+  const titles = ['Ratios within the experiment', 'Server CPU per item, idle included', 'CPU of the masters']
   assert.deepEqual(valuesOf(charts, 'title'), titles)
   const [, ours, both] = charts.map(({ option }) => option)
   const bars = valuesOf(named(ours)[0].data, 'value', 'detail')
@@ -316,7 +317,8 @@ test('the ratios of an experiment, with their intervals and what was published',
   assert.deepEqual(drawn(valuesOf(measured.data, 'value')), ours)
   assert.equal(measured.data[0].detail, '0.61 to 0.68')
   // Half and twice are equally far from 1.
-  assert.equal(formatted('logratio', Math.log(0.5)), '0.5')
+  const ratioWords = [0.5, 0.25, 0.9, 1, 1.5, 20].map((ratio) => formatted('logratio', Math.log(ratio)))
+  assert.deepEqual(ratioWords, ['×1/2', '×1/4', '×0.9', '×1', '×1.5', '×20'])
   const whole = ratios.filter(({ ours }) => ours.low !== null)
   assert.equal(measured.markLine.data.length, whole.length)
   const theirs = ratios.flatMap((ratio, row) => (ratio.published === null ? [] : [[ratio.published, row]]))
@@ -503,6 +505,40 @@ test('ratios have round steps, with 1 among them and no more than can be read', 
     ratioSteps(Math.log(low), Math.log(high)).map((log) => +Math.exp(log).toPrecision(2))
   assert.deepEqual(stepsOf(0.9, 2.8), [0.9, 1, 1.2, 1.4, 1.7, 2, 2.5])
   assert.deepEqual(stepsOf(0.89, 1.12), [0.9, 0.95, 1, 1.1])
+  assert.deepEqual(stepsOf(0.955, 1.047), [0.96, 0.98, 1, 1, 1])
   assert.deepEqual(stepsOf(0.06, 9), [0.1, 0.2, 0.5, 1, 2, 5])
   assert.deepEqual(stepsOf(0.01, 2000), [0.01, 0.1, 1, 10, 100, 1000])
+})
+
+test('a limit of a latency is a line in its chart, in microseconds; limits of others are not', () => {
+  const thresholds = [
+    'latency.p99<20ms',
+    'latency.intended.max<=1s',
+    'latency.p50>1ms',
+    'bystander.p99<900us',
+  ].map((threshold) => ({ threshold, name: '', value: 1, passed: true }))
+  const limited = { ...record, run: { ...record.run, thresholds } }
+  const limitsIn = (/** @type {string} */ name) =>
+    linesOf(name, limited)
+      .filter(({ name: line }) => line.startsWith('limit '))
+      .map(({ name: line, data }) => [line, data[0].at(1)])
+  assert.deepEqual(limitsIn('latency'), [
+    ['limit p99<20ms', 20_000],
+    ['limit max<=1s', 1_000_000],
+  ])
+  assert.deepEqual(limitsIn('bystander'), [['limit p99<900us', 900]])
+  assert.deepEqual(
+    linesOf('latency').filter(({ name: line }) => line.startsWith('limit')),
+    [],
+  )
+})
+
+test('a plan draws prices as steps', () => {
+  const curve = [1000, 10_000].map((rate, at) => ({ rate, low: 1, monthly: 2 + at, high: 5, shards: 1 + at }))
+  const option = planCost.option({
+    asked: { value_bytes: 1 },
+    currency: '$',
+    models: [{ strategy: 'list', curve }],
+  })
+  assert.deepEqual([...new Set(valuesOf(option?.series, 'step'))], ['start'])
 })

@@ -154,7 +154,10 @@ test('the answer names the best, what the next costs, what is given up, and why 
   assert.deepEqual(valuesOf(found.candidates, 'place'), ['chosen', 'worse', 'refused'])
   assert.ok(Math.abs(Number(found.candidates[1].against_chosen?.cpu?.ratio) - 1.2) < 1e-9)
   const text = choose.text(found, { columns: 100 })
-  assert.match(text, /^stream is best by net server CPU: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./)
+  assert.match(
+    text,
+    /^stream is best by server CPU, idle excluded: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./,
+  )
   for (const part of [
     'gives up what stream gives up',
     'hash cannot run here: it has no such command',
@@ -172,7 +175,7 @@ test('the answer names the best, what the next costs, what is given up, and why 
 
 test('what cannot be told apart is said so, the simplest first', () => {
   for (const [state, sentence] of /** @type {const} */ ([
-    ['unclear', /^Cannot tell which is best by net server CPU: list, stream, the simplest first$/],
+    ['unclear', /^Cannot tell which is best by server CPU, idle excluded: list, stream, the simplest first$/],
     ['same', /^list is chosen, the simplest of those that differ by less than 3 %/],
     ['none', /^No candidate can be chosen: .*hash it has no such command/],
   ])) {

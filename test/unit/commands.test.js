@@ -146,7 +146,7 @@ for (const [line, printed, code = 2] of /** @type {[string, RegExp, number?][]} 
   ]),
   ...['write zset', 'find zset --slo latency.p99<9ms', 'doctor --strategy zset'].map((whole) => [
     whole,
-    /^--strategy must not be 'zset'; for zset take sorted-set \(or /m,
+    /^--strategy 'zset' is unknown; for zset take sorted-set \(or /m,
   ]),
   ['write string', /for string take actual-value \(or lookup-get, lookup-set\)\. It must be one of/],
   ['compare hset list', /^A: 'hset' is neither a data model nor NAME=VALUE; for hset take hash \(or /m],

@@ -155,7 +155,7 @@ test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
 
 test('the JSON of github-action-benchmark has the values of the other side, by what is better', () => {
   const [first] = benchmarkData(comparisonOf(0.8), 'less')
-  assert.deepEqual([first.name, first.unit], ['gross server CPU per item', 'us'])
+  assert.deepEqual([first.name, first.unit], ['server CPU per item, idle included', 'us'])
   assert.ok(Math.abs(first.value - 8.08) < 0.01, String(first.value))
   assert.match(String(first.range), /^± 0\.0\d+$/)
   assert.deepEqual(valuesOf(benchmarkData(comparisonOf(0.8), 'more'), 'name'), ['rate achieved'])
@@ -198,7 +198,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
   const facts = { command: 'millrace compare', method: '6 rounds', where: '7.0.15', rounds, isValid: true }
   const failed = comparisonSections(comparisonOf(1.3, limit), facts).verdict
   assert.deepEqual([failed.good, failed.word], [false, 'Threshold failed'])
-  assert.match(failed.sentence, /^<list> is worse than a & b: gross server CPU per item \+30 %/)
+  assert.match(failed.sentence, /^<list> is worse than a & b: server CPU per item, idle included \+30 %/)
   const { verdict, tables } = comparisonSections(comparisonOf(0.8), facts)
   assert.deepEqual([verdict.good, verdict.word, verdict.neutral], [true, 'Better', false])
   const titles = tables.map(({ title, fold, more }) => `${title} | ${fold} | ${more === true}`)

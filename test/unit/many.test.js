@@ -104,11 +104,11 @@ test('the best are named, with those that cannot be told from them or are as goo
   assert.deepEqual([noisy.ranks?.[0].best, noisy.ranks?.[0].alike], [['list', 'stream'], false])
   assert.equal(isDecided(noisy), false)
   const expected =
-    /The best of 4 by gross server CPU per item is list or stream: .*; these runs cannot tell which\. More or longer/
+    /The best of 4 by server CPU per item, idle included is list or stream: .*; these runs cannot tell which\. More or longer/
   assert.match(lineOf(noisy), expected)
   const one = compared(turnsOf([10, 7, 9, 12], { noise: 0.002, next: normals(3) })).comparison
   const wanted =
-    /list is the best of 4 by gross server CPU per item: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./
+    /list is the best of 4 by server CPU per item, idle included: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./
   assert.match(lineOf(one), wanted)
 })
 
@@ -168,13 +168,18 @@ test('compare.json of several sides is as its schema says, and the page has a ta
     rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
   }
   const sections = comparisonSections(comparison, facts)
-  const titles = ['gross server CPU per item', 'rate achieved', 'Rounds', 'latency p99']
+  const titles = ['server CPU per item, idle included', 'rate achieved', 'Rounds', 'latency p99']
   assert.deepEqual(valuesOf(sections.tables, 'title'), titles)
   assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
-  const expected = /^By gross server CPU per item, list and stream do not differ by more than 3 %, and are/
+  const expected =
+    /^By server CPU per item, idle included, list and stream do not differ by more than 3 %, and are/
   assert.match(sections.verdict.sentence, expected)
   const pictures = comparisonPictures(comparison, facts)
   assert.deepEqual(valuesOf(pictures, 'name'), ['changes', 'changes-2', 'order'])
-  assert.deepEqual(pictures[0].option.yAxis.data, ['list', 'stream', 'chunks=4'])
+  assert.deepEqual(pictures[0].option.yAxis.data, [
+    'list\n10.5 µs → 7.36 µs',
+    'stream\n10.5 µs → 7.41 µs',
+    'chunks=4\n10.5 µs → 12.6 µs',
+  ])
   assert.equal(pictures[2].option.series.length, 4)
 })

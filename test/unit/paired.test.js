@@ -212,6 +212,6 @@ test('verdicts are for few metrics, and an alias of one has none of its own', ()
   // A threshold on the alias still has its change; one on what was not measured fails.
   assert.deepEqual(valuesOf(comparison.rulings, 'outcome'), ['passed', 'unclear'])
   const expected =
-    /^list is better than sorted set: gross server CPU per item −20 % \(95 % interval .*\)\. Also better: CPU of the busiest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: other clients p99\.$/
+    /^list is better than sorted set: server CPU per item, idle included −20 % \(95 % interval .*\)\. Also better: CPU of the busiest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: other clients p99\.$/
   assert.match(conclusionOf(comparison, ''), expected)
 })

@@ -102,20 +102,20 @@ test('the cost of an item leads without the idle cost where that is known, else 
   const known = resultDocument(sampleParts({ server: { ...server, ...net } }))
   const all = runText(known, { columns: 200, verbose: true })
   shows(all, {
-    'server CPU': '4.20 µs ± 0.100 µs per item without the idle cost, 4.81 µs with it',
+    'server CPU': '4.20 µs ± 0.100 µs per item, idle excluded; 4.81 µs idle included',
     'idle cost': '0.6 % ± 0.03 % of a core before the first write',
   })
   const first = (/** @type {any} */ run) =>
     runSections(run).highlights.find(({ label }) => label.includes('server CPU'))
-  assert.deepEqual(first(known), { label: 'server CPU per item, net of the idle cost', text: '4.2 µs' })
+  assert.deepEqual(first(known), { label: 'server CPU per item, idle excluded', text: '4.2 µs' })
 
   const unknown = resultDocument(sampleParts({ server: { ...server, idle: { why: 'not steady' } } }))
   const other = runText(unknown, { columns: 200, verbose: true })
   shows(other, {
-    'server CPU': '4.81 µs per item, idle cost included',
+    'server CPU': '4.81 µs per item, idle included',
     'idle cost': 'not measured: not steady',
   })
-  assert.deepEqual(first(unknown), { label: 'gross server CPU per item', text: '4.81 µs' })
+  assert.deepEqual(first(unknown), { label: 'server CPU per item, idle included', text: '4.81 µs' })
 })
 
 const published = 'as published (-q, -c, -p)'

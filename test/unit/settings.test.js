@@ -479,7 +479,7 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --allow all | --allow none,memory -> $1 must be one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas, not '$0'
 --allow memory,memory -> $1 must be one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas, not '$0'
 -q abc | -q 0 | -q -5 | -q 1e3 | -q 1.5 | -q 101M | -q 0x10 -> --quantity must be a whole number from 1 to 100M, not '$0'
---strategy zset -> --strategy must not be 'zset'; for zset take sorted-set (or membership-zset, queue-zset). It must be one of sorted-set,
+--strategy zset -> --strategy 'zset' is unknown; for zset take sorted-set (or membership-zset, queue-zset). It must be one of sorted-set,
 --strategy hset -> for hset take hash
 --strategy string -> for string take actual-value (or lookup-get, lookup-set).
 --strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, cache-{aside, hash, mget}, membership-{flat,
@@ -487,7 +487,7 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --host 10.0.0.1:7000 --port 7001 -> --host and --port name two ports
 --host 10.0.0.1:0 | --host 10.0.0.1:65536 | --host redis://h -> --host must be a name or an address, with or without :port, not '$0'
 --threshold latency.p99<20 -> --threshold latency.p99<20: the limit has no unit: write latency.p99<20ms
---strategy lists -> --strategy must not be 'lists'; did you mean list? It must be one of sorted-set,
+--strategy lists -> --strategy 'lists' is unknown; did you mean list? It must be one of sorted-set,
 `).flatMap(([lines, message]) =>
   lines.split(' | ').map((line) => {
     const known = [

@@ -133,7 +133,7 @@ const standing = ({ place, rounds, why }) =>
 const chooseSentence = ({ state, chosen, candidates, asked: { weigh } }) => {
   const [first, ...others] = candidates
   const isWeighed = Object.keys(weigh).length > 1 || weigh.cpu === undefined
-  const what = isWeighed ? 'by the weighed cost' : 'by net server CPU'
+  const what = isWeighed ? 'by the weighed cost' : 'by server CPU, idle excluded'
   if (state === 'none' || chosen === null)
     return `No candidate can be chosen: ${candidates.map(({ name, why }) => `${plainText(name)} ${plainText(why ?? 'has too few rounds that count')}`).join('; ')}`
   const name = plainText(first.name)

@@ -169,7 +169,7 @@ export const find = answer({
     }
   },
   highlights: ({ find: { low, middle, high } }) => ({
-    'sure to sustain': low !== null && `${rate(low)}/s`,
+    'confirmed rate': low !== null && `${rate(low)}/s`,
     'most likely': middle !== null && `${rate(middle)}/s`,
     'at most': high !== null && `${rate(high)}/s`,
   }),

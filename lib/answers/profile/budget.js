@@ -90,7 +90,7 @@ export const budgetOf = ({ begin, questions, budget, durationS }) => {
       return (/** @type {readonly Info[]} */ end) => {
         const us = usedUs(begin, end, calls, writes)
         const cpu = us / Math.max(1, cpuUs(end) - cpuUs(begin))
-        const said = `looking took ${asPercent(cpu)} of the servers' own CPU, more than ${asPercent(cpuShare)}: with so little load, fewer questions would see nothing; a longer --duration takes a smaller share`
+        const said = `profiling used ${asPercent(cpu)} of the servers' own CPU, more than ${asPercent(cpuShare)}: with so little load, fewer questions would see nothing; a longer --duration takes a smaller share`
         return { used: asked, reads: writes, us, cpu, remarks: cpu > cpuShare ? [said] : [] }
       }
     },

@@ -38,7 +38,7 @@ const costWords = ({ server }) => {
     .toSorted(([, a], [, b]) => b.usec - a.usec)
     .map(([name, { calls, usec }]) => `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`)
   return [
-    `${micros(server.cpu_us_per_job)} of gross server CPU a job, of all that the servers did in that time`,
+    `${micros(server.cpu_us_per_job)} of server CPU per job, of all that the servers did in that time`,
     ...commands.slice(0, 5),
   ].join(' · ')
 }

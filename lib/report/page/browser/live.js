@@ -31,7 +31,7 @@ let state = {
   points: [],
   boxes: [],
   distribution: { intended: [], service: [] },
-  whole: { p99: null, max: null, rate: null },
+  whole: { p99: null, max: null, rate: null, cpuUs: null },
 }
 let isConnected = false
 let heardMs = 0
@@ -48,6 +48,7 @@ const recordOf = (about, { events, points, distribution }) => ({
     rate: { nominal: about.nominal },
     warm_up_s: about.warmUpS,
     events,
+    thresholds: (about.thresholds ?? []).map((threshold) => ({ threshold })),
   },
   seconds: points,
   distribution,
@@ -150,9 +151,11 @@ const tilesOf = (about, latest) => {
     `${what} ${whole.p99 === null ? 'max' : 'p99'}, whole run`,
     micros(whole.p99 ?? whole.max),
   ]
+  const cost = [`server CPU per ${unit.replace(/s\/s$/, '')}`, micros(whole.cpuUs)]
   // The last second of a run that is over is a part of one.
-  if (state.verdict) return /** @type {[string, string][]} */ ([sustained, wholeTime])
+  if (state.verdict) return /** @type {[string, string][]} */ ([cost, sustained, wholeTime])
   return /** @type {[string, string][]} */ ([
+    cost,
     sustained,
     ['last second', rate(latest.achieved ?? latest.items_per_s)],
     [`${what} p50, last second`, micros(times?.p50)],
