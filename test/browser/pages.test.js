@@ -168,13 +168,13 @@ const kinds = {
 // The verdict and the cost, or what the page answers.
 /** @type {Record<string, RegExp>} */
 const firstScreen = {
-  run: /Valid\..* 4\.81 µs/s,
+  run: /Valid\..*4\.81\sµs/s,
   experiment: /\w/,
-  choose: /Best\..*1\.92 µs/s,
-  find: /Found\..*172,000 items\/s/s,
-  'compare of three': /Answer\..* 10 µs/s,
-  'compare of two': /Worse\..* idle included .*10/s,
-  plan: /Seen\..*1\.92 µs/s,
+  choose: /Best\..*1\.92\sµs/s,
+  find: /Found\..*172,000\sitems\/s/s,
+  'compare of three': /Answer\..*10\sµs/s,
+  'compare of two': /Answer\..*10\sµs/s,
+  plan: /Seen\..*1\.92\sµs/s,
   'without charts': /Seen\./,
 }
 

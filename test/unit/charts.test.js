@@ -30,7 +30,7 @@ const textsIn = (/** @type {string} */ svg) =>
   [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text.trim())
 
 test('every chart of a writer yields series with figures, and axes with units', () => {
-  const notOfWriters = ['items-read', 'fetches', 'backlog', 'rate-latency']
+  const notOfWriters = ['items-read', 'fetches', 'backlog', 'rate-latency', 'miss-curve']
   const names = valuesOf(RUN_CHARTS, 'name').filter((name) => !notOfWriters.includes(name))
   assert.deepEqual(valuesOf(pictures, 'name'), names)
   for (const { name, title, note, option } of pictures) {
