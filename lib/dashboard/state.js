@@ -101,6 +101,22 @@ const latestOf = ({ latency_us: latency, ...line }) => ({
   nodes: (line.nodes ?? []).map((/** @type {any} */ { commands, ...row }) => row),
 })
 
+/** CPU of all nodes by what was done, in the seconds that have both. */
+const costOf = () => {
+  let all = 0
+  let cpuS = 0
+  return {
+    /** @param {readonly NodeRow[]} nodes @param {number} done */
+    add(nodes, done) {
+      const used = nodes.flatMap(({ cpu_s: s }) => (typeof s === 'number' ? s : []))
+      if (nodes.length === 0 || used.length < nodes.length) return
+      all += done
+      cpuS += used.reduce((sum, s) => sum + s, 0)
+    },
+    us: () => (all > 0 ? (cpuS * 1e6) / all : null),
+  }
+}
+
 /** @param {{ limit?: number, recent?: number }} [size] of the history */
 export const stateOf = (size) => {
   const history = historyOf(size)
@@ -125,7 +141,7 @@ export const stateOf = (size) => {
   let verdict = null
   let atMs = 0
   const measured = { n: 0, ms: 0 }
-  const cost = { n: 0, s: 0 }
+  const cost = costOf()
 
   const now = () => ({
     latest,
@@ -135,7 +151,7 @@ export const stateOf = (size) => {
     distribution: { intended: intended.curve(), service: service.curve() },
     whole: {
       ...intended.times(),
-      cpuUs: cost.n > 0 ? (cost.s * 1e6) / cost.n : null,
+      cpuUs: cost.us(),
       rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null,
     },
   })
@@ -161,11 +177,7 @@ export const stateOf = (size) => {
         const done = line.items?.acked ?? doneIn(line)
         measured.n += done
         measured.ms += late ? 0 : point.over_ms
-        const used = (line.nodes ?? []).map((/** @type {NodeRow} */ { cpu_s: s }) => s)
-        if (used.length > 0 && used.every(Number.isFinite)) {
-          cost.n += done
-          cost.s += used.reduce((/** @type {number} */ sum, /** @type {number} */ s) => sum + s, 0)
-        }
+        cost.add(line.nodes ?? [], done)
       }
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)

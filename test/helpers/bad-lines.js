@@ -11,7 +11,7 @@ import { rowsOf } from './table.js'
 const producerLines = String.raw`
 -q 1__0 | -q 10_ | -q -1 | -q 1e5 | -q 99999999999999999999999 | -q 5kk | -q NaN | -q Infinity -> ^--quantity must
 -q ١٢ | -q 10,000 -> ^--quantity must
---host u:hunter2@h -> ^--host must be a name or an address, without a port, not '\*\*\*@h'$
+--host u:hunter2@h -> ^--host must be a name or an address, with or without :port, not '\*\*\*@h'$
 -p -5 | -p 25h | -p 1.5ms | -p ms -> ^--period must
 -a 3-2 -t 4 | -a 1-2-3 | -a every -> ^--agent must
 --strategy sortedset -> ^--strategy 'sortedset' is unknown; did you mean sorted-set\? It must be one of sorted-set,
@@ -74,7 +74,7 @@ SORTED_SET_CONTAINS_ACTUAL_VALUE=2 -> ^SORTED_SET_CONTAINS_ACTUAL_VALUE must be 
 SORTED_SET_CONTAINS_ACTUAL_VALUE=true & MILLRACE_STAMP=true -> ^MILLRACE_STAMP with SORTED_SET_CONTAINS_ACTUAL_VALUE
 REDIS_URL=nonsense | REDIS_URL=redis://user:hunter2@ho st -> ^REDIS_URL must be redis:
 REDIS_URL=redis://h & REDIS_HOST=g -> ^REDIS_URL and REDIS_HOST exclude each other
-REDIS_HOST=h:1 -> ^REDIS_HOST must
+REDIS_HOST=h:x -> ^REDIS_HOST must
 REDIS_PORT=70000 -> ^REDIS_PORT must
 REDIS_PASSWORD=hunter2 -> ^REDIS_PASSWORD needs an address
 REDIS_TLS=ja -> ^REDIS_TLS must be true or false
