@@ -101,19 +101,24 @@ const latestOf = ({ latency_us: latency, ...line }) => ({
   nodes: (line.nodes ?? []).map((/** @type {any} */ { commands, ...row }) => row),
 })
 
-/** CPU of all nodes by what was done, in the seconds that have both. */
-const costOf = () => {
-  let all = 0
-  let cpuS = 0
+/** The rate, and the CPU of all nodes by what was done in the seconds that have both. */
+const tallyOf = () => {
+  const rate = { done: 0, ms: 0 }
+  const cost = { done: 0, s: 0 }
   return {
-    /** @param {readonly NodeRow[]} nodes @param {number} done */
-    add(nodes, done) {
+    /** @param {number} done @param {number} ms @param {readonly NodeRow[]} nodes */
+    add(done, ms, nodes) {
+      rate.done += done
+      rate.ms += ms
       const used = nodes.flatMap(({ cpu_s: s }) => (typeof s === 'number' ? s : []))
       if (nodes.length === 0 || used.length < nodes.length) return
-      all += done
-      cpuS += used.reduce((sum, s) => sum + s, 0)
+      cost.done += done
+      cost.s += used.reduce((sum, s) => sum + s, 0)
     },
-    us: () => (all > 0 ? (cpuS * 1e6) / all : null),
+    figures: () => ({
+      rate: rate.ms > 0 ? (rate.done * 1000) / rate.ms : null,
+      cpuUs: cost.done > 0 ? (cost.s * 1e6) / cost.done : null,
+    }),
   }
 }
 
@@ -140,8 +145,7 @@ export const stateOf = (size) => {
   /** @type {RunState | null} */
   let verdict = null
   let atMs = 0
-  const measured = { n: 0, ms: 0 }
-  const cost = costOf()
+  const tally = tallyOf()
 
   const now = () => ({
     latest,
@@ -149,11 +153,7 @@ export const stateOf = (size) => {
     sums,
     beside,
     distribution: { intended: intended.curve(), service: service.curve() },
-    whole: {
-      ...intended.times(),
-      cpuUs: cost.us(),
-      rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null,
-    },
+    whole: { ...intended.times(), ...tally.figures() },
   })
   return {
     /** The state that a new page needs. */
@@ -173,12 +173,8 @@ export const stateOf = (size) => {
       const late = line.at_ms < atMs - lateMs
       const point = pointOf(line, late ? line.at_ms - 1000 : atMs)
       atMs = Math.max(atMs, line.at_ms)
-      if (line.phase === undefined || line.phase === 'measuring') {
-        const done = line.items?.acked ?? doneIn(line)
-        measured.n += done
-        measured.ms += late ? 0 : point.over_ms
-        cost.add(line.nodes ?? [], done)
-      }
+      if (line.phase === undefined || line.phase === 'measuring')
+        tally.add(line.items?.acked ?? doneIn(line), late ? 0 : point.over_ms, line.nodes ?? [])
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)
       service.add(line.latency_us?.service)

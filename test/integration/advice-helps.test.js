@@ -16,7 +16,7 @@ adviceHelps({
   },
   'a query that takes longer than it may': {
     line: 'write --strategy query-scan --items 3000 --connections 1 --with query-timeout=10ms --duration 2s',
-    ...{ code: 'cause', says: /within (--with query-timeout)/, typed: ['$1 60s'], on: 'far' },
+    ...{ code: 'cause', says: /within (--with query-timeout)/, typed: ['$1=60s'], on: 'far' },
   },
   'writers that are not here': {
     line: `write -q 400 -t 4 -a 1 ${short}`,

@@ -30,7 +30,7 @@ adviceHelps({
   },
   'chunks that are too small': {
     line: `write --strategy counter-script --with counters=50,chunk-size=2 --rate 2000 --with delay=10ms ${short}`,
-    ...{ code: 'rate', says: /raise (--with chunk-size)/, typed: ['$1 1000'] },
+    ...{ code: 'rate', says: /raise (--with chunk-size)/, typed: ['$1=1000,counters=50,delay=10ms'] },
   },
   'few writers of updates': {
     line: 'write --strategy query-scan --items 100 --connections 1 --with update-writers=1,update-rate=400 --duration 2s',
@@ -39,9 +39,9 @@ adviceHelps({
       says: /raise (--with update-writers), or lower (--with update-rate)/,
       on: 'far',
     },
-    typed: ['$1 50', '$2 5'],
+    typed: ['$1=50,update-rate=400', '$1=1,update-rate=5'],
     check: (now, of) => {
-      const part = (/** @type {any} */ { updates, plan }) => updates.rate / plan.clients.updateRateHz
+      const part = (/** @type {any} */ { updates, plan }) => updates.rate / plan.querying.updateRateHz
       assert.ok(part(now) > 1.5 * part(of), JSON.stringify([now.updates, of.updates]))
     },
   },

@@ -224,7 +224,7 @@ describe('scripts/experiment.js', { concurrency: true }, () => {
       [['list', 'extra'], /^unexpected word on the command line \(not shown/],
       [['run'], /run needs an id, a path, or --all/],
       [['run', 'list', '--all'], /ids or --all, not both/],
-      [['run', 'list', '--repeat', '0'], /--repeat must be a whole number from 1/],
+      [['run', 'list', '--rounds', '0'], /--rounds must be a whole number from 1/],
       [['run', 'list', '--scale', 'x'], /--scale must be a number/],
       [['run', 'list', '--cluster'], /, need --url, --host or --port$/m],
       [['run', 'nothing'], /no experiment is called 'nothing'/],

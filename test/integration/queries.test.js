@@ -41,7 +41,7 @@ test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
   const texts = (await cli(server, 'MGET', ...keys)).split('\n')
   const versions = texts.reduce((sum, text) => sum + JSON.parse(text).version, 0)
   assert.equal(versions, updates.acked)
-  assert.equal(plan.clients.updateWriters, 10)
+  assert.equal(plan.querying.updateWriters, 10)
   assert.ok(Math.abs(queries.selectivity - 0.01) < 0.002)
   assert.ok(queries.min_us > 0 && queries.min_us <= queries.avg_us && queries.avg_us <= queries.max_us)
   assert.equal(measures.find((/** @type {any} */ one) => one.name === 'queries.avg').value, queries.avg_us)
