@@ -427,6 +427,13 @@ export const mutations = [
     seeds: '61-70',
   },
   {
+    ...chunks,
+    line: 'chunk.goTo = null',
+    becomes: '',
+    breaks: 'after an ASK all later chunks go where it led, to keys that are still at the owner',
+    unit: ['chunks'],
+  },
+  {
     ...dues,
     line: 'nowMs - dueMs > maxBehindMs ||',
     becomes: '',

@@ -68,6 +68,17 @@ test('replies item by item: those that came count, the rest is not known', () =>
   assert.deepEqual(found, { acked: 2, isWhole: false, lines })
 })
 
+test('behind ASK each command has an ASKING, whose reply is no item’s', () => {
+  const replies = chunkReplies('pipeline')
+  replies.expect(3, true)
+  assert.equal(replies.expected(3), 5)
+  replyReader(replies)(Buffer.from(':1\r\n+OK\r\n-ERR no\r\n+OK\r\n'))
+  const lines = () => [0, 1, 2].map((i) => replies.lineOf(i))
+  assert.deepEqual([replies.acked(), replies.isWhole(), lines()], [1, false, [null, 'ERR no', undefined]])
+  replyReader(replies)(Buffer.from(':2\r\n'))
+  assert.deepEqual([replies.acked(), replies.isWhole(), lines()], [2, true, [null, 'ERR no', null]])
+})
+
 test('one reply for all: the number, or an error that is every item’s', () => {
   assert.deepEqual(repliesOf('call', 2, ':2\r\n'), { acked: 2, isWhole: true, lines: [null, null] })
   assert.deepEqual(repliesOf('call', 2, '-NOSCRIPT no\r\n').lines, ['NOSCRIPT no', 'NOSCRIPT no'])
@@ -135,6 +146,7 @@ const noWait = (passed = () => {}) => ({
  */
 const playFlow = async (plays, more = {}) => {
   const sent = /** @type {number[][]} */ ([])
+  const places = /** @type {string[]} */ ([])
   const loaded = /** @type {string[]} */ ([])
   const events = /** @type {string[]} */ ([])
   let lines = /** @type {(string | null | undefined)[]} */ ([])
@@ -151,9 +163,11 @@ const playFlow = async (plays, more = {}) => {
         ({ value }) =>
         (results) =>
           value(/** @type {any} */ (results)),
-      dial: async (_, { onBytes, onClose }) => {
+      dial: async (address, { onBytes, onClose }) => {
         const socket = { destroyed: false, writableLength: 0, destroy() {}, write: answer }
         function answer(/** @type {any} */ numbers) {
+          if (Buffer.isBuffer(numbers)) return // an ASKING
+          places.push(address)
           const play = plays[Math.min(sent.length, plays.length - 1)](numbers)
           sent.push(numbers)
           setImmediate(() => {
@@ -198,7 +212,7 @@ const playFlow = async (plays, more = {}) => {
   flow.close()
   assert.ok(ledger.isBalanced())
   const { whole, failedBy, repeatedBy } = ledger
-  return { sent, loaded, events, whole, failedBy, repeatedBy }
+  return { sent, places, loaded, events, whole, failedBy, repeatedBy }
 }
 const good = (/** @type {number[]} */ ns) => ns.map(() => null)
 
@@ -234,6 +248,18 @@ test('at a rate a chunk is what is due: each operation with its own due time, wh
   assert.deepEqual([whole.offered, whole.acked, whole.dropped], [9, 4, 5])
   const dueAndSent = latencies.flatMap((times) => times.slice(0, 2))
   assert.deepEqual(dueAndSent, [0, 0, 1, 10, 2, 10, 3, 10])
+})
+
+test('what ASK leads away goes there once, and the next chunk to the owner of the slot', async () => {
+  const masters = ['127.0.0.1:1', '127.0.0.1:2']
+  const topology = { masters, owners: new Uint16Array(16_384).fill(1, 16_000) }
+  const { sent, places, whole } = await playFlow([() => ['ASK 7629 127.0.0.1:2', null, null], good], {
+    plan: { chunkSize: 3, items: 7, maxBehindMs: 60_000 },
+    target: /** @type {any} */ ({ topology, refresh: async () => topology, follows: () => true }),
+  })
+  assert.deepEqual(sent, [[1, 2, 3], [1], [4, 5, 6], [7]])
+  assert.equal(whole.acked, 7)
+  assert.deepEqual(places, [masters[0], masters[1], masters[0], masters[0]])
 })
 
 test('what was refused is retried alone, before anything new', async () => {
