@@ -13,12 +13,19 @@ const agree = (values, ratio, least) => {
   return Math.max(...known) <= ratio * Math.min(...known)
 }
 
-/** @param {any} line of intervals.ndjson */
-const cpuPct = ({ nodes, client }) =>
-  nodes.reduce((/** @type {number} */ sum, /** @type {any} */ { cpu_pct: pct }) => sum + (pct ?? 0), 0) +
-  (client?.cpu_pct ?? 0)
+/**
+ * @typedef {object} SteadyLine of intervals.ndjson
+ * @property {number | null} [achieved]
+ * @property {{ intended: { p50: number, p99: number } | null }} latency_us
+ * @property {readonly { cpu_pct?: number | null }[]} nodes
+ * @property {{ cpu_pct?: number | null }} [client]
+ */
 
-/** Lines so far, the newest last. @param {readonly any[]} lines of intervals.ndjson */
+/** @param {SteadyLine} line */
+const cpuPct = ({ nodes, client }) =>
+  nodes.reduce((sum, { cpu_pct: pct }) => sum + (pct ?? 0), 0) + (client?.cpu_pct ?? 0)
+
+/** Lines so far, the newest last. @param {readonly SteadyLine[]} lines */
 export const isSteady = (lines) => {
   // The first second creates keys and compiles code, so it never counts.
   const last = lines.slice(1).slice(-secondsThatAgree)

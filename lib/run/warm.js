@@ -22,25 +22,29 @@ export const trendChance = (values) => {
 /** @param {readonly number[]} values */
 const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** @param {any} line of intervals.ndjson */
+/**
+ * @typedef {object} WarmLine of intervals.ndjson
+ * @property {{ hits?: number, misses?: number }} [cache]
+ * @property {readonly { role?: string, evictions?: number | null, keys?: number | null }[]} nodes
+ */
+
+/** @param {WarmLine} line */
 const shareIn = ({ cache }) => {
   const keys = (cache?.hits ?? 0) + (cache?.misses ?? 0)
-  return keys > 0 ? (cache.hits / keys) * 100 : Number.NaN
+  return keys > 0 ? ((cache?.hits ?? 0) / keys) * 100 : Number.NaN
 }
 
-/** @param {readonly any[]} lines */
+/** @param {readonly WarmLine[]} lines */
 const isFilling = (lines) => {
-  const masters = (/** @type {any} */ { nodes }) =>
-    nodes.filter((/** @type {any} */ one) => one.role === 'master')
-  const sum = (/** @type {any} */ line, /** @type {string} */ name) =>
-    masters(line).reduce((/** @type {number} */ all, /** @type {any} */ row) => all + (row[name] ?? 0), 0)
+  const sum = (/** @type {WarmLine} */ { nodes }, /** @type {'evictions' | 'keys'} */ name) =>
+    nodes.reduce((all, row) => (row.role === 'master' ? all + (row[name] ?? 0) : all), 0)
   const [first, last] = [lines[0], lines[lines.length - 1]]
   if (lines.some((line) => sum(line, 'evictions') > 0)) return false
   const grown = sum(last, 'keys') - sum(first, 'keys')
   return grown > growing * (lines.length - 1) * sum(last, 'keys')
 }
 
-/** Lines so far, the newest last. @param {readonly any[]} lines of intervals.ndjson */
+/** Lines so far, the newest last. @param {readonly WarmLine[]} lines */
 export const isWarm = (lines) => {
   const last = lines.slice(1).slice(-secondsThatTell)
   if (last.length < secondsThatTell || isFilling(last)) return false

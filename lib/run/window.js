@@ -7,6 +7,8 @@ import { isSteady, secondsThatAgree } from './steady.js'
 import { isWarm, secondsThatTell } from './warm.js'
 
 /**
+ * @import { SteadyLine } from './steady.js'
+ * @import { WarmLine } from './warm.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../probes/seconds.js'
  * @import { Records } from '../loads/write-records.js'
@@ -50,7 +52,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
   let ackedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   let warmUp
-  /** @type {object[]} */
+  /** @type {(SteadyLine & WarmLine)[]} */
   const lines = []
   let settles = plan.settles === true && plan.warmUpMs > 0
 
@@ -87,7 +89,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     fromMs: () => fromMs,
     /**
      * Call after a second was written: the warm-up may end if it lasts until the run is steady.
-     * @param {object} line of intervals.ndjson
+     * @param {SteadyLine & WarmLine} line of intervals.ndjson
      * @returns what to say of it; null: nothing
      */
     endWarmUp(line) {

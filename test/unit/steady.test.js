@@ -26,7 +26,7 @@ test('a run is steady when three seconds after the first agree in rate, latency 
     assert.equal(isSteady(seconds), isOne, what)
 })
 
-/** A window in a made-up time. @param {object} plan */
+/** A window in a made-up time. @param {any} plan */
 const windowAt = (plan) => {
   let nowMs = 0
   const whole = { offered: 5000, acked: 5000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
@@ -39,7 +39,7 @@ const windowAt = (plan) => {
       ...{ ledger: { whole }, onOpen: () => {}, sampler: { mark: async () => {} }, elapsed: () => nowMs },
     }),
   )
-  const at = (/** @type {number} */ ms, /** @type {object} */ second) => {
+  const at = (/** @type {number} */ ms, /** @type {any} */ second) => {
     nowMs = ms
     return window.endWarmUp(second)
   }
