@@ -667,8 +667,8 @@ const groups = {
     { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
       help: 'a page with charts beside run.json; --no-report leaves it to millrace report' },
     { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: ',', for: both, default: 'none',
-      help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated',
-      brief: 'exit code 99 if it fails: latency.intended.p99<20ms' },
+      help: 'limit of a metric, such as latency.p99<20ms; exit code 99 if it fails; may be repeated',
+      brief: 'exit code 99 if it fails: latency.p99<20ms' },
     { name: 'dashboard', key: 'dashboard', type: 'listener', bare: 'auto', for: both,
       help: 'a live page of the run in a browser, on this port of this machine only, or on address:port; without a port on ' +
         'any free one; its address, with a random token, is in the log' },

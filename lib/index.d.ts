@@ -257,7 +257,7 @@ export interface RunOptions {
   all?: boolean
   /** name of the run */
   run?: string
-  /** limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated */
+  /** limit of a metric, such as latency.p99<20ms; exit code 99 if it fails; may be repeated */
   threshold?: string | readonly string[]
 }
 

@@ -12,7 +12,7 @@ import { smallestEffect } from '../result/verdict.js'
 export const gateOptions = ownOptions('Verdict', [
   { name: 'threshold', type: 'text', place: 'LIMIT', repeatable: ',',
     brief: "exit code 99 if it fails: 'server.cpu_us_per_item<+5%'",
-    help: "'server.cpu_us_per_item<+5%' of the change, or 'latency.intended.p99<20ms' of the mean of the other side; may be repeated. Exit code 99 when one fails: the whole 95 % interval lies beyond it. 98 when the interval includes the limit, or it was not measured on both sides" },
+    help: "'server.cpu_us_per_item<+5%' of the change, or 'latency.p99<20ms' of the mean of the other side; may be repeated. Exit code 99 when one fails: the whole 95 % interval lies beyond it. 98 when the interval includes the limit, or it was not measured on both sides" },
   { name: 'gate', type: 'choice', choices: ['strict', 'lenient'], default: 'strict', help: 'lenient: exit code 0 instead of 98' },
   { name: 'effect', type: 'text', place: 'PERCENT', otherwise: String(smallestEffect * 100),
     help: "the smallest change that matters: 'no difference beyond' it is shown, not assumed" },

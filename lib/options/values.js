@@ -346,7 +346,7 @@ export const VALUE_TYPES = Object.freeze({
     // Throws an error that names the fault.
     read: (text) =>
       Object.freeze(text === 'none' ? [] : text.split(',').map((part) => absoluteThreshold(part).text)),
-    expects: () => 'limits of figures, as in latency.intended.p99<20ms',
+    expects: () => 'limits of figures, as in latency.p99<20ms',
     shape: () => 'FIGURE<LIMIT',
     place: 'LIMIT',
   },
