@@ -71,8 +71,9 @@ const jsonOf = async (path) => {
  * @returns {Promise<Omit<Second, 'over_ms'>[]>}
  */
 const linesOf = async (path) =>
-  (await objectsIn(path)).map((read, at) => {
-    const fault = faultIn(read, SECOND)
+  (await objectsIn(path)).map((read, at, all) => {
+    const isBefore = at > 0 && read?.at_ms < all[at - 1].at_ms
+    const fault = isBefore ? `it is before line ${at}` : faultIn(read, SECOND)
     if (fault) throw new OptionError(`${path}, line ${at + 1}, is not a second of a run: ${fault}`)
     return read
   })

@@ -78,6 +78,7 @@ describe('intervals.ndjson', () => {
     ['no histogram', garbled, /intervals\.ndjson, line 2: 'latency_us\.intended\.hdr' is no histogram$/],
     ['a line that is nothing', null, /line 2, is not a second of a run: it must be object$/],
     ['no moment', {}, /line 2, is not a second of a run: 'at_ms' is missing$/],
+    ['a time that runs backwards', { ...second, at_ms: 5 }, /line 2, .* of a run: it is before line 1$/],
     ['a node that is nothing', { ...second, nodes: [null] }, /line 2, .*'nodes\.0' must be object$/],
   ])) {
     const lines = [second, line].map((one) => `${JSON.stringify(one)}\n`).join('')
