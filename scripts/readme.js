@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { choose } from '../lib/answers/choose/report.js'
 import { findMemory } from '../lib/answers/find/memory-report.js'
 import { find } from '../lib/answers/find/report.js'
+import { cachePlan } from '../lib/answers/plan/cache-answer.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { repositoryScript } from '../lib/cli/script.js'
 import { shardAddedChart } from './pictures/shard-added.js'
@@ -196,6 +197,7 @@ const schemaFiles = () =>
       ...publishedSchemas,
       'find.schema.json': find.schema,
       'find-memory.schema.json': findMemory.schema,
+      'plan-cache.schema.json': cachePlan.schema,
       'choose.schema.json': choose.schema,
       'profile.schema.json': profileSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),

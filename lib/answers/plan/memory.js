@@ -175,6 +175,13 @@ const isScript = (/** @type {string} */ name) => /^(EVAL|EVALSHA|FCALL)$/.test(n
 const expires = ([name, ...rest]) =>
   /^(P?SETEX|EVALSHA)$/.test(String(name)) || rest.some((arg) => arg === 'EX' || arg === 'PX')
 
+/** A key of many with a string. @param {Allocator} allocator @param {{ key: number, value: number, keys: number, expires: boolean }} lengths */
+export const stringBytes = (allocator, { key, value: length, keys, expires }) => {
+  const size = classesOf(allocator)
+  const dicts = expires ? 2 : 1
+  return value(size, length) + size(text(key)) + dicts * (size(entry) + table(keys) / keys)
+}
+
 /** @param {Plan} plan @param {Allocator} allocator @returns {Memory} */
 export const memoryOf = (plan, allocator) => {
   const size = classesOf(allocator)

@@ -42,9 +42,9 @@ import { clusterLimits, slotsOver } from '../staffing.js'
  */
 
 const gib = 2 ** 30
-const reserved = 0.25
+export const reserved = 0.25
 // Buffers of replication and connections.
-const ownBytes = 50e6
+export const ownBytes = 50e6
 
 /** The hottest shard's part of the sum: of keys and of slots. @param {Parts} parts @param {number} shards @param {number} keys */
 const hottest = ({ spread, fixed }, shards, keys) =>

@@ -10,8 +10,10 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { bulkPrices, pricesOf, typesLike } from '../../base/prices.js'
 import { countUnits, scaled } from '../../base/scaled.js'
 import { plainText } from '../../base/units.js'
+import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { printAnswer } from '../answer.js'
 import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibration.js'
+import { planCache } from '../plan-cache.js'
 import { writePlanPage } from '../plan-page.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
@@ -47,6 +49,9 @@ const options = [
       help: 'items in a command that takes several; at most those of a tenth of a second' },
     { name: 'sets', was: { 'sorted-sets': '--sets' }, key: 'sortedSets', type: 'integer', range: ['1', '1000'], default: '1',
       help: 'number of sorted sets over which ids are spread; each is on one shard' },
+    { name: 'hit-rate', key: 'hitRate', type: 'text', place: 'PERCENT', otherwise: '90, 95 and 99 %',
+      help: 'of a cache (plan cache-aside): the share of hits that its memory is for' },
+    { name: 'popularity', type: 'text', place: 'ORDER', default: 'uniform', help: 'of a cache: zipf:0.99 and others, as in millrace write' },
     { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', default: 'all',
       brief: true, help: 'data models of the calibration' },
     { name: 'file', also: ['from'], type: 'path',
@@ -229,6 +234,10 @@ export const command = {
     examples: [
       ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
       ['a workload file of millrace profile, at twice its rate', 'profile/NAME/workload.yaml --rate 200%'],
+      [
+        'a cache: memory, nodes and money for 95 % hits',
+        'cache-aside --items 1M --popularity zipf:0.99 --rate 50k --hit-rate 95%',
+      ],
       ['from a file, for some nodes', "--file workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
     ],
   },
@@ -237,6 +246,13 @@ export const command = {
   takesWords: true,
   work: async ({ settings, typed, env }) => {
     const values = /** @type {Record<string, any>} */ (settings)
+    const [strategy = ''] = typed.words
+    if (isStrategy(strategy) && strategyNamed(strategy).play.caches) {
+      const stop = interruptsOfSeries()
+      return planCache({ values, typed, prices: pricesIn(values), strategy, stop })
+    }
+    if (values.hitRate !== undefined)
+      throw new OptionError('--hit-rate is for a cache: millrace plan cache-aside --hit-rate 95%')
     const isMade = values.calibration === undefined
     const file = fileIn(typed, ofItems)
     // What cannot be planned at all is refused before what is missing.

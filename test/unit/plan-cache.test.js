@@ -1,0 +1,72 @@
+// A plan of a cache: nodes by memory, what one more GB adds, and lines that are refused.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Ajv } from 'ajv'
+import { cacheNeeds, cachePlan, nodesFor } from '../../lib/answers/plan/cache-answer.js'
+import { stringBytes } from '../../lib/answers/plan/memory.js'
+import { runCommand } from '../helpers/command-here.js'
+
+const gib = 2 ** 30
+const types = [
+  { name: 'small', memoryGib: 2, networkMbit: null, hour: 0.1 },
+  { name: 'large', memoryGib: 8, networkMbit: null, hour: 0.3 },
+  { name: 'unknown', memoryGib: 64, networkMbit: null, hour: null },
+]
+
+test('the cheapest nodes that have room, a quarter of each reserved', () => {
+  assert.deepEqual(nodesFor(1.4 * gib, types, 0), { node: 'small', shards: 1, nodes: 1, monthly: 73 })
+  // Three small ones cost as much as a large one, which has more room.
+  assert.equal(nodesFor(5 * gib, types, 1)?.node, 'large')
+  assert.equal(nodesFor(5 * gib, types, 1)?.nodes, 2)
+})
+
+test('memory is read off the curve; above the ceiling there is none', () => {
+  const points = [1, 2, 4, 8].map((gb, i) => ({
+    memory_bytes: gb * 1e9,
+    lru_pct: 80 + 5 * i,
+    policy_pct: null,
+  }))
+  const about = { points, ceiling_pct: 96, footprint_bytes: 9e9, types, replicas: 0 }
+  const [half, top, above] = cacheNeeds({ ...about, wanted: [85, 95, 99] })
+  assert.ok(Math.abs(Number(half.memory_bytes) - 2e9) < 1e6)
+  // From 2 to 3 GB of a line by the logarithm.
+  assert.ok(Math.abs(Number(half.more_pct) - 5 * Math.log2(1.5)) < 0.3, String(half.more_pct))
+  assert.ok(Number(top.more_pct) <= 1)
+  assert.deepEqual([above.memory_bytes, above.node, above.more_pct], [null, null, null])
+})
+
+test('a key takes what a server says: MEMORY USAGE of 7.0 with jemalloc, with its part of the table', () => {
+  const lengths = { key: 10, value: 200, keys: 2 ** 20, expires: false }
+  assert.equal(stringBytes('jemalloc-8', lengths), 224 + 16 + 16 + 24 + 8)
+})
+
+describe('as it is typed', { concurrency: 1 }, () => {
+  test('the answer has its shape, and more memory for more hits', async (t) => {
+    const line =
+      'plan cache-aside --items 20k --popularity zipf:0.99 --value-size 200B --rate 10k --hit-rate 80%'
+    const { code, stdout, stderr } = await runCommand(t, `${line} --json`, { out: false })
+    assert.equal(code, 0, stderr)
+    const ajv = new Ajv({ allowUnionTypes: true })
+    assert.ok(ajv.validate(cachePlan.schema, JSON.parse(stdout)), ajv.errorsText())
+    const { needs } = JSON.parse(stdout)
+    assert.deepEqual(
+      needs.map((/** @type {{ hit_pct: number }} */ one) => one.hit_pct),
+      [80, 90, 95, 99],
+    )
+    for (let i = 1; i < needs.length; i++) assert.ok(needs[i].memory_bytes > needs[i - 1].memory_bytes)
+  })
+
+  for (const [line, words] of [
+    ['plan cache-aside --items 20k --rate 1k --hit-rate 95', /^--hit-rate 95: must be a percentage/],
+    ['plan cache-aside --items 20k', /^--rate is missing/],
+    ['plan cache-aside --rate 1k', /^--items is missing/],
+    ['plan cache-aside policy=noeviction --items 20k --rate 1k', /^behind the strategy only policy=NAME/],
+    ['plan cache-hash --items 20k --rate 1k', /^cache-hash: keys that hold several values/],
+    ['plan --rate 1k --hit-rate 95%', /^--hit-rate is for a cache/],
+  ])
+    test(`refused: ${line}`, async (t) => {
+      const { code, stderr } = await runCommand(t, String(line), { out: false })
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /** @type {RegExp} */ (words))
+    })
+})
