@@ -227,7 +227,7 @@ pageTest('the pointer finds each ratio, measured and published', async (t) => {
     await page.mouse.move(1, 1)
     await tip.waitFor({ state: 'hidden' })
   }
-  for (const words of [/^list \/ sorted set[\s\S]*measured\s+\d\.\d/, /published\s+\d\.\d/])
+  for (const words of [/^list \/ sorted set[\s\S]*measured\s+×\d\.\d/, /published\s+×\d\.\d/])
     assert.ok(
       told.some((text) => words.test(text)),
       told.join('\n'),
