@@ -1,6 +1,6 @@
 import { pricesOf } from '../lib/base/prices.js'
 import { line } from '../lib/chart/lines.js'
-import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+import { chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @import { Found } from '../lib/answers/find/memory-report.js'
@@ -43,7 +43,7 @@ const curveOption = ({ points, policy, measured }) => {
     },
   ]
   return chart({
-    legend: legendOf(series),
+    legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
     xAxis: lyingAxis('memory, bytes, log scale', 'bytes', {
       type: 'log',
       min: Math.round(least),
@@ -61,7 +61,7 @@ const curveOption = ({ points, policy, measured }) => {
           symbol: 'none',
           silent: true,
           lineStyle: { color: '@muted', type: [2, 3] },
-          label: { formatter: '{b}', color: '@muted', fontSize: 11 },
+          label: { formatter: '{b}', position: 'insideStartTop', color: '@muted', fontSize: 11 },
           data: nodeSizes(least, most).map(({ name, bytes }) => ({ name, xAxis: Math.round(bytes) })),
         },
       },

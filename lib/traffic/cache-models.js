@@ -228,7 +228,11 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
     for (let i = 0; i < looked && stale.size() > 0; i++) remove(stale.any())
   }
 
-  for (const id of filled) add(id, 0, ttlMs[id])
+  // As many as there is room for, the last to be evicted.
+  let first = filled.length
+  for (let left = mostBytes; first > 0 && left >= bytes[filled[first - 1]]; first--)
+    left -= bytes[filled[first - 1]]
+  for (let i = first; i < filled.length; i++) add(filled[i], 0, ttlMs[filled[i]])
   evicted = 0
   let second = -1
   for (let i = 0; i < count; i++) {

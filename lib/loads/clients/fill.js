@@ -211,8 +211,10 @@ const fillEach = async (needs, fills) => {
   return { keys: plan.items, seconds, data_bytes: measurableGrowth(target, grown) }
 }
 
-// More than there is room for: what a server takes beside the values is not known yet.
-const ample = 2
+// What a server takes without keys, and what each takes beside its value: of keys written in one second none is older, so that evicting
+// would take any.
+const emptyBytes = 1.5e6
+const besideValue = 80
 
 /**
  * A cache as it is after long use: keys that there is room for, the first to be evicted first.
@@ -224,7 +226,10 @@ const fillCache = async (needs, operation) => {
   const { masters } = target.topology
   const { fields } = parseInfo(await target.info(masters[0]))
   const limit = masters.length * (Number(fields.maxmemory) || Number.POSITIVE_INFINITY)
-  const numbers = Math.min(plan.items, Math.ceil((ample * limit) / storedBytes(plan)))
+  const numbers = Math.min(
+    plan.items,
+    Math.max(1, Math.floor((limit - masters.length * emptyBytes) / (storedBytes(plan) + besideValue))),
+  )
   const keys = keysInUse({ ...plan, count: plan.items, clients: 1 }, fields.maxmemory_policy ?? null, numbers)
   let next = 0
   const draw = () => keys[next++] ?? -1
