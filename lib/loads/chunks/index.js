@@ -1,8 +1,8 @@
 // One client that sends what is due in chunks, each when the one before it was answered.
 import { count, period } from '../../base/units.js'
-import { clients } from '../clients/index.js'
-import { filledWords } from '../clients/words.js'
+import { filledWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
+import { operationsLoad } from '../operations.js'
 import { rhythmWords } from '../rhythm.js'
 import { writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
@@ -40,10 +40,9 @@ const load = ({ plan }) => {
 /** @param {Plan} plan */
 const planWords = (plan) => writingWords(plan, { first: [filledWords(plan)] })
 
-const words = { ...clients.words, load, plan: planWords }
+const words = { ...ofClients, load, plan: planWords }
 
-export const chunks = Object.freeze({
-  ...clients,
+export const chunks = operationsLoad({
   names: names.chunks,
   plan,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).chunksWriting(needs),

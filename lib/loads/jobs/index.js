@@ -2,15 +2,16 @@
 import { agentRange } from '../../base/ranges.js'
 import { makerName } from '../../workloads/queue/job.js'
 import { behind } from '../clients/in-flight.js'
-import { clients } from '../clients/index.js'
 import { plan as clientsPlan } from '../clients/plan.js'
 import { connectionsWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
+import { operationsLoad } from '../operations.js'
 import { goodOfWriters } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
 
 /**
  * @import { Facts } from '../plan.js'
+ * @import { FlowNeeds } from '../ticks/open.js'
  * @import { Loaded } from '../index.js'
  * @import { Settings } from '../../../settings.js'
  * @import { WriteRun } from '../../result/document.js'
@@ -68,10 +69,10 @@ const words = {
     run.queue?.refused ? 'every job stored, or refused by a full queue' : goodOfWriters(run),
 }
 
-export const jobs = Object.freeze({
-  ...clients,
+export const jobs = operationsLoad({
   names: names.jobs,
   plan,
+  open: async (/** @type {FlowNeeds} */ needs) => (await import('../clients/open.js')).clientsWriting(needs),
   words,
   reasons: writerReasons(behind),
 })

@@ -1,0 +1,18 @@
+// What all loads of operations have: they are of a writer, and count operations.
+import { ofWriters, SECTIONS } from '../measures/index.js'
+import { operationsOf } from '../probes/operations.js'
+
+/**
+ * A load with its own names, plan, way to open, words and reasons.
+ * @template Own
+ * @param {Own} own
+ */
+export const operationsLoad = (own) =>
+  Object.freeze({
+    document: /** @type {const} */ ('producer'),
+    ledger: (/** @type {unknown} */ _, /** @type {() => boolean} */ isMeasured) =>
+      operationsOf({ isMeasured }),
+    measures: ofWriters,
+    sections: SECTIONS.producer,
+    ...own,
+  })
