@@ -113,7 +113,7 @@ export const profileSections = (document, folder) => {
         ? []
         : [
             {
-              text: 'not all names were seen: patterns with few keys may be missing; a longer --duration or a larger --budget sees more',
+              text: 'not all names were seen: patterns with few keys may be missing; a longer --duration or a larger --share sees more',
               serious: false,
             },
           ]),

@@ -83,7 +83,7 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
     const bytesBefore = await outputBytes()
     await until('nothing has asked about the large value', async () => (await idleS()) > 1)
     const out = ownFolder(t, 'profile')
-    const line = `profile --out ${out} --duration 10m --budget 50%`
+    const line = `profile --out ${out} --duration 10m --share 50%`
     const program = startProgram(t, 'lib/cli/millrace.js', line, { env, out: false })
     const runs = async (/** @type {Promise<boolean>} */ isSo) => {
       program.assertRuns()
@@ -136,7 +136,7 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
   })
 
   test('keys that go while they are looked at are no error, and JSON alone is on stdout', async (t) => {
-    const line = 'profile --duration 4s --budget 50% --json --anonymous'
+    const line = 'profile --duration 4s --share 50% --json --anonymous'
     const { code, stdout, stderr } = await runCommand(t, line, { env })
     assert.equal(code, 0, stderr)
     const profile = JSON.parse(stdout)

@@ -21,7 +21,7 @@ import { startApplication } from '../helpers/started-application.js'
 /** @param {TestContext} t @param {any} server */
 const profiled = async (t, server) => {
   const out = ownFolder(t, 'profile')
-  const line = `profile --duration 5s --budget 50% --json --out ${out}`
+  const line = `profile --duration 5s --share 50% --json --out ${out}`
   const { code, stdout, stderr } = await runCommand(t, line, { env: at(server), out: false })
   assert.equal(code, 0, stderr)
   const [folder] = readdirSync(out)

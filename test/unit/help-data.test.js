@@ -63,6 +63,8 @@ servers -> started by the one, chosen by the other
 time -> of a search, of a choice and of a cell
 calibration -> a plan makes one
 nodes -> types to consider, or a number
+popularity -> keys of a cache that is planned are equally likely
+share -> of seconds that meet the limits, or of commands that a profile may send
 `)
 
 test('an option has one default in all commands, or a reason', () => {

@@ -102,7 +102,7 @@ describe('in real time', { concurrency: true }, () => {
 
   test('a budget that cannot be kept is said, with what was used', async () => {
     const { seen, said } = await looked(1500, { perS: 100, cpu: 0.002, us: 100 })
-    assert.match(said.join(), /100 commands\/s: looking sends 5\/s, more than --budget/)
+    assert.match(said.join(), /100 commands\/s: looking sends 5\/s, more than --share/)
     assert.match(seen.remarks.join(), /profiling used .* % of the servers' own CPU, more than 0.5 %/)
   })
 })

@@ -60,7 +60,7 @@ export const collected = async ({
   const limits = budgetOf({ begin, questions, budget, durationS: durationMs / 1000 })
   if (!limits.isEnough)
     say?.(
-      `the servers have ${count(total(begin, 'instantaneous_ops_per_sec'))} commands/s: looking sends ${count(limits.floor)}/s, more than --budget`,
+      `the servers have ${count(total(begin, 'instantaneous_ops_per_sec'))} commands/s: looking sends ${count(limits.floor)}/s, more than --share`,
     )
   await others.begin(begin)
   limits.keepForEnd()

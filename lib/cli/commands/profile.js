@@ -32,7 +32,7 @@ const own = ownOptions('Profile', [
   { name: 'duration', key: 'durationMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '1m',
     brief: 'how long the server is looked at; Ctrl-C ends it sooner',
     help: 'how long the server is looked at; Ctrl-C ends it sooner, with what was seen' },
-  { name: 'budget', type: 'text', place: 'SHARE', default: '1%',
+  { name: 'share', was: { budget: '--share' }, key: 'budget', type: 'text', place: 'SHARE', default: '1%',
     help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 5 a second" },
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
   { name: 'advise', type: 'flag', brief: 'shows what surely costs less, measured on a local server',
@@ -45,7 +45,7 @@ const own = ownOptions('Profile', [
 const budgetOf = (text) => {
   const budget = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
   if (!(budget >= 0.0001 && budget <= 0.5))
-    throw new OptionError(`--budget ${plainText(text).slice(0, 40)}: must be from 0.01% to 50%`)
+    throw new OptionError(`--share ${plainText(text).slice(0, 40)}: must be from 0.01% to 50%`)
   return budget
 }
 
