@@ -121,7 +121,7 @@ const played = async (servers, { quantity, seconds, warmUp = 2, foreign = null, 
   const others = /** @type {{ kill(): unknown }[]} */ ([])
   try {
     const when = foreign?.when
-    if (foreign && (when === undefined || when === 'before')) others.push(besideIt(servers, foreign))
+    if (foreign && when !== 'begins') others.push(besideIt(servers, foreign))
     for (let n = 0; n < consumers; n++)
       others.push(started('consumer.js', `-p 500 --duration 60s --out ${join(out, `c${n}`)}`, servers).child)
     await run.says(/the only writer|another writer/)

@@ -82,7 +82,7 @@ export const findAbout = {
     ['your own model, between two rates', "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST"],
     [
       'the least memory of a cache',
-      "cache-aside --keys 200k --popularity zipf:0.99 --rate 10k --over memory --slo 'hit_rate>90%'",
+      "cache-aside --rate 10k --over memory --slo 'hit_rate>90%'",
     ],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],

@@ -72,7 +72,7 @@ export const bystander = measure({
   answers: {
     brief: ({ bystander_us: found }) => ({
       label: 'other clients',
-      text: timesLine(found, 1, ['p50', 'p99', 'max']),
+      text: pingWords(timesLine(found, 1, ['p50', 'p99', 'max'])),
     }),
     beside({ bystander_us: found, warnings = [] }) {
       const text = timesText(found)
@@ -89,6 +89,9 @@ export const bystander = measure({
     },
   },
 })
+
+/** @param {string} times */
+const pingWords = (times) => times && `PING ${times}`
 
 /** @param {number} late part of the PINGs */
 const contended = (late) =>

@@ -70,7 +70,9 @@ const runWords = (run) =>
 const failedWords = ([first, ...others], shown) => {
   const limit = first.threshold.replace(/^[\w.]+\s*/, '')
   const more = others.length > 0 ? `; ${several(others.length, 'more threshold')} failed` : ''
-  return `${first.name} is ${shown(first)}, the threshold ${limit}${more}`
+  // By the name that was typed.
+  const name = /^[\w.]+/.exec(first.threshold)?.[0] ?? first.name
+  return `${name} is ${shown(first)}, not ${limit}${more}`
 }
 
 /** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured */

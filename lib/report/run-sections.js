@@ -287,8 +287,14 @@ const percentiles = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
 /** Whose time it is that a threshold on the latency from the due time judges. @param {string} name @param {RunDocument} run */
 const lateWords = (name, run) => {
   const at = percentiles.find((one) => name === `latency.intended.${one}`)
-  const late = at && 'ticks' in run && 'latency_us' in run ? words.sentLateWords(run, at) : ''
-  return late && ` (${late} by the load generator; latency.service.${at} is without it)`
+  if (!at || !('ticks' in run) || !('latency_us' in run)) return ''
+  const late = words.sentLateWords(run, at)
+  const service = `latency.service.${at}`
+  const value = run.latency_us.service?.[at]
+  return (
+    late &&
+    ` (${late} by the load generator; without that ${service} is ${shownFigure(measureNamed(service), value)})`
+  )
 }
 
 /** The outcome of the thresholds, without the one that is in the verdict. @param {RunDocument} run */

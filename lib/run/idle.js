@@ -87,7 +87,7 @@ export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say,
       ? '--idle-cost never'
       : null
   if (why !== null) return { why }
-  say('measuring the CPU of the idle servers (--idle-cost never skips it)')
+  say('measuring the CPU of the idle servers (without it: --idle-cost never)')
   const sampler = nodeSampler({
     nodes: target.reporting,
     info: target.info,

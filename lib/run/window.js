@@ -30,7 +30,7 @@ const leftOutWords = ({ plan, fromMs, steady, lines, waits }) => {
     : lines > (isCache ? secondsThatTell : secondsThatAgree)
       ? isCache
         ? 'the share of hits still moves'
-        : 'latency and CPU do not agree yet'
+        : 'latency and CPU still change'
       : `the run is too short to compare seconds, and ${period(leftMs)} are measured`
   return `the warm-up of ${period(fromMs)} is left out: ${why}${waits && `; ${waits}`}`
 }

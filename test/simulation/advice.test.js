@@ -45,7 +45,7 @@ const played = async (/** @type {Partial<Given>} */ change) => {
   const given = { ...lookups, ...change }
   const { ledger, recorded, reconnects } = await playClients({ seed: 1, keep: [], given })
   const achieved = (ledger.measured.acked * 1000) / (lastsMs - given.warmUpMs)
-  const plan = { clients: { connections: given.clients, pipeline: given.pipeline } }
+  const plan = { flow: 'clients', clients: { connections: given.clients, pipeline: given.pipeline } }
   const rate = { nominal: given.rateHz, achieved }
   return { reasons: reasonsOf(ledger, plan, rate, recorded.serviceMs), reconnects, rate }
 }

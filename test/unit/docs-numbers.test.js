@@ -37,6 +37,24 @@ const p99 = (/** @type {number} */ n) => {
   return Number((us / 1000).toPrecision(1))
 }
 
+const cells = readFileSync(new URL('data/cache-cells.ndjson', docs), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+/** Percent, rounded to tens. @param {string} field @param {number} to @param {(...all: number[]) => number} [end] */
+const cellsOf = (field, to, end = Math.min) =>
+  to * Math.round((100 * end(...cells.map((cell) => cell[field]))) / to)
+/** How far the curve is from what was measured. @param {string} title @param {(policy: string) => boolean} holds */
+const cellsRow = (title, holds) => {
+  const apart = cells
+    .filter(({ policy }) => holds(policy))
+    .map((cell) => Math.abs(cell.predicted_pct - cell.measured_pct))
+    .sort((a, b) => a - b)
+  const n = apart.length
+  const shown = [(apart[(n - 1) >> 1] + apart[n >> 1]) / 2, apart[Math.ceil(0.95 * n) - 1], apart[n - 1]]
+  return `| ${title} (${n}) | ${shown.map((points) => points.toFixed(2)).join(' | ')} |`
+}
+
 const hz = (/** @type {string} */ id, /** @type {string} */ label) => median(id, label, 'rate.achieved')
 const lookups = (/** @type {string} */ label) => hz('lookups', label)
 const thousands = (/** @type {number} */ n) => (1000 * Math.round(n / 1000)).toLocaleString('en')
@@ -158,6 +176,12 @@ const said = {
     `A hit in a hash of 76 costs ${largeTimes('hits.server_cpu_us')} times and a miss ${largeTimes('misses.server_cpu_us')} times the CPU of a flat key`,
     `A Bloom filter of one in a million takes ${large(oneInAMillion).toFixed(1)} bytes, since SETBIT doubles its string, and had ${Math.round(1e7 * large(oneInAMillion, 'false_positives'))} false positives among 10 million ids`,
     `2^20 sets take ${(restored('set 2^20', 'load') / restored('flat', 'load')).toFixed(1)} times as long to load as flat keys`,
+  ],
+  'validation/caches.md': [
+    `8,000 to 32,000 keys and memory for ${cellsOf('part', 10)} to ${cellsOf('part', 10, Math.max)} % of them`,
+    cellsRow('LFU', (policy) => policy.endsWith('lfu')),
+    cellsRow('other policies', (policy) => !policy.endsWith('lfu')),
+    cellsRow('all', () => true),
   ],
   'studies/queues.md': [
     `32 of them do ${Math.min(...ofOne)} to ${Math.max(...ofOne)} times the work of one`,

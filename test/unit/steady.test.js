@@ -81,7 +81,7 @@ test('one that is never steady ends at its longest, and a backlog that began in 
   window.close()
   const longer = windowAt({ warmUpMs: 5000, settles: true, durationMs: 10_000 })
   longer.silent(388_000, 788_000, 1_188_000)
-  const rest = 'the warm-up of 5 s is left out: latency and CPU do not agree yet'
+  const rest = 'the warm-up of 5 s is left out: latency and CPU still change'
   assert.equal(longer.at(3970, line(300)), rest, 'half of it is not little')
   longer.window.close()
   assert.equal(windowAt({ warmUpMs: 4000 }).at(970, line(1)), null, 'a stated time stays')
