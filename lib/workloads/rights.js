@@ -56,6 +56,7 @@ export const rightsOf = (declared) => {
         ...asked.map(({ name }) => name.toLowerCase()),
         ...(own.queue ? ['setrange'] : []),
         ...(own.passes ? ['object|encoding'] : []),
+        ...(own.play?.caches ? ['config|get'] : []),
         ...(runCommands.has('fcall') ? ['function|load', 'function|delete'] : []),
         ...(own.read ? families : []).flatMap(({ type }) => ofKeys[type] ?? []),
       ]

@@ -42,7 +42,10 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
   for (const [more, words] of [
     ['--slo hit_rate>80%', /^--rate is missing/],
     ['--rate 1k --slo hit_rate>80% --host 10.0.0.1', /^--host does not go with --over memory/],
-    ['--rate 1k --slo hit_rate>80% --policy noeviction', /^--policy noeviction: a cache that may not evict/],
+    [
+      '--rate 1k --slo hit_rate>80% --policy noeviction',
+      /^--with policy=noeviction: a cache that may not evict/,
+    ],
     ['--rate 1k --slo hit_rate>80', /the limit has no unit/],
     ['--rate 1k', /^--slo is missing/],
   ])

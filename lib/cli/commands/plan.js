@@ -234,10 +234,7 @@ export const command = {
     examples: [
       ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
       ['a workload file of millrace profile, at twice its rate', 'profile/NAME/workload.yaml --rate 200%'],
-      [
-        'a cache: memory, nodes and money for 95 % hits',
-        'cache-aside --items 1M --rate 50k --hit-rate 95%',
-      ],
+      ['a cache: memory, nodes and money for 95 % hits', 'cache-aside --items 1M --rate 50k --hit-rate 95%'],
       ['from a file, for some nodes', "--file workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
     ],
   },
