@@ -2,11 +2,12 @@
 // and a step that is left out fails with what to do.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { testEnvironment } from '../../scripts/test.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -35,6 +36,7 @@ const treeOf = (t, name) => {
         before.replace(text, () => more),
       )
     },
+    hasResults: () => existsSync(path('results')),
     /** run.json of the one run. */
     result: () => {
       const [run] = readdirSync(path('results'))
@@ -47,7 +49,7 @@ const treeOf = (t, name) => {
         timeout: 180_000,
         maxBuffer: 1e8,
         // It would attach to a local server of a program that another file plays.
-        env: { ...process.env, NODE_OPTIONS: '', XDG_RUNTIME_DIR: runtime },
+        env: { ...testEnvironment(process.env), NODE_OPTIONS: '', XDG_RUNTIME_DIR: runtime },
       }
       return promisify(execFile)(process.execPath, args, given).then(
         ({ stdout, stderr }) => ({ ok: true, text: stdout + stderr }),
@@ -119,6 +121,7 @@ test('a strategy is a file, a line of the list, and npm run readme', async (t) =
   assert.ok(whole.ok, whole.text)
   const line = '--strategy newest -q 40 -p 100 --intervals 5 --ttl 30 --idle-cost never --out results'
   const ran = await tree.node('producer.js', ...line.split(' '))
+  assert.ok(tree.hasResults(), ran.text)
   assert.equal(tree.result().items.acked, 200, ran.text)
 })
 
