@@ -91,6 +91,8 @@ const mastersIn = (window) => {
   const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
   return {
     rows,
+    /** Between the first and the last INFO of the window. */
+    overS: Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000,
     sum: (/** @type {string} */ name) =>
       rows.length === 0 || rows.some((row) => typeof row[name] !== 'number')
         ? null
@@ -100,8 +102,7 @@ const mastersIn = (window) => {
 
 /** @param {Folded} window */
 const ofServers = (window) => {
-  const { rows, sum } = mastersIn(window)
-  const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
+  const { rows, sum, overS } = mastersIn(window)
   const [hits, misses] = [sum('keyspace_hits'), sum('keyspace_misses')]
   const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
   const isLimited = limits.length > 0 && limits.every(([limit]) => limit > 0)
@@ -323,7 +324,8 @@ export const cache = measure({
     const keys = sums.hits + sums.misses
     const moments = window['cache.moments']
     const found = moments && keys > 0 ? shareOfHits(sums.hits, keys, moments) : null
-    const inWindow = moments?.n ?? overS ?? null
+    // A window has a line for its last part of a second, too.
+    const inWindow = mastersIn(window).overS || moments?.n || overS || null
     const pct = (/** @type {number} */ share) => Math.min(100, Math.max(0, share * 100))
     return {
       cache: {

@@ -48,6 +48,8 @@ describe('caches', { concurrency: 1 }, () => {
       )
       assert.ok(cache.hit_pct_low <= cache.hit_pct && cache.hit_pct <= cache.hit_pct_high)
       assert.ok(cache.evicted_per_s > 0)
+      const expected = (1 - cache.hit_pct / 100) * run.document.rate.achieved
+      assert.ok(Math.abs(cache.misses_per_s / expected - 1) < 0.12, `${cache.misses_per_s}, ${expected}`)
       assert.equal(cache.maxmemory_bytes, 3 * 2 ** 20)
       assert.equal(cache.policy, 'allkeys-lru')
       assert.ok(cache.deciles[0] > cache.deciles[9])
