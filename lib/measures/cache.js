@@ -156,9 +156,9 @@ const hitWords = ({ hit_pct: hit, hit_pct_low: low, hit_pct_high: high, ...of })
     hit === null
       ? 'no key was asked for'
       : `${points(hit)} %${low === null || high === null ? '' : ` (${points(low)} to ${points(high)})`}`,
-    of.deciles &&
-      `of tenths by popularity ${of.deciles.map((one) => (one === null ? '-' : Math.round(one))).join(', ')}`,
     of.misses_per_s !== null && `${rate(of.misses_per_s)} misses/s`,
+    of.deciles &&
+      `by tenth of the keys, hottest first: ${of.deciles.map((one) => (one === null ? '-' : Math.round(one))).join(', ')} %`,
   ])
 
 /** @param {Shaped<typeof shape>} of */
