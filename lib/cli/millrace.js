@@ -2,7 +2,7 @@
 // `millrace COMMAND`: one front door.
 import { ExitCode } from '../base/errors.js'
 import { millraceVersion } from '../base/version.js'
-import { commandIn, commands, questions } from './commands.js'
+import { commandIn, questions } from './commands.js'
 
 const rows = Object.entries(questions).flatMap(([question, all]) =>
   Object.entries(all)

@@ -103,8 +103,8 @@ export const identityOf = ({ iam = '', iamCache, awsRegion, host = '' }, env) =>
 const firstLine = (error) => String(/** @type {Error} */ (error).message).split('\n', 1)[0]
 
 /**
- * Access whose password is a token of the last seconds. What is copied of it has the token of that moment; whoever lives
- * longer asks `renewed`.
+ * Access whose password is a token of the last seconds. What is copied of it has the token of that moment;
+ * what lives longer asks `renewed`.
  * @param {Access} access
  * @param {Identity} identity
  * @param {{ credentials?: Credentials | (() => Promise<Credentials>), say: (line: string) => void, everyMs?: number }} needs

@@ -26,7 +26,6 @@ const itemTimes = { file: 'lib/probes/item-times.js', unit: ['item-times'] }
 const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket-writer.js', unit: ['drops', 'moved'] }
-const writer = { file: 'lib/loads/ticks/writer.js', unit: ['writer'] }
 const scheduled = { file: 'lib/loads/ticks/scheduled-pacing.js', unit: ['writer'] }
 const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
 const operation = { ...clients, file: 'lib/loads/clients/operation.js' }

@@ -30,7 +30,7 @@ const signatureOf = (url, secret) => {
   return hmac(key, text).toString('hex')
 }
 
-/** The age of a token in s; null: it is none, or of somebody else. @param {string} token @param {{ user: string, cache: string, secret: string }} door */
+/** The age of a token in s; null: it is none, or of another user. @param {string} token @param {{ user: string, cache: string, secret: string }} door */
 const ageOf = (token, { user, cache, secret }) => {
   const url = new URL(`http://${token}`)
   const asked = url.searchParams

@@ -64,7 +64,7 @@ test('the password is the token of the moment; a copy has the one of its own', a
   assert.equal(first.username, 'millrace')
 })
 
-test('credentials that fail later are told once, and the last token stays', async (t) => {
+test('credentials that fail later are reported once, and the last token stays', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: moment.getTime() })
   const lines = /** @type {string[]} */ ([])
   let hasFailed = false
