@@ -6,7 +6,7 @@ import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/pa
  *
  * @typedef {{ rate: number, low: number | null, monthly: number | null, high: number | null, shards: number | null }} CurvePoint
  * @typedef {{ asked: { value_bytes: number | null }, currency: string, models: readonly { strategy: string, curve: readonly CurvePoint[] }[] }} Costs
- * @typedef {{ models: readonly { strategy: string, proof: readonly any[] }[] }} Proofs
+ * @typedef {{ models: readonly { strategy: string, proof: { points: readonly { predicted_us: number, measured_us: number }[] } }[] }} Proofs
  */
 
 /** @param {number} base @param {number} value */
@@ -84,9 +84,7 @@ export const planProof = {
   note: 'CPU of an item, or of an operation, in cells that were predicted before they were measured, on log scales. On the line the prediction is exact.',
   option: ({ models }) => {
     const series = models.slice(0, 6).flatMap(({ strategy, proof }, i) => {
-      const points = proof
-        .filter(({ measured }) => measured !== null)
-        .map(({ predicted, measured }) => [measured.cpu_us.master, predicted.cpu_us.master.value])
+      const points = proof.points.map(({ predicted_us, measured_us }) => [measured_us, predicted_us])
       const color = colour(i)
       const dots = {
         type: 'scatter',

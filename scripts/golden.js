@@ -20,8 +20,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { choose } from '../lib/answers/choose/report.js'
-import { find } from '../lib/answers/find/report.js'
+import { answers } from '../lib/answers/index.js'
+import { faultIn } from '../lib/base/json-schema.js'
 import { commands } from '../lib/cli/commands.js'
 import { stateOf } from '../lib/dashboard/state.js'
 import { metricsOf } from '../lib/report/metrics.js'
@@ -83,24 +83,25 @@ const linesOf = (runs, calibrations) => ({
   ),
 })
 
-/** An answer of its own JSON. @param {string} folder @returns {Promise<Record<string, any>>} */
+/** Answers of their own JSON, and the differences between the sides of a comparison. @param {string} folder @returns {Promise<Record<string, any>>} */
 const answerOf = async (folder) => {
-  for (const declared of [find, choose]) {
-    const file = join(folder, `${declared.kind}.json`)
-    if (!existsSync(file)) continue
-    const one = JSON.parse(readFileSync(file, 'utf8'))
-    return { 'answer.txt': declared.text(one), ...shownOf(await declared.files(one)) }
+  if (existsSync(join(folder, 'experiment.json'))) return shownOf(await allFiles(await readRecord(folder)))
+  /** @type {Record<string, any>} */
+  const made = {}
+  for (const { file, schema, text, files } of answers) {
+    const path = join(folder, `${file}.json`)
+    const one = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
+    if (one !== null && faultIn(one, schema) === null)
+      Object.assign(made, { 'answer.txt': text(one), ...shownOf(await files(one)) })
   }
-  if (existsSync(join(folder, 'compare.json'))) {
-    const sides = readdirSync(join(folder, 'cells')).map((name) => join(folder, 'cells', name))
-    return {
-      'diff.txt': await printed(['diff', ...sides, '--verbose', '--invalid']),
-      'diff.json': JSON.parse(
-        (await printed(['diff', ...sides, '--invalid', '--json'])).replace(/exit.*/, ''),
-      ),
-    }
+  if (!existsSync(join(folder, 'compare.json'))) return made
+  const sides = readdirSync(join(folder, 'cells')).map((name) => join(folder, 'cells', name))
+  const json = await printed(['diff', ...sides, '--invalid', '--json'])
+  return {
+    ...made,
+    'diff.txt': await printed(['diff', ...sides, '--verbose', '--invalid']),
+    'diff.json': JSON.parse(json.replace(/exit.*/, '')),
   }
-  return existsSync(join(folder, 'experiment.json')) ? shownOf(await allFiles(await readRecord(folder))) : {}
 }
 
 /** @param {string} folder of a run @returns {Promise<Record<string, any>>} contents by name */

@@ -2,10 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { choose } from '../lib/answers/choose/report.js'
-import { findMemory } from '../lib/answers/find/memory-report.js'
-import { find } from '../lib/answers/find/report.js'
-import { cachePlan } from '../lib/answers/plan/cache-answer.js'
+import { answers } from '../lib/answers/index.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { repositoryScript } from '../lib/cli/script.js'
 import { shardAddedChart } from './pictures/shard-added.js'
@@ -29,7 +26,6 @@ import { envExample, optionsPart } from './readme/options.js'
 import { pageTables } from './readme/page-tables.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
 import { profileBarsPart } from './readme/profile-bars.js'
-import { profileSchema } from './readme/profile-schema.js'
 import { publishedSchemas } from './readme/published-schemas.js'
 import { queriesParts } from './readme/queries.js'
 import { questionsPart } from './readme/questions.js'
@@ -195,11 +191,11 @@ const schemaFiles = () =>
   Object.fromEntries(
     Object.entries({
       ...publishedSchemas,
-      'find.schema.json': find.schema,
-      'find-memory.schema.json': findMemory.schema,
-      'plan-cache.schema.json': cachePlan.schema,
-      'choose.schema.json': choose.schema,
-      'profile.schema.json': profileSchema,
+      ...Object.fromEntries(
+        answers.flatMap(({ kind, schema }) =>
+          'properties' in schema ? [[`${kind}.schema.json`, schema]] : [],
+        ),
+      ),
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )
 

@@ -2,7 +2,7 @@
 
 import { rateOf } from '../base/scalability.js'
 import { count, micros, rate as perSecond, plainText, several } from '../base/units.js'
-import { answer, table } from './kit.js'
+import { answer, figure, table, words } from '../report/kit.js'
 
 /** @import { ScalingAnswer, Sweep } from './scaling-answer.js' */
 
@@ -66,13 +66,17 @@ export const scaling = answer({
         plainText(sweep.label),
         sweep.points,
         [
-          ['workers', ({ workers }) => workers, count],
-          ['jobs/s', ({ rate }) => rate, perSecond],
-          ['by the law', ({ workers }) => rateOf(sweep.fit.law, workers), perSecond],
-          ['busy', ({ busy }) => busy, (busy) => (busy === null ? '–' : `${Math.round(busy * 100)} %`)],
-          ['latency p99', ({ p99Us }) => p99Us, micros],
-          ['server CPU per job, idle included', ({ cpuUs }) => cpuUs, micros],
-          ['', ({ valid }) => (valid ? '' : 'not valid')],
+          figure('workers', ({ workers }) => workers, count),
+          figure('jobs/s', ({ rate }) => rate, perSecond),
+          figure('by the law', ({ workers }) => rateOf(sweep.fit.law, workers), perSecond),
+          figure(
+            'busy',
+            ({ busy }) => busy,
+            (busy) => (busy === null ? '–' : `${Math.round(busy * 100)} %`),
+          ),
+          figure('latency p99', ({ p99Us }) => p99Us, micros),
+          figure('server CPU per job, idle included', ({ cpuUs }) => cpuUs, micros),
+          words('', ({ valid }) => (valid ? '' : 'not valid')),
         ],
         {
           notes: [

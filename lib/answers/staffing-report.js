@@ -1,7 +1,7 @@
 // The report of `millrace plan staff`.
 import { count, plainText } from '../base/units.js'
 import { formatted } from '../chart/theme.js'
-import { answer, table } from './kit.js'
+import { answer, figure, table, words } from '../report/kit.js'
 
 /** @import { StaffingAnswer } from './staffing-answer.js' */
 
@@ -36,13 +36,13 @@ const marginTable = ({ margins, nodes, unit }) => {
     ...(measured ? [{ margin: row.margin, ...measured, from: 'measured' }] : []),
   ])
   return table('', rows, [
-    ['margin', ({ margin }) => margin, String],
-    ['probability', ({ from }) => from],
-    [`${nodes} nodes`, ({ separate }) => separate, amount],
-    ['a node overflows', ({ node }) => node, chance],
-    ['any node overflows', ({ any }) => any, chance],
-    ['one node', ({ single }) => single, amount],
-    ['it overflows', ({ node, singleOver = node }) => singleOver, chance],
+    figure('margin', ({ margin }) => margin, String),
+    words('probability', ({ from }) => from),
+    figure(`${nodes} nodes`, ({ separate }) => separate, amount),
+    figure('a node overflows', ({ node }) => node, chance),
+    figure('any node overflows', ({ any }) => any, chance),
+    figure('one node', ({ single }) => single, amount),
+    figure('it overflows', ({ node, singleOver = node }) => singleOver, chance),
   ])
 }
 
@@ -55,15 +55,19 @@ const countTable = ({ counts, unit }) => {
     'The same total load on other numbers of nodes',
     counts,
     [
-      ['nodes', ({ nodes }) => nodes, count],
-      ['each', ({ each }) => each, amount],
-      ['all', ({ separate }) => separate, amount],
-      ['against one', ({ separate, single }) => separate / single - 1, (more) => `+${change(more)}`],
-      ['slots uneven', ({ bySlots }) => bySlots, amount, { rank: 1 }],
-      ['any overflows', ({ any }) => any, chance],
-      ['same risk as one', ({ sameRisk }) => sameRisk, amount],
-      ['one may fail', ({ afterFailure }) => afterFailure, amount],
-      ['', ({ problem }) => (problem ? `[${1 + problems.indexOf(problem)}]` : '')],
+      figure('nodes', ({ nodes }) => nodes, count),
+      figure('each', ({ each }) => each, amount),
+      figure('all', ({ separate }) => separate, amount),
+      figure(
+        'against one',
+        ({ separate, single }) => separate / single - 1,
+        (more) => `+${change(more)}`,
+      ),
+      figure('slots uneven', ({ bySlots }) => bySlots, amount, { rank: 1 }),
+      figure('any overflows', ({ any }) => any, chance),
+      figure('same risk as one', ({ sameRisk }) => sameRisk, amount),
+      figure('one may fail', ({ afterFailure }) => afterFailure, amount),
+      words('', ({ problem }) => (problem ? `[${1 + problems.indexOf(problem)}]` : '')),
     ],
     { foot: problems.map((problem, at) => `[${at + 1}] ${problem}`) },
   )
@@ -149,10 +153,10 @@ export const staffing = answer({
     return [
       one.measured &&
         table('', one.measured.nodes, [
-          ['node', ({ name }) => name],
-          ['mean', ({ mean }) => mean, amount],
-          ['standard deviation', ({ sd }) => sd, amount],
-          ['peak', ({ max }) => max, amount],
+          words('node', ({ name }) => name),
+          figure('mean', ({ mean }) => mean, amount),
+          figure('standard deviation', ({ sd }) => sd, amount),
+          figure('peak', ({ max }) => max, amount),
         ]),
       marginTable(one),
       countTable(one),

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { OptionError } from '../base/errors.js'
-import { plainData } from '../base/units.js'
+import { plainData, plainText } from '../base/units.js'
 
 /** @import { Chart } from '../chart/parts.js' */
 
@@ -29,7 +29,11 @@ export const drawAnswer = async ({ title, note, option }, answer, path, dark = f
   if (missing) throw new OptionError(`--draw ${path}: ${missing}`)
   const picture = { title, note, option: /** @type {Record<string, any>} */ (option(answer)) }
   const svg = svgOf(picture, { theme: dark ? 'dark' : 'light' })
-  await writeFile(path, isPng ? await pngOf(svg) : svg).catch((cause) => {
-    throw new OptionError(`--draw ${path} cannot be written (${cause.code})`, { cause })
-  })
+  await writeAnswer(path, isPng ? await pngOf(svg) : svg)
 }
+
+/** @param {string} path --draw @param {string | Buffer} content */
+export const writeAnswer = (path, content) =>
+  writeFile(path, content).catch((cause) => {
+    throw new OptionError(`--draw ${plainText(path)} cannot be written (${cause.code})`, { cause })
+  })

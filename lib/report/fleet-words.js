@@ -12,8 +12,8 @@ import { cell } from './cells.js'
 
 /** More boxes than this are folded away. */
 const mostShown = 16
-const isAnswer = (/** @type {readonly unknown[]} */ boxes) =>
-  boxes.length <= mostShown ? { answer: true } : { fold: 'Boxes' }
+const foldedBoxes = (/** @type {readonly unknown[]} */ boxes) =>
+  boxes.length <= mostShown ? {} : { fold: 'Boxes' }
 
 /** `writer 1-4`, of a box that reads `reader 2` @param {{ writers: readonly number[], readers: readonly number[] }} box */
 export const whoIs = ({ writers, readers }) =>
@@ -47,7 +47,7 @@ export const boxesTable = ({ fleet }) => {
   return [
     {
       title: 'Boxes',
-      ...isAnswer(fleet.boxes),
+      ...foldedBoxes(fleet.boxes),
       note: 'Busy and CPU are of one core. The clock is how far that of the control is ahead of the box.',
       columns: [
         { title: 'box' },
@@ -84,7 +84,7 @@ export const readerBoxesTable = ({ readers }) => {
   return [
     {
       title: 'Boxes that read',
-      ...isAnswer(readers.boxes),
+      ...foldedBoxes(readers.boxes),
       note: `${reading.note} Busy is of one core.`,
       columns: [
         { title: 'box' },

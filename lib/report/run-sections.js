@@ -71,7 +71,6 @@ const nodesTable = (run) => {
     {
       title: 'Nodes',
       fold: FOLDS.nodes,
-      ...(hasHost && { answer: true }),
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${hasHost ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
@@ -211,7 +210,6 @@ const countsTable = ({ uniqueness }) => {
   return [
     {
       title: 'Unique items',
-      answer: true,
       columns: [
         { title: 'structure', left: true },
         { title: 'count' },
@@ -321,7 +319,7 @@ const warningsOf = ({ warnings, valid }) => {
     .map(({ message, invalidates }) => ({ text: message, serious: invalidates === true }))
 }
 
-/** @param {RunDocument} document @returns {Sections} */
+/** @param {RunDocument} document @returns {Sections & Required<Pick<Sections, 'brief' | 'answer'>>} */
 export const runSections = (document) => {
   const run = plainData(document)
   const { document: kind, words: own } = loadOf(run)

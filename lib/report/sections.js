@@ -1,10 +1,7 @@
-// What a report says, before it is text, Markdown or a page.
-import { experimentSections } from './experiment-sections.js'
-import { runSections } from './run-sections.js'
+// What a report says, before it is text, Markdown or a page. Types only.
 
 /**
  * @import { Brief } from './brief.js'
- * @import { ExperimentRecord, RunRecord } from '../result/record.js'
  *
  * @typedef {object} Cell
  * @property {string} text
@@ -19,7 +16,6 @@ import { runSections } from './run-sections.js'
  * @property {Cell[][]} rows
  * @property {true} [more] of the page alone: no text shows it
  * @property {string} [fold] the title under which the page folds it away
- * @property {boolean} [answer] among what a text always shows
  *
  * @typedef {object} Sections
  * @property {string} title
@@ -37,6 +33,4 @@ import { runSections } from './run-sections.js'
  * @property {{ text: string, passed: boolean }[]} [limits]
  */
 
-/** @param {RunRecord | ExperimentRecord} record @returns {Sections} */
-export const sectionsOf = (record) =>
-  record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment, record.pages)
+export {}

@@ -137,39 +137,30 @@ const placeLine = ({ columns, paint }, report) => {
 /** The end of a run as lines of text. @param {RunDocument} document */
 export const summaryOf = (document) => {
   const { brief } = runSections(document)
-  return brief
-    ? fittedLines({ columns: summaryColumns, paint: painter(false) }, brief, ['']).slice(0, -1)
-    : []
+  return fittedLines({ columns: summaryColumns, paint: painter(false) }, brief, ['']).slice(0, -1)
 }
 
-/** @param {Sections} sections @param {TextSize} layout */
-export const sectionsText = (
-  sections,
+/** @param {RunDocument} document @param {TextSize} [size] */
+export const runText = (
+  document,
   { columns = 80, color = false, verbose = false, report, notStored } = {},
 ) => {
   const page = { columns: Math.max(fewestColumns, columns), paint: painter(color) }
-  const { title, question, brief, answer, facts, tables, repeat } = sections
+  const sections = runSections(document)
+  const { question, brief, answer, facts, tables, repeat } = sections
   const lost = notStored ? wrapped(`NOT STORED: ${notStored}`, page.columns).map(page.paint.red) : []
-  const asked = wrapped(question, page.columns)
-  if (brief && !verbose) {
+  if (!verbose)
     return blocksText([[...lost, ...fittedLines(page, brief, report ? [placeLine(page, report)] : [])]])
-  }
-  const verdict = verdictLines(page, sections)
-  const first = brief ? [...lost, ...briefLines(page, brief, [])] : [title, ...asked]
-  const shown = tables.filter(({ more }) => !more)
   const where = [
     ...(report ? [{ label: 'report', text: report }] : []),
     ...(repeat ? [{ label: 'run it again', text: repeat }] : []),
   ]
   return blocksText([
-    first,
-    ...(brief ? [[...verdict, ...asked]] : [[...lost, ...verdict]]),
-    (answer ?? []).flatMap((row) => entry(page, row)),
+    [...lost, ...briefLines(page, brief, [])],
+    [...verdictLines(page, sections), ...wrapped(question, page.columns)],
+    answer.flatMap((row) => entry(page, row)),
     facts.flatMap((row) => entry(page, row, gap)),
-    ...shown.map((table) => tableLines(page, table)),
+    ...tables.flatMap((table) => (table.more ? [] : [tableLines(page, table)])),
     where.flatMap((row) => entry(page, row)),
   ])
 }
-
-/** @param {RunDocument} document @param {TextSize} [size] */
-export const runText = (document, size = {}) => sectionsText(runSections(document), size)

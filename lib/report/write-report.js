@@ -8,10 +8,11 @@ import { readExperiment, readRecord } from '../result/record.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { canDraw, canRasterize, pngOf, svgOf } from './draw.js'
+import { experiment } from './experiment.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
-import { sectionsOf } from './sections.js'
-import { sectionsText } from './text.js'
+import { runSections } from './run-sections.js'
+import { runText } from './text.js'
 
 /**
  * @import { ExperimentRecord, RunRecord } from '../result/record.js'
@@ -22,6 +23,18 @@ import { sectionsText } from './text.js'
  */
 
 const darkName = (/** @type {string} */ name) => `${name}-dark`
+
+/** @param {ResultRecord} record */
+const sectionsOf = (record) =>
+  record.kind === 'run'
+    ? runSections(record.run)
+    : experiment.sections({ ...record.experiment, pages: record.pages })
+
+/** @param {ResultRecord} record */
+const textOf = (record) =>
+  record.kind === 'run'
+    ? runText(record.run, { columns: 120, verbose: true })
+    : experiment.text(record.experiment, { columns: 120 })
 
 /** All rows in one list, those of the answer first. @param {Sections} sections */
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
@@ -89,7 +102,7 @@ export const allFiles = async (record) => {
     .map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
   return {
     ...files,
-    'report.txt': sectionsText(sections, { columns: 120, verbose: true }),
+    'report.txt': textOf(record),
     'report.md': markdownReport(inOneList(sections), shown),
     ...csvFiles(record),
   }

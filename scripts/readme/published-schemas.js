@@ -1,7 +1,6 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
 
 import { warningShape } from '../../lib/measures/head.js'
-import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
 import { CONSUMER, PRODUCER, SECOND, WORKERS } from '../../lib/result/schemas.js'
 
 const number = { type: 'number' }
@@ -91,10 +90,4 @@ export const publishedSchemas = Object.freeze({
     properties: { ...stamped, kind: text, text },
     required: ['run', 'epoch_ms', 'at_ms', 'kind', 'text'],
   },
-  'calibration.schema.json': {
-    $schema: dialect,
-    title: 'calibration.json: what millrace calibrate measured, and the models of it',
-    ...calibrationSchema,
-  },
-  'plan.schema.json': { $schema: dialect, title: 'The answer of millrace plan --json', ...planSchema },
 })

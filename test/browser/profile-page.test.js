@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { adviceTables } from '../../lib/cli/profile-tables.js'
+import { adviceTable } from '../../lib/answers/profile/report.js'
 import { pageOf } from '../../lib/report/page/page.js'
 import { openedPage, pageTest } from '../helpers/browser.js'
 import { ownFolder } from '../helpers/programs.js'
@@ -30,7 +30,7 @@ pageTest('what costs less fits into 1200 pixels', async (t) => {
     ...{ title: 'Profile of a server', question: 'Which keys are there?', highlights: [], warnings: [] },
     verdict: { good: true, neutral: true, word: 'Seen', sentence: '3 keys' },
     facts: [{ label: 'servers', text: '1 master' }],
-    tables: adviceTables({ advice, silent: [], plays: 2 }),
+    tables: [adviceTable({ advice, silent: [], plays: 2 }).onPage()],
   }
   const file = join(ownFolder(t, 'page'), 'profile.html')
   writeFileSync(file, await pageOf(/** @type {any} */ (sections), [], '1.0.0'))

@@ -4,11 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { calibration as calibrationKit } from '../../lib/answers/plan/calibration.js'
+import { plan as planKit } from '../../lib/answers/plan/report.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { calibrate } from '../../lib/cli/calibration.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
-import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
 import { refusedHere } from '../helpers/here.js'
 import { at, ownFolder, until } from '../helpers/programs.js'
@@ -16,7 +17,6 @@ import { startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { Scope, TestServer } from '../helpers/servers.js' */
 
-const schemas = /** @type {Record<string, object>} */ (publishedSchemas)
 const shop = readFileSync(fileURLToPath(new URL('../../docs/examples/shop.yaml', import.meta.url)), 'utf8')
 // To weigh all node types takes seconds, and one test does.
 const few = '--nodes cache.r7g.*'
@@ -62,7 +62,7 @@ describe('a calibration of a mix, and a plan by it', () => {
   })
 
   test('it is whole, as its schema says, and has what the file has', () => {
-    assert.equal(faultIn(calibration, schemas['calibration.schema.json']), null)
+    assert.equal(faultIn(calibration, calibrationKit.schema), null)
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), calibration)
     const [{ mix, cells, proof, memory }] = calibration.models
     assert.deepEqual([mix.rate, mix.connections, mix.commands.length], [2000, 8, 7])
@@ -78,7 +78,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     const planned = await millrace(t, `plan ${file} --rate 200% ${few} --calibration ${path} --json`)
     assert.equal(planned.code, 0, planned.stderr)
     const plan = JSON.parse(planned.stdout)
-    assert.equal(faultIn(plan, schemas['plan.schema.json']), null)
+    assert.equal(faultIn(plan, planKit.schema), null)
     assert.deepEqual([plan.asked.rate, plan.asked.part], [4000, 2])
     // 12,001 when sessions and carts have come and gone at the new rate.
     assert.equal(plan.asked.items, 12_001)

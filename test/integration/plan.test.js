@@ -3,16 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
-import { readCalibration } from '../../lib/answers/plan/calibration-file.js'
+import { calibration as calibrationKit, readCalibration } from '../../lib/answers/plan/calibration.js'
+import { plan as planKit } from '../../lib/answers/plan/report.js'
 import { faultIn } from '../../lib/base/json-schema.js'
-import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { runCommand } from '../helpers/command-here.js'
 import { ownFolder } from '../helpers/programs.js'
 import { suiteScope } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
-
-const schemas = /** @type {Record<string, object>} */ (publishedSchemas)
 
 /** @param {Scope} t @param {string} line */
 const millrace = (t, line) => runCommand(t, line, { out: false })
@@ -36,7 +34,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
   })
 
   test('it is whole, as its schema says, and was predicted before it was measured', () => {
-    assert.equal(faultIn(calibration, schemas['calibration.schema.json']), null)
+    assert.equal(faultIn(calibration, calibrationKit.schema), null)
     assert.equal(calibration.complete, true)
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), calibration)
     const [{ cells, proof }] = calibration.models
@@ -62,7 +60,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
     )
     assert.equal(code, 0)
     const plan = JSON.parse(stdout)
-    assert.equal(faultIn(plan, schemas['plan.schema.json']), null)
+    assert.equal(faultIn(plan, planKit.schema), null)
     assert.equal(plan.models[0].candidates.length, 7)
     assert.match(readFileSync(page, 'utf8'), /Predicted against measured/)
   })

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { advised } from '../../lib/answers/profile/advise.js'
 import { asking } from '../../lib/answers/profile/ask.js'
 import { readings } from '../../lib/answers/profile/readings.js'
-import { adviceTables } from '../../lib/cli/profile-tables.js'
+import { adviceTable } from '../../lib/answers/profile/report.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { runCommand } from '../helpers/command-here.js'
 import { bulk, startHostileServer } from '../helpers/hostile-server.js'
@@ -238,14 +238,14 @@ test('small strings are advised to be in hashes, with a figure; large ones are n
   for (const one of advice.slice(1)) assert.ok(!one.memory_bytes.is_cheaper)
   assert.equal(lines.length, 2)
   assert.equal(advice.length + silent.length, 2)
-  const [table] = adviceTables({ advice: [small], silent: [], plays: 1 })
+  const table = adviceTable({ advice: [small], silent: [], plays: 1 }).onPage()
   assert.match(table.rows[0][1].text, /^[\d.]+ B to [\d.]+ B: −[\d.]+ %$/)
   assert.match(String(table.rows[0][1].detail), /^−[\d.]+ % to −[\d.]+ %$/)
 
   stop.abort()
   const none = await advised({ patterns }, { client: redis, stop: stop.signal })
   assert.deepEqual([none.advice, none.silent], [[], []])
-  assert.match(adviceTables(none)[0].rows[0][3].text, /nothing that was played/)
+  assert.match(String(adviceTable(none).onPage().note), /^Nothing that was played/)
 })
 
 test('one large sorted set is advised to be on several shards, with what the busiest has', async (t) => {

@@ -1,9 +1,9 @@
 // Calibrations on other servers: Valkey alone, and a cluster of Redis 8 whose masters have replicas.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { calibration } from '../../lib/answers/plan/calibration.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { calibrate } from '../../lib/cli/calibration.js'
-import { calibrationSchema } from '../../lib/result/plan-schemas.js'
 import { peer } from '../helpers/peers.js'
 import { ownFolder } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
@@ -32,7 +32,7 @@ describe('calibrations of other servers', { concurrency: 2 }, () => {
       const where = { host, port, password, ...(isCluster && { cluster: true }) }
       const asked = { ...small, where, out: ownFolder(t, 'calibrate-peer') }
       const { document } = await calibrate(asked, () => {}, t.signal)
-      assert.equal(faultIn(document, calibrationSchema), null)
+      assert.equal(faultIn(document, calibration.schema), null)
       const [{ cpu, memory, proof }] = document.models
       assert.deepEqual(Object.keys(cpu).sort(), serverRoles)
       for (const { terms } of Object.values(cpu)) assert.ok(terms.length > 0)

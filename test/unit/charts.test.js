@@ -6,11 +6,9 @@ import { ratioSteps } from '../../charts/ratios.js'
 import { alignedTable } from '../../lib/base/layout.js'
 import { formatted, placedLabels, themedOption } from '../../lib/chart/theme.js'
 import { joinedLines } from '../../lib/experiments/cell-run.js'
-import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, runPictures } from '../../lib/report/charts.js'
 import { pngOf, svgOf } from '../../lib/report/draw.js'
-import { experimentSections } from '../../lib/report/experiment-sections.js'
-import { sectionsText } from '../../lib/report/text.js'
+import { experiment as kit } from '../../lib/report/experiment.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { rowsOf, valuesOf } from '../helpers/table.js'
@@ -249,15 +247,14 @@ test('published CPU of another rate is not drawn beside ours, and all texts say 
   assert.deepEqual(valuesOf(named(chart?.option), 'name'), ['measured'])
   const said =
     /ublished CPU is CloudWatch's CPUUtilization of nodes with 2 vCPUs, where one busy core reads 50/
-  const sections = experimentSections(scaled)
-  const texts = [chart?.note, sections.tables[0].note, sectionsText(sections), experimentText(scaled)]
+  const texts = [chart?.note, kit.sections(scaled).tables[0].note, kit.text(scaled)]
   for (const text of texts.map((one = '') => one.replaceAll('\n', ' '))) {
     assert.match(text, said)
     assert.match(text, /and at other rates than ours: only ratios can be compared/)
   }
-  const [table] = experimentSections(atRates(4000, 4000)).tables
+  const [table] = kit.sections(atRates(4000, 4000)).tables
   assert.match(table.note ?? '', /one busy core reads 50\.$/)
-  const [unknown] = experimentSections(sampleExperiment()).tables
+  const [unknown] = kit.sections(sampleExperiment()).tables
   assert.match(unknown.note ?? '', /where its rate was another than ours, only ratios can be compared/)
 })
 
@@ -297,7 +294,7 @@ test('in the terminal columns leave before the names of rows, and names that loo
   )
   const experiment = sampleExperiment()
   const rows = long.map((label) => ({ ...experiment.rows[0], marks: [], label }))
-  const told = experimentText({ ...experiment, ratios: [], rows }, { columns: 80 })
+  const told = kit.text({ ...experiment, ratios: [], rows }, { columns: 80 })
   for (const label of long) assert.ok(told.includes(label), told)
   const longer = long.map((label) => label.replace('list', 'list that is called by a much longer name'))
   const names = { title: '', left: true, whole: true, cell: (/** @type {string} */ name) => name }
@@ -494,7 +491,7 @@ test('in the terminal no line of an experiment is wider than its columns, nor br
     'These rounds show no clear difference in CPU of the masters between list (target rate) and sorted set (target rate).'
   const experiment = sampleExperiment({ verdict })
   for (const columns of [60, 80, 120]) {
-    const text = experimentText(experiment, { columns })
+    const text = kit.text(experiment, { columns })
     for (const line of text.split('\n')) assert.ok(line.length <= columns, `${columns}: ${line}`)
     assert.ok(text.replace(/\s+/g, ' ').includes(experiment.verdict))
   }

@@ -7,7 +7,7 @@ import { fetchCloudWatch, wholeMinutes } from '../../lib/cloudwatch/fetch.js'
 import { NODE_METRICS } from '../../lib/cloudwatch/metrics.js'
 import { withCloudWatchRows } from '../../lib/cloudwatch/of-experiment.js'
 import { briefOf } from '../../lib/report/brief.js'
-import { experimentSections } from '../../lib/report/experiment-sections.js'
+import { experiment as kit } from '../../lib/report/experiment.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measureNamed } from '../../lib/result/metrics.js'
 import { endpointIn, groupOf, regionOf } from '../../lib/servers/elasticache.js'
@@ -247,7 +247,7 @@ describe('figures', () => {
     const found = whole.rows.map(({ figures }) => figures[names[0]])
     assert.deepEqual(found, [figure, undefined])
     assert.deepEqual(withCloudWatchRows(whole, new Map([[runs[0], told(20, 40)]])), whole)
-    const [table] = experimentSections(whole).tables
+    const [table] = kit.sections(whole).tables
     assert.ok(table.columns.some(({ title }) => title === 'CPUUtilization of the masters'))
     assert.deepEqual(withCloudWatchRows(experiment, new Map()), experiment)
   })

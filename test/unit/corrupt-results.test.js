@@ -4,8 +4,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MillraceError } from '../../lib/base/errors.js'
-import { runSections } from '../../lib/report/run-sections.js'
-import { sectionsText } from '../../lib/report/text.js'
+import { runText } from '../../lib/report/text.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { ownFolder } from '../helpers/programs.js'
 
@@ -57,7 +56,7 @@ for (const name of ['facts.json', 'run.json', 'intervals.ndjson', 'events.ndjson
       try {
         await remadeIn(own)
         const record = await readRecord(own)
-        if (record.kind === 'run') sectionsText(runSections(record.run))
+        if (record.kind === 'run') runText(record.run)
       } catch (error) {
         if (!(error instanceof MillraceError)) faults.push(/** @type {Error} */ (error).stack ?? '')
       }

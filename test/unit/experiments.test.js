@@ -12,7 +12,7 @@ import { clientWasTheLimit } from '../../lib/experiments/runner.js'
 import { experimentIn } from '../../lib/experiments/schema.js'
 import { openMatrix } from '../../lib/experiments/store.js'
 import { experimentDocument } from '../../lib/experiments/summary.js'
-import { experimentText } from '../../lib/experiments/text.js'
+import { experiment as kit } from '../../lib/report/experiment.js'
 import { ratioOf, standing } from '../../lib/result/ratio.js'
 import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
 import { windowOf } from '../../lib/result/window.js'
@@ -420,8 +420,8 @@ describe('what a matrix tells', () => {
     const interval = '(ratio 0.80, 95 % interval 0.80 to 0.80; published 0.81)'
     assert.equal(document.verdict, `b: 20 % less CPU of the masters than a ${interval}.`)
     assert.ok(!valuesOf(document.warnings, 'code').includes('unfinished'))
-    const text = experimentText(document, { columns: 160 })
-    assert.match(text, /^a .*\[44.5 %]/m)
+    const text = kit.text(document, { columns: 160 })
+    assert.match(text, /^a .*\(44.5 %\)/m)
     for (const line of text.split('\n')) assert.ok(line.length <= 200)
   })
 

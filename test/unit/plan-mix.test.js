@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planAnswer } from '../../lib/answers/plan/answer.js'
+import { calibration as calibrationKit } from '../../lib/answers/plan/calibration.js'
 import * as mixes from '../../lib/answers/plan/mix.js'
 import { modelOf } from '../../lib/answers/plan/model.js'
 import { candidateOf, usedOf } from '../../lib/answers/plan/nodes.js'
-import { calibrationText, planText } from '../../lib/answers/plan/text.js'
+import { plan as planKit } from '../../lib/answers/plan/report.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { pricesOf } from '../../lib/base/prices.js'
-import { calibrationSchema, planSchema } from '../../lib/result/plan-schemas.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
 import { valuesOf } from '../helpers/table.js'
 
@@ -128,18 +128,18 @@ test('a plan of a mix: text and JSON say operations, keys, and what is not known
     ...{ asked, calibration, plans: [{ model, plan: null }], prices },
     ...{ types: prices.nodes.types, nowMs: Date.parse('2026-11-26') },
   })
-  assert.equal(faultIn(JSON.parse(JSON.stringify(answer)), planSchema), null)
-  assert.equal(faultIn(JSON.parse(JSON.stringify(calibration)), calibrationSchema), null)
-  const text = planText(answer, { columns: 500 })
+  assert.equal(faultIn(JSON.parse(JSON.stringify(answer)), planKit.schema), null)
+  assert.equal(faultIn(JSON.parse(JSON.stringify(calibration)), calibrationKit.schema), null)
+  const text = planKit.text(answer, { columns: 500 })
   for (const words of [
     /20,000 operations\/s \(2,000 % of what was profiled\), 120,001 keys; 40\.0 % headroom/,
-    /shop: an operation takes 10\.6 µs of a main thread \([^)]+\), 60\.0 B in and 140 B out, and a key \d+ B of memory;/,
+    /shop: an operation takes 10\.6 µs of a main thread \([^)]+\), 60\.0 B in and 140 B out, and a key \d+ B of memory$/m,
     /shop: outside the calibrated range: 20,000 operations\/s; calibrated: 500 to 8,000, beyond which/,
     /^! a mix is planned as a whole: /m,
   ])
     assert.match(text, words)
   assert.match(
-    calibrationText(calibration, { columns: 500 }),
+    calibrationKit.text(calibration, { columns: 500 }),
     /CPU of a master per operation: a command 10 µs \(9\.9 to 10\.1\) \+ a second, whatever its rate, 5000 µs \(4860 to 5140\)/,
   )
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { advised } from '../../lib/answers/profile/advise.js'
-import { adviceTables } from '../../lib/cli/profile-tables.js'
+import { adviceTable } from '../../lib/answers/profile/report.js'
 
 /**
  * A server on which commands take memory and CPU by their names, which differ from play to play.
@@ -49,10 +49,9 @@ test('a form whose interval includes no gain is not shown', async () => {
   const found = await adviceOn(same, 0.2)
   assert.deepEqual(found.advice, [])
   assert.deepEqual(found.silent, [{ pattern: 'p:{n}', title: 'in hashes of 100 each' }])
-  const [{ rows, note }] = adviceTables(found)
-  assert.equal(rows.length, 1)
-  assert.match(rows[0][3].text, /nothing that was played surely costs less/)
-  assert.match(String(note), /Without a sure gain: 1 of 1/)
+  const { rows, note } = adviceTable(found).onPage()
+  assert.deepEqual(rows, [])
+  assert.match(String(note), /^Nothing that was played surely costs less\. Without a sure gain: 1 of 1/)
   // Nor where it seems to gain, and may not.
   const little = await adviceOn({ ...same, HSET: { bytes: 97, us: 1.9 } }, 0.4)
   assert.deepEqual(little.advice, [])
@@ -64,7 +63,7 @@ test('a form that surely gains in one is shown, with what it loses in the other'
   const [{ memory_bytes: memory, cpu_us: cpu }] = advice
   assert.ok(memory.is_cheaper && memory.change.high < -0.4)
   assert.ok(!cpu.is_cheaper && cpu.change.low > 0)
-  const [{ rows }] = adviceTables({ advice, silent, plays: 1 })
+  const { rows } = adviceTable({ advice, silent, plays: 1 }).onPage()
   assert.match(rows[0][3].text, /in hashes/)
   assert.match(String(rows[0][3].detail), /^if readers/)
 })

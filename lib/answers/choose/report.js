@@ -2,13 +2,13 @@
 import { choosePareto } from '../../../charts/choose.js'
 import * as S from '../../base/shape.js'
 import { bytes, count, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
-import { answer, answerSchema, only, table } from '../kit.js'
+import { answer, answerSchema, figure, only, table, words } from '../../report/kit.js'
 import { candidatesAnswer } from './answer.js'
 import { metricNames, metrics } from './cost.js'
 
 /**
  * @import { Schema, Shaped } from '../../base/shape-types.js'
- * @import { Column } from '../kit.js'
+ * @import { Column } from '../../report/kit.js'
  * @import { Metric } from './cost.js'
  */
 
@@ -179,11 +179,16 @@ const askedWords = ({ asked: { rate, items, ttl, value_size: size, reads, weigh,
   ].join('; ')
 
 /** @param {string} title @param {(one: Candidate) => { ratio: number, low: number | null, high: number | null } | null | undefined} of @returns {Column<Candidate>} */
-const ratios = (title, of) => [title, of, ratioWords, { sort: (one) => of(one)?.ratio }]
+const ratios = (title, of) => ({
+  title,
+  left: false,
+  cell: (one) => ratioWords(of(one)),
+  sort: (one) => of(one)?.ratio,
+})
 
 const stateWords = { best: 'Best', same: 'No difference', unclear: 'Cannot tell', none: 'None' }
 /** @type {Column<Candidate>} */
-const name = ['candidate', (one) => plainText(one.name)]
+const name = words('candidate', (one) => plainText(one.name))
 
 export const choose = answer({
   kind: 'choose',
@@ -229,23 +234,16 @@ export const choose = answer({
       [
         name,
         ratios('cost', ({ cost }) => cost),
-        ...metricNames.map(
-          /** @returns {Column<Candidate>} */ (metric, rank) => [
+        ...metricNames.map((metric, rank) =>
+          figure(
             metrics[metric].short,
-            (one) => one.metrics[metric]?.value,
+            (/** @type {Candidate} */ one) => one.metrics[metric]?.value,
             (value) => metricWords(metric, value),
             { rank: rank + 1 },
-          ],
+          ),
         ),
-        [
-          '',
-          (one) => (one.why ? placeWords[one.place] : standing(one)),
-          null,
-          {
-            only: 'text',
-          },
-        ],
-        ['standing', standing, null, { only: 'page' }],
+        words('', (one) => (one.why ? placeWords[one.place] : standing(one)), { only: 'text' }),
+        words('standing', standing, { only: 'page' }),
       ],
       {
         notes: [
@@ -267,13 +265,11 @@ export const choose = answer({
       candidates,
       [
         name,
-        [
-          'gives up',
-          ({ dominated, gives_up: gives }) =>
-            [...(dominated ? ['another one costs less CPU and memory'] : []), ...gives]
-              .map((text) => plainText(text))
-              .join('; '),
-        ],
+        words('gives up', ({ dominated, gives_up: gives }) =>
+          [...(dominated ? ['another one costs less CPU and memory'] : []), ...gives]
+            .map((text) => plainText(text))
+            .join('; '),
+        ),
       ],
       { only: 'page' },
     ),

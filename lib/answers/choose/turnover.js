@@ -13,7 +13,7 @@ const reach = 100
 const beyond = 10
 
 /**
- * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
+ * @import { CalibratedModel, Calibration } from '../plan/calibration.js'
  * @import { Allocator } from '../plan/memory.js'
  *
  * @typedef {{ model: CalibratedModel, plan: Plan }} Planned of a calibration, at a rate

@@ -3,11 +3,11 @@ import { missCurveChart } from '../../../charts/miss-curve.js'
 import * as S from '../../base/shape.js'
 import { bytes, several } from '../../base/units.js'
 import { shownFigure } from '../../report/cells.js'
-import { answer, answerSchema, table } from '../kit.js'
+import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
 
 /**
  * @import { Shaped } from '../../base/shape-types.js'
- * @import { Column } from '../kit.js'
+ * @import { Column } from '../../report/kit.js'
  */
 
 const check = S.object({
@@ -70,11 +70,21 @@ const states = {
 
 /** @type {Column<Found['trials'][number]>[]} */
 const columns = [
-  ['memory', (one) => one.memory_bytes, bytes],
-  ['hits', (one) => one.hit_pct, points],
-  ['p99', (one) => one.p99_us, (us) => shownFigure({ unit: 'us' }, us)],
-  ['source', (one) => one.source_per_s, (hz) => `${shownFigure({ unit: 'rate' }, hz)}/s`],
-  ['missed', (one) => one.checks.flatMap(({ passed, threshold }) => (passed ? [] : [threshold])).join(', ')],
+  figure('memory', (one) => one.memory_bytes, bytes),
+  figure('hits', (one) => one.hit_pct, points),
+  figure(
+    'p99',
+    (one) => one.p99_us,
+    (us) => shownFigure({ unit: 'us' }, us),
+  ),
+  figure(
+    'source',
+    (one) => one.source_per_s,
+    (hz) => `${shownFigure({ unit: 'rate' }, hz)}/s`,
+  ),
+  words('missed', (one) =>
+    one.checks.flatMap(({ passed, threshold }) => (passed ? [] : [threshold])).join(', '),
+  ),
 ]
 
 export const findMemory = answer({

@@ -4,12 +4,12 @@ import * as S from '../../base/shape.js'
 import { count, micros, rate as perSecond, several } from '../../base/units.js'
 import { othersPath, reading } from '../../measures/index.js'
 import { shownFigure } from '../../report/cells.js'
-import { answer, answerSchema, only, table } from '../kit.js'
+import { answer, answerSchema, figure, only, table, words } from '../../report/kit.js'
 import { missedAboveWords } from './objectives.js'
 
 /**
  * @import { Shaped } from '../../base/shape-types.js'
- * @import { Column } from '../kit.js'
+ * @import { Column } from '../../report/kit.js'
  */
 
 const times = S.orNull(S.object(S.each(['p50', 'p90', 'p99', 'p999', 'max'], S.number)))
@@ -143,14 +143,22 @@ const rate = (/** @type {number | null} */ value) => shownFigure({ unit: 'rate' 
 
 /** @type {Column<Found['seconds'][number]>[]} */
 const secondColumns = [
-  ['at', (one) => one.at_ms, (ms) => `${(ms / 1000).toFixed(1)} s`],
-  ['phase', (one) => one.phase],
-  ['rate', (one) => one.rate, (hz) => (hz === null ? 'as accepted' : rate(hz))],
-  ['acknowledged', (one) => one.achieved, rate],
-  ['p50', (one) => one.latency_us.intended?.p50, us],
-  ['p99', (one) => one.latency_us.intended?.p99, us],
-  ['other clients p99', (one) => one[othersPath]?.p99, us],
-  ['missed', (one) => one.missed ?? ''],
+  figure(
+    'at',
+    (one) => one.at_ms,
+    (ms) => `${(ms / 1000).toFixed(1)} s`,
+  ),
+  words('phase', (one) => one.phase),
+  figure(
+    'rate',
+    (one) => one.rate,
+    (hz) => (hz === null ? 'as accepted' : rate(hz)),
+  ),
+  figure('acknowledged', (one) => one.achieved, rate),
+  figure('p50', (one) => one.latency_us.intended?.p50, us),
+  figure('p99', (one) => one.latency_us.intended?.p99, us),
+  figure('other clients p99', (one) => one[othersPath]?.p99, us),
+  words('missed', (one) => one.missed ?? ''),
 ]
 
 export const find = answer({

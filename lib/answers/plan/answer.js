@@ -12,10 +12,11 @@ import { scoresOf } from './proof.js'
 import { partsAt, sumOfParts, wireOf } from './wire.js'
 
 /**
- * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
+ * @import { CalibratedModel, Calibration } from './calibration.js'
  * @import { Plan } from '../../loads/plan.js'
  * @import { Allocator, Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
+ * @import { PlanAnswer } from './report.js'
  * @import { Candidate, Demand, Wishes } from './nodes.js'
  * @import { NodeType, Prices } from '../../base/prices.js'
  * @import { Wire } from './wire.js'
@@ -171,6 +172,7 @@ const curveOf = (planned, asked, types) =>
  * @param {Prices} needs.prices
  * @param {readonly NodeType[]} needs.types that are considered
  * @param {number} needs.nowMs
+ * @returns {Promise<PlanAnswer>}
  */
 export const planAnswer = async ({ asked, calibration, plans, prices, types, nowMs }) => {
   const { server, machine } = calibration
@@ -250,5 +252,3 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     warnings,
   }
 }
-
-/** @typedef {Awaited<ReturnType<typeof planAnswer>>} PlanAnswer */

@@ -3,14 +3,14 @@
 import { hoursAMonth } from '../../base/prices.js'
 import * as S from '../../base/shape.js'
 import { bytes, count, percent, several } from '../../base/units.js'
+import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
 import { shareOver } from '../find/memory-search.js'
-import { answer, answerSchema, table } from '../kit.js'
 import { ownBytes, reserved } from './nodes.js'
 
 /**
  * @import { Shaped } from '../../base/shape-types.js'
  * @import { NodeType } from '../../base/prices.js'
- * @import { Column } from '../kit.js'
+ * @import { Column } from '../../report/kit.js'
  *
  * @typedef {readonly { memory_bytes: number, policy_pct: number | null, lru_pct: number }[]} Points
  */
@@ -86,12 +86,24 @@ const shown = (/** @type {(value: number) => string} */ word) => (/** @type {num
 
 /** @param {string} currency @returns {Column<CachePlan['needs'][number]>[]} */
 const columnsOf = (currency) => [
-  ['hits', (one) => one.hit_pct, (pct) => `${pct} %`],
-  ['memory', (one) => one.memory_bytes, shown(bytes)],
-  ['node', (one) => one.node ?? none],
-  ['shards', (one) => one.shards, shown(count)],
-  [`${currency} a month`, (one) => one.monthly, shown((money) => money.toFixed(2))],
-  ['one more GB', (one) => one.more_pct, shown((points) => `+${points.toFixed(2)} points`)],
+  figure(
+    'hits',
+    (one) => one.hit_pct,
+    (pct) => `${pct} %`,
+  ),
+  figure('memory', (one) => one.memory_bytes, shown(bytes)),
+  words('node', (one) => one.node ?? none),
+  figure('shards', (one) => one.shards, shown(count)),
+  figure(
+    `${currency} a month`,
+    (one) => one.monthly,
+    shown((money) => money.toFixed(2)),
+  ),
+  figure(
+    'one more GB',
+    (one) => one.more_pct,
+    shown((points) => `+${points.toFixed(2)} points`),
+  ),
 ]
 
 /** @param {CachePlan} one */

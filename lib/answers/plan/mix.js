@@ -11,7 +11,7 @@ import { sampleFields } from '../../workloads/own/model.js'
 import { memoryFeatures, predicted } from './model.js'
 
 /**
- * @import { CalibratedModel } from '../../result/plan-schemas.js'
+ * @import { CalibratedModel } from './calibration.js'
  * @import { Measured, MeasuredCell } from './calibrate.js'
  * @import { Cell } from './cells.js'
  * @import { Memory } from './memory.js'

@@ -73,12 +73,14 @@ export const keySizesOf = (infos) => {
       }
     }
   return [...types].map(([type, found]) => {
+    /** @type {'bytes' | 'elements'} */
+    const unit = type === 'string' ? 'bytes' : 'elements'
     const buckets = [...found].sort(([a], [b]) => a - b)
     const upToHere = (/** @type {number} */ at) => sum(buckets.slice(0, at + 1).map(([, n]) => n))
     const added = buckets.map(([from], at) => /** @type {[number, number]} */ ([from, upToHere(at)]))
     return {
       type: { hashe: 'hash' }[type] ?? type,
-      unit: type === 'string' ? 'bytes' : 'elements',
+      unit,
       keys: upToHere(buckets.length),
       median: quantile(added, 0.5),
       p99: quantile(added, 0.99),

@@ -1,7 +1,7 @@
 // `millrace calibrate`: measures a few cells of each model, from which `millrace plan` predicts others.
 import { ownOptions } from '../../../settings.js'
+import { calibration as kit } from '../../answers/plan/calibration.js'
 import { mixFactsOf } from '../../answers/plan/mix.js'
-import { calibrationText } from '../../answers/plan/text.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { refuseWords } from '../../options/command-line.js'
@@ -131,7 +131,7 @@ export const command = {
       screenSay,
       stop,
     )
-    printAnswer(document, values.json, calibrationText)
+    printAnswer(document, values.json, kit.text)
     screenSay(`plan with it: millrace plan --calibration ${folder}`)
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
   },

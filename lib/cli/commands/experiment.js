@@ -20,9 +20,9 @@ import { seriesProgress } from '../../experiments/progress.js'
 import { published } from '../../experiments/published.js'
 import { runMatrix } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
-import { experimentText } from '../../experiments/text.js'
 import { refuseWords } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
+import { experiment as kit } from '../../report/experiment.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
 import { modules, otherVersions, peerPath, peers } from '../../servers/peers.js'
@@ -232,7 +232,7 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
     if (store.turns.length > 0) say(`results so far in ${store.folder}; --resume goes on`)
     throw error
   })
-  print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
+  process.stdout.write(kit.text(document, { columns: process.stdout.columns }))
   await reportRun(store.folder).catch((error) => {
     if (error instanceof ResultsError) throw error
     say(`there is no report.html: ${error.message}`)

@@ -3,24 +3,23 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { ownOptions } from '../../../settings.js'
 import { planAnswer } from '../../answers/plan/answer.js'
-import { readCalibration } from '../../answers/plan/calibration-file.js'
+import { readCalibration } from '../../answers/plan/calibration.js'
 import { keysAt, mixFactsOf } from '../../answers/plan/mix.js'
-import { planText } from '../../answers/plan/text.js'
+import { plan as kit } from '../../answers/plan/report.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { bulkPrices, pricesOf, typesLike } from '../../base/prices.js'
 import { countUnits, scaled } from '../../base/scaled.js'
 import { plainText } from '../../base/units.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
-import { printAnswer } from '../answer.js'
+import { printAnswer, writeAnswer } from '../answer.js'
 import { planCache } from '../cache-nodes.js'
 import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibration.js'
-import { writePlanPage } from '../plan-page.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 
 /**
- * @import { CalibratedModel, Calibration } from '../../result/plan-schemas.js'
+ * @import { CalibratedModel, Calibration } from '../../answers/plan/calibration.js'
  * @import { MixFacts } from '../../answers/plan/mix.js'
  * @import { Command } from '../commands.js'
  */
@@ -290,8 +289,8 @@ export const command = {
       types,
       nowMs: Date.now(),
     })
-    if (values.draw !== undefined) await writePlanPage(answer, found.document, values.draw)
-    printAnswer(answer, values.json, planText)
+    if (values.draw !== undefined) await writeAnswer(values.draw, await kit.page(answer))
+    printAnswer(answer, values.json, kit.text)
     if (isMade) screenSay(`plan again without measuring: --calibration ${found.folder}`)
     return ExitCode.done
   },

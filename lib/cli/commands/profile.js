@@ -5,19 +5,18 @@ import { optionsOf, ownOptions } from '../../../settings.js'
 import { advised } from '../../answers/profile/advise.js'
 import { collected } from '../../answers/profile/collect.js'
 import { profileOf } from '../../answers/profile/profile.js'
+import { profile as kit, profileDocument } from '../../answers/profile/report.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { unlessInterrupted } from '../../base/interrupts.js'
 import { withUndo } from '../../base/undo.js'
 import { plainData, plainText } from '../../base/units.js'
-import { sectionsText } from '../../report/text.js'
 import { writeFiles } from '../../report/write-report.js'
 import { outFolder, runName } from '../../result/files.js'
 import { accessWarnings } from '../../servers/access.js'
 import { startEmbedded } from '../../servers/embedded.js'
 import { openTarget } from '../../servers/open.js'
-import { printData } from '../answer.js'
+import { printAnswer } from '../answer.js'
 import { withPassword } from '../password.js'
-import { profileDocument, profileFiles, profileSections } from '../profile-files.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -40,6 +39,8 @@ const own = ownOptions('Profile', [
   { name: 'out', type: 'path', default: 'profile', help: 'folder under which a folder for this profile is made' },
   { name: 'json', type: 'flag', help: 'print profile.json on stdout, and nothing else' },
 ])
+
+const workloadName = 'workload.yaml'
 
 /** @param {string} text */
 const budgetOf = (text) => {
@@ -89,14 +90,13 @@ const profiled = (settings, redact) =>
         .map(({ address }) => address),
     })
     const advice = settings.advise && !stop.aborted ? await adviceFor(profile, { stop, say }) : null
-    const made = profileDocument(profile, advice)
-    const document = redact.data(plainData(made.document))
     const folder = join(out, runName(startedMs, 'profile'))
+    const made = profileDocument(profile, advice, join(folder, workloadName))
+    const document = redact.data(plainData(made.document))
     await outFolder(folder)
-    await writeFiles(folder, await profileFiles({ ...made, document }, folder))
+    await writeFiles(folder, { ...(await kit.files(document)), [workloadName]: made.text })
     done()
-    const layout = { columns: process.stdout.columns ?? 80 }
-    printData(json, document, () => sectionsText(profileSections(document, folder), layout))
+    printAnswer(document, json, kit.text)
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
   })
 
