@@ -19,7 +19,7 @@ import { ratioSteps } from './ratios.js'
 /**
  * @import { Chart, Option } from '../lib/chart/parts.js'
  * @import { Comparison, Figure, Row } from '../lib/compare/comparison.js'
- * @import { Ran } from '../lib/compare/sections.js'
+ * @import { Round } from '../lib/compare/report.js'
  */
 
 /** @param {Comparison} comparison */
@@ -176,7 +176,7 @@ const whiskersOf = (rows, reach) => {
 
 /**
  * The runs in the order in which they ran, by the first metric.
- * @type {Chart<{ figure: Figure, sides: string[], rounds: Ran[] }>}
+ * @type {Chart<{ figure: Figure, sides: string[], rounds: readonly Round[] }>}
  */
 export const runsInOrder = {
   name: 'order',

@@ -1,4 +1,5 @@
 // The answers that Millrace gives, each declared in one file.
+import { compare } from '../compare/report.js'
 import { experiment } from '../report/experiment.js'
 import { choose } from './choose/report.js'
 import { findMemory } from './find/memory-report.js'
@@ -10,7 +11,7 @@ import { profile } from './profile/report.js'
 
 export const answers = Object.freeze([
   ...[find, findMemory, choose],
-  experiment,
+  ...[compare, experiment],
   ...[calibration, plan, cachePlan],
   profile,
 ])

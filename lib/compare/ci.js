@@ -4,8 +4,8 @@ import { plainText } from '../base/units.js'
 import { intervalWords, verdictWords } from '../chart/change-words.js'
 import { shownFigure } from '../report/cells.js'
 import { escaped } from '../report/page/html.js'
+import { conclusionOf, rulingWords } from './conclusion.js'
 import { middleOf } from './gates.js'
-import { conclusionOf, rulingWords } from './text.js'
 
 /**
  * @import { Comparison } from './comparison.js'
@@ -81,3 +81,13 @@ export const benchmarkData = ({ rows, other }, better) =>
       ...rangeOf(row.b),
       extra: `${plainText(other.name)}: ${shownFigure(row.figure, row.difference.centreB)}`,
     }))
+
+/** @param {unknown} data */
+const json = (data) => `${JSON.stringify(data, null, 2)}\n`
+
+/** By their names. @param {Comparison} comparison @param {Gate} gate @returns {Record<string, string>} */
+export const ciFiles = (comparison, gate) => ({
+  'junit.xml': junit(comparison, gate),
+  'benchmark-smaller.json': json(benchmarkData(comparison, 'less')),
+  'benchmark-bigger.json': json(benchmarkData(comparison, 'more')),
+})

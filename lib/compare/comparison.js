@@ -30,16 +30,16 @@ import { settingsThatDiffer } from './sides.js'
  *
  * @typedef {object} Comparison
  * @property {'paired' | 'separate'} design
- * @property {{ name: string, invalid: string[] }} baseline
- * @property {{ name: string, invalid: string[] }} other
+ * @property {{ name: string, invalid: readonly string[] }} baseline
+ * @property {{ name: string, invalid: readonly string[] }} other
  * @property {Record<string, { a: number, b: number }>} runs how many each label has
  * @property {number} effect the smallest change that matters
  * @property {Row[]} rows
  * @property {Ruling[]} rulings
- * @property {string[]} unmatched labels of one side only
- * @property {Rank[]} [ranks] of more than two sides, whose names are the labels: the order a metric
- * @property {ReturnType<typeof settingsThatDiffer>} settings
- * @property {{ code: string, message: string }[]} warnings
+ * @property {readonly string[]} unmatched labels of one side only
+ * @property {readonly Rank[]} [ranks] of more than two sides, whose names are the labels: the order a metric
+ * @property {readonly { name: string, baseline: readonly string[], other: readonly string[] }[]} settings
+ * @property {readonly { code: string, message: string }[]} warnings
  */
 
 /** 10:04:31 @param {number} epochMs */
@@ -228,7 +228,7 @@ export const comparisonOf = (
  * @param {string} found.baseline
  * @param {string} found.other
  * @param {readonly Round[]} found.rounds that count
- * @param {ReturnType<typeof settingsThatDiffer>} found.settings
+ * @param {Comparison['settings']} found.settings
  * @param {readonly Threshold[]} found.thresholds
  * @param {number} found.effect
  * @param {Criticals} [found.criticals]

@@ -19,8 +19,8 @@ import { separateOf } from './separate.js'
  * @typedef {object} Rank
  * @property {Figure} figure
  * @property {boolean} primary
- * @property {{ name: string, centre: number }[]} order the best value first
- * @property {string[]} best sides that no other side beats by more than the smallest effect; the best one is among them in
+ * @property {readonly { name: string, centre: number }[]} order the best value first
+ * @property {readonly string[]} best sides that no other side beats by more than the smallest effect; the best one is among them in
  *   at least 95 % of comparisons. Empty: the metric has no verdict
  * @property {boolean} alike no two of those differ by more than the smallest effect
  */

@@ -10,8 +10,8 @@ import { judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
 import { find } from '../../lib/answers/find/report.js'
 import { search } from '../../lib/answers/find/search.js'
 import { plainData } from '../../lib/base/units.js'
-import { comparisonFiles } from '../../lib/compare/files.js'
 import { comparisonOfMany } from '../../lib/compare/many.js'
+import { compare, compareDocument } from '../../lib/compare/report.js'
 import { cellIdOf, requestedDifferences, sideRequests } from '../../lib/compare/request.js'
 import { pageOf } from '../../lib/report/page/page.js'
 import { pageAndCharts, pageFiles } from '../../lib/report/write-report.js'
@@ -125,13 +125,11 @@ const compared = (names) => {
         side: sides.find(({ id }) => id === cell)?.name ?? '',
         ...{ folder, figures },
       }))
-  return comparisonFiles(
-    comparison,
-    {
-      ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', isValid: true },
+  return compare.files(
+    compareDocument(comparison, {
+      ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', valid: true },
       rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
-    },
-    'strict',
+    }),
   )
 }
 

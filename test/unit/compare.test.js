@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { comparisonOf } from '../../lib/compare/comparison.js'
-import { comparisonData } from '../../lib/compare/data.js'
 import { gateExitCode } from '../../lib/compare/gates.js'
 import { comparisonOfFinished } from '../../lib/compare/many.js'
+import { compare, compareDocument } from '../../lib/compare/report.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
-import { comparisonText } from '../../lib/compare/text.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { METRICS, measureNamed } from '../../lib/result/metrics.js'
 import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/result/thresholds.js'
@@ -44,6 +43,9 @@ const storeAll = (name, cpus, planOf = () => ({})) =>
   Promise.all(cpus.map((cpuUs, at) => saved(`${name}-${at}`, runOf(`${name}-${at}`, cpuUs, planOf(at)))))
 /** An experiment as a side. @param {string} name @param {object} experiment */
 const experimentSide = async (name, experiment) => sideOf([await saved(name, experiment, 'experiment.json')])
+
+/** @param {Parameters<typeof compareDocument>[0]} comparison @param {Parameters<typeof compare.text>[1]} [layout] */
+const textOf = (comparison, layout) => compare.text(compareDocument(comparison), layout)
 
 test('identical series do not differ; two of one wide spread cannot be told apart', () => {
   const same = separateOf([5, 5, 5], [5, 5, 5])
@@ -172,7 +174,7 @@ test('runs, patterns and folders of runs are sides', async () => {
   const { rulings } = comparison
   assert.deepEqual(valuesOf(rulings, 'outcome'), ['passed', 'failed'])
   assert.deepEqual([gateExitCode(rulings, 'strict'), gateExitCode(rulings.slice(0, 1), 'strict')], [99, 0])
-  const text = comparisonText(comparison, { columns: 200, all: true })
+  const text = textOf(comparison, { columns: 200, verbose: true })
   for (const line of [
     /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +[\d.]+ % +better/,
     /latency\.intended\.p99 +30 ms +30 ms +0.0 %/,
@@ -180,7 +182,7 @@ test('runs, patterns and folders of runs are sides', async () => {
     /threshold FAILED: latency\.intended\.p99<20ms, measured 30 ms/,
   ])
     assert.match(text, line)
-  const [{ name, verdict, primary }] = JSON.parse(JSON.stringify(comparisonData(comparison))).metrics
+  const [{ name, verdict, primary }] = JSON.parse(JSON.stringify(compareDocument(comparison))).metrics
   assert.deepEqual([name, verdict, primary], ['server.cpu_us_per_item', 'better', true])
 })
 
@@ -188,14 +190,14 @@ test('settings that differ are named, between the sides and among the repeats of
   const list = await storeAll('list', [3.01, 3.02], () => ({ strategy: 'list' }))
   const set = await storeAll('set', [5.01, 5.02], (at) => ({ seed: at + 1 }))
   const [a, b, same, mixed] = await Promise.all([set, list, set.toReversed(), [set[0], list[0]]].map(sideOf))
-  const between = comparisonText(comparisonOf(a, b, []))
-  assert.match(between, /^settings that differ: strategy sorted-set → list$/m)
+  const between = textOf(comparisonOf(a, b, []))
+  assert.match(between, /^differs in +strategy: sorted-set → list$/m)
   assert.doesNotMatch(between, /not repeats/)
-  assert.match(comparisonText(comparisonOf(a, same, [])), /^all settings are the same$/m)
-  const both =
-    /^settings that differ: strategy sorted-set → sorted-set and list\n! not repeats of one thing: a side has runs of more than one strategy$/m
-  assert.match(comparisonText(comparisonOf(a, mixed, [])), both)
-  assert.deepEqual(comparisonData(comparisonOf(a, b, [])).settings, [
+  assert.match(textOf(comparisonOf(a, same, [])), /^differs in +nothing: all settings are the same$/m)
+  const both = textOf(comparisonOf(a, mixed, []))
+  assert.match(both, /^differs in +strategy: sorted-set → sorted-set, list$/m)
+  assert.match(both, /^! not repeats of one thing: a side has runs of more than one strategy$/m)
+  assert.deepEqual(compareDocument(comparisonOf(a, b, [])).settings, [
     { name: 'strategy', baseline: ['sorted-set'], other: ['list'] },
   ])
 })
@@ -210,11 +212,11 @@ test('ten times and more is shown in times, and an unclear comparison says what 
   const stored = { a: [1, 2, 4], b: [4, 1, 2], c: [100, 101, 102] }
   const sides = Object.entries(stored).map(([name, cpus]) => storeAll(`wild-${name}`, cpus).then(sideOf))
   const [wildA, wildB, many] = await Promise.all(sides)
-  const text = comparisonText(comparisonOf(wildA, wildB, []), { columns: 300 })
+  const text = textOf(comparisonOf(wildA, wildB, []), { columns: 300 })
   const unclear =
     /^No significant difference between wild-b.* Only changes above 720 % are detectable; more or longer runs/m
   assert.match(text, unclear)
-  assert.match(comparisonText(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
+  assert.match(textOf(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
 })
 
 test('experiments are compared row by row; a row of one side only is named, and a threshold on it cannot be judged', async () => {
@@ -229,7 +231,7 @@ test('experiments are compared row by row; a row of one side only is named, and 
   assert.deepEqual(outcomes, ['sorted set passed', 'list unclear', 'set unclear'])
   const failed =
     /threshold cannot tell: server\.cpu_us_per_item<\+5%, list: measured – \(not measured on both sides\)$/m
-  assert.match(comparisonText(comparison), failed)
+  assert.match(textOf(comparison, { columns: 200 }), failed)
 })
 
 test('sides without anything in common are no comparison', async () => {
@@ -296,11 +298,10 @@ test('three sides of repeated runs are ranked, with wider intervals than two hav
   assert.ok(Number(difference.low) < Number(two.low))
   assert.equal(difference.change, two.change)
   assert.deepEqual(valuesOf(comparison.rulings, 'label', 'outcome'), ['few', 'passed', 'alike', 'passed'])
-  const text = comparisonText(comparison, { columns: 80 })
-  assert.match(text, /^few \(3 runs\), alike \(3 runs\), each against many; the best is above$/m)
-  const method =
-    "intervals are Welch's, of the logarithms, against many; those of a metric hold together for all sides"
-  assert.ok(text.replace(/\n/g, ' ').includes(method), text)
+  const text = textOf(comparison, { columns: 80 })
+  assert.match(text, /^sides +few \(3 runs\), alike \(3 runs\), each against many$/m)
+  const method = "Welch's, of the logarithms, against many; those of a metric hold together for all sides"
+  assert.ok(text.replace(/\s+/g, ' ').includes(method), text)
 })
 
 test('a writer is not compared with a reader, nor a run that is not valid unless asked', async () => {
@@ -313,7 +314,7 @@ test('a writer is not compared with a reader, nor a run that is not valid unless
     [invalid, /^not valid: invalid .*; .* --invalid compares them nevertheless$/],
   ]))
     assert.throws(() => comparisonOf(side, other, []), { code: 'OPTION', message })
-  const text = comparisonText(comparisonOf(side, invalid, [], { allowInvalid: true }))
-  assert.match(text, /^compared although they are not valid: invalid/m)
+  const text = textOf(comparisonOf(side, invalid, [], { allowInvalid: true }))
+  assert.match(text, /^! compared although they are not valid: invalid/m)
   assert.match(text, /Each side has one run: repeat both for an\s+interval/)
 })

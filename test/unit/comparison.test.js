@@ -1,12 +1,11 @@
 // A comparison from what was asked to its files, without running anything.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
-import { comparisonData } from '../../lib/compare/data.js'
+import { compare, compareDocument, comparisonIn } from '../../lib/compare/report.js'
 import {
   cellOf,
   commonRequest,
@@ -16,7 +15,6 @@ import {
   sideRequest,
 } from '../../lib/compare/request.js'
 import { roundsOf } from '../../lib/compare/rounds.js'
-import { comparisonSections } from '../../lib/compare/sections.js'
 import { shownTarget } from '../../lib/experiments/experiment-servers.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
@@ -134,12 +132,11 @@ test('a comparison is decided by its thresholds, or by its first metric', () => 
 })
 
 test('compare.json is as its schema says', () => {
-  const file = new URL('../../lib/compare/compare.schema.json', import.meta.url)
-  const schema = JSON.parse(readFileSync(file, 'utf8'))
-  const data = comparisonData(comparisonOf(1.3, limit, 'rate.achieved>-1%'))
-  assert.equal(faultIn(data, schema), null)
-  assert.match(String(faultIn({ ...data, more: 1 }, schema)), /^unknown 'more'$/)
-  assert.match(String(faultIn({ ...data, effect: 'much' }, schema)), /'effect' must be number/)
+  const comparison = comparisonOf(1.3, limit, 'rate.achieved>-1%')
+  const data = JSON.parse(JSON.stringify(compareDocument(comparison)))
+  assert.equal(faultIn(data, compare.schema), null)
+  assert.match(String(faultIn({ ...data, effect: 'much' }, compare.schema)), /'effect' must be number/)
+  assert.deepEqual(compareDocument(comparisonIn(data)), data)
 })
 
 test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
@@ -195,11 +192,11 @@ test('the forest plot is logarithmic, with a dot a round, the limit, and whisker
 
 test('the page says first what was found, then shows it, and folds the rest', () => {
   const rounds = ranIn(['a', 'b'])
-  const facts = { command: 'millrace compare', method: '6 rounds', where: '7.0.15', rounds, isValid: true }
-  const failed = comparisonSections(comparisonOf(1.3, limit), facts).verdict
+  const facts = { command: 'millrace compare', method: '6 rounds', where: '7.0.15', rounds, valid: true }
+  const failed = compare.sections(compareDocument(comparisonOf(1.3, limit), facts)).verdict
   assert.deepEqual([failed.good, failed.word], [false, 'Threshold failed'])
   assert.match(failed.sentence, /^<list> is worse than a & b: server CPU per item, idle included \+30 %/)
-  const { verdict, tables } = comparisonSections(comparisonOf(0.8), facts)
+  const { verdict, tables } = compare.sections(compareDocument(comparisonOf(0.8), facts))
   assert.deepEqual([verdict.good, verdict.word, verdict.neutral], [true, 'Better', false])
   const titles = tables.map(({ title, fold, more }) => `${title} | ${fold} | ${more === true}`)
   assert.deepEqual(titles, [
@@ -211,7 +208,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
   const links = ['a', 'b'].map((side) => `cells/${side}/round-1/run/report.html`)
   assert.deepEqual(valuesOf(first, 'link').filter(Boolean), links)
   assert.deepEqual(valuesOf(second.slice(0, 2), 'text'), ['2', '<list>'])
-  const invalid = comparisonSections(comparisonOf(0.8), { ...facts, isValid: false })
+  const invalid = compare.sections(compareDocument(comparisonOf(0.8), { ...facts, valid: false }))
   assert.equal(invalid.verdict.word, 'Not valid')
 })
 

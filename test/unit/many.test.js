@@ -1,16 +1,13 @@
 // More than two sides: what they may claim, and what they print.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
 import { junit } from '../../lib/compare/ci.js'
-import { comparisonData } from '../../lib/compare/data.js'
 import { gateExitCode } from '../../lib/compare/gates.js'
 import { comparisonOfMany } from '../../lib/compare/many.js'
+import { compare, compareDocument } from '../../lib/compare/report.js'
 import { cellIdOf, idOf, requestedDifferences, sideRequests } from '../../lib/compare/request.js'
-import { comparisonPictures, comparisonSections } from '../../lib/compare/sections.js'
-import { comparisonText } from '../../lib/compare/text.js'
 import { pairedCriticals } from '../../lib/result/paired.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
@@ -90,8 +87,8 @@ test('with four sides one in twenty comparisons errs at most: a change that is n
   assert.ok(alone > 0.08, String(alone))
 })
 
-/** On one line. @param {Parameters<typeof comparisonText>[0]} comparison */
-const lineOf = (comparison) => comparisonText(comparison).replace(/\n/g, ' ')
+/** @param {Parameters<typeof compareDocument>[0]} comparison */
+const lineOf = (comparison) => compare.sentence(compareDocument(comparison))
 
 test('the best are named, with those that cannot be told from them or are as good', () => {
   const { comparison, isValid, counted } = compared(clear())
@@ -114,13 +111,16 @@ test('the best are named, with those that cannot be told from them or are as goo
 
 test('the text is a table a metric by its threshold name, best first, in 80 columns too', () => {
   for (const columns of [80, 110]) {
-    const text = comparisonText(compared(clear()).comparison, { columns })
+    const text = compare.text(compareDocument(compared(clear()).comparison), { columns })
     for (const line of text.split('\n')) assert.ok(line.length <= columns, line)
-    assert.match(text, /^server\.cpu_us_per_item +value +change +95 % interval/m)
-    assert.match(text, /^ {2}1 list +\S+ µs +−30 % +−\d+.* to .* better$/m)
-    assert.match(text, /^ {2}3 sorted-set +\S+ µs +baseline$/m)
-    assert.match(text, /^ {4}best: list and stream, which do not differ by more than 3 %$/m)
-    assert.match(text, /^settings that differ: strategy sorted-set → list \/ stream \/ default/m)
+    assert.match(text, /^side +value +change +95 % interval/m)
+    assert.match(text, /^list +\S+ µs +−30 % +−\d+.* to .* better$/m)
+    assert.match(text, /^sorted-set +\S+ µs +baseline$/m)
+    assert.match(
+      text,
+      /^server\.cpu_us_per_item\. Best: list and stream, which do not differ by more\s+than\s+3 %$/m,
+    )
+    assert.match(text, /^differs in +strategy: sorted-set → list \/ stream \/ default/m)
     assert.doesNotMatch(text, /not repeats of one thing/)
   }
 })
@@ -149,13 +149,8 @@ test('a side without valid rounds has no place, and the comparison is not valid;
 })
 
 test('compare.json of several sides is as its schema says, and the page has a table and a picture a metric', () => {
-  const schema = readFileSync(new URL('../../lib/compare/compare.schema.json', import.meta.url), 'utf8')
   const turns = clear()
   const { comparison } = compared(turns)
-  const data = { ...comparisonData(comparison), rounds: [{ round: 1, order: sides.map(({ name }) => name) }] }
-  assert.equal(faultIn(data, JSON.parse(schema)), null)
-  assert.deepEqual(data.ranks?.[0].best, ['list', 'stream'])
-  assert.deepEqual(valuesOf(data.conclusions, 'label'), ['', 'list', 'stream', 'chunks=4'])
   const runsOf = (/** @type {number} */ round) =>
     turns
       .filter((turn) => turn.round === round)
@@ -163,18 +158,21 @@ test('compare.json of several sides is as its schema says, and the page has a ta
         const side = sides.find(({ id }) => id === cell)?.name ?? ''
         return { side, folder, figures }
       })
-  const facts = {
-    ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', isValid: true },
+  const data = compareDocument(comparison, {
+    ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', valid: true },
     rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
-  }
-  const sections = comparisonSections(comparison, facts)
+  })
+  assert.equal(faultIn(data, compare.schema), null)
+  assert.deepEqual(data.ranks?.[0].best, ['list', 'stream'])
+  assert.deepEqual(valuesOf(data.conclusions, 'label'), ['', 'list', 'stream', 'chunks=4'])
+  const sections = compare.sections(data)
   const titles = ['server CPU per item, idle included', 'rate achieved', 'Rounds', 'latency p99']
   assert.deepEqual(valuesOf(sections.tables, 'title'), titles)
   assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
   const expected =
     /^By server CPU per item, idle included, list and stream do not differ by more than 3 %, and are/
   assert.match(sections.verdict.sentence, expected)
-  const pictures = comparisonPictures(comparison, facts)
+  const pictures = compare.pictures(data)
   assert.deepEqual(valuesOf(pictures, 'name'), ['changes', 'changes-2', 'order'])
   assert.deepEqual(pictures[0].option.yAxis.data, [
     'list\n10.5 µs → 7.36 µs',

@@ -6,11 +6,11 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { withUndo } from '../../base/undo.js'
 import { plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
+import { ciFiles } from '../../compare/ci.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
-import { comparisonData } from '../../compare/data.js'
-import { comparisonFiles } from '../../compare/files.js'
 import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
+import { compareDocument, compare as kit } from '../../compare/report.js'
 import {
   cellOf,
   commonOptions,
@@ -21,7 +21,6 @@ import {
   sideRequests,
 } from '../../compare/request.js'
 import { roundsOf } from '../../compare/rounds.js'
-import { comparisonText } from '../../compare/text.js'
 import { spanWords } from '../../experiments/duration.js'
 import { serverPoolOf, shownTarget } from '../../experiments/experiment-servers.js'
 import { optionWords, typedWords } from '../../experiments/options.js'
@@ -31,6 +30,7 @@ import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
 import { refuseWords, typedLine } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
+import { markdownReport } from '../../report/markdown.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
@@ -40,7 +40,7 @@ import { screenSay as say } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /**
- * @import { Ran } from '../../compare/sections.js'
+ * @import { Round } from '../../compare/report.js'
  * @import { Typed } from '../../options/command-line.js'
  * @import { Asked, Command } from '../commands.js'
  */
@@ -149,23 +149,25 @@ const findingsOf = ({ request: { sides }, plan, gate: { thresholds, effect }, st
 }
 
 /**
- * The runs of rounds that count.
+ * The runs of rounds that count, with what has a verdict.
  * @param {Store} store
  * @param {ReturnType<typeof requestOf>['sides']} sides
- * @param {readonly number[]} counted
- * @returns {Ran[]}
+ * @param {ReturnType<typeof findingsOf>} found
+ * @returns {Round[]}
  */
-const ranOf = ({ turns }, sides, counted) =>
-  counted.map((round) => ({
+const ranOf = ({ turns }, sides, { counted, comparison }) => {
+  const names = new Set(comparison.rows.flatMap(({ primary, figure }) => (primary ? figure.name : [])))
+  return counted.map((round) => ({
     round,
     runs: turns
       .filter((turn) => turn.round === round && turn.legs.length > 0)
       .map(({ cell, legs: [{ folder, figures }] }) => ({
         side: sides.find(({ id }) => id === cell)?.name ?? cell,
         folder,
-        figures,
+        figures: Object.fromEntries(Object.entries(figures).filter(([name]) => names.has(name))),
       })),
   }))
+}
 
 /** @param {Store} store */
 const serversOf = ({ turns }) => [...new Set(turns.flatMap(({ servers = [] }) => servers))]
@@ -176,39 +178,32 @@ const serverWords = (store) =>
     .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
     .join(', ')
 
-/** @param {ReturnType<typeof ranOf>} ran @param {ReturnType<typeof requestOf>['sides']} sides */
-const roundsData = (ran, sides) =>
-  ran.map(({ round, runs }) =>
-    sides.length > 2
-      ? { round, order: runs.map(({ side }) => side) }
-      : { round, first: runs[0].side === sides[0].name ? 'a' : 'b' },
-  )
-
-/**
- * compare.json
- * @param {ReturnType<typeof findingsOf>} findings
- * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, store: Store, command: string, spentMs: number, earlier: string[] }} facts
- */
-const documentOf = (
-  { comparison, counted, isValid, factor },
-  { request: { sides }, plan, store, command, spentMs, earlier },
-) => ({
-  ...comparisonData(comparison),
-  valid: isValid,
-  started: store.started,
-  duration_s: store.spentS + Math.round(spentMs) / 1000,
-  command,
-  versions: { millrace: millraceVersion(), node: process.versions.node, servers: serversOf(store) },
-  hardware: hardware(),
-  rate_factor: factor,
-  rounds: roundsData(ranOf(store, sides, counted), sides),
-  stopping: plan.looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: plan.looks } : null,
-  earlier,
-})
-
 /** How the rounds were run, in words. @param {number} rounds @param {Record<string, any>} values @param {readonly number[]} looks @param {number} sides */
 const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks, sides) =>
   `${several(rounds, 'round')} ${sides > 2 ? 'of all sides in random order' : 'in ABBA order'}, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
+
+/**
+ * compare.json
+ * @param {ReturnType<typeof findingsOf>} found
+ * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, store: Store, values: Record<string, any>, about: { command: string, where: string, earlier: string[], spentMs: number } }} facts
+ */
+const documentOf = (found, { request: { sides }, plan: { looks }, store, values, about }) => {
+  const { command, where, earlier, spentMs } = about
+  return compareDocument(found.comparison, {
+    valid: found.isValid,
+    started: store.started,
+    command,
+    hardware: hardware(),
+    method: methodWords(found.counted.length, values, looks, sides.length),
+    where: `${serverWords(store)} on ${where}; ${hardware()}`,
+    duration_s: store.spentS + Math.round(spentMs) / 1000,
+    versions: { millrace: millraceVersion(), node: process.versions.node, servers: serversOf(store) },
+    rate_factor: found.factor,
+    rounds: ranOf(store, sides, found),
+    stopping: looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: [...looks] } : null,
+    earlier,
+  })
+}
 
 /** @param {Asked} asked */
 const compare = async ({ settings: values, typed, env }) => {
@@ -256,8 +251,12 @@ const compare = async ({ settings: values, typed, env }) => {
     )
   const command = commandOf(values, request, plan, shown)
   const found = () => findingsOf({ request, plan, gate: gating, store })
+  const where = shown ? 'the target' : 'local servers'
   const document = () =>
-    documentOf(found(), { request, plan, store, command, spentMs: clock() - startMs, earlier })
+    documentOf(found(), {
+      ...{ request, plan, store, values },
+      about: { command, where, earlier, spentMs: clock() - startMs },
+    })
   const serverPool = serverPoolOf({ target, env, serverFile: (path) => path, log: say, clock })
   progress.begin(experiment, store)
   await withUndo(async (undo) => {
@@ -280,22 +279,20 @@ const compare = async ({ settings: values, typed, env }) => {
   })
   await store.tell(document())
   if (!signal.aborted) await store.finish()
-  const { comparison, counted, isValid } = found()
-  const rounds = ranOf(store, sides, counted)
+  const { comparison, isValid } = found()
+  const answer = document()
   await writeRunPages(
     store.folder,
-    rounds.flatMap(({ runs }) => runs.map(({ folder }) => folder)),
+    (answer.rounds ?? []).flatMap(({ runs }) => runs.map(({ folder }) => folder)),
   )
-  const facts = {
-    command,
-    method: methodWords(rounds.length, values, plan.looks, sides.length),
-    where: `${serverWords(store)} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
-    rounds,
-    isValid,
-  }
-  await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
-  const layout = { columns: process.stdout.columns ?? 110, all: values.verbose }
-  printData(values.json, document(), () => comparisonText(comparison, layout))
+  const sections = kit.sections(answer)
+  await writeFiles(store.folder, {
+    ...(await kit.files(answer)),
+    ...ciFiles(comparison, gating.gate),
+    'summary.md': markdownReport({ ...sections, tables: sections.tables.filter(({ more }) => !more) }),
+  })
+  const layout = { columns: process.stdout.columns, verbose: values.verbose }
+  printData(values.json, answer, () => kit.text(answer, layout))
   const missing = missingFor('svg')
   const picture = missing ? '' : `, picture: ${store.folder}/charts/changes.svg`
   if (missing) say(missing)

@@ -3,11 +3,11 @@
 import { ownOptions } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { comparisonOf } from '../../compare/comparison.js'
-import { comparisonData } from '../../compare/data.js'
 import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfFinished } from '../../compare/many.js'
+import { compareDocument, compare as kit } from '../../compare/report.js'
 import { sidesOf } from '../../compare/sides.js'
-import { comparisonText } from '../../compare/text.js'
+import { printData } from '../answer.js'
 import { gateOptions, readGate } from '../gate-options.js'
 
 /**
@@ -70,11 +70,9 @@ Runs of one side after runs of the other also measure what changed on the machin
       process.stderr.write(
         `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
       )
-    const layout = { columns: process.stdout.columns ?? 110, all: values.verbose }
-    const text = values.json
-      ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
-      : comparisons.map((comparison) => comparisonText(comparison, layout)).join('\n')
-    process.stdout.write(text)
+    const documents = comparisons.map((comparison) => compareDocument(comparison))
+    const layout = { columns: process.stdout.columns, verbose: values.verbose }
+    printData(values.json, documents, () => documents.map((one) => kit.text(one, layout)).join('\n'))
     return gateExitCode(
       comparisons.flatMap(({ rulings }) => rulings),
       gate,

@@ -1,0 +1,501 @@
+// The answer of `millrace compare` and `millrace diff`: its shape, its sentence, and its report.
+import { forest, runsInOrder } from '../../charts/comparison.js'
+import * as S from '../base/shape.js'
+import { dash, plainData, several } from '../base/units.js'
+import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/change-words.js'
+import { shownFigure } from '../report/cells.js'
+import { answer, figure, only, table, words } from '../report/kit.js'
+import { measureNamed } from '../result/metrics.js'
+import { bestWords, conclusionOf, rowOfSide, rulingWords } from './conclusion.js'
+
+/**
+ * @import { Shaped } from '../base/shape-types.js'
+ * @import { Text } from '../report/kit.js'
+ * @import { Comparison, Row } from './comparison.js'
+ * @import { Rank } from './many.js'
+ */
+
+const side = S.object({
+  centre: S.said('geometric mean', S.number),
+  samples: S.list(S.number),
+})
+const verdicts = S.oneOf('better', 'worse', 'same', 'unclear', null)
+
+const metric = S.object({
+  ...S.each(['label', 'name', 'title', 'unit'], S.text),
+  better: S.oneOf('less', 'more', 'neither'),
+  primary: S.said('only these have a verdict', S.flag),
+  ...S.each(['baseline', 'other'], side),
+  relative: S.said('true: changes are parts, 0.05 for 5 % more', S.flag),
+  change: S.number,
+  low: S.said('ends of the 95 % interval', S.figure),
+  high: S.figure,
+  equivalence: S.said(
+    'the 90 % interval that decides for no difference',
+    S.orNull(S.object(S.each(['low', 'high'], S.number))),
+  ),
+  detectable: S.said('the smallest change that as many runs detect in four of five comparisons', S.figure),
+  verdict: verdicts,
+})
+
+const rank = S.object({
+  name: S.text,
+  primary: S.flag,
+  order: S.said('the best value first', S.list(S.object({ name: S.text, centre: S.number }))),
+  best: S.said(
+    'sides than which no other is better beyond the smallest effect; the best one is among them in at least 95 % of comparisons. Empty: the metric has no verdict',
+    S.list(S.text),
+  ),
+  alike: S.said('those are several, and no two differ beyond the smallest effect', S.flag),
+})
+
+const round = S.object({
+  round: S.whole,
+  runs: S.said(
+    'as they ran',
+    S.list(S.object({ side: S.text, folder: S.text, figures: S.byName(S.number) })),
+  ),
+})
+
+/** What only a comparison's own rounds have. */
+const ran = {
+  valid: S.flag,
+  ...S.each(['started', 'command', 'hardware', 'method', 'where'], S.text),
+  duration_s: S.number,
+  versions: S.object({ ...S.each(['millrace', 'node'], S.text), servers: S.list(S.text) }),
+  rate_factor: S.said(
+    'below 1: the client was the limit, and all sides ran at this part of the rate',
+    S.number,
+  ),
+  rounds: S.said('those that count', S.list(round)),
+  stopping: S.orNull(S.object({ rule: S.text, looks: S.list(S.number) })),
+  earlier: S.said('comparisons of the same sides whose rounds do not count', S.list(S.text)),
+}
+
+const schema = S.document('compare.json: the answer of millrace compare, and of millrace diff', {
+  schema: S.just(3),
+  kind: S.just('comparison'),
+  design: S.said(
+    'paired: rounds that were run in turn; separate: finished runs',
+    S.oneOf('paired', 'separate'),
+  ),
+  baseline: S.text,
+  other: S.said('of more than two sides all others, with commas', S.text),
+  effect: S.said('the smallest change that matters: 0.03', S.number),
+  conclusions: S.list(S.object(S.each(['label', 'text'], S.text))),
+  settings: S.list(S.object({ name: S.text, ...S.each(['baseline', 'other'], S.list(S.text)) })),
+  runs: S.said('by label', S.byName(S.object(S.each(['a', 'b'], S.number)))),
+  invalid: S.said('runs that are compared although they are not valid', S.list(S.text)),
+  ranks: S.maybe(
+    S.said(
+      'of more than two sides: their order by each metric. The rows of metrics have the names of the sides as labels, each against the baseline; the intervals of a metric hold together for all sides',
+      S.list(rank),
+    ),
+  ),
+  metrics: S.list(metric),
+  thresholds: S.list(
+    S.object({
+      ...S.each(['threshold', 'label', 'name'], S.text),
+      relative: S.said('a limit of the change', S.flag),
+      ...S.each(['value', 'low', 'high'], S.figure),
+      outcome: S.oneOf('passed', 'failed', 'unclear'),
+    }),
+  ),
+  warnings: S.list(S.object(S.each(['code', 'message'], S.text))),
+  unmatched: S.list(S.text),
+  ...Object.fromEntries(Object.entries(ran).map(([name, shape]) => [name, S.maybe(shape)])),
+})
+
+/** @typedef {{ [N in keyof typeof ran]: Shaped<(typeof ran)[N]> }} Ran what is known of rounds that were run for the comparison */
+/** @typedef {Ran['rounds'][number]} Round */
+/** @typedef {Omit<Shaped<typeof schema>, keyof Ran> & Partial<Ran>} CompareAnswer */
+
+/** @param {Comparison} comparison @param {Partial<Ran>} [ran] @returns {CompareAnswer} */
+export const compareDocument = (comparison, ran = {}) => {
+  const { design, baseline, other, effect, runs, rows, rulings, ranks } = comparison
+  const { settings, warnings, unmatched } = comparison
+  const labels = [...new Set([...(ranks ? [''] : []), ...rows.map(({ label }) => label)])]
+  return plainData({
+    schema: 3,
+    kind: 'comparison',
+    design,
+    baseline: baseline.name,
+    other: other.name,
+    effect,
+    conclusions: labels.map((label) => ({ label, text: conclusionOf(comparison, label) })),
+    settings,
+    runs,
+    invalid: [...baseline.invalid, ...other.invalid],
+    ...(ranks && { ranks: ranks.map(({ figure, ...one }) => ({ name: figure.name, ...one })) }),
+    metrics: rows.map(({ label, figure, primary, a, b, difference }) => {
+      const { name, title, unit, better } = figure
+      const { centreA, centreB, verdict, ...found } = difference
+      return {
+        ...{ label, name, title, unit, better, primary },
+        baseline: { centre: centreA, samples: a },
+        other: { centre: centreB, samples: b },
+        ...found,
+        verdict: primary ? verdict : null,
+      }
+    }),
+    thresholds: rulings.map(({ figure, ...ruling }) => ({ ...ruling, name: figure.name })),
+    warnings,
+    unmatched,
+    ...ran,
+  })
+}
+
+/** The comparison of a document. @param {CompareAnswer} answer @returns {Comparison} */
+export const comparisonIn = ({ baseline, other, invalid, metrics, thresholds, ranks, ...one }) => ({
+  ...one,
+  baseline: { name: baseline, invalid },
+  other: { name: other, invalid: [] },
+  rows: metrics.map(({ label, name, primary, baseline: a, other: b, verdict, ...found }) => ({
+    ...{ label, primary, a: a.samples, b: b.samples },
+    figure: measureNamed(name),
+    difference: { ...found, centreA: a.centre, centreB: b.centre, verdict: verdict ?? 'unclear' },
+  })),
+  rulings: thresholds.map(({ name, ...ruling }) => ({ ...ruling, figure: measureNamed(name) })),
+  ...(ranks && { ranks: ranks.map(({ name, ...ranked }) => ({ ...ranked, figure: measureNamed(name) })) }),
+})
+
+const shownSettings = 6
+
+/** @param {CompareAnswer} answer */
+const settingsWords = ({ settings, ranks }) => {
+  const all = settings.map(
+    ({ name, baseline, other }) => `${name}: ${baseline.join(', ')} → ${other.join(ranks ? ' / ' : ', ')}`,
+  )
+  const more = all.length > shownSettings ? `, and ${all.length - shownSettings} more` : ''
+  return all.length > 0
+    ? `${all.slice(0, shownSettings).join('; ')}${more}`
+    : 'nothing: all settings are the same'
+}
+
+/** @param {CompareAnswer} answer */
+const sidesWords = ({ ranks, runs, baseline, other, design }) => {
+  const each = design === 'paired' ? 'round' : 'run'
+  if (ranks)
+    return `${Object.entries(runs)
+      .map(([name, { b }]) => `${name} (${several(b, each)})`)
+      .join(', ')}, each against ${baseline}`
+  return Object.entries(runs).map(
+    ([label, { a, b }]) =>
+      `${label ? `${label}: ` : ''}${other} (${several(b, each)}) against ${baseline} (${several(a, each)})`,
+  )
+}
+
+const intervals = { separate: "Welch's, of the logarithms", paired: 'of the changes within the rounds' }
+const detectableNote =
+  "'Would show' is the smallest change that this many runs detect in four of five comparisons."
+
+/** @param {Row} row */
+const detectableWords = (row) => differenceWords(row, row.difference.detectable).replace('+', '')
+
+const longestTitle = 14
+const titled = (/** @type {string} */ name, /** @type {string} */ otherwise) =>
+  name.length > longestTitle ? otherwise : name
+
+/** Metrics by the names that thresholds have, on a page by their titles. @param {Comparison} comparison @param {string} title @param {readonly Row[]} rows @param {boolean} isMore without verdicts */
+const metricsTable = ({ design, baseline, other, effect }, title, rows, isMore) =>
+  table(
+    title,
+    rows,
+    [
+      words('metric', ({ figure }) => figure.name, { only: 'text' }),
+      words('metric', ({ figure }) => figure.title, { only: 'page' }),
+      {
+        title: titled(baseline.name, 'baseline'),
+        left: false,
+        cell: ({ figure, difference }) => shownFigure(figure, difference.centreA),
+        sort: ({ difference }) => difference.centreA,
+      },
+      {
+        title: titled(other.name, 'other'),
+        left: false,
+        cell: ({ figure, difference }) => shownFigure(figure, difference.centreB),
+        sort: ({ difference }) => difference.centreB,
+      },
+      {
+        title: 'change',
+        left: false,
+        cell: (row) => differenceWords(row, row.difference.change),
+        sort: ({ difference }) => difference.change,
+      },
+      {
+        title: '95 % interval',
+        left: false,
+        cell: intervalWords,
+        sort: ({ difference }) => difference.low,
+        rank: 1,
+      },
+      ...(isMore
+        ? []
+        : [
+            {
+              title: 'would show',
+              left: false,
+              cell: detectableWords,
+              sort: (/** @type {Row} */ { difference }) => difference.detectable,
+              rank: 2,
+            },
+            words('verdict', (/** @type {Row} */ row) => verdictWords(row, effect)),
+          ]),
+    ],
+    {
+      stacks: true,
+      notes: isMore
+        ? ['Without verdicts: of twenty metrics, one differs by chance.']
+        : [`Geometric means; the intervals are ${intervals[design]}.`, detectableNote],
+      ...(isMore ? { more: true } : { folded: true }),
+    },
+  )
+
+/** The sides by a metric, the best first. @param {Comparison} comparison @param {Rank} rank */
+const rankTable = (comparison, rank) => {
+  const { figure: shown, order, primary } = rank
+  const best = bestWords(comparison, rank)
+  const sides = order.map((one) => ({ ...one, row: rowOfSide(comparison, rank, one.name) }))
+  /** @param {(row: Row) => string} shown @param {string} [otherwise] */
+  const ofRow =
+    (shown, otherwise = '') =>
+    (/** @type {(typeof sides)[number]} */ { row }) =>
+      row ? shown(row) : otherwise
+  return table(
+    shown.title,
+    sides,
+    [
+      words('side', ({ name }) => name),
+      figure(
+        'value',
+        ({ centre }) => centre,
+        (centre) => shownFigure(shown, centre),
+      ),
+      {
+        title: 'change',
+        left: false,
+        cell: ofRow((row) => differenceWords(row, row.difference.change)),
+        sort: ({ row }) => row?.difference.change ?? null,
+      },
+      {
+        title: '95 % interval',
+        left: false,
+        cell: ofRow(intervalWords),
+        sort: ({ row }) => row?.difference.low ?? null,
+        rank: 1,
+      },
+      {
+        title: 'would show',
+        left: false,
+        cell: ofRow(detectableWords),
+        sort: ({ row }) => row?.difference.detectable ?? null,
+        rank: 2,
+      },
+      words(
+        'verdict',
+        ofRow((row) => verdictWords(row, comparison.effect), 'baseline'),
+      ),
+    ],
+    {
+      notes: [`${shown.name}${best && `. Best: ${best}`}`],
+      ...(primary ? { folded: true } : { more: true }),
+    },
+  )
+}
+
+const page = (/** @type {string} */ folder) => `${folder}/report.html`
+
+/** The rounds of two sides, with their first three changes. @param {Comparison} comparison @param {readonly Round[]} rounds */
+const roundsTable = ({ rows, baseline, other }, rounds) => {
+  const shown = rows.filter(({ primary }) => primary).slice(0, 3)
+  const runOf = (/** @type {Round} */ { runs }, /** @type {string} */ name) =>
+    runs.find(({ side }) => side === name)
+  /** @param {string} name */
+  const linkTo = (name) =>
+    words(name, (/** @type {Round} */ round) => (runOf(round, name) ? 'run' : dash), {
+      link: (round) => {
+        const run = runOf(round, name)
+        return run && page(run.folder)
+      },
+    })
+  /** @param {Row} row */
+  const changeIn = (row) => {
+    const { name } = row.figure
+    const valuesOf = (/** @type {Round} */ round) =>
+      [baseline, other].map((side) => runOf(round, side.name)?.figures[name] ?? Number.NaN)
+    const change = (/** @type {Round} */ round) => {
+      const [a, b] = valuesOf(round)
+      return row.difference.relative ? b / a - 1 : b - a
+    }
+    return figure(row.figure.title, change, (value) => differenceWords(row, value), {
+      detail: (round) =>
+        valuesOf(round)
+          .map((value) => shownFigure(row.figure, value))
+          .join(' → '),
+    })
+  }
+  return table(
+    'Rounds',
+    rounds,
+    [
+      words('round', ({ round }) => String(round), { sort: ({ round }) => round }),
+      words('first', ({ runs }) => runs[0].side),
+      linkTo(baseline.name),
+      linkTo(other.name),
+      ...shown.map(changeIn),
+    ],
+    { only: 'page', more: true, notes: ['In the order in which they ran.'] },
+  )
+}
+
+/** For more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {readonly Round[]} rounds */
+const orderTable = ({ ranks = [] }, rounds) => {
+  const shown = ranks.find(({ primary }) => primary)?.figure
+  const most = Math.max(0, ...rounds.map(({ runs }) => runs.length))
+  return table(
+    'Rounds',
+    rounds,
+    [
+      words('round', ({ round }) => String(round), { sort: ({ round }) => round }),
+      ...Array.from({ length: most }, (_, at) =>
+        words(`run ${at + 1}`, (/** @type {Round} */ { runs }) => runs[at]?.side ?? '', {
+          link: ({ runs }) => runs[at] && page(runs[at].folder),
+          detail: ({ runs }) => shown && runs[at] && shownFigure(shown, runs[at].figures[shown.name]),
+        }),
+      ),
+    ],
+    {
+      ...{ only: 'page', more: true },
+      notes: [
+        'Each round has a run of each side; odd rounds in random order, even ones in the reverse of it.',
+        shown && `Values: ${shown.title}.`,
+      ],
+    },
+  )
+}
+
+/** Those without a verdict, under their number. @param {Comparison} comparison @param {readonly Row[]} rows @param {string} title */
+const tablesOfRows = (comparison, rows, title) => {
+  const hidden = rows.filter(({ primary }) => !primary)
+  return [
+    metricsTable(
+      comparison,
+      title,
+      rows.filter(({ primary }) => primary),
+      false,
+    ),
+    metricsTable(comparison, several(hidden.length, 'more metric'), hidden, true),
+  ]
+}
+
+const wordOf = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Cannot tell' }
+
+/** @param {CompareAnswer['conclusions'][number]} conclusion */
+const concluded = ({ label, text }) => `${label ? `${label}: ` : ''}${text}`
+
+/** @param {CompareAnswer} answer */
+const verdictOf = ({ valid = true, thresholds, ranks, metrics, conclusions }) => {
+  const failed = thresholds.some(({ outcome }) => outcome === 'failed')
+  const first = ranks ? undefined : metrics.find(({ primary }) => primary)
+  const good = valid && !failed && (thresholds.length > 0 || first?.verdict !== 'worse')
+  const word = first?.verdict && first.low !== null ? wordOf[first.verdict] : 'Answer'
+  return {
+    good,
+    neutral: good && thresholds.length === 0 && first?.verdict !== 'better',
+    word: !valid ? 'Not valid' : failed ? 'Threshold failed' : word,
+    sentence: conclusions.slice(0, 1).map(concluded).join(''),
+  }
+}
+
+/** @param {CompareAnswer} answer */
+const pictures = (answer) => {
+  const comparison = comparisonIn(answer)
+  const { rows, baseline, ranks, runs, other } = comparison
+  const primary = rows.filter((row) => row.primary)
+  const sides = [baseline.name, ...(ranks ? Object.keys(runs) : [other.name])]
+  const names = ranks ? [...new Set(primary.map(({ figure }) => figure.name))] : []
+  const forests = ranks
+    ? names.map((name, at) => ({
+        ...forest,
+        name: at === 0 ? forest.name : `${forest.name}-${at + 1}`,
+        note: at === 0 ? forest.note : '',
+        title: `${measureNamed(name).title}, against ${baseline.name}`,
+        option: forest.option({ ...comparison, rows: primary.filter(({ figure }) => figure.name === name) }),
+      }))
+    : [{ ...forest, option: forest.option(comparison) }]
+  const order =
+    primary.length > 0 &&
+    runsInOrder.option({ figure: primary[0].figure, sides, rounds: answer.rounds ?? [] })
+  return [...forests, { ...runsInOrder, option: order || null }].flatMap(({ option, ...named }) =>
+    option ? [{ ...named, option, wide: true }] : [],
+  )
+}
+
+/** @param {CompareAnswer} answer @returns {Text[]} */
+const remarksOf = ({ settings, ranks, unmatched, invalid }) => {
+  const mixed = ranks ? [] : settings.filter(({ baseline, other }) => baseline.length > 1 || other.length > 1)
+  return [
+    mixed.length > 0 &&
+      `not repeats of one thing: a side has runs of more than one ${mixed.map(({ name }) => name).join(', ')}`,
+    unmatched.length > 0 && `only on one side: ${unmatched.join(', ')}`,
+    invalid.length > 0 && `compared although they are not valid: ${invalid.join(', ')}`,
+  ]
+}
+
+export const compare = answer({
+  kind: 'comparison',
+  file: 'compare',
+  schema,
+  pictures,
+  remarksLast: true,
+  verdict: (/** @type {CompareAnswer} */ one) => ({
+    title: `${one.other} against ${one.baseline}`,
+    question: one.ranks
+      ? `Which of ${one.baseline}, ${one.other} costs least?`
+      : `Does ${one.other} cost more or less than ${one.baseline}?`,
+    ...verdictOf(one),
+  }),
+  // Of the sides of an experiment each row has its own.
+  prose: ({ conclusions, ranks }) => [ranks ? [] : conclusions.slice(1).map(concluded)],
+  rows: (one) => ({
+    sides: only('text', sidesWords(one)),
+    'differs in': settingsWords(one),
+    method: only(
+      'page',
+      one.method && `${one.method}; smallest effect that matters ${effectWords(one.effect)}`,
+    ),
+    intervals:
+      one.ranks &&
+      `${intervals[one.design]}, against ${one.baseline}; those of a metric hold together for all sides`,
+    servers: only('page', one.where),
+    again: only('page', one.command),
+    thresholds: comparisonIn(one).rulings.map(rulingWords),
+  }),
+  tables: (one) => {
+    const { rounds = [] } = one
+    const comparison = comparisonIn(one)
+    const { ranks, rows } = comparison
+    if (ranks)
+      return [
+        ...ranks.filter(({ primary }) => primary).map((each) => rankTable(comparison, each)),
+        orderTable(comparison, rounds),
+        ...ranks.filter(({ primary }) => !primary).map((each) => rankTable(comparison, each)),
+      ]
+    const labels = [...new Set(rows.map(({ label }) => label))]
+    const [first, hidden, ...more] = labels.flatMap((label) =>
+      tablesOfRows(
+        comparison,
+        rows.filter((row) => row.label === label),
+        label || 'Metrics with a verdict',
+      ),
+    )
+    return [first, roundsTable(comparison, rounds), hidden, ...more]
+  },
+  warnings: (one) => [
+    ...one.warnings.map(({ code, message }) => ({
+      text: message,
+      serious: code === 'invalid' && one.valid === false,
+    })),
+    ...remarksOf(one).filter((text) => typeof text === 'string'),
+  ],
+})
