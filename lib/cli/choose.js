@@ -1,7 +1,8 @@
 // Runs the blocks of a choice in this process: servers for each run, a reader beside it, and the measurements.
 import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../answers/choose/cost.js'
-import { choosing, leastRounds, roundsPlan } from '../answers/choose/procedure.js'
+import { choosing, leastRounds, roundsPlan, runsOfBlocks } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
+import { series, slowerWhileLimited } from '../base/series.js'
 import { rate as perSecond, several } from '../base/units.js'
 import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
@@ -10,7 +11,7 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  * @import { RunOptions, RunResult, WriteResult } from '../index.js'
  * @import { RunRecord } from '../answers/choose/answer.js'
  * @import { Idle, Metric } from '../answers/choose/cost.js'
- * @import { Outcome } from '../answers/choose/procedure.js'
+ * @import { Decision } from '../answers/choose/procedure.js'
  * @import { RoundsPlan } from '../result/rounds-plan.js'
  *
  * @typedef {object} Asked
@@ -36,8 +37,6 @@ const settleS = 0.5
 const idleS = 3
 // Servers differ in their idle use, and each varies by a tenth: measured in each round, this is part of the intervals.
 const againS = 2
-const slowerBy = 0.6
-const slowerAttempts = 3
 
 /** @param {Pick<Asked, 'items' | 'rate' | 'seconds'>} asked @param {number} servers */
 const secondsOfRun = (asked, servers) =>
@@ -136,6 +135,37 @@ export const playOf = async (asked, candidate, stop) => {
 }
 
 /**
+ * @typedef {ReadonlyMap<string, { idle: Idle, version: string }>} ServerFacts by server
+ * @typedef {{ candidates: readonly Candidate[], facts: ServerFacts, plan: RoundsPlan, say: (line: string) => void, stop: AbortSignal }} Bench
+ */
+
+const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
+
+/** What each server uses by itself. @param {Asked} asked @param {readonly Candidate[]} candidates @param {AbortSignal} stop @returns {Promise<ServerFacts>} */
+const factsOf = async (asked, candidates, stop) => {
+  /** @type {Map<string, { idle: Idle, version: string }>} */
+  const facts = new Map()
+  /** @type {MillraceError | null} */
+  let refused = null
+  for (const candidate of candidates) {
+    if (facts.has(serverOf(candidate))) continue
+    // A model that one server lacks may work on another, as may the next candidate on this one.
+    const found = await unlessRefused(() => measuredIdle(asked, candidate, stop), stop)
+    if (!('refused' in found)) facts.set(serverOf(candidate), found)
+    else refused = found.refused
+  }
+  if (facts.size === 0 && refused !== null) throw refused
+  return facts
+}
+
+/** As much of what was asked. @param {Asked} asked @param {number} factor @returns {Asked} */
+const slowed = (asked, factor) => ({
+  ...asked,
+  rate: Math.max(1, Math.round(asked.rate * factor)),
+  items: Math.max(1, Math.round(asked.items * factor)),
+})
+
+/**
  * @param {object} needs
  * @param {Asked} needs.asked
  * @param {readonly Candidate[]} needs.candidates
@@ -145,32 +175,29 @@ export const playOf = async (asked, candidate, stop) => {
  */
 export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }) => {
   const startedMs = clock()
-  /** @type {Map<string, { idle: Idle, version: string }>} */
-  const facts = new Map()
-  const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
-  /** @type {MillraceError | null} */
-  let refused = null
-  for (const candidate of candidates) {
-    if (facts.has(serverOf(candidate))) continue
-    // A model that one server lacks may work on another, as may the next candidate on this one.
-    const found = await unlessRefused(() => measuredIdle(wanted, candidate, stop), stop)
-    if (!('refused' in found)) facts.set(serverOf(candidate), found)
-    else refused = found.refused
-  }
-  if (facts.size === 0 && refused !== null) throw refused
-  const servers = facts.size
-  const plan = roundsPlan(candidates.length, runsOf(wanted, servers))
+  const facts = await factsOf(wanted, candidates, stop)
+  const plan = roundsPlan(candidates.length, runsOf(wanted, facts.size))
+  const bench = { candidates, facts, plan, say, stop }
   let asked = wanted
-  for (let attempt = 0; ; attempt++) {
-    const beside = { candidates, facts, serverOf, plan, servers, say, stop }
-    const found = await blocksOf({ asked, mayBeSlower: attempt < slowerAttempts, ...beside })
-    if (!('limited' in found))
-      return { ...found, rate: asked.rate, versions: versionsIn(facts), tookS: (clock() - startedMs) / 1000 }
-    const slower = Math.max(1, Math.round(asked.rate * slowerBy))
-    say(
-      `the client was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower)}`,
-    )
-    asked = { ...asked, rate: slower, items: Math.max(1, Math.round((asked.items * slower) / asked.rate)) }
+  const found = await slowerWhileLimited({
+    play: (_, mayBeSlower) => blocksOf(asked, bench, mayBeSlower),
+    isLimited: ({ decision }) => decision === null,
+    onSlower(factor) {
+      const slower = slowed(wanted, factor)
+      say(
+        `the client was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower.rate)}`,
+      )
+      asked = slower
+    },
+  })
+  const { decision, runs } = found
+  if (decision === null) throw new InterruptedError()
+  return {
+    decision,
+    runs,
+    rate: asked.rate,
+    versions: versionsIn(facts),
+    tookS: (clock() - startedMs) / 1000,
   }
 }
 
@@ -193,56 +220,58 @@ const unlessRefused = async (work, stop) => {
 const isUnsustained = (run, rate) => Number(run.rate.achieved) < 0.99 * rate
 
 /**
- * @param {object} needs
- * @param {Asked} needs.asked
- * @param {readonly Candidate[]} needs.candidates
- * @param {ReadonlyMap<string, { idle: Idle }>} needs.facts
- * @param {(candidate: Candidate) => string} needs.serverOf
- * @param {RoundsPlan} needs.plan
- * @param {number} needs.servers
- * @param {boolean} needs.mayBeSlower
- * @param {(line: string) => void} needs.say
- * @param {AbortSignal} needs.stop
+ * A run of a candidate; null: its server does not start.
+ * @param {Asked} asked
+ * @param {Bench} bench
+ * @param {number} at
  */
-const blocksOf = async ({ asked, candidates, facts, serverOf, plan, servers, mayBeSlower, say, stop }) => {
-  const machine = choosing({
-    count: candidates.length,
-    simplicity: candidates.map(({ simplicity }) => simplicity),
-    runs: runsOf(asked, servers),
-    effect: asked.effect,
-    seed: asked.seed,
-    plan,
-  })
+const playedOf = async (asked, { candidates, facts, stop }, at) => {
+  const candidate = candidates[at]
+  const again = facts.size > 1 ? await measuredIdle(asked, candidate, stop, againS) : null
+  const idle = (again ?? facts.get(serverOf(candidate)))?.idle
+  return idle ? { ...(await playOf(asked, candidate, stop)), idle } : null
+}
+
+/**
+ * All blocks at a rate.
+ * @param {Asked} asked
+ * @param {Bench} bench
+ * @param {boolean} mayBeSlower
+ * @returns {Promise<{ decision: Decision | null, runs: RunRecord[] }>} no decision: the client was the limit
+ */
+const blocksOf = async (asked, bench, mayBeSlower) => {
+  const { candidates, facts, plan, say, stop } = bench
   /** @type {RunRecord[]} */
   const runs = []
-  let step = machine.next()
-  while (!step.done) {
-    const { round, order } = step.value
-    /** @type {Outcome[]} */
-    const outcomes = []
-    for (const at of order) {
-      const candidate = candidates[at]
-      const found = await unlessRefused(async () => {
-        const again = servers > 1 ? await measuredIdle(asked, candidate, stop, againS) : null
-        const idle = (again ?? facts.get(serverOf(candidate)))?.idle
-        return { ...(await playOf(asked, candidate, stop)), idle }
-      }, stop)
-      if ('refused' in found || found.idle === undefined) {
-        const why = 'refused' in found ? found.refused.message : 'its server does not start'
-        say(`round ${round}: ${candidate.name} cannot run here: ${why}`)
-        outcomes.push({ cost: null, why, final: true })
-        continue
+  const decision = await series({
+    order: runsOfBlocks(
+      choosing({
+        count: candidates.length,
+        simplicity: candidates.map(({ simplicity }) => simplicity),
+        runs: runsOf(asked, facts.size),
+        effect: asked.effect,
+        seed: asked.seed,
+        plan,
+      }),
+    ),
+    play: async ({ at, round }) => {
+      const found = await unlessRefused(() => playedOf(asked, bench, at), stop)
+      if (found === null || 'refused' in found) {
+        const why = found === null ? 'its server does not start' : found.refused.message
+        return { outcome: { cost: null, why, final: true }, record: null, words: `cannot run here: ${why}` }
       }
-      const { run, reader, idle } = found
-      if (mayBeSlower && clientWasTheLimit(run)) return { limited: true }
-      const { record, outcome, words } = recordOfChoice({ asked, at, round, run, reader, idle })
-      runs.push(record)
-      outcomes.push(outcome)
-      say(`round ${round}: ${candidate.name}: ${words}`)
-    }
-    step = machine.next(outcomes)
-  }
-  return { decision: step.value, runs }
+      if (mayBeSlower && clientWasTheLimit(found.run)) return null
+      return recordOfChoice({ asked, at, round, ...found })
+    },
+    store: {
+      add({ at, round }, { record, words }) {
+        if (record) runs.push(record)
+        say(`round ${round}: ${candidates[at].name}: ${words}`)
+      },
+    },
+    stop,
+  })
+  return { decision, runs }
 }
 
 /** @param {{ asked: Asked, at: number, round: number, run: WriteResult, reader: RunResult | null, idle: Idle }} played */

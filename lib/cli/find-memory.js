@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { findMemory as kit } from '../answers/find/memory-report.js'
 import { memorySearch } from '../answers/find/memory-search.js'
 import { ExitCode } from '../base/errors.js'
+import { series } from '../base/series.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, plainData, several } from '../base/units.js'
 import { planOf } from '../loads/plan.js'
@@ -136,31 +137,40 @@ const searched = async (request, stop, say) => {
       return { curve: curveIn(runs[0]), least, most }
     },
   })
-  for (let step = search.next(); ; ) {
-    if (step.done) return { found: step.value, fault: null, runs, trials }
-    const { bytes: memory, phase } = step.value
-    const doing = phase === 'confirm' ? 'confirming' : 'measuring'
-    say(`${trials.length + 1} of ${count}: ${doing} with ${bytes(memory)}`)
-    const run = await played(request, { memory, n: runs.length, signal: stop })
-    if (stop.aborted) return { found: null, fault: null, runs, trials }
-    const trial = trialOf(run, slos, memory, phase)
-    runs.push(run)
-    trials.push(trial)
-    const fault = faultOf(run, Number(settings.rate))
-    if (fault) return { found: null, fault, runs, trials }
-    say(`hits ${trial.hit_pct.toFixed(2)} %${trial.passed ? '' : ': fails'}`)
-    step = search.next({
-      ...{ bytes: memory, hit_pct: trial.hit_pct },
-      checks: trial.checks.map((one, i) => ({ ...one, text: one.threshold, limit: checks[i].limit })),
-    })
-  }
+  /** @type {ReturnType<typeof faultOf>} */
+  let fault
+  const found = await series({
+    order: search,
+    play: async ({ bytes: memory, phase }) => {
+      say(
+        `${trials.length + 1} of ${count}: ${phase === 'confirm' ? 'confirming' : 'measuring'} with ${bytes(memory)}`,
+      )
+      const run = await played(request, { memory, n: runs.length, signal: stop })
+      if (stop.aborted) return null
+      const trial = trialOf(run, slos, memory, phase)
+      runs.push(run)
+      trials.push(trial)
+      fault = faultOf(run, Number(settings.rate))
+      return fault
+        ? null
+        : {
+            ...{ bytes: memory, hit_pct: trial.hit_pct, passed: trial.passed },
+            checks: trial.checks.map((one, i) => ({ ...one, text: one.threshold, limit: checks[i].limit })),
+          }
+    },
+    store: {
+      add: (_, { hit_pct: hits, passed }) => say(`hits ${hits.toFixed(2)} %${passed ? '' : ': fails'}`),
+    },
+    stop,
+  })
+  return { found, fault, runs, trials }
 }
 
 /** @param {Awaited<ReturnType<typeof searched>>} search @returns {MemoryFound['warnings']} */
 const warningsOf = ({ found, fault, runs }) => {
   const moving = runs.filter(({ cache }) => cache.is_moving).length
   const all = [
-    fault && { code: fault.code, message: fault.message },
+    fault !== undefined && { code: fault.code, message: fault.message },
     moving > runs.length / 3 && {
       code: 'cache-moving',
       message: `in ${moving} of ${several(runs.length, 'run')} the hits still moved: a longer --time warms the caches`,
@@ -170,7 +180,7 @@ const warningsOf = ({ found, fault, runs }) => {
       message: 'the run with the high end did not meet the limits: give more --time',
     },
   ]
-  return all.filter((one) => one !== null && one !== false)
+  return all.filter((one) => one !== false)
 }
 
 const [stopped, unsteady] = /** @type {const} */ (['stopped', 'unsteady'])

@@ -125,6 +125,23 @@ export const turnsOf = (cells, { repeat, seed }) =>
     return (round % 2 ? order.reverse() : order).map((cell) => ({ cell, round: round + 1 }))
   }).flat()
 
+/**
+ * The turns that are left, until there are enough.
+ * @param {readonly Cell[]} cells
+ * @param {{ repeat: number, seed: number, done: readonly TurnResult[], isEnough: (rounds: number) => boolean }} asked isEnough: asked after every complete round
+ * @returns {Generator<Turn, void, unknown>}
+ */
+export function* turnsUntil(cells, { repeat, seed, done, isEnough }) {
+  const known = new Set(done.map(({ cell, round }) => `${cell} ${round}`))
+  const left = turnsOf(cells, { repeat, seed }).filter(({ cell, round }) => !known.has(`${cell.id} ${round}`))
+  for (const [at, turn] of left.entries()) {
+    const isBegin = turn.round > 1 && left[at - 1]?.round !== turn.round
+    const isWhole = left.filter(({ round }) => round === turn.round).length === cells.length
+    if (isBegin && isWhole && isEnough(turn.round - 1)) return
+    yield turn
+  }
+}
+
 /** What the turns measured of a row. @param {TurnResult[]} turns @param {string} row */
 export const legsOf = (turns, row) =>
   turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))

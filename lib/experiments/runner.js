@@ -1,6 +1,7 @@
 // A matrix from its first turn to its last, or until it is interrupted.
 import { relative } from 'node:path'
 import { MillraceError } from '../base/errors.js'
+import { series, slowerWhileLimited } from '../base/series.js'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { clientLimit } from '../measures/client-limit.js'
 import { madeWithParents } from '../result/files.js'
@@ -8,7 +9,7 @@ import { runCell } from './cell-run.js'
 import { restMs } from './duration.js'
 import { NotHere } from './experiment-servers.js'
 import { figuresOf } from './figures.js'
-import { turnsOf } from './matrix.js'
+import { turnsUntil } from './matrix.js'
 import { missingDriver } from './options.js'
 import { NoResult } from './programs.js'
 import { experimentDocument } from './summary.js'
@@ -23,10 +24,27 @@ import { experimentDocument } from './summary.js'
  *
  * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
  * @typedef {ReturnType<typeof serverPoolOf>} ServerPool
+ *
+ * @typedef {object} Bench where the runs are
+ * @property {ServerPool} serverPool
+ * @property {NodeJS.ProcessEnv} env of the programs
+ * @property {Boxes | null} [boxes] of which this is the first
+ *
+ * @typedef {object} Rounds
+ * @property {Cell[]} cells
+ * @property {number} repeat rounds at most
+ * @property {number} seed
+ * @property {number} seconds
+ * @property {number} warmUpS
+ * @property {(cell: Cell) => readonly Cell[]} linked cells that run at the same rate as this one, itself among them
+ * @property {(rounds: number) => boolean} isEnough asked after every complete round
+ *
+ * @typedef {object} Watch
+ * @property {AbortSignal} signal
+ * @property {() => number} clock ms
+ * @property {() => Promise<void>} tell writes the document so far
+ * @property {(turn: Turn, result: TurnResult, tookMs: number) => void} onTurn
  */
-
-const slowerBy = 0.6
-const slowerAttempts = 3
 
 /** Whether a lower rate may help: in a closed loop and at the highest rate the client always is the limit. @param {Cell} cell */
 const mayBeSlower = ({ legs }) =>
@@ -46,39 +64,27 @@ export const clientWasTheLimit = ({ client, warnings, rate }) =>
  * @param {object} needs
  * @param {Matrix} needs.matrix
  * @param {Store} needs.store
- * @param {ServerPool} needs.serverPool
- * @param {NodeJS.ProcessEnv} needs.env of the programs
- * @param {AbortSignal} needs.signal
- * @param {string} needs.command
- * @param {string} needs.millrace
- * @param {() => number} needs.clock ms
- * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @param {Boxes | null} [needs.boxes] of which this is the first
+ * @param {Bench} needs.bench
+ * @param {Omit<Watch, 'tell'>} needs.watch
+ * @param {{ command: string, millrace: string }} needs.about
  * @returns {Promise<ExperimentDocument>}
  */
-export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
+export const runMatrix = async ({ matrix, store, bench, watch, about }) => {
   if (store.result) return store.result
+  const { clock, signal } = watch
   const startMs = clock()
   const document = () =>
     experimentDocument(matrix, store.turns, {
+      ...about,
       started: store.started,
       durationS: store.spentS + Math.round(clock() - startMs) / 1000,
-      command,
-      millrace,
     })
-  await runTurns({
-    ...needs,
-    ...matrix,
-    store,
-    clock,
-    linked: linkedByRatios(matrix),
-    isEnough: () => false,
-    tell: () => store.tell(document()),
-  })
+  const rounds = { ...matrix, linked: linkedByRatios(matrix), isEnough: () => false }
+  await runTurns(rounds, store, bench, { ...watch, tell: () => store.tell(document()) })
   // The runs of earlier sittings have CloudWatch's numbers in their results.
   const final = await withCloudWatchOfRuns(store.folder, document())
   await store.tell(final)
-  if (!needs.signal.aborted) await store.finish()
+  if (!signal.aborted) await store.finish()
   return final
 }
 
@@ -111,52 +117,29 @@ const resultOfLeg = ({ leg, document: run, reader, folder, span }, inFolder) => 
   span,
 })
 
-/**
- * The turns of a matrix that are left, until there are enough.
- * @param {object} needs
- * @param {Cell[]} needs.cells
- * @param {number} needs.repeat rounds at most
- * @param {number} needs.seed
- * @param {number} needs.seconds
- * @param {number} needs.warmUpS
- * @param {Store} needs.store
- * @param {ServerPool} needs.serverPool
- * @param {NodeJS.ProcessEnv} needs.env of the programs
- * @param {AbortSignal} needs.signal
- * @param {() => number} needs.clock ms
- * @param {(cell: Cell) => readonly Cell[]} needs.linked cells that run at the same rate as this one, itself among them
- * @param {(rounds: number) => boolean} needs.isEnough asked after every complete round
- * @param {() => Promise<void>} needs.tell writes the document so far
- * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @param {Boxes | null} [needs.boxes] of which this is the first
- */
-export const runTurns = async ({
-  cells,
-  repeat,
-  seed,
-  seconds,
-  warmUpS,
-  store,
-  serverPool,
-  env,
-  signal,
-  clock,
-  linked,
-  isEnough,
-  tell,
-  onTurn,
-  boxes = null,
-}) => {
+/** The parts of the rate at which cells run, which are those of cells that are linked too. @param {Rounds} rounds @param {readonly TurnResult[]} turns of earlier sittings */
+const pacesOf = ({ cells, linked }, turns) => {
   /** @type {Map<string, number>} */
   const factors = new Map()
-  for (const { cell, factor } of store.turns)
-    for (const { id } of cells.filter((each) => each.id === cell).flatMap(linked))
-      factors.set(id, Math.min(factor, factors.get(id) ?? 1))
-  const isDone = (/** @type {Turn} */ { cell, round }) =>
-    store.turns.some((turn) => turn.cell === cell.id && turn.round === round)
+  const of = (/** @type {Cell} */ { id }) => factors.get(id) ?? 1
+  const slower = (/** @type {Cell} */ cell, /** @type {number} */ factor) => {
+    for (const one of linked(cell)) factors.set(one.id, Math.min(factor, of(one)))
+  }
+  for (const { cell, factor } of turns) for (const one of cells) if (one.id === cell) slower(one, factor)
+  return { of, slower }
+}
 
+/**
+ * Plays a turn once.
+ * @param {Rounds} rounds
+ * @param {Store} store
+ * @param {Bench} bench
+ * @param {AbortSignal} signal
+ */
+const playerOf =
+  ({ seconds, warmUpS }, store, { serverPool, env, boxes = null }, signal) =>
   /** @param {Turn} turn @param {number} factor @returns {Promise<TurnResult>} */
-  const attempt = async ({ cell, round }, factor) => {
+  async ({ cell, round }, factor) => {
     const missing = cell.legs.flatMap(({ options, consumer }) => [options, consumer]).map(missingDriver)
     for (const words of missing) if (words) throw new NotHere(words)
     const folder = store.folderOf(cell.id, round)
@@ -166,13 +149,8 @@ export const runTurns = async ({
     try {
       await servers.empty()
       const { legs, timeline } = await runCell({
-        cell,
-        folder,
+        ...{ cell, folder, factor, servers, env, signal },
         timing: { seconds, warmUpS },
-        factor,
-        servers,
-        env,
-        signal,
         part: boxes && (await boxes.announce({ cell, round })),
       })
       return {
@@ -188,44 +166,55 @@ export const runTurns = async ({
     }
   }
 
+/**
+ * The turns of rounds that are left, until there are enough.
+ * @param {Rounds} rounds
+ * @param {Store} store
+ * @param {Bench} bench
+ * @param {Watch} watch
+ */
+export const runTurns = async (rounds, store, bench, { signal, clock, tell, onTurn }) => {
+  const { cells, isEnough } = rounds
+  const { serverPool, boxes } = bench
+  const paces = pacesOf(rounds, store.turns)
+  const attempt = playerOf(rounds, store, bench, signal)
   /** @param {Turn} turn @returns {Promise<TurnResult>} */
   const take = async (turn) => {
     const { cell, round } = turn
-    const nothing = { cell: cell.id, round, factor: factors.get(cell.id) ?? 1, legs: [], timeline: null }
+    const without = () => ({ cell: cell.id, round, factor: paces.of(cell), legs: [], timeline: null })
     try {
-      for (let left = slowerAttempts; ; left--) {
-        const factor = factors.get(cell.id) ?? 1
-        const result = await attempt(turn, factor)
-        const limited = result.legs.some(({ clientLimited }) => clientLimited)
-        if (!limited || left === 0 || signal.aborted || boxes || !mayBeSlower(cell)) return result
-        for (const { id } of linked(cell)) factors.set(id, Math.min(factor * slowerBy, factors.get(id) ?? 1))
-      }
+      return await slowerWhileLimited({
+        factor: paces.of(cell),
+        play: (factor) => attempt(turn, factor),
+        isLimited: ({ legs }) =>
+          legs.some(({ clientLimited }) => clientLimited) && !signal.aborted && !boxes && mayBeSlower(cell),
+        onSlower: (factor) => paces.slower(cell, factor),
+      })
     } catch (error) {
-      if (error instanceof NotHere) return { ...nothing, skipped: error.message }
+      if (error instanceof NotHere) return { ...without(), skipped: error.message }
       if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
       // Throws if no run can succeed: none is begun any more, and this one is not counted.
       if (!signal.aborted) await serverPool.check()
       // Data of a failed run on the servers would change the next one.
       if (!cell.place.own) await serverPool.drop(cell.place)
-      return { ...nothing, failed: error.message }
+      return { ...without(), failed: error.message }
     }
   }
-
-  const left = turnsOf(cells, { repeat, seed }).filter((turn) => !isDone(turn))
-  for (const [at, turn] of left.entries()) {
-    if (signal.aborted) break
-    const isWholeRound = left.filter(({ round }) => round === turn.round).length === cells.length
-    if (isWholeRound && turn.round > 1 && left[at - 1]?.round !== turn.round && isEnough(turn.round - 1))
-      break
-    const turnMs = clock()
-    const result = await take(turn)
-    // An interrupted turn is not kept.
-    if (signal.aborted && !result.skipped) {
-      await store.clear(turn.cell.id, turn.round)
-      break
-    }
-    await store.add(result)
-    await tell()
-    onTurn(turn, result, clock() - turnMs)
-  }
+  let startMs = clock()
+  await series({
+    order: turnsUntil(cells, { ...rounds, done: store.turns, isEnough }),
+    play: (turn) => {
+      startMs = clock()
+      return take(turn)
+    },
+    store: {
+      add: async (turn, result) => {
+        await store.add(result)
+        await tell()
+        onTurn(turn, result, clock() - startMs)
+      },
+      drop: ({ cell, round }) => store.clear(cell.id, round),
+    },
+    stop: signal,
+  })
 }

@@ -191,3 +191,20 @@ export function* choosing({
   race.leaveWorse()
   return { ...decided(race, simplicity, effect), rounds: round, runs: used }
 }
+
+/**
+ * The runs of blocks, one after the other.
+ * @param {ReturnType<typeof choosing>} blocks
+ * @returns {Generator<{ at: number, round: number }, Decision, { outcome: Outcome }>}
+ */
+export function* runsOfBlocks(blocks) {
+  let step = blocks.next()
+  while (!step.done) {
+    const { round, order } = step.value
+    /** @type {Outcome[]} */
+    const outcomes = []
+    for (const at of order) outcomes.push((yield { at, round }).outcome)
+    step = blocks.next(outcomes)
+  }
+  return step.value
+}

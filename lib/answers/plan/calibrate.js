@@ -3,6 +3,7 @@
 import { median } from 'simple-statistics'
 import { studentQuantile } from '../../base/distributions.js'
 import { TargetError } from '../../base/errors.js'
+import { series } from '../../base/series.js'
 import { mean } from '../../base/sums.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
@@ -359,59 +360,99 @@ export const predictionOf = (
 export const secondsOf = (models, cells, proofs, eachS = 6.5) =>
   Math.ceil(models * ((cells + proofs) * eachS + 15) + 4)
 
+/**
+ * @typedef {{ what: 'reference' | 'cell' | 'held-out', at: number, cell: Cell }} Turn
+ * @typedef {Pick<Awaited<ReturnType<typeof measureCell>>, 'amounts' | 'measured' | 'variant'>} Played
+ */
+
+/**
+ * The cells of a model in their order: the reference again and again, those that the model is fitted to, and when it has predicted
+ * the held-out ones, these.
+ * @param {object} needs
+ * @param {string} needs.strategy
+ * @param {Kind<Cell>} needs.kind
+ * @param {MixFacts | null} needs.mix
+ * @param {(model: Fitted) => Promise<void>} needs.save
+ * @returns {AsyncGenerator<Turn, void, Played>}
+ */
+async function* cellsInOrder({ strategy, kind, mix, save }) {
+  const reference = (/** @type {number} */ at) =>
+    /** @type {const} */ ({ what: 'reference', at, cell: kind.reference })
+  const { measured: first, variant } = yield reference(0)
+  const { designed, held } = kind.cells(first)
+  const cells = /** @type {MeasuredCell<Cell>[]} */ ([])
+  for (const [i, cell] of designed.entries()) {
+    const { amounts, measured } = yield { what: 'cell', at: i, cell }
+    cells.push({ ...cell, amounts, measured })
+    if ((i + 1) % referenceEvery === 0 || i === designed.length - 1) yield reference(i + 1)
+  }
+  const fitted = modelsOfCells(cells, kind)
+  const proof = await Promise.all(
+    held.map(async (cell) => {
+      const amounts = await kind.foretold(strategy, cell, variant, cells)
+      const predicted = predictionOf(fitted, amounts, cell, kind)
+      return { ...cell, amounts, predicted, measured: /** @type {Measured | null} */ (null) }
+    }),
+  )
+  const model = { strategy, variant, ...(mix && { mix }), cells, ...fitted, proof }
+  // The predictions are on disk before any of them is measured.
+  await save(model)
+  for (const [i, one] of proof.entries())
+    one.measured = (yield { what: 'held-out', at: i, cell: one }).measured
+  await save(model)
+}
+
 /** @param {readonly string[]} strategies @param {Needs} needs */
 export const calibration = async (strategies, needs) => {
-  const { seed, cells: count, proofs, say, save } = needs
+  const { seed, cells: count, proofs, say, save, stop } = needs
   const models = /** @type {Fitted[]} */ ([])
   const references = /** @type {Reference[]} */ ([])
   const idles = /** @type {Idle[]} */ ([])
   for (const [k, strategy] of strategies.entries()) {
-    idles.push(await measureIdle(needs, strategy))
-    const idle = idles[idles.length - 1]
+    const idle = await measureIdle(needs, strategy)
+    idles.push(idle)
     const mix = needs.mixOf?.(strategy) ?? null
     const seeded = { ...needs, seed: seed + k }
     const kind = /** @type {Kind<Cell>} */ (mix ? cellsOfMix(mix, seeded) : cellsOfItems(seeded))
-    const measure = (/** @type {Cell} */ cell, limitS = needs.limitS) =>
-      measureCell({ ...needs, limitS }, strategy, cell, idle, kind)
-    const reference = async (/** @type {number} */ at) => {
-      const { measured, variant } = await measure(kind.reference, 0)
-      references.push({ strategy, after: at, cpu_us: measured.cpu_us })
-      return { measured, variant }
-    }
-    const cells = /** @type {MeasuredCell<Cell>[]} */ ([])
-    const { measured: first, variant } = await reference(0)
-    const { designed, held } = kind.cells(first)
-    for (const [i, cell] of designed.entries()) {
-      const { amounts, measured } = await measure(cell)
-      cells.push({ ...cell, amounts, measured })
-      say(
-        `${strategy}: cell ${i + 1} of ${count}, ${kind.words(cell)}: ${measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
-      )
-      if ((i + 1) % referenceEvery === 0 || i === count - 1) await reference(i + 1)
-    }
-    const fitted = modelsOfCells(cells, kind)
-    const proof = await Promise.all(
-      held.map(async (cell) => {
-        const amounts = await kind.foretold(strategy, cell, variant, cells)
-        const predicted = predictionOf(fitted, amounts, cell, kind)
-        return { ...cell, amounts, predicted, measured: /** @type {Measured | null} */ (null) }
+    await series({
+      order: cellsInOrder({
+        strategy,
+        kind,
+        mix,
+        save: (model) => {
+          if (!models.includes(model)) models.push(model)
+          return save(models, idles, references)
+        },
       }),
-    )
-    const model = { strategy, variant, ...(mix && { mix }), cells, ...fitted, proof }
-    models.push(model)
-    // The predictions are on disk before any of them is measured.
-    await save(models, idles, references)
-    for (const [i, one] of proof.entries()) {
-      const { measured } = await measure(one)
-      one.measured = measured
-      say(
-        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${kind.words(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${measured.cpu_us.master.toFixed(2)} µs ${kind.each}`,
-      )
-    }
-    await save(models, idles, references)
+      play: ({ what, cell }) =>
+        measureCell(
+          { ...needs, limitS: what === 'reference' ? 0 : needs.limitS },
+          strategy,
+          cell,
+          idle,
+          kind,
+        ),
+      store: {
+        add({ what, at, cell }, { measured }) {
+          const us = measured.cpu_us.master.toFixed(2)
+          if (what === 'reference') references.push({ strategy, after: at, cpu_us: measured.cpu_us })
+          else if (what === 'cell')
+            say(`${strategy}: cell ${at + 1} of ${count}, ${kind.words(cell)}: ${us} µs ${kind.each}`)
+          else
+            say(
+              `${strategy}: held-out cell ${at + 1} of ${proofs}, ${kind.words(cell)}: predicted ${predictedUs(models, at)}, measured ${us} µs ${kind.each}`,
+            )
+        },
+      },
+      stop,
+    })
+    stop.throwIfAborted()
   }
   return { models, idle: idles, references }
 }
+
+/** What the last model predicted of a held-out cell. @param {readonly Fitted[]} models @param {number} at */
+const predictedUs = (models, at) => models.at(-1)?.proof[at].predicted.cpu_us.master.value.toFixed(2)
 
 /** @param {Cell} cell */
 const cellWords = ({ items, valueBytes, members, connections }) =>

@@ -262,20 +262,16 @@ const compare = async ({ settings: values, typed, env }) => {
   await withUndo(async (undo) => {
     undo(store.close)
     undo(() => serverPool.keepOnly([]))
-    await runTurns({
-      cells,
-      ...timing,
-      seed,
+    const rounds = {
+      ...{ cells, ...timing, seed, linked: () => cells },
+      isEnough: (/** @type {number} */ done) => plan.looks.includes(done) && isDecided(found().comparison),
+    }
+    await runTurns(
+      rounds,
       store,
-      serverPool,
-      env: programsEnv(env),
-      signal,
-      clock,
-      linked: () => cells,
-      isEnough: (rounds) => plan.looks.includes(rounds) && isDecided(found().comparison),
-      tell: () => store.tell(document()),
-      onTurn: progress.turn,
-    })
+      { serverPool, env: programsEnv(env) },
+      { signal, clock, tell: () => store.tell(document()), onTurn: progress.turn },
+    )
   })
   await store.tell(document())
   if (!signal.aborted) await store.finish()

@@ -213,7 +213,6 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
   const command = commandOf(series, experiment)
   await serverPool.keepOnly(cells.map(({ place }) => place))
   const document = await runMatrix({
-    boxes,
     matrix: {
       experiment,
       cells,
@@ -221,13 +220,9 @@ const runOne = async (series, { experiment, cells }, boxes, undo) => {
       published: published().experiments[experiment.published ?? ''] ?? null,
     },
     store,
-    serverPool,
-    env,
-    signal,
-    command,
-    clock,
-    millrace: millraceVersion(),
-    onTurn: progress.turn,
+    bench: { serverPool, env, boxes },
+    watch: { signal, clock, onTurn: progress.turn },
+    about: { command, millrace: millraceVersion() },
   }).catch((error) => {
     if (store.turns.length > 0) say(`results so far in ${store.folder}; --resume goes on`)
     throw error
