@@ -125,7 +125,7 @@ describe('scripts/experiment.js', { concurrency: true }, () => {
     // A machine that is too busy for all of them leaves none that is valid.
     assert.equal(code, isAnyValid ? 0 : 4, stderr)
     assert.equal(ratios[0].samples.length, 2)
-    assert.match(stdout, /list \/ sorted set, CPU of the masters: /)
+    assert.match(stdout, /^list \/ sorted set +CPU of the masters +\S+ \(/m)
     assert.ok(existsSync(join(folder(), 'report.html')))
 
     const result = readFileSync(join(folder(), 'experiment.json'), 'utf8')
@@ -133,7 +133,7 @@ describe('scripts/experiment.js', { concurrency: true }, () => {
     assert.equal(again.code, code, again.stderr)
     assert.match(again.stderr, /tiny: .* has finished its 6 runs/)
     assert.doesNotMatch(again.stderr, /round/)
-    assert.match(again.stdout, /list \/ sorted set, CPU of the masters: /)
+    assert.match(again.stdout, /^list \/ sorted set +CPU of the masters +\S+ \(/m)
     assert.equal(readdirSync(out).length, 1)
     assert.equal(readFileSync(join(folder(), 'experiment.json'), 'utf8'), result)
   })
