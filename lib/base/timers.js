@@ -9,7 +9,14 @@
  */
 
 /** @type {Timers} */
-export const systemTimers = Object.freeze({ setTimeout, clearTimeout, setImmediate, clearImmediate })
+export const systemTimers = Object.freeze({
+  // Node cuts the wait to whole milliseconds. A timer that is early is set again for the rest, which is a whole one: it
+  // would fire at the same moment, after waking twice.
+  setTimeout: (then, ms = 0, ...args) => setTimeout(then, Math.ceil(ms), ...args),
+  clearTimeout,
+  setImmediate,
+  clearImmediate,
+})
 
 /** Timers take 2^31 ms at most; longer waits are divided. */
 export const longestTimerMs = 2 ** 30
