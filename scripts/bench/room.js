@@ -45,12 +45,17 @@ export const start = (room, name, args) => {
     [...words, '--json', '--log', 'error', '--out', room.folder, ...args],
     {
       env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
   let text = ''
+  let log = ''
   child.stdout.on('data', (chunk) => {
     text += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    log += chunk
+    process.stderr.write(chunk)
   })
   /** @type {Promise<any>} */
   const ended = new Promise((resolve, reject) => {
@@ -60,5 +65,7 @@ export const start = (room, name, args) => {
       else reject(new Error(`${name} ${args.join(' ')} ended with ${code}`))
     })
   })
-  return { child, ended }
+  /** What a program of the benchmark has counted. */
+  const counted = () => log
+  return { child, ended, counted }
 }
