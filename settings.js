@@ -72,6 +72,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [updateRateHz] undefined = a closed loop
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
+ * @property {number | 'auto'} threads that send
  * @property {number} [reconnectHz] connections a second that are replaced
  * @property {readonly number[]} ratio writes, reads, deletes
  * @property {string} missTime of the source of a cache, as lib/traffic/times.js reads it
@@ -311,6 +312,9 @@ const groups = {
     { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
       otherwise: '1; 50 for lookups',
       help: 'connections to every node, like those of several application instances; an item always uses the same one' },
+    { name: 'threads', for: both, key: 'threads', type: 'threads', range: ['1', '64'], default: '1',
+      help: 'threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and ' +
+        'the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the rate needs them' },
     { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
       otherwise: 'as --window allows; 1 for lookups',
       help: 'most unanswered commands on one connection' },

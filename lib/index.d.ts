@@ -49,6 +49,8 @@ export interface RunOptions {
   window?: number | string
   /** connections to every node, like those of several application instances; an item always uses the same one */
   connections?: number | string
+  /** threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the rate needs them */
+  threads?: string
   /** most unanswered commands on one connection */
   pipeline?: number | string
   /** which item is next: sequential (in order, again and again), uniform (all equally likely), split (lookups: each connection its own part, in order), zipf:0.99 (item n as often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs --churn) */
@@ -333,6 +335,7 @@ export interface ClientResult {
   busy_pct?: number | null
   thread_cpu_pct?: number | null
   machine_busy_pct?: number | null
+  threads?: Record<string, { busy_pct?: number | null; cpu_pct?: number | null }>
   stopped_ms?: number | null
   idle_pct?: number | null
   cpu_us_per_item_net?: number | null
@@ -711,6 +714,7 @@ export interface Second {
     over_s?: number | null
     cpu_s?: number | null
     thread?: Record<string, unknown> | unknown[] | null
+    threads?: Record<string, unknown> | unknown[] | null
     machine?: Record<string, unknown> | unknown[] | null
     rss_mb?: number | null
     waiting_bytes?: number | null

@@ -21,7 +21,7 @@ import { readersWordsIn, settingsOfFetches } from './find-readers.js'
 
 // Options that the search decides, or that belong to a run at one rate.
 const decided =
-  'rate quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents cloudwatch region replication-group cache-clusters dashboard metrics flow'.split(
+  'rate quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents cloudwatch region replication-group cache-clusters dashboard metrics flow threads'.split(
     ' ',
   )
 /** @type {Record<string, Partial<Option>>} */

@@ -4,6 +4,7 @@ import { sums as total } from '../base/sums.js'
 import { opensWhileItRuns } from '../loads/names.js'
 import { ofWriters } from '../measures/index.js'
 import { nodeTotals } from '../measures/nodes.js'
+import { joinedWritten } from '../probes/acked-ranges.js'
 import { storedAtCost } from '../probes/costs.js'
 import { noCounts } from '../probes/ledger.js'
 import { absentOf } from './absent.js'
@@ -132,13 +133,7 @@ const eventsOf = (boxes) =>
 /** Which items were acknowledged, where each is written only once. @param {readonly Box[]} boxes */
 const writtenOf = (boxes) => {
   const parts = boxes.flatMap(({ end }) => (end?.written ? [end.written] : []))
-  if (parts.length === 0) return null
-  return {
-    ...parts[0],
-    agents: parts.flatMap(({ agents }) => agents),
-    not_acked: parts.flatMap(({ not_acked: lost }) => lost),
-    complete: parts.length === boxes.length && parts.every(({ complete }) => complete),
-  }
+  return joinedWritten(parts, parts.length === boxes.length)
 }
 
 /** @param {readonly Box[]} boxes */

@@ -14,6 +14,7 @@ import { workers } from './workers/index.js'
  * @import { operationsOf } from '../probes/operations.js'
  * @import { RunClock } from '../probes/run-clock.js'
  * @import { Seconds } from '../probes/seconds.js'
+ * @import { Keep } from '../probes/shared-counts.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Measure, Measuring } from '../measures/contract.js'
  * @import { Section } from '../measures/section.js'
@@ -22,6 +23,7 @@ import { workers } from './workers/index.js'
  * @import { AnyPlan, RunDocument } from '../result/document.js'
  * @import { Target } from '../servers/open.js'
  * @import { Names } from './names.js'
+ * @import { Sharing } from './parts.js'
  * @import { Plan } from './plan.js'
  * @import { FlowNeeds } from './ticks/open.js'
  *
@@ -50,6 +52,8 @@ import { workers } from './workers/index.js'
  *   prepared; null: nothing was
  * @property {() => void} [progress] answers came
  * @property {(atMs: number, late: boolean) => void} [beginAt] of a fleet
+ * @property {(fromMs: number) => void} [measureFrom] the warm-up ends then, after the start
+ * @property {() => Promise<void>} [gather] what other threads have counted until now
  * @property {() => number} [nextTick] the first that was not offered
  *
  * @typedef {Awaited<ReturnType<typeof ticks.open>>} OpenTicks
@@ -60,8 +64,9 @@ import { workers } from './workers/index.js'
  *   & { finish?: () => Promise<Awaited<ReturnType<OpenChunks['finish']>> | null> }} PartsOfOpened a kind leaves out what it does not have
  *
  * @typedef {object} WritingKind what opens a kind with writers
- * @property {(plan: Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
+ * @property {(plan: Plan, isMeasured: () => boolean, keep?: Keep) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
  * @property {(needs: FlowNeeds) => Promise<Opened>} open
+ * @property {Sharing} sharing how threads share its plan
  *
  * @typedef {object} Playing a load that is open
  * @property {() => number} elapsed 0 until its start

@@ -8,6 +8,7 @@
  * @property {string} sends what its sends are called in a report
  * @property {boolean} inBatches batches of items are due at deadlines
  * @property {boolean} isShared by writers with numbers of their own (-t, -a)
+ * @property {boolean} inThreads threads can share it
  * @property {boolean} isAsked each operation draws its item, and the distribution is reported
  * @property {boolean} keepsInFlight each connection has up to so many operations in flight, whatever they are about
  * @property {boolean} expires every item has a lifetime
@@ -25,6 +26,7 @@ const ticks = Object.freeze({
   sends: 'ticks',
   inBatches: true,
   isShared: true,
+  inThreads: true,
   isAsked: true,
   keepsInFlight: false,
   expires: true,
@@ -39,6 +41,7 @@ const clients = Object.freeze({
   sends: 'sends',
   inBatches: false,
   isShared: false,
+  inThreads: true,
   isAsked: true,
   keepsInFlight: true,
   expires: false,
@@ -47,7 +50,7 @@ const clients = Object.freeze({
 })
 
 /** Clients over all numbers, one pass after the other; or one that sends in chunks. */
-const whole = Object.freeze({ ...clients, isAsked: false, keepsInFlight: false })
+const whole = Object.freeze({ ...clients, inThreads: false, isAsked: false, keepsInFlight: false })
 
 /** Clients that put jobs into a queue, each job once. */
 const jobs = Object.freeze({
@@ -55,6 +58,7 @@ const jobs = Object.freeze({
   unit: 'job',
   stored: 'job',
   isShared: true,
+  inThreads: false,
   defaultItems: 1000,
   defaultOrder: 'sequential',
 })

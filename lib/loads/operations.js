@@ -2,6 +2,8 @@
 import { ofWriters, SECTIONS } from '../measures/index.js'
 import { operationsOf } from '../probes/operations.js'
 
+/** @import { Keep } from '../probes/shared-counts.js' */
+
 /**
  * A load with its own names, plan, way to open, words and reasons.
  * @template Own
@@ -10,8 +12,11 @@ import { operationsOf } from '../probes/operations.js'
 export const operationsLoad = (own) =>
   Object.freeze({
     document: /** @type {const} */ ('producer'),
-    ledger: (/** @type {unknown} */ _, /** @type {() => boolean} */ isMeasured) =>
-      operationsOf({ isMeasured }),
+    ledger: (
+      /** @type {unknown} */ _,
+      /** @type {() => boolean} */ isMeasured,
+      /** @type {Keep | undefined} */ keep,
+    ) => operationsOf({ isMeasured, keep }),
     measures: ofWriters,
     sections: SECTIONS.producer,
     ...own,

@@ -5,6 +5,7 @@ import { storedBy } from '../plan/stored-fields.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 import { LOADS } from './index.js'
+import { roomOf, threadsOf } from './parts.js'
 
 /**
  * @import { Settings } from '../../settings.js'
@@ -13,12 +14,14 @@ import { LOADS } from './index.js'
  * @import { Timing } from './ticks/plan.js'
  * @import { SendingPart } from './chunks/plan.js'
  * @import { FlowName } from './names.js'
+ * @import { Part } from './parts.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
  * @typedef {ReturnType<typeof clientsPlan>} OfClients
  * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
- * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null }>} Plan
+ * @typedef {{ threads?: number, part?: Part }} InThreads threads: above one; part: that a thread plays
+ * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null } & InThreads>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is
@@ -26,6 +29,7 @@ import { LOADS } from './index.js'
  * @property {boolean} cluster
  * @property {string | null} variant of the strategy, by what the servers can do
  * @property {number} [startedMs] epoch: what distinguishes this run from others
+ * @property {number} [serversHere] nodes on this machine
  */
 
 /** What the plans of all writers have, whatever their load. @param {Settings} settings @param {Facts} facts */
@@ -65,12 +69,19 @@ export const planOf = (settings, facts) => {
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  const plan = { ...ofAllWriters(settings, facts), ...LOADS[play.flow].plan(settings, facts) }
+  const load = LOADS[play.flow]
+  const plan = { ...ofAllWriters(settings, facts), ...load.plan(settings, facts) }
   const { mostMembers, model } = strategyOf(plan)
+  const whole = { ...plan, membersInCommand: mostMembers }
+  const threads =
+    plan.agents.length === 0
+      ? 1
+      : threadsOf(settings.threads, roomOf(whole, load.sharing), facts.serversHere ?? 0)
   return deepFreeze({
     ...plan,
     /** 0: commands are not cut. */ membersInCommand: mostMembers,
     ...(model && { model }),
+    ...(threads > 1 && { threads }),
   })
 }
 

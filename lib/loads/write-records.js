@@ -7,6 +7,7 @@ import { writingOf } from './index.js'
 /**
  * @import { Sums } from '../fleet/interval.js'
  * @import { Plan } from './plan.js'
+ * @import { Keep } from '../probes/shared-counts.js'
  * @import { Tick } from '../transport/tick-entry.js'
  */
 
@@ -37,8 +38,9 @@ const tickCounter = () => {
  * @param {Plan} plan
  * @param {() => boolean} [isMeasured] whether the warm-up is over
  * @param {{ answered: (dueMs: number, sentMs: number, nowMs: number, items: number) => void }} [tap] is given all latencies as well
+ * @param {Keep} [keep] the counts, where other threads see them
  */
-export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
+export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep = undefined) => {
   const own = latencyOf({ isFolded: true })
   const latency = tap
     ? {
@@ -54,7 +56,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
   const late = tickCounter()
   /** @type {number | null} */
   let firstBehindMs = null
-  const ledger = writingOf(plan).ledger(plan, isMeasured)
+  const ledger = writingOf(plan).ledger(plan, isMeasured, keep)
   return {
     ledger,
     latency,

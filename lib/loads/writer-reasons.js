@@ -224,9 +224,11 @@ const clientBusy = (run) => {
   const isLimit = limit !== null && !ownWorkIn(run.plan.strategy)
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   // Clients have no writers' numbers: a second run needs its own keys.
-  const more = namesOfKind(run.plan).isShared
+  const { isShared, inThreads } = namesOfKind(run.plan)
+  const boxes = isShared
     ? 'add boxes: writers on another machine (-t, -a auto)'
     : 'start a second one on another machine, under a --prefix of its own'
+  const more = inThreads ? `where cores are free, raise --threads; or ${boxes}` : boxes
   return {
     'client-unmeasured':
       busyPct === null && note('the sending thread was not measured, so it may have been the limit'),

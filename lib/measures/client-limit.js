@@ -2,7 +2,7 @@
 import { percent } from '../base/units.js'
 
 /** @import { Reasons } from './warnings.js' */
-/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null }} ClientUse */
+/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null, threads?: object }} ClientUse */
 
 const busyLimitPct = 90
 const ownShare = 0.8
@@ -13,9 +13,10 @@ const ownShare = 0.8
  * @param {ClientUse} client
  * @returns {'saturated' | 'contended' | null}
  */
-export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
+export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct, threads }) => {
   if ((busyPct ?? 0) <= busyLimitPct) return null
-  const usedPct = Math.max(threadPct ?? 0, cpuPct ?? 0) || 100
+  // The CPU of other sending threads is not that of the busiest.
+  const usedPct = Math.max(threadPct ?? 0, (!threads && cpuPct) || 0) || 100
   return usedPct < Number(busyPct) * ownShare ? 'contended' : 'saturated'
 }
 

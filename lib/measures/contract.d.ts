@@ -9,6 +9,7 @@ import type { Access } from '../servers/dial.js'
 import type { Target } from '../servers/open.js'
 import type { instrumentsOf } from './index.js'
 import type { Declared, Source } from './measure.js'
+import type { Warning } from './warnings.js'
 
 /** Who takes measures: a run of writers, of consumers or of workers, or a process that a run of workers starts. */
 export type Taker = 'writers' | 'readers' | 'workers' | 'processes'
@@ -18,6 +19,12 @@ type Plan = Record<string, any>
 interface OfProcess {
   plan: Plan
   clock: () => number
+}
+
+/** What threads beside this one take too. */
+interface Beside {
+  source: (source: Source, measure: Measure) => Source
+  warnings: () => Warning[]
 }
 
 interface OfRun extends OfProcess {
@@ -32,6 +39,9 @@ interface OfRun extends OfProcess {
   } | null
   /** Wraps what one box of a fleet does for all. */
   shared?: ((source: Source) => Source) | null
+  beside?: Beside | null
+  /** The number of a thread, from 0, that plays a part of the run. */
+  thread?: number
 }
 
 type Times = { endSecond: () => ReturnType<typeof ofSecond> }

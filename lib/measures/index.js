@@ -301,12 +301,14 @@ const emptyOf = ({ type, properties = {} }) =>
  * @param {readonly Measure[]} [measures]
  */
 export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => {
-  const { plan, elapsed, shared } = { elapsed: () => 0, shared: null, ...needs }
+  const { plan, elapsed, shared, beside } = { elapsed: () => 0, shared: null, beside: null, ...needs }
+  /** @param {Measure} measure @param {Source} source */
+  const taken = (measure, source) =>
+    measure.by === 'one' ? (shared?.(source) ?? source) : (beside?.source(source, measure) ?? source)
   const wanted = applying(measures, plan)
   const all = await Promise.all(
     wanted.map(async (measure) => {
-      const source = await measure.open(needs)
-      return { measure, source: measure.by === 'one' && shared ? shared(source) : source }
+      return { measure, source: taken(measure, await measure.open(needs)) }
     }),
   )
   const record = recordOf(wanted)
@@ -361,7 +363,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
     end() {
       facts = Object.assign({}, ...all.map(({ source }) => source.facts?.() ?? {}))
     },
-    warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
+    warnings: () => [
+      ...all.flatMap(({ source }) => source.warnings?.() ?? []),
+      ...(beside?.warnings() ?? []),
+    ],
     /** The sums of its seconds so far. */
     sofar: whole.sum,
     /** For the live line. @param {any} line @returns {Record<string, any>} */

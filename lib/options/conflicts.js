@@ -268,6 +268,11 @@ const readerRules = [
     s.control !== undefined &&
     `${named('rates')} does not go with ${named('control')}`,
 
+  (s, named) =>
+    s.threads !== 1 &&
+    s.control !== undefined &&
+    `${named('threads')} does not go with ${named('control')}: start more boxes of readers`,
+
   (s, named) => s.verify && !s.values && `${named('verify')} with --no-values: it checks values`,
 
   (s, named) =>

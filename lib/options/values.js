@@ -216,9 +216,11 @@ const logOf = (text, { choices = [] }) => {
   return Object.freeze({ ...(forms[0] && { log: forms[0] }), ...(levels[0] && { logLevel: levels[0] }) })
 }
 
+const integer = ranged((text) => scaled(text, countUnits), 'a whole number', 'N')
+
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
-  integer: ranged((text) => scaled(text, countUnits), 'a whole number', 'N'),
+  integer,
   number: ranged((text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined), 'a number', 'N'),
   bytes: size,
   /** @type {ValueType} */
@@ -415,6 +417,13 @@ export const VALUE_TYPES = Object.freeze({
     expects: () => 'writes:reads or writes:reads:deletes, such as 1:10 or 2:10:1',
     shape: () => 'writes:reads:deletes',
     place: 'N:N',
+  },
+  /** @type {ValueType} */
+  threads: {
+    read: (text, option) => (text === 'auto' ? 'auto' : integer.read(text, option)),
+    expects: (option) => `auto, or ${integer.expects(option)}`,
+    shape: (option) => `auto, ${integer.shape(option)}`,
+    place: 'N',
   },
   agents: {
     read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),

@@ -71,3 +71,14 @@ export const ackedRanges = () => {
     },
   }
 }
+
+/** What several wrote, each its own agents. @param {readonly Written[]} parts @param {boolean} isAll whether these are all parts */
+export const joinedWritten = (parts, isAll) =>
+  parts.length === 0
+    ? null
+    : {
+        ...parts[0],
+        agents: parts.flatMap(({ agents }) => agents),
+        not_acked: parts.flatMap(({ not_acked: lost }) => lost),
+        complete: isAll && parts.every(({ complete }) => complete),
+      }

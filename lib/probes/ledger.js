@@ -3,6 +3,7 @@ import { ackedRanges } from './acked-ranges.js'
 
 /**
  * @import { Range } from '../base/ranges.js'
+ * @import { Keep } from './shared-counts.js'
  *
  * @typedef {'failed' | 'uncertain' | 'dropped' | 'unsettled'} Loss
  *
@@ -31,14 +32,18 @@ const outcomes = /** @type {const} */ (['acked', 'failed', 'uncertain', 'dropped
 /** @returns {Counts} */
 export const noCounts = () => ({ offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })
 
-/** @param {{ agents: readonly { agent: number }[], once?: boolean }} plan */
-export const ledgerOf = ({ agents, once = false }) => {
+/**
+ * @param {{ agents: readonly { agent: number }[], once?: boolean }} plan
+ * @param {unknown} [_] each tick says whether it is measured
+ * @param {Keep} [keep]
+ */
+export const ledgerOf = ({ agents, once = false }, _, keep = (counts) => counts) => {
   // Items that are written only once can be checked afterwards.
   const ranges = once ? ackedRanges() : null
-  const whole = noCounts()
-  const measured = noCounts()
-  const byAgent = new Map(agents.map(({ agent }) => [agent, noCounts()]))
-  const commands = { sent: 0, repeated: 0, refused: 0 }
+  const whole = keep(noCounts())
+  const measured = keep(noCounts())
+  const byAgent = new Map(agents.map(({ agent }) => [agent, keep(noCounts())]))
+  const commands = keep({ sent: 0, repeated: 0, refused: 0 })
   /** @type {Record<string, number>} */
   const failedBy = {}
   /** @type {Record<string, number>} */

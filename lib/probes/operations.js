@@ -3,13 +3,17 @@
 
 import { noCounts } from './ledger.js'
 
-/** @import { Loss } from './ledger.js' */
+/**
+ * @import { Written } from './acked-ranges.js'
+ * @import { Loss } from './ledger.js'
+ * @import { Keep } from './shared-counts.js'
+ */
 
-/** @param {{ isMeasured: () => boolean }} needs whether what is begun now is after the warm-up */
-export const operationsOf = ({ isMeasured }) => {
-  const whole = noCounts()
-  const measured = noCounts()
-  const commands = { sent: 0, repeated: 0, refused: 0 }
+/** @param {{ isMeasured: () => boolean, keep?: Keep }} needs whether what is begun now is after the warm-up */
+export const operationsOf = ({ isMeasured, keep = (counts) => counts }) => {
+  const whole = keep(noCounts())
+  const measured = keep(noCounts())
+  const commands = keep({ sent: 0, repeated: 0, refused: 0 })
   /** @type {Record<string, number>} */
   const failedBy = {}
   /** @type {Record<string, number>} */
@@ -22,6 +26,7 @@ export const operationsOf = ({ isMeasured }) => {
     failedBy,
     errorsBy: /** @type {Record<string, number>} */ ({}),
     repeatedBy,
+    /** @returns {Written | null} */
     written: () => null,
 
     isMeasured,

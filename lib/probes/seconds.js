@@ -27,6 +27,7 @@
  * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} instruments
  * @property {() => Moment} moment when it is, and what was counted since the last
  * @property {() => void} [watch] before all else
+ * @property {() => Promise<void>} [gather] then: what other threads have counted
  * @property {(atMs: number) => Promise<any>} [ask] of servers, beside the instruments
  * @property {(moment: any, line: any, answers: any) => object | Promise<object>} line of intervals.ndjson
  * @property {(moment: any, line: any) => Partial<Snapshot>} shown in the live line

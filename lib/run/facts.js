@@ -13,6 +13,11 @@ import { strategyNamed } from '../workloads/index.js'
  * @import { Declaration } from '../workloads/declare.js'
  */
 
+const isLoopback = (/** @type {string} */ address) => /^(127\.|localhost:|\[?::1\]?:)/.test(address)
+
+/** Nodes on this machine. @param {Pick<Target, 'nodes'>} target */
+export const serversHere = ({ nodes }) => nodes().filter(({ address }) => isLoopback(address)).length
+
 // Redis 6.2 reads no more of them in one command.
 const oldMaxArguments = 1_048_576
 
@@ -92,6 +97,7 @@ export const targetFactsOf = async (settings, target, agents = []) => {
     cluster: target.kind === 'cluster',
     variant: await variantOf(strategyNamed(settings.strategy), target),
     startedMs: Date.now(),
+    serversHere: serversHere(target),
   }
   const plan = planOf(settings, { ...facts, agents: possibleAgents(settings) })
   await checkCommands(plan, target)

@@ -3,11 +3,12 @@
 
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
-import { period } from '../base/units.js'
+import { period, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { storeInMemory } from '../fleet/interval-store.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
 import { readingOf } from '../loads/index.js'
+import { threadsOf } from '../loads/parts.js'
 import { planOf } from '../loads/plan.js'
 import { workAnnouncement } from '../loads/workers/plan.js'
 import { announcementOf } from '../plan/announcement.js'
@@ -16,6 +17,7 @@ import { documentWith } from '../result/facts.js'
 import { announceEnded } from '../servers/announcements.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
+import { readingInThreads } from '../threads/reading.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 import {
@@ -27,7 +29,7 @@ import {
   readerWords,
   workersWords,
 } from './agents.js'
-import { targetFactsOf } from './facts.js'
+import { serversHere, targetFactsOf } from './facts.js'
 import { findPlan } from './find-announced.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
@@ -213,11 +215,14 @@ const written = async (settings, needs, undo) => {
   }
 }
 
-/** @param {FrameNeeds & { plan: { flow: string }, conductor?: Conductor } & Record<string, any>} needs and those of its load */
+/** @param {FrameNeeds & { plan: { flow: string, threads?: number }, conductor?: Conductor } & Record<string, any>} needs and those of its load */
 const playedReading = (needs) =>
   played(needs, async (undo) => {
     const frame = frameOf(needs, undo)
-    return { frame, ...(await readingOf(needs.plan).open({ ...needs, undo, frame })) }
+    const onLost = (/** @type {string} */ text) => frame.end('thread', `the run was ended: ${text}`, text)
+    /** @type {ReturnType<typeof readingOf>['open']} */
+    const open = needs.plan.threads ? readingInThreads : readingOf(needs.plan).open
+    return { frame, ...(await open({ ...needs, undo, frame, onLost })) }
   })
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
@@ -245,7 +250,10 @@ const read = async (settings, needs, undo) => {
   const claim = { settings, strategy, target, run, say, ...leaseWarnings(warn), signal: stop }
   const readers = joined?.readers ?? (await claimReaders(claim))
   if (!joined) undo(() => untilStopped(stopNow, readers.release(), undefined))
-  const plan = { ...found.plan, agents: readers.agents }
+  const consumers = readers.agents.length * found.plan.consumers
+  const room = { most: consumers, limit: () => several(consumers, 'consumer'), needed: consumers }
+  const threads = threadsOf(own.threads, room, serversHere(target))
+  const plan = { ...found.plan, agents: readers.agents, ...(threads > 1 && { threads }) }
   say(readerWords(plan, Boolean(joined)))
   joined?.fleet.describe({ reading: { ...plan, agents: [] } })
   await joined?.fleet.tell()

@@ -87,9 +87,19 @@ export const lengthMs = (plan) =>
 
 /** Takes, writes and shows each second. @param {Seconds} needs */
 export const everySecond = (needs) => {
-  const { instruments, moment, watch = () => {}, ask, phase = () => 'measuring', totalMs, elapsed } = needs
+  const {
+    instruments,
+    moment,
+    watch = () => {},
+    gather,
+    ask,
+    phase = () => 'measuring',
+    totalMs,
+    elapsed,
+  } = needs
   const second = async () => {
     watch()
+    if (gather) await gather()
     const now = { ...moment(), phase: phase() }
     const { atMs, epochMs, overS } = now
     const [line, answers] = await Promise.all([instruments.second(now.phase !== 'warm-up'), ask?.(atMs)])

@@ -2,9 +2,11 @@
 // counting costs the run nothing. Exact for the first items offered, up to a limit; in a closed loop only the times of its
 // operations differ.
 import { chunkRange } from '../base/ranges.js'
+import { writingOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
+import { drawsOfPart, partsOf, seedOfPart } from '../loads/parts.js'
 import { arrivalsWords, duesOf } from '../traffic/arrivals.js'
-import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
+import { batchDraws, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'
 import { picksOf } from '../traffic/operations.js'
 import { shownSizes, sizeOf } from '../traffic/sizes.js'
@@ -15,6 +17,9 @@ import { strategyNamed } from '../workloads/index.js'
 
 const mostDraws = 200_000
 
+/** The plans of its threads. @param {Plan} plan */
+const partsIn = (plan) => partsOf(plan, writingOf(plan).sharing)
+
 /**
  * The numbers of the items that were offered first, tick by tick of each writer, or operation by operation.
  * @param {Plan} plan
@@ -24,13 +29,18 @@ const mostDraws = 200_000
 const itemsDrawn = (plan, draws, endMs) => {
   const items = new Float64Array(draws)
   if (!namesOfKind(plan).inBatches) {
-    const { connections } = plan
-    const draw = drawsOf({ ...plan, count: plan.items, clients: connections })
+    const parts = partsIn(plan).map((part) => ({
+      draw: drawsOfPart(part, { count: plan.items, quantity: plan.quantity }),
+      connections: part.connections,
+    }))
     const due =
       plan.nominalHz === null
         ? (/** @type {number} */ i) => (i * endMs) / draws
         : duesOf({ ...plan, spacingMs: 1000 / plan.nominalHz })
-    for (let i = 0; i < draws; i++) items[i] = draw(due(i), i % connections)
+    for (let i = 0; i < draws; i++) {
+      const { draw, connections } = parts[i % parts.length]
+      items[i] = draw(due(i), Math.floor(i / parts.length) % connections)
+    }
     return items
   }
   const drawn = plan.agents.map((range) => (isDrawn(plan) ? batchDraws(plan, range) : null))
@@ -68,15 +78,14 @@ const popularity = (items, quantity) => {
 }
 
 /** @param {Plan} plan @param {number} draws */
-const operationsIn = ({ clients, seed }, draws) => {
+const operationsIn = (plan, draws) => {
+  const { clients } = plan
   const ratio = clients?.ratio ?? []
   const names = ['writes', 'reads', 'deletes'].filter((_, i) => (ratio[i] ?? 0) > 0)
   const counts = names.map(() => 0)
-  const pick = picksOf(
-    ratio.filter((weight) => weight > 0),
-    seed,
-  )
-  for (let i = 0; i < draws; i++) counts[pick()]++
+  const weights = ratio.filter((weight) => weight > 0)
+  const picks = partsIn(plan).map((part) => picksOf(weights, seedOfPart(part)))
+  for (let i = 0; i < draws; i++) counts[picks[i % picks.length]()]++
   return { stated: ratio.join(':'), ...Object.fromEntries(names.map((name, i) => [name, counts[i]])) }
 }
 

@@ -12,6 +12,8 @@ import { isScheduled } from '../plan/pacer.js'
 import { serversAheadMs } from '../probes/clocks.js'
 import { presenceWatch } from '../probes/presence.js'
 import { removeExpiredIds } from '../servers/expired-ids.js'
+import { recordsInThreads } from '../threads/records.js'
+import { writingInThreads } from '../threads/writing.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
@@ -28,6 +30,7 @@ import { secondsOf } from './write-seconds.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Opened } from '../loads/index.js'
  * @import { Plan } from '../loads/plan.js'
+ * @import { FlowNeeds } from '../loads/ticks/open.js'
  * @import { Idle, Unknown } from '../probes/idle-cost.js'
  * @import { StoredData } from '../probes/memory-cost.js'
  * @import { RunClock } from '../probes/run-clock.js'
@@ -110,7 +113,9 @@ export class WriteRun {
     this.journal = this.frame.journal
     this.sampler = this.frame.sampler
     const { elapsed } = this.frame
-    this.records = recordsOf(plan, () => elapsed() >= this.window.fromMs(), conductor?.tap)
+    const isMeasured = () => elapsed() >= this.window.fromMs()
+    this.threads = plan.threads ? recordsInThreads(plan, isMeasured) : null
+    this.records = this.threads ?? recordsOf(plan, isMeasured, conductor?.tap)
     undo(this.records.close)
     this.window = measuringWindow({
       plan,
@@ -179,6 +184,7 @@ export class WriteRun {
       note: this.journal.note,
       shared: fleet && ((source) => ledSource(source, fleet)),
       tap: this.needs.conductor?.tap,
+      beside: this.threads?.beside,
     })
     // PINGs of the other client run beside the idle servers as well.
     await this.#instruments.start()
@@ -201,7 +207,7 @@ export class WriteRun {
 
   async #openLoad() {
     const { plan, strategy, target, records, frame, time, fleet, needs } = this
-    const load = await writingOf(plan).open({
+    const load = await this.#opening({
       plan,
       strategy,
       target,
@@ -230,6 +236,15 @@ export class WriteRun {
         return whole
       },
     })
+  }
+
+  /** @param {FlowNeeds} needs */
+  #opening(needs) {
+    const { threads, frame, target } = this
+    if (!threads) return writingOf(this.plan).open(needs)
+    target.countBytes(threads.bytesOf)
+    const onLost = (/** @type {string} */ text) => frame.end('thread', `the run was ended: ${text}`, text)
+    return writingInThreads({ ...needs, records: threads, onLost })
   }
 
   /** Until the first tick is due: from here on there is a result. */

@@ -38,6 +38,7 @@ export const secondsOf = (run) => {
   return {
     time,
     watch: load.driver.watch,
+    gather: load.writing.gather,
     phase: window.phase,
     totalMs: lengthMs(plan),
     moment: changesOf(() => ledger.whole, 'acked', frame.elapsed),
@@ -61,6 +62,7 @@ export const secondsOf = (run) => {
       isInFlightTold ||= words !== ''
       const notice = window.endWarmUp(line)
       if (notice !== null) {
+        load.writing.measureFrom?.(window.fromMs())
         journal.note('warm-up', notice)
         needs.say(notice)
       }

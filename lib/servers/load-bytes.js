@@ -6,6 +6,8 @@
 export const byteCounter = ({ isPlain }) => {
   /** @type {Map<string, { closed: number, open: Set<Socket> }>} */
   const nodes = new Map()
+  /** @type {(address: string) => number} */
+  let elsewhere = () => 0
   const bytesOf = (/** @type {Socket} */ { bytesRead, bytesWritten }) => bytesRead + bytesWritten
   return {
     /** @param {string} address @param {Promise<Socket>} dialled */
@@ -20,11 +22,15 @@ export const byteCounter = ({ isPlain }) => {
       })
       return socket
     },
+    /** Counts those of other threads too. @param {(address: string) => number} of */
+    also(of) {
+      elsewhere = of
+    },
     /** @param {string} address */
     of(address) {
       if (!isPlain) return null
       const { closed, open } = nodes.get(address) ?? { closed: 0, open: [] }
-      let bytes = closed
+      let bytes = closed + elsewhere(address)
       for (const socket of open) bytes += bytesOf(socket)
       return bytes
     },

@@ -32,6 +32,17 @@ import { refusedBy } from './unsupported-commands.js'
  *
  * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
  * @typedef {'address' | 'embedded' | 'attached'} Origin
+ *
+ * @typedef {object} Place where a target is, and how it is opened
+ * @property {Endpoint} endpoint
+ * @property {Access} access
+ * @property {boolean} cluster
+ * @property {Settings['allow']} allow
+ * @property {string} [sentinel]
+ * @property {string} [sentinelPassword]
+ *
+ * @typedef {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} Opening say: one line where the target is;
+ *   anyServer: one will do that refuses INFO and the like
  */
 
 /**
@@ -277,26 +288,38 @@ const questionsTo = (control) => ({
 
 /**
  * @param {Settings} settings
- * @param {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} options say: one line where the target
- *   is; anyServer: one will do that refuses INFO and the like
+ * @param {Opening} options
  */
-export const openTarget = async (settings, { say, mayStart = true, anyServer = false }) => {
+export const openTarget = async (settings, options) => {
+  const { say, mayStart = true } = options
+  const { allow = [], sentinel, sentinelPassword } = settings
   const place = await locate(settings, say, mayStart)
-  const { access, origin, cluster } = place
-  const { allow = [] } = settings
+  return openAt({ ...place, allow, sentinel, sentinelPassword }, options)
+}
+
+/** @param {Omit<Place, 'allow'>} place */
+const sentinelsAt = ({ sentinel: name, sentinelPassword: password, endpoint, access }) =>
+  name === undefined ? null : sentinelsOf({ name, endpoint, password, tls: access.tls })
+
+/**
+ * Opens what is at a place. Plain data of a place (`target.place()`) is enough for another thread.
+ * @param {Place & { origin?: Origin, close?: () => Promise<unknown> }} at
+ * @param {Opening} options
+ */
+export const openAt = async (
+  { close: leave = async () => {}, origin = 'address', allow, ...place },
+  { say, mayStart = true, anyServer = false },
+) => {
+  const { access, cluster } = place
   const confirmed = confirmedServersOf({ clock: () => performance.now(), typed: place.endpoint.host })
   const sent = sentCounter()
   const load = byteCounter({ isPlain: !access.tls })
   const control = controlConnections(access, confirmed.mayConnect, sent)
-  const { sentinel: name, sentinelPassword } = settings
-  const sentinels =
-    name === undefined
-      ? null
-      : sentinelsOf({ name, endpoint: place.endpoint, password: sentinelPassword, tls: access.tls })
+  const sentinels = sentinelsAt(place)
   const close = async () => {
     control.close()
     sentinels?.close()
-    await place.close()
+    await leave()
   }
   try {
     const mayBeReplica = allow.includes('replica')
@@ -355,6 +378,9 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       sentinels,
       sent,
       loadBytes: load.of,
+      /** Counts bytes of the load that are exchanged elsewhere. */
+      countBytes: load.also,
+      place: () => ({ ...place, allow, access: { ...access } }),
       ...questionsTo(control),
       dial: (
         /** @type {string} */ at,

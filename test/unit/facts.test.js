@@ -6,7 +6,15 @@ import { settingsOf } from '../helpers/sample-plan.js'
 
 const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
   const topology = { masters: ['127.0.0.1:6379'], owners: null }
-  const target = { kind: 'single', address: '127.0.0.1:6379', versions: ['6.2.14'], majorVersion, topology }
+  const nodes = () => []
+  const target = {
+    kind: 'single',
+    address: '127.0.0.1:6379',
+    versions: ['6.2.14'],
+    majorVersion,
+    topology,
+    nodes,
+  }
   return targetFactsOf(settingsOf(line), /** @type {any} */ (target))
 }
 

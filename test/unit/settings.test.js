@@ -67,7 +67,7 @@ test('defaults', () => {
   assert.deepEqual(settings, {
     ...all(unset, undefined),
     ...all(off, false),
-    ...{ quantity: 10_000, periodMs: 1000, chunks: 1, totalAgents: 1, agent: 'auto' },
+    ...{ quantity: 10_000, periodMs: 1000, chunks: 1, totalAgents: 1, agent: 'auto', threads: 1 },
     ...{ strategy: 'sorted-set', script: 'store-items', sortedSets: 1, placement: 'plain' },
     ...{ extraSortedSets: 0, ttlS: 3, ttlLeastS: null, valueBytes: 128, valueSizes: null },
     ...{ payload: 'random', fill: 'none', partitions: 1, ids: 'hex', falsePositives: 0.01 },
@@ -150,6 +150,7 @@ pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | 
 sortBy: --strategy query-scan --with page-size=5,sort=rating -> rating | coalesce: --strategy cache-aside --with coalesce,miss-time=1ms -> true | --strategy cache-aside --with coalesce=false -> false
 delayMs: --strategy queue-zset --with delay=5s -> 5000 | --strategy counter-script --with delay=500us -> 0.5
 connections: --strategy lookup-get --connections 2 -> 2 | --connections 50 --pipeline 10 -> 50
+threads: --threads 4 -> 4 | --threads auto -> auto
 driver: --driver ioredis -> ioredis | --driver valkey-glide -> valkey-glide
 prefix: --prefix a: -> a: | --prefix= -> ""
 report: --no-report -> false | --report -> true
@@ -216,7 +217,7 @@ durationMs: --fetch-rate 10@1s,30@3s -> 4000 | --fetch-rate 10..100/5m -> 300000
 processes: --workers 8 --with processes=2 -> 2 | --workers 8 -> undefined
 work: --work 500us -> {"kind":"cpu","us":500} | --work cpu:2ms -> {"kind":"cpu","us":2000}
 work: --work sleep:1ms -> {"kind":"sleep","us":1000} |  -> {"kind":"cpu","us":0}
-limit: --limit 1k -> 1000 | reads: --reads any -> any | consumers: --consumers 32 -> 32 | verify: --verify -> true
+limit: --limit 1k -> 1000 | reads: --reads any -> any | consumers: --consumers 32 -> 32 | threads: --consumers 2 --threads auto -> auto | verify: --verify -> true
 count: --count -> true | workers: --strategy queue-stream --workers 64 -> 64 | take: --take 50 -> 50
 outputs: --with outputs=4 -> 4 | outputWork: --with outputs=4,output-work=sleep:1ms -> {"kind":"sleep","us":1000}
 reconnectHz: --reconnects 20 -> 20 | confirm: --strategy queue-list --with confirm -> true | reclaimMs: --with reclaim=250ms -> 250
@@ -245,6 +246,7 @@ const badOfConsumer = rowsOf(`
 --ramp 1..5/10s -> unknown option --ramp: type --fetch-rate
 --fetch mget -> unknown option --fetch: type --read-with
 --fetch-rate 1..5/10s --control redis://h --host i --run r -> --fetch-rate does not go with --control
+--threads 2 --control redis://h --host i --run r -> --threads does not go with --control: start more boxes
 --verify --no-values -> --verify with --no-values
 --mode script --no-values -> --mode script with --no-values
 --sl --ns 3 -> --ns: --sl keeps no sorted set
@@ -268,6 +270,7 @@ const valuesOfTypes = byName(`
 9s -> lifetime duration warmUp
 true -> flag
 1 -> agents
+4 -> threads
 0.1 -> share
 5ms -> shortTime times
 `)
@@ -401,6 +404,7 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --ttl 600s-60s | --ttl 0s-5s | --ttl 1s-2s-3s | --ttl 1s- -> or a range such as 60s-600s, not '$0'
 --value-size 0 -> --value-size must be a size from 1B to 512MB, 200B-4kB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'
 --rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more), not 'abc'
+--threads 0 -> --threads must be auto, or a whole number from 1 to 64, not '0'
 --connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
 --rate 300k -p 500 -> --rate and --period exclude each other

@@ -3,6 +3,7 @@ import { count, period } from '../../base/units.js'
 import { filledWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
+import { undivided } from '../parts.js'
 import { rhythmWords } from '../rhythm.js'
 import { writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
@@ -45,6 +46,7 @@ const words = { ...ofClients, load, plan: planWords }
 export const chunks = operationsLoad({
   names: names.chunks,
   plan,
+  sharing: undivided('one client sends its chunks one after the other'),
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).chunksWriting(needs),
   words,
   reasons: writerReasons(behind),

@@ -2,6 +2,7 @@
 
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
+import { byClients } from '../parts.js'
 import { writerReasons } from '../writer-reasons.js'
 import { behind } from './in-flight.js'
 import { plan } from './plan.js'
@@ -12,6 +13,7 @@ import { words } from './words.js'
 export const clients = operationsLoad({
   names: names.clients,
   plan,
+  sharing: byClients,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).clientsWriting(needs),
   words,
   reasons: writerReasons(behind),

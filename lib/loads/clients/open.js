@@ -7,10 +7,11 @@ import { cache } from '../../measures/cache.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { scheduleOfCourse } from '../../plan/course.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
-import { drawsOf, eachOnce } from '../../traffic/items.js'
+import { eachOnce } from '../../traffic/items.js'
 import { picksOf } from '../../traffic/operations.js'
 import { noTally } from '../../wire/decode.js'
 import { noRoom, queueProducerOf } from '../jobs/producer.js'
+import { drawsOfPart, scheduleOfPart, seedOfPart } from '../parts.js'
 import { encodingsOf, playPasses } from '../passes/passes.js'
 import { cacheOperationsOf, phases } from './cache.js'
 import { clientsFlow } from './flow.js'
@@ -49,14 +50,9 @@ const answerLimitMs = 300_000
 
 /** Draws what the next operation of a client is about. @param {Plan} plan @param {ReturnType<typeof queryChecksOf>} asked */
 const drawOf = (plan, asked) => {
-  const { connections, requests } = /** @type {Clients} */ (plan.clients)
+  const { requests } = /** @type {Clients} */ (plan.clients)
   if (plan.flow === 'passes') return eachOnce(plan.items)
-  const draw = drawsOf({
-    ...plan,
-    count: asked?.queries ?? plan.items,
-    quantity: undefined,
-    clients: connections,
-  })
+  const draw = drawsOfPart(plan, { count: asked?.queries ?? plan.items, quantity: undefined })
   if (requests === null) return draw
   let left = requests
   return (/** @type {number} */ atMs, /** @type {number} */ client) => (left-- > 0 ? draw(atMs, client) : -1)
@@ -64,8 +60,9 @@ const drawOf = (plan, asked) => {
 
 /** The schedule of operations; null: each begins as soon as there is room. @param {Plan} plan @param {Course | null} course */
 export const scheduleAt = (plan, course) => {
-  if (course) return scheduleOfCourse(course)
-  return plan.nominalHz === null ? null : scheduleOf({ ...plan, rateHz: plan.nominalHz })
+  if (course) return scheduleOfPart(scheduleOfCourse(course), plan.part)
+  if (plan.nominalHz === null) return null
+  return scheduleOfPart(scheduleOf({ ...plan, rateHz: plan.nominalHz }), plan.part)
 }
 
 /**
@@ -135,7 +132,7 @@ const cachingOf = ({ plan, strategy, instruments }) => {
 /** The clients' flow and what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
 const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
   const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
-  const { queue, reconnectHz, cluster, maxBehindMs, seed } = plan
+  const { queue, reconnectHz, cluster, maxBehindMs } = plan
   const clients = /** @type {Clients} */ (plan.clients)
   return clientsFlow({
     plan: {
@@ -149,7 +146,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
     },
     onDone: asked?.check ?? updates?.done,
     operations: strategy.clientOperations(),
-    pick: strategy.picks() ?? picksOf(weightsOf(strategy, clients), seed),
+    pick: strategy.picks() ?? picksOf(weightsOf(strategy, clients), seedOfPart(plan)),
     ...(account && {
       onAcked: account.acked,
       onRefused: (/** @type {string} */ cause) => {

@@ -3,6 +3,7 @@ import { deferred, longestTimerMs, settledWithin } from '../../base/timers.js'
 import { evenTimeOf } from '../../traffic/rates.js'
 
 /**
+ * @import { Part } from '../parts.js'
  * @import { ReadPlan } from './plan.js'
  * @import { Fetched } from './fetch.js'
  *
@@ -29,9 +30,11 @@ export const dueTimes = ({ totalAgents, consumers, periodMs }, consumer) => {
   }
 }
 
-/** The consumers of this process, counted over all. @param {{ agents: readonly number[], consumers: number }} plan */
-export const consumersIn = ({ agents, consumers }) =>
-  agents.flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
+/** The consumers of this process or thread, counted over all. @param {{ agents: readonly number[], consumers: number, part?: Part }} plan */
+export const consumersIn = ({ agents, consumers, part = { number: 0, of: 1 } }) =>
+  agents
+    .flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
+    .filter((_, place) => place % part.of === part.number)
 
 /** Time and fetches under way of a load of consumers. @param {() => number} clock @param {() => void} stop */
 export const fetchesUnderWay = (clock, stop) => {

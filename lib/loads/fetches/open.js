@@ -20,6 +20,7 @@ import { verifierOf } from './verifying.js'
 /**
  * @import { Member } from '../../fleet/member.js'
  * @import { RunClock } from '../../probes/run-clock.js'
+ * @import { Snapshot } from '../../probes/seconds.js'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Source } from '../../measures/measure.js'
  * @import { AnnouncedPlan } from '../../plan/announcement.js'
@@ -45,6 +46,8 @@ import { verifierOf } from './verifying.js'
  */
 
 const verifyLimitMs = 30_000
+
+export const clockEffect = 'ages and cut-offs are wrong'
 
 const nothing = () => {}
 
@@ -123,6 +126,21 @@ const conductedOf = (reading) => ({
 })
 
 /**
+ * What the live line shows of a second.
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'live' | 'sofar'>} instruments
+ * @returns {(moment: unknown, line: any) => Partial<Snapshot>}
+ */
+export const shownBy = (instruments) => (_, line) => {
+  const { lost, reading } = instruments.live(line)
+  const found = sectionOf(instruments.sofar, 'verify')
+  return {
+    achievedRate: line.items_per_s,
+    lost: { wrong: wrongIn(found), ...lost },
+    reading: { ...reading, checked: found.checked },
+  }
+}
+
+/**
  * How each second is written and shown.
  * @param {ReadNeeds} needs
  * @param {{ driver: ReadDriver, clocks: RunClock, uniqueness: ReturnType<typeof uniquenessOf> | null }} reading
@@ -135,15 +153,7 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
   moment: momentsOf(frame.elapsed),
   ask: async () => uniqueness?.sample(),
   line: (/** @type {any} */ _, /** @type {any} */ line) => line,
-  shown: (/** @type {any} */ _, /** @type {any} */ line) => {
-    const { lost, reading } = instruments.live(line)
-    const found = sectionOf(instruments.sofar, 'verify')
-    return {
-      achievedRate: line.items_per_s,
-      lost: { wrong: wrongIn(found), ...lost },
-      reading: { ...reading, checked: found.checked },
-    }
-  },
+  shown: shownBy(instruments),
   /** @param {number} fromMs */
   writeFrom: (fromMs) => (/** @type {any} */ line) => {
     results.interval(line)
@@ -171,7 +181,7 @@ export const openFetches = async (needs) => {
     target,
     warn,
     servers: driver.servers,
-    effect: 'ages and cut-offs are wrong',
+    effect: clockEffect,
   })
   const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
 

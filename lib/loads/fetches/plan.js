@@ -14,8 +14,9 @@ import { isStrategy, strategyNamed } from '../../workloads/index.js'
  * @import { ReaderSettings } from '../../../settings.js'
  * @import { Rates } from '../../traffic/rates.js'
  * @import { AnnouncedPlan } from '../../plan/announcement.js'
+ * @import { InThreads } from '../plan.js'
  *
- * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string } & InThreads>} ReadPlan
  *
  * @typedef {object} ReadFacts what the target said
  * @property {AnnouncedPlan | null} announced null: there is no plan in the target

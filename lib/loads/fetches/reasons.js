@@ -55,7 +55,7 @@ const failures = ({ fetches: { failed, failed_by: by, count: whole } }) => {
 /** @param {Evidence} run */
 const overrunWords = ({ client, plan }) => {
   const why = {
-    saturated: `this process was ${percent(client.busy_pct)} busy: read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`,
+    saturated: `this process was ${percent(client.busy_pct)} busy: raise --threads where cores are free, or read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`,
     contended: `this process was ${contendedWords(client)}: other processes took the CPU; end them`,
     none: 'the servers or the network were not fast enough: read less (--limit) or less often (-p)',
   }

@@ -6,6 +6,7 @@ import { plan as clientsPlan } from '../clients/plan.js'
 import { connectionsWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
+import { undivided } from '../parts.js'
 import { goodOfWriters } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
 
@@ -72,6 +73,7 @@ const words = {
 export const jobs = operationsLoad({
   names: names.jobs,
   plan,
+  sharing: undivided('its account of jobs is kept in one thread'),
   open: async (/** @type {FlowNeeds} */ needs) => (await import('../clients/open.js')).clientsWriting(needs),
   words,
   reasons: writerReasons(behind),

@@ -4,6 +4,7 @@ import { plan as clientsPlan } from '../clients/plan.js'
 import { words } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
+import { undivided } from '../parts.js'
 import { writerReasons } from '../writer-reasons.js'
 
 /**
@@ -21,6 +22,7 @@ const plan = (settings, facts) => ({
 export const passes = operationsLoad({
   names: names.passes,
   plan,
+  sharing: undivided('its passes are measured one after the other'),
   open: async (/** @type {FlowNeeds} */ needs) => (await import('../clients/open.js')).clientsWriting(needs),
   words,
   reasons: writerReasons(() => ''),

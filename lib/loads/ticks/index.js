@@ -5,6 +5,7 @@ import { ledgerOf } from '../../probes/ledger.js'
 import { itemsWords } from '../../traffic/items.js'
 import { lifetimeWords } from '../../traffic/lifetimes.js'
 import { names } from '../names.js'
+import { byWriters } from '../parts.js'
 import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, valueWords, writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
@@ -86,6 +87,7 @@ export const ticks = Object.freeze({
   document: /** @type {const} */ ('producer'),
   names: names.ticks,
   plan,
+  sharing: byWriters,
   ledger: ledgerOf,
   open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).ticksWriting(needs),
   measures: ofWriters,

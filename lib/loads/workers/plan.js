@@ -35,6 +35,7 @@ const ofFetches = /** @type {const} */ ([
   'values',
   'reads',
   'consumers',
+  'threads',
   'verify',
   'count',
   'periodMs',

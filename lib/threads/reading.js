@@ -1,0 +1,136 @@
+// A load of consumers in threads, as its run sees it: the same as one in its own thread.
+import { clockEffect, shownBy } from '../loads/fetches/open.js'
+import { counts } from '../measures/fields.js'
+import { commandsOfRole } from '../measures/nodes.js'
+import { watchedClocks } from '../probes/run-clock.js'
+import { momentsOf } from '../probes/seconds.js'
+import { besideOf, threadSeconds } from './seconds.js'
+import { followerOf, startThreads } from './threads.js'
+import { once, sharedClock } from './writing.js'
+
+/**
+ * @import { LiveShare } from '../probes/live-share.js'
+ * @import { ReadNeeds } from '../loads/fetches/open.js'
+ * @import { ReadPlan } from '../loads/fetches/plan.js'
+ * @import { End, Second } from './seconds.js'
+ *
+ * @typedef {End & { live: LiveShare | null, uniqueness: any, reads: Record<string, any> }} ReadEnd
+ */
+
+const added = counts()
+
+/** A thread for each part. @param {ReadPlan} plan */
+const recordsOf = (plan) => {
+  const { threads: of = 1 } = plan
+  return Array.from({ length: of }, (_, number) => {
+    /** @type {ReturnType<typeof threadSeconds<Second, ReadEnd>>} */
+    const seconds = threadSeconds()
+    // Uniqueness is counted of all.
+    const part = { ...plan, count: plan.count && number === 0, part: { number, of } }
+    return Object.assign(seconds, { part })
+  })
+}
+
+/** What all of them found, under the names of run.json. @param {readonly ReadEnd[]} ends */
+const foundBy = (ends) => ({
+  // The thread that found the least of what is alive.
+  live: ends.flatMap(({ live }) => live ?? []).toSorted((a, b) => a.share - b.share)[0] ?? null,
+  uniqueness: ends.find(({ uniqueness }) => uniqueness)?.uniqueness ?? null,
+  reads: ends.reduce((sum, { reads }) => added.acrossSources(sum, reads), {}),
+})
+
+/** @param {ReadNeeds & { onLost: (text: string) => void }} needs onLost: a thread has ended by itself */
+export const readingInThreads = async ({ plan, announced, announcements, target, frame, ...needs }) => {
+  const { say, warn, results, undo, onLost } = needs
+  const records = recordsOf(plan)
+  const { clock, journal } = frame
+  const beside = besideOf(records)
+  const servers = () => target.nodes().map(({ address }) => address)
+  const clocks = await watchedClocks({ target, warn, servers, effect: clockEffect })
+  const instruments = await frame.measure('readers', { plan, target, verifier: null, beside })
+  const onEvent = once(journal.event)
+  const onText = once((_, text) => say(text))
+  const onWarning = new Set()
+  const follower = followerOf(target)
+  let isOpen = false
+  const place = target.place()
+  const ordersOf = (/** @type {{ part: object }} */ { part }) => ({
+    kind: 'reading',
+    plan: part,
+    ...{ announced, announcements, place },
+  })
+  const threads = await startThreads(records, ordersOf, {
+    onSaid({ event, said, warning, failed }) {
+      if (event) {
+        follower.saw()
+        onEvent(...event)
+      }
+      if (said) onText('', said)
+      if (failed) onLost(failed)
+      if (warning && !onWarning.has(warning.message)) warn(warning)
+      if (warning) onWarning.add(warning.message)
+    },
+    onLost(number, cause) {
+      records[number].isLost = true
+      if (isOpen) onLost(`thread ${number + 1} of ${records.length} ended: ${cause}`)
+    },
+  })
+  undo(threads.close)
+  isOpen = true
+  target.access.renewed?.((password) => threads.tell({ password }))
+  let startMs = 0
+  let durationS = 0
+  const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
+  frame.hang({
+    elapsed,
+    over: threads.offered,
+    stop: () => threads.tell({ stop: true }),
+    settle(limitMs, atOnce) {
+      const now = () => threads.tell({ now: true })
+      if (atOnce.aborted) now()
+      atOnce.addEventListener('abort', now, { once: true })
+      return threads.settle(limitMs)
+    },
+  })
+  return {
+    /** When, epoch. */
+    async begin() {
+      await instruments.start()
+      await instruments.startWindow()
+      const seconds = {
+        time: clocks,
+        totalMs: plan.durationMs,
+        moment: momentsOf(elapsed),
+        async gather() {
+          follower.second()
+          await threads.second()
+          beside.add()
+        },
+        line: (/** @type {any} */ _, /** @type {any} */ line) => line,
+        shown: shownBy(instruments),
+        write: results.interval,
+      }
+      return frame.begin(seconds, () => {
+        startMs = clock()
+        threads.tell({ beginAtMs: sharedClock(clock)(startMs) })
+      })
+    },
+    drained() {
+      durationS = elapsed() / 1000
+    },
+    /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
+    result: (startedEpochMs, { interrupted }) => ({
+      kind: /** @type {const} */ ('consumer'),
+      ...{ startedEpochMs, durationS, interrupted, plan, writing: announced },
+      consumers: plan.agents.length * plan.consumers,
+      clocks: clocks.figures(),
+      ...foundBy(records.flatMap(({ end }) => end ?? [])),
+      commands: {
+        master: commandsOfRole(instruments.sofar.nodes, 'master'),
+        replica: commandsOfRole(instruments.sofar.nodes, 'replica'),
+      },
+      events: journal.events,
+      ...instruments.result({ stored: 0, overS: durationS }),
+    }),
+  }
+}

@@ -1,0 +1,151 @@
+// The threads of a run, as it sees them. A thread is what a box is to a fleet, and its messages are bounded by seconds: an order
+// and an answer in each.
+import { Worker } from 'node:worker_threads'
+import { TargetError } from '../base/errors.js'
+import { atMost, deferred } from '../base/timers.js'
+
+/**
+ * @import { Warning } from '../measures/warnings.js'
+ * @import { threadSeconds } from './seconds.js'
+ * @import { Order } from './thread.js'
+ *
+ * @typedef {{ encodeMs: number, encodedBytes: number }} Ready
+ * @typedef {{ ready?: Ready, encoding?: number, event?: [kind: string, text: string], offered?: true, failed?: string,
+ *   said?: string, warning?: Warning, second?: any, end?: any }} Said
+ * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void }} Heard
+ * @typedef {Pick<ReturnType<typeof threadSeconds>, 'isLost' | 'take' | 'end'>} Known of a thread
+ */
+
+const program = new URL('./thread.js', import.meta.url)
+// A second does not wait longer for a thread that is busy: what it says later is in the next one.
+const gatherLimitMs = 400
+const graceMs = 2000
+const closeLimitMs = 3000
+
+/** @param {Known} records @param {object} orders @param {number} number @param {Heard} heard */
+const startThread = (records, orders, number, { onSaid, onLost }) => {
+  const name = `sender ${number + 1}`
+  // It needs neither arguments nor an environment, which may have secrets.
+  const worker = new Worker(program, { workerData: orders, env: {}, argv: [], name })
+  const [ready, offered, settled, exited] = Array.from({ length: 4 }, deferred)
+  let answered = deferred()
+  let unanswered = 0
+  let cause = 'it ended by itself'
+  let isClosing = false
+  /** @type {Ready} */
+  let encoded = { encodeMs: 0, encodedBytes: 0 }
+  worker.on('message', (/** @type {Said} */ said) => {
+    if (said.ready) {
+      encoded = said.ready
+      ready.finish()
+    }
+    if (said.offered) offered.finish()
+    if (said.second) {
+      records.take(said.second)
+      if (--unanswered === 0) answered.finish()
+    }
+    if (said.end) {
+      records.end = said.end
+      settled.finish()
+    }
+    onSaid(said)
+  })
+  worker.on('error', ({ message }) => {
+    cause = message
+  })
+  worker.once('exit', () => {
+    if (!isClosing) onLost(cause)
+    for (const one of [ready, offered, settled, exited, answered]) one.finish()
+  })
+  const tell = (/** @type {Order} */ order) => worker.postMessage(order)
+  return {
+    records,
+    tell,
+    ready: ready.over,
+    offered: offered.over,
+    encoded: () => encoded,
+    cause: () => cause,
+    /** Asks for its second. */
+    async second() {
+      if (records.isLost) return
+      if (unanswered++ === 0) answered = deferred()
+      tell({ second: true })
+      await atMost(gatherLimitMs, answered.over)
+    },
+    /** Whether everything was settled. @param {number} limitMs */
+    async settle(limitMs) {
+      if (records.isLost) return false
+      tell({ settleMs: limitMs })
+      await atMost(limitMs + graceMs, settled.over)
+      return records.end?.whole === true
+    },
+    async close() {
+      isClosing = true
+      tell({ close: true })
+      await atMost(closeLimitMs, exited.over)
+      await worker.terminate()
+    },
+  }
+}
+
+/** @typedef {ReturnType<typeof startThread>} Thread */
+
+/** What the threads saw of the servers is looked for by the run too, once a second. @param {{ refresh: () => Promise<unknown> }} target */
+export const followerOf = ({ refresh }) => {
+  let isDue = false
+  return {
+    saw() {
+      isDue = true
+    },
+    second() {
+      if (!isDue) return
+      isDue = false
+      refresh().catch(() => {
+        isDue = true
+      })
+    },
+  }
+}
+
+/**
+ * Starts all threads of a run; where one cannot open its part, none stays.
+ * @template {Known} OfThread
+ * @param {readonly OfThread[]} records of each
+ * @param {(one: OfThread) => object} ordersOf
+ * @param {{ onSaid: (said: Said, number: number) => void, onLost: (number: number, cause: string) => void }} on
+ */
+export const startThreads = async (records, ordersOf, { onSaid, onLost }) => {
+  const threads = records.map((one, number) =>
+    startThread(one, ordersOf(one), number, {
+      onSaid: (said) => onSaid(said, number),
+      onLost: (cause) => onLost(number, cause),
+    }),
+  )
+  const close = async () => {
+    await Promise.all(threads.map((thread) => thread.close()))
+  }
+  await Promise.all(threads.map(({ ready }) => ready))
+  const failed = threads.findIndex((thread) => thread.records.isLost)
+  if (failed >= 0) {
+    await close()
+    const cause = threads[failed].cause()
+    throw new TargetError(`thread ${failed + 1} of ${threads.length}: ${cause}`, { code: 'THREAD' })
+  }
+  return {
+    encoded: threads.map((thread) => thread.encoded()),
+    offered: Promise.all(threads.map(({ offered }) => offered)),
+    /** @param {Order} order */
+    tell(order) {
+      for (const thread of threads) if (!thread.records.isLost) thread.tell(order)
+    },
+    async second() {
+      await Promise.all(threads.map((thread) => thread.second()))
+    },
+    /** Whether everything was settled. @param {number} limitMs */
+    async settle(limitMs) {
+      const whole = await Promise.all(threads.map((thread) => thread.settle(limitMs)))
+      return whole.every(Boolean)
+    },
+    close,
+  }
+}

@@ -1,0 +1,131 @@
+// A load of writers in threads, as its run sees it: the same as one in its own thread.
+import { monotonicMs } from '../probes/monotonic.js'
+import { followerOf, startThreads } from './threads.js'
+
+/**
+ * @import { FlowNeeds } from '../loads/ticks/open.js'
+ * @import { Opened } from '../loads/index.js'
+ * @import { RecordsInThreads, ThreadRecords } from './records.js'
+ */
+
+const stopCheckMs = 50
+
+/** The clock that all threads share, at a moment of this one's. @param {() => number} clock */
+export const sharedClock = (clock) => {
+  const aheadMs = monotonicMs() - clock()
+  return (/** @type {number} */ atMs) => atMs + aheadMs
+}
+
+/** All of them may see the same: it is an event once. @param {(kind: string, text: string) => void} onEvent */
+export const once = (onEvent) => {
+  const seen = new Set()
+  return (/** @type {string} */ kind, /** @type {string} */ text) => {
+    if (seen.has(text)) return
+    seen.add(text)
+    onEvent(kind, text)
+  }
+}
+
+/**
+ * @param {FlowNeeds & { records: RecordsInThreads, onLost: (text: string) => void }} needs onLost: a thread has ended by itself
+ * @returns {Promise<Opened>}
+ */
+export const writingInThreads = async (needs) => {
+  const { target, records, clock, time, measuredFromMs = () => 0, stopsAtMs, onLost } = needs
+  const shared = sharedClock(clock)
+  const of = records.threads.length
+  const encoding = new Float64Array(of)
+  const onEvent = once(needs.onEvent)
+  const follower = followerOf(target)
+  let isOpen = false
+  const place = target.place()
+  const onEncoding = (/** @type {number} */ number, /** @type {number} */ share) => {
+    encoding[number] = share
+    try {
+      needs.onEncoding(Math.min(...encoding))
+    } catch {} // It was interrupted, which is noticed where the load is opened.
+  }
+  const ordersOf = (/** @type {ThreadRecords} */ { part, memory }) => ({
+    kind: 'writing',
+    plan: part,
+    ...{ memory, place },
+  })
+  const threads = await startThreads(records.threads, ordersOf, {
+    onSaid({ event, encoding: share, failed }, number) {
+      if (event) {
+        follower.saw()
+        onEvent(...event)
+      }
+      if (failed) onLost(failed)
+      if (share !== undefined) onEncoding(number, share)
+    },
+    onLost(number, cause) {
+      records.lose(number)
+      if (isOpen) onLost(`thread ${number + 1} of ${of} ended: ${cause}`)
+    },
+  })
+  isOpen = true
+  target.access.renewed?.((password) => threads.tell({ password }))
+  let startMs = 0
+  let isLate = false
+  let fromMs = measuredFromMs()
+  let stopsMs = Number.POSITIVE_INFINITY
+  const tellState = () =>
+    threads.tell({ state: { fromMs, aheadMs: time.now() - shared(clock()), stopsAtMs: shared(stopsMs) } })
+  const stopTimer = setInterval(() => {
+    const known = stopsAtMs?.() ?? stopsMs
+    if (known === stopsMs) return
+    stopsMs = known
+    tellState()
+  }, stopCheckMs)
+  if (!stopsAtMs) clearInterval(stopTimer)
+  return {
+    driver: {
+      encodeMs: Math.max(...threads.encoded.map(({ encodeMs }) => encodeMs)),
+      encodedBytes: threads.encoded.reduce((sum, { encodedBytes }) => sum + encodedBytes, 0),
+      watch: () => {},
+      // Threads do it themselves when they have waited long enough.
+      abandon: () => {},
+      waitingBytes: () => 0,
+      async close() {
+        clearInterval(stopTimer)
+        await threads.close()
+      },
+    },
+    counts: records.counts,
+    writing: {
+      elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
+      offered: threads.offered,
+      async gather() {
+        tellState()
+        follower.second()
+        await threads.second()
+        records.add()
+      },
+      settle(limitMs, atOnce) {
+        const now = () => threads.tell({ now: true })
+        if (atOnce.aborted) now()
+        atOnce.addEventListener('abort', now, { once: true })
+        return threads.settle(limitMs)
+      },
+      stop: () => threads.tell({ stop: true }),
+      lastSettledMs: records.lastSettledMs,
+      measuredTicks: records.measuredTicks,
+      nextTick: records.nextTick,
+      measureFrom(ms) {
+        fromMs = ms
+        tellState()
+      },
+      beginAt(atMs, late) {
+        startMs = atMs
+        isLate = late
+      },
+      start() {
+        if (startMs === 0) startMs = clock()
+        fromMs = measuredFromMs()
+        tellState()
+        threads.tell({ beginAtMs: shared(startMs), late: isLate })
+      },
+    },
+  }
+}

@@ -1,0 +1,30 @@
+// Starts producer.js; its second sending thread ends soon after it began: LOST=ended, or by an error of its own: LOST=failed.
+
+import { syncBuiltinESMExports } from 'node:module'
+import workerThreads from 'node:worker_threads'
+
+const { LOST } = process.env
+const afterMs = 2500
+const { Worker } = workerThreads
+
+class DyingWorker extends Worker {
+  #isSecond = false
+  /** @param {URL} file @param {import('node:worker_threads').WorkerOptions} options */
+  constructor(file, options) {
+    super(file, options)
+    this.#isSecond = options.name === 'sender 2'
+  }
+  /** @param {any} order */
+  postMessage(order) {
+    super.postMessage(order)
+    if (!this.#isSecond || order.beginAtMs === undefined) return
+    setTimeout(() => {
+      if (LOST === 'ended') this.terminate()
+      else super.postMessage(null)
+    }, afterMs)
+  }
+}
+
+workerThreads.Worker = DyingWorker
+syncBuiltinESMExports()
+await import('../../producer.js')

@@ -1,0 +1,185 @@
+// Writers in several threads: the result is that of the whole process, by the counts of the server.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readHere, startHere, writeHere } from '../helpers/here.js'
+import {
+  assertDone,
+  assertNoneLost,
+  at,
+  codesIn,
+  outcomesOf,
+  startProducer,
+  startProgram,
+  sumOf,
+  until,
+} from '../helpers/programs.js'
+import { callsOf, startServer } from '../helpers/servers.js'
+
+const batches = '-q 600 -c 3 -p 200 --intervals 4 --ttl 100 --max-behind 60s'
+
+describe('threads', { concurrency: 3 }, () => {
+  for (const [writers, threads, driver, zadds] of /** @type {[number, number, string, number][]} */ ([
+    [4, 2, 'socket', 4],
+    [1, 1, 'socket', 1],
+    // A writer that is cut has a batch in each thread.
+    [1, 2, 'socket', 2],
+    [4, 2, 'ioredis', 4],
+  ]))
+    test(`${driver}, ${writers} writers in ${threads}: acked items are the calls of the server`, async (t) => {
+      const server = await startServer(t)
+      const line = `${batches} -t ${writers} -a all --threads ${threads} --driver ${driver}`
+      const { document, seconds, code, stderr } = await writeHere(t, line, { env: at(server) })
+      assert.equal(code, document.valid ? 0 : 4, stderr)
+      assertNoneLost(document.items)
+      const { offered, acked, dropped } = document.items
+      assert.equal(offered, 2400)
+      assert.equal(outcomesOf(document.items), offered)
+      assert.equal(await callsOf(server, 'setex'), acked)
+      // The first one made latest-ids, with its lifetime.
+      if (dropped === 0) assert.equal(await callsOf(server, 'zadd'), zadds * 12 + 1)
+      assert.deepEqual(
+        document.agents.map((/** @type {any} */ { agent, acked: own }) => [agent, own]),
+        Array.from({ length: writers }, (_, i) => [i + 1, 2400 / writers]),
+      )
+      for (const name of ['offered', 'acked']) assert.equal(sumOf(seconds, `items.${name}`), 2400)
+      assert.ok(document.latency_us.intended.count > 0 && document.ticks.lateness_us.p50 >= 0)
+      // Each thread removes ids that have expired.
+      assert.equal(document.commands.sent, 2400 + zadds * 12 + threads)
+      assert.equal(Object.keys(document.client.threads ?? {}).length, threads === 1 ? 0 : threads)
+      assert.equal(document.plan.threads, threads === 1 ? undefined : threads)
+    })
+
+  test('on a cluster, and with lookups at a rate and without one', async (t) => {
+    const written = await writeHere(t, `${batches} -t 2 -a all --threads 2 --cluster --shards 2 --replicas 0`)
+    assertDone(written)
+    assert.equal(written.document.items.acked, 2400)
+    assert.equal(sumOf(written.seconds, 'items.acked'), 2400)
+    const server = await startServer(t)
+    const lookups = '--strategy lookup-get --keys 1000 --fill --connections 6 --threads 3 --warm-up 0'
+    const open = await writeHere(t, `${lookups} --rate 900 --duration 2s`, { env: at(server) })
+    assertDone(open)
+    assert.equal(open.document.items.offered, 1800)
+    const { acked } = open.document.items
+    assert.deepEqual(open.document.counts, { hit: acked, miss: 0 })
+    // The fill's sample is a hundred GETs more.
+    assert.equal(await callsOf(server, 'get'), acked + 100)
+    const closed = await writeHere(t, `${lookups} --duration 1s`, { env: at(server) })
+    assertDone(closed)
+    assert.equal(await callsOf(server, 'get'), acked + 100 + closed.document.items.acked + 100)
+  })
+
+  test('an item is written by one connection, in the order of its intervals', async (t) => {
+    const server = await startServer(t)
+    const monitor = await server.redis.monitor()
+    t.after(() => monitor.disconnect())
+    /** @type {Map<string, { sources: Set<string>, values: string[] }>} */
+    const seen = new Map()
+    monitor.on('monitor', (_, [name, key, , value], source) => {
+      if (name.toLowerCase() !== 'setex') return
+      const known = seen.get(key) ?? { sources: new Set(), values: [] }
+      seen.set(key, known)
+      known.sources.add(source)
+      known.values.push(value)
+    })
+    const line = `-q 90 -c 3 -p 100 --intervals 12 -t 2 -a all --threads 4 --stamp --value-size 64 --max-behind 60s`
+    const { document } = await writeHere(t, line, { env: at(server) })
+    assert.equal(document.items.acked, 1080)
+    await until(
+      'all of it was seen',
+      () => [...seen.values()].reduce((sum, { values }) => sum + values.length, 0) === 1080,
+    )
+    assert.equal(seen.size, 90)
+    for (const [key, { sources, values }] of seen) {
+      assert.equal(sources.size, 1, key)
+      assert.deepEqual(values, values.toSorted(), key)
+    }
+    assert.equal(new Set([...seen.values()].flatMap(({ sources }) => [...sources])).size, 4)
+  })
+
+  test('consumers: fetches of all threads, verified, are the calls of the server', async (t) => {
+    const server = await startServer(t)
+    const env = { env: at(server) }
+    const writer = startHere(t, 'write', '-q 200 -p 200 -t 2 -a all --threads 2 --ttl 60', env)
+    await until('all items', async () => (await server.redis.keys('item:*')).length === 200)
+    const before = await callsOf(server, 'get')
+    const line = '--consumers 5 --threads 3 --fetch-rate 20 --duration 2s --verify --count'
+    const { code, document, seconds, stderr } = await readHere(t, line, env)
+    assertDone({ code, document, stderr })
+    const { fetches, verify, uniqueness, plan, consumers, client } = document
+    assert.deepEqual([plan.threads, consumers, Object.keys(client.threads).length], [3, 5, 3])
+    // One in each period of a quarter of a second, of each of five.
+    assert.ok(fetches.count + fetches.overrun >= 35 && fetches.count <= 45, JSON.stringify(fetches))
+    assert.equal(fetches.failed, 0)
+    assert.equal(fetches.items_p50, 200)
+    assert.equal(sumOf(seconds, 'fetches.count'), fetches.count)
+    // Values that were checked again at their master are GETs too.
+    const calls = (await callsOf(server, 'get')) - before
+    assert.ok(calls >= fetches.values && calls <= fetches.values + 200, `${calls} of ${fetches.values}`)
+    assert.ok(verify.checked >= (fetches.count - 5) * 200, JSON.stringify(verify))
+    for (const what of ['missing', 'corrupt', 'unexpected', 'stale']) assert.equal(verify[what], 0, what)
+    assert.ok(uniqueness.length > 0)
+    assert.ok(fetches.duration_ms.p50 > 0 && document.freshness_ms.p50 > 0)
+    writer.kill('SIGINT')
+    const { document: written } = await writer.ended
+    assert.equal(outcomesOf(written.items), written.items.offered)
+  })
+
+  for (const [lost, cause] of [
+    ['ended', /thread 2 of 2 ended: it ended by itself/],
+    ['failed', /thread 2 of 2 ended: Cannot read properties of null/],
+  ])
+    test(`a thread that ${lost} makes the run not valid, and loses no count`, async (t) => {
+      const server = await startServer(t)
+      const line = '-q 8000 -c 100 -t 2 -a all --threads 2 --duration 60s --warm-up 0 --ttl 100'
+      const running = startProgram(t, 'test/helpers/lost-thread.js', line, {
+        env: { ...at(server), LOST: String(lost) },
+      })
+      const { code, document, stderr } = await running.ended
+      assert.equal(code, 4, stderr)
+      const warning = document.warnings.find((/** @type {any} */ one) => one.code === 'thread')
+      assert.match(warning.message, /** @type {RegExp} */ (cause))
+      assert.ok(document.duration_s < 30, 'the others do not go on')
+      const { offered, acked, unsettled } = document.items
+      assert.equal(outcomesOf(document.items), offered)
+      const calls = await callsOf(server, 'setex')
+      assert.ok(
+        acked <= calls && calls <= acked + unsettled,
+        `${acked} acked, ${calls} calls, ${unsettled} not`,
+      )
+      // Half of a batch of a hundredth of a second, or of two.
+      assert.ok(unsettled <= 400, `${unsettled} unsettled`)
+      const [first, second] = document.agents
+      assert.ok(second.acked > 0)
+      assert.equal(first.acked + second.acked, acked)
+    })
+
+  test('64 threads end in order', async (t) => {
+    const whole = await startProducer(
+      t,
+      '-q 6400 -p 500 -t 64 -a all --threads 64 --intervals 2 --max-behind 60s',
+    ).ended
+    assertDone(whole)
+    assert.equal(whole.document.items.offered, 12_800)
+  })
+
+  test('an interrupt ends all threads, and there is a result', async (t) => {
+    const running = startProducer(t, '-q 600 -p 500 -t 3 -a all --threads 3')
+    await until('a second has passed', () => running.intervals().length > 1)
+    running.kill('SIGINT')
+    const { code, document, stderr } = await running.ended
+    assert.equal(code, 130, stderr)
+    assert.equal(outcomesOf(document.items), document.items.offered)
+    assert.ok(!codesIn(document).includes('thread'))
+  })
+
+  test('a thread that cannot open the target is one line', async (t) => {
+    const server = await startServer(t)
+    await server.redis.config('SET', 'maxclients', '6')
+    const running = startProducer(t, '-q 64 -t 4 -a all --threads 4 --duration 2s', { env: at(server) })
+    const { code, stderr } = await running.ended
+    assert.equal(code, 3, stderr)
+    const line = String(stderr.split('\n').filter(Boolean).at(-1))
+    assert.match(line, /thread \d of 4: .*127\.0\.0\.1/)
+    assert.ok(!/^ {4}at /m.test(stderr), stderr)
+  })
+})

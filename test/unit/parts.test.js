@@ -1,0 +1,110 @@
+// How threads share a plan: each item has one thread, and nothing of the schedule is left out or played twice.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { writingOf } from '../../lib/loads/index.js'
+import { partsOf, scheduleOfPart } from '../../lib/loads/parts.js'
+import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @import { Settings } from '../../settings.js' */
+/** @import { Schedule } from '../../lib/loads/dues.js' */
+
+/** @param {Partial<Settings>} settings @param {number[]} [agents] */
+const partsIn = (settings, agents = [1]) => {
+  const plan = samplePlan(settings, { agents })
+  return { plan, parts: partsOf(plan, writingOf(plan).sharing) }
+}
+
+/** @param {number} n */
+const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1)
+
+for (const [totalAgents, threads, chunks] of [
+  [1, 2, 1],
+  [1, 7, 3],
+  [3, 2, 4],
+  [3, 8, 2],
+  [8, 8, 1],
+  [9, 4, 5],
+])
+  test(`${totalAgents} writers in ${threads} threads: every item is of one part, and whole writers where there are enough`, () => {
+    const settings = /** @type {const} */ ({ quantity: 1003, totalAgents, chunks, threads, connections: 5 })
+    const { plan, parts } = partsIn(settings, upTo(totalAgents))
+    assert.equal(parts.length, threads)
+    const items = parts.flatMap(({ agents }) =>
+      agents.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i)),
+    )
+    assert.deepEqual(
+      items.sort((a, b) => a - b),
+      upTo(1003),
+    )
+    for (const { agents, items: own, nominalHz, connections } of parts) {
+      assert.equal(
+        own,
+        agents.reduce((sum, { count }) => sum + count, 0),
+      )
+      assert.equal(nominalHz, own)
+      assert.ok(connections >= 1)
+      for (const { agent, first, count } of agents) {
+        const whole = plan.agents.find((one) => one.agent === agent)
+        assert.ok(whole && first >= whole.first && first + count <= whole.first + whole.count)
+        // A batch is never empty.
+        assert.ok(count >= chunks, `${count} items in ${chunks} batches`)
+        if (totalAgents >= threads) assert.deepEqual({ agent, first, count }, whole)
+      }
+    }
+  })
+
+test('clients are shared with their connections, and every operation of the schedule is of one part', () => {
+  const settings = { strategy: 'lookup-get', quantity: 100, connections: 10, threads: 4, rate: 1000 }
+  for (const arrivals of ['constant', 'poisson', 'burst:5x:1s/10s']) {
+    const { plan, parts } = partsIn({ ...settings, arrivals, durationMs: 2000 })
+    assert.deepEqual(
+      parts.map(({ clients, part }) => [part?.clients?.first, clients?.connections]),
+      [
+        [0, 2],
+        [2, 3],
+        [5, 2],
+        [7, 3],
+      ],
+    )
+    const fields = { ...plan, rateHz: 1000 }
+    const dues = (/** @type {Schedule} */ { due, isOver }) => {
+      const all = []
+      for (let i = 0; !isOver(i); i++) all.push(due(i, 0))
+      return all
+    }
+    const together = parts.flatMap(({ part }) => dues(scheduleOfPart(scheduleOf(fields), part)))
+    assert.deepEqual(
+      together.sort((a, b) => a - b),
+      dues(scheduleOf(fields)),
+      arrivals,
+    )
+  }
+})
+
+test('one thread has the whole plan as it is', () => {
+  const { plan, parts } = partsIn({ threads: 1 })
+  assert.equal(parts[0], plan)
+  assert.ok(!('threads' in plan))
+})
+
+test('auto leaves the cores to the servers here, and takes one thread for a small rate', () => {
+  const threadsAt = (/** @type {Partial<Settings>} */ settings, serversHere = 0) =>
+    samplePlan({ ...settings, threads: 'auto' }, { serversHere }).threads ?? 1
+  assert.equal(threadsAt({ quantity: 1000 }), 1)
+  assert.equal(threadsAt({ quantity: 1_000_000, rate: 'max' }, 1000), 1)
+  assert.ok(threadsAt({ quantity: 1_000_000, rate: 'max' }) >= 1)
+  assert.equal(threadsAt({ strategy: 'counter-pipeline', quantity: 10, threads: 'auto' }), 1)
+})
+
+for (const [settings, agents, message] of /** @type {[Partial<Settings>, number[], RegExp][]} */ ([
+  [{ quantity: 100, order: 'zipf', threads: 3 }, [1], /--threads 3: .* 1 writer/],
+  [{ quantity: 100, once: true, totalAgents: 2, threads: 3 }, [1, 2], /at most 2 can play this load/],
+  [{ quantity: 3, threads: 4 }, [1], /at most 3 can play this load: a batch has no more items/],
+  [{ strategy: 'lookup-get', connections: 2, threads: 3 }, [1], /2 connections \(--connections\)/],
+  [{ strategy: 'counter-pipeline', threads: 2 }, [1], /is played by one: one client sends/],
+  [{ strategy: 'cache-aside', threads: 2 }, [1], /is played by one: its clients share/],
+]))
+  test(`refused in one line: ${message}`, () => {
+    assert.throws(() => samplePlan(settings, { agents }), message)
+  })
