@@ -2,7 +2,7 @@ import { line } from '../lib/chart/lines.js'
 import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @import { StaffingAnswer } from '../lib/answers/staffing-answer.js'
+ * @import { StaffingAnswer } from '../lib/answers/staff.js'
  * @import { Chart } from '../lib/chart/parts.js'
  */
 

@@ -36,34 +36,42 @@ const pointsOf = (pairs) => {
 
 const statistics = ['Average', 'Maximum', 'Sum', 'Minimum', 'SampleCount']
 
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null
+
+/** @param {unknown} value @returns {unknown[]} */
+const listOf = (value) => (Array.isArray(value) ? value : [])
+
+/** Objects of a list. @param {unknown} value */
+const objectsOf = (value) => listOf(value).filter(isObject)
+
 /**
  * `aws cloudwatch get-metric-data` (a result a node) or `get-metric-statistics` (a file a node).
- * @param {any} found
+ * @param {unknown} found
  * @param {string} path
  * @returns {Loads | null} null: it is neither
  */
 const cloudWatchLoads = (found, path) => {
-  if (Array.isArray(found?.MetricDataResults)) {
-    const results = /** @type {any[]} */ (found.MetricDataResults)
+  if (!isObject(found)) return null
+  if (Array.isArray(found.MetricDataResults)) {
+    const results = objectsOf(found.MetricDataResults)
     const label = plainText(String(results[0]?.Label ?? ''))
     const nodes = new Map()
     // A long export comes in pages, which repeat the id.
-    for (const { Id: id, Label: name = id, Timestamps: moments = [], Values: values = [] } of results) {
+    for (const { Id: id, Label: name = id, Timestamps: moments, Values: values } of results) {
       const known = nodes.get(id) ?? { name: plainText(String(name)), points: new Map() }
-      for (const [moment, value] of pointsOf(
-        moments.map((/** @type {unknown} */ at, /** @type {number} */ row) => [at, values[row]]),
-      ))
+      const measured = listOf(values)
+      for (const [moment, value] of pointsOf(listOf(moments).map((at, row) => [at, measured[row]])))
         known.points.set(moment, value)
       nodes.set(id, known)
     }
     return { unit: unitNamed(label), what: label, nodes: [...nodes.values()] }
   }
-  if (Array.isArray(found?.Datapoints)) {
-    const [point = {}] = found.Datapoints
+  if (Array.isArray(found.Datapoints)) {
+    const all = objectsOf(found.Datapoints)
+    const [point = {}] = all
     const statistic = statistics.find((name) => typeof point[name] === 'number') ?? 'Average'
-    const points = pointsOf(
-      found.Datapoints.map((/** @type {any} */ each) => [each.Timestamp, each[statistic]]),
-    )
+    const points = pointsOf(all.map((each) => [each.Timestamp, each[statistic]]))
     const label = plainText(String(found.Label ?? ''))
     const unit = unitsOf[String(point.Unit)] ?? unitNamed(label)
     return { unit, what: label, nodes: [{ name: basename(path, '.json'), points }] }

@@ -63,9 +63,18 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
   const { points, ceiling_pct, footprint_bytes } = curve
   const types = typesLike(prices.nodes.types, values.nodes)
   const answer = {
-    ...{ schema: /** @type {const} */ (1), kind: /** @type {const} */ ('plan-cache') },
-    ...{ strategy, policy, keys, rate, replicas, overhead_bytes: overhead, ceiling_pct, footprint_bytes },
-    ...{ currency: prices.currency, prices: `prices of ${prices.nodes.dated}, ${prices.region}` },
+    schema: /** @type {const} */ (1),
+    kind: /** @type {const} */ ('plan-cache'),
+    strategy,
+    policy,
+    keys,
+    rate,
+    replicas,
+    overhead_bytes: overhead,
+    ceiling_pct,
+    footprint_bytes,
+    currency: prices.currency,
+    prices: `prices of ${prices.nodes.dated}, ${prices.region}`,
     needs: cacheNeeds({ points, ceiling_pct, footprint_bytes, wanted, types, replicas }),
   }
   printAnswer(answer, values.json, cachePlan.text)

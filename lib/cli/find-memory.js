@@ -40,7 +40,12 @@ const played = async ({ settings, seed }, { memory, n, signal }) => {
   const { cluster, shards, serverBin, serverConfig, policy } = settings
   const servers = cluster ? shards : 1
   const started = await startEmbedded({
-    ...{ cluster, shards, replicas: 0, serverBin, stateDir: null, log: () => {} },
+    cluster,
+    shards,
+    replicas: 0,
+    serverBin,
+    stateDir: null,
+    log: () => {},
     config: [...serverConfig, ...limitOf({ maxmemoryBytes: Math.round(memory / servers), policy })],
   })
   try {
@@ -74,10 +79,17 @@ const faultOf = ({ warnings, rate: { achieved } }, rate) =>
 const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, memory, phase) => {
   const checks = judgedBy(slos, { ...run, cache, latency_us: latency })
   return {
-    ...{ phase, memory_bytes: memory, hit_pct: cache.hit_pct ?? 0, seconds: Math.round(s) },
-    ...{ hit_pct_low: cache.hit_pct_low, hit_pct_high: cache.hit_pct_high },
-    ...{ p99_us: latency?.intended?.p99 ?? null, source_per_s: cache.source_per_s },
-    ...{ evicted_per_s: cache.evicted_per_s, checks, passed: checks.every(({ passed }) => passed) },
+    phase,
+    memory_bytes: memory,
+    hit_pct: cache.hit_pct ?? 0,
+    seconds: Math.round(s),
+    hit_pct_low: cache.hit_pct_low,
+    hit_pct_high: cache.hit_pct_high,
+    p99_us: latency?.intended?.p99 ?? null,
+    source_per_s: cache.source_per_s,
+    evicted_per_s: cache.evicted_per_s,
+    checks,
+    passed: checks.every(({ passed }) => passed),
   }
 }
 
@@ -95,8 +107,10 @@ const curveIn = ({ miss_curve: curve }) => {
 /** The memory with which the search begins. @param {Request} request @param {AbortSignal} stop */
 const startOf = async ({ settings, checks }, stop) => {
   const plan = planOf(settings, {
-    ...{ agents: [1], masters: settings.cluster ? settings.shards : 1 },
-    ...{ cluster: settings.cluster, variant: null },
+    agents: [1],
+    masters: settings.cluster ? settings.shards : 1,
+    cluster: settings.cluster,
+    variant: null,
   })
   const curve = await drawnCurve(plan, { policy: settings.policy ?? 'allkeys-lru', stopNow: stop })
   if (!curve) return null
@@ -154,7 +168,9 @@ const searched = async (request, stop, say) => {
       return fault
         ? null
         : {
-            ...{ bytes: memory, hit_pct: trial.hit_pct, passed: trial.passed },
+            bytes: memory,
+            hit_pct: trial.hit_pct,
+            passed: trial.passed,
             checks: trial.checks.map((one, i) => ({ ...one, text: one.threshold, limit: checks[i].limit })),
           }
     },
@@ -193,7 +209,9 @@ export const findMemory = (request, { stop, redact, as }) =>
     undo(screen.done)
     const results = await openResults({
       ...settings,
-      ...{ strategy: `find-${settings.strategy}`, epochMs: Date.now(), onWarning: screen.warn },
+      strategy: `find-${settings.strategy}`,
+      epochMs: Date.now(),
+      onWarning: screen.warn,
       redact: redact.data,
     })
     undo(results.discard)
@@ -203,15 +221,27 @@ export const findMemory = (request, { stop, redact, as }) =>
     const { miss_curve: curve, versions = null } = runs[0] ?? {}
     const { policy = 'allkeys-lru', cluster, shards } = settings
     const answer = {
-      ...{ schema: /** @type {const} */ (1), kind: /** @type {const} */ ('find-memory') },
-      ...{ run: results.run, started, command_line: commandLineOf(as, process.argv), versions },
-      ...{ strategy: settings.strategy, policy, items: settings.quantity, rate: Number(settings.rate) },
-      ...{ servers: cluster ? shards : 1, objectives: slos },
+      schema: /** @type {const} */ (1),
+      kind: /** @type {const} */ ('find-memory'),
+      run: results.run,
+      started,
+      command_line: commandLineOf(as, process.argv),
+      versions,
+      strategy: settings.strategy,
+      policy,
+      items: settings.quantity,
+      rate: Number(settings.rate),
+      servers: cluster ? shards : 1,
+      objectives: slos,
       state: found?.state ?? (stop.aborted ? stopped : unsteady),
       find: found?.find ?? { low: null, middle: null, high: null },
-      ...{ binds: found?.binds ?? null, confirmed: found?.confirmed ?? null },
-      ...{ ceiling_pct: curve?.ceiling_pct ?? null, footprint_bytes: curve?.footprint_bytes ?? null },
-      ...{ curve: curve?.points ?? [], trials, warnings: warningsOf(search) },
+      binds: found?.binds ?? null,
+      confirmed: found?.confirmed ?? null,
+      ceiling_pct: curve?.ceiling_pct ?? null,
+      footprint_bytes: curve?.footprint_bytes ?? null,
+      curve: curve?.points ?? [],
+      trials,
+      warnings: warningsOf(search),
     }
     const judged = judgedThresholds(thresholds, answer)
     const document = plainData({ ...answer, sentence: kit.sentence(answer), thresholds: judged })

@@ -310,7 +310,9 @@ export const memoryRequest = ({ settings: own, typed: line, env, dotenvText }) =
     from,
   )
   return {
-    ...{ settings, slos, trials: trialsOfMemory },
+    settings,
+    slos,
+    trials: trialsOfMemory,
     checks: slos.map(sloOf),
     thresholds:
       threshold === undefined

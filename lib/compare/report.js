@@ -131,7 +131,12 @@ export const compareDocument = (comparison, ran = {}) => {
       const { name, title, unit, better } = figure
       const { centreA, centreB, verdict, ...found } = difference
       return {
-        ...{ label, name, title, unit, better, primary },
+        label,
+        name,
+        title,
+        unit,
+        better,
+        primary,
         baseline: { centre: centreA, samples: a },
         other: { centre: centreB, samples: b },
         ...found,
@@ -151,7 +156,10 @@ export const comparisonIn = ({ baseline, other, invalid, metrics, thresholds, ra
   baseline: { name: baseline, invalid },
   other: { name: other, invalid: [] },
   rows: metrics.map(({ label, name, primary, baseline: a, other: b, verdict, ...found }) => ({
-    ...{ label, primary, a: a.samples, b: b.samples },
+    label,
+    primary,
+    a: a.samples,
+    b: b.samples,
     figure: measureNamed(name),
     difference: { ...found, centreA: a.centre, centreB: b.centre, verdict: verdict ?? 'unclear' },
   })),
@@ -365,7 +373,8 @@ const orderTable = ({ ranks = [] }, rounds) => {
       ),
     ],
     {
-      ...{ only: 'page', more: true },
+      only: 'page',
+      more: true,
       notes: [
         'Each round has a run of each side; odd rounds in random order, even ones in the reverse of it.',
         shown && `Values: ${shown.title}.`,

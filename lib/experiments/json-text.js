@@ -1,6 +1,6 @@
 // JSON with the lines of its keys, for error messages. JSON.parse decides whether a text is JSON; the parser of YAML finds the
 // lines, since JSON is YAML too.
-import { isMap, isSeq, LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 
 /** @typedef {readonly (string | number)[]} Path */
 
@@ -8,10 +8,10 @@ import { isMap, isSeq, LineCounter, parseDocument } from 'yaml'
 const faultLine = (text, { message }) =>
   text.slice(0, Number(/position (\d+)/.exec(message)?.[1] ?? text.length)).split('\n').length
 
-/** A member's key, which may be on a line above its value, and the value. @param {any} node @param {string | number} part */
+/** A member's key, which may be on a line above its value, and the value. @param {unknown} node @param {string | number} part */
 const childOf = (node, part) => {
   if (isSeq(node)) return { at: node.items[Number(part)], value: node.items[Number(part)] }
-  const pair = isMap(node) && node.items.find(({ key }) => /** @type {any} */ (key).value === part)
+  const pair = isMap(node) && node.items.find(({ key }) => isScalar(key) && key.value === part)
   return pair ? { at: pair.key, value: pair.value } : null
 }
 
@@ -32,16 +32,17 @@ export const readJson = (text) => {
   const lineCounter = new LineCounter()
   const { contents, errors } = parseDocument(text, { lineCounter, logLevel: 'silent' })
   const line = (/** @type {Path} */ path) => {
-    /** @type {any} */
+    /** @type {unknown} */
     let node = contents
+    /** @type {unknown} */
     let at = contents
     for (const part of path) {
       const child = childOf(node, part)
       if (!child) break
       node = child.value
-      at = /** @type {any} */ (child.at)
+      at = child.at
     }
-    return lineCounter.linePos(at?.range?.[0] ?? 0).line
+    return lineCounter.linePos((isNode(at) && at.range?.[0]) || 0).line
   }
   const twice = errors
     .filter(({ code }) => code === 'DUPLICATE_KEY')

@@ -11,6 +11,7 @@ import { ExitCode } from '../base/errors.js'
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+/** @type {ReadonlySet<number>} */
 const withResult = new Set([ExitCode.done, ExitCode.invalid, ExitCode.interrupted])
 // A program settles within 10 s, even if a server has stopped answering.
 const overtimeMs = 60_000
@@ -78,7 +79,7 @@ export const startProgram = (program, { args, outDir, name, env, secrets, home =
       clearTimeout(limit)
       clearTimeout(killer)
       try {
-        if (code === null || !withResult.has(/** @type {any} */ (code)) || text === '')
+        if (code === null || !withResult.has(code) || text === '')
           throw new NoResult(lastWords(words) || `${program}.js ended by ${signal ?? `exit code ${code}`}`)
         const document = JSON.parse(text)
         resolve({ document, lines: await linesOf(join(folder, 'intervals.ndjson')), folder })

@@ -149,7 +149,12 @@ const playerOf =
     try {
       await servers.empty()
       const { legs, timeline } = await runCell({
-        ...{ cell, folder, factor, servers, env, signal },
+        cell,
+        folder,
+        factor,
+        servers,
+        env,
+        signal,
         timing: { seconds, warmUpS },
         part: boxes && (await boxes.announce({ cell, round })),
       })

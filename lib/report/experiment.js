@@ -39,7 +39,8 @@ const columnsOf = ({ rows }, { name, title = measureNamed(name).title }, rank) =
   }
   return [
     figure(title, centre, shown, {
-      ...{ only: 'text', rank },
+      only: 'text',
+      rank,
       detail: (row) => theirs(row) !== undefined && shown(theirs(row)),
     }),
     figure(title, centre, shown, { only: 'page', detail: interval }),

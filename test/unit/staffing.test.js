@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { staffingChart } from '../../charts/staffing.js'
 import { measuredLoads } from '../../lib/answers/load-files.js'
+import { staffing, staffingAnswer } from '../../lib/answers/staff.js'
 import {
   afterFailure,
   anyOverflow,
@@ -17,8 +18,6 @@ import {
   splitOver,
   sumOf,
 } from '../../lib/answers/staffing.js'
-import { staffingAnswer } from '../../lib/answers/staffing-answer.js'
-import { staffing } from '../../lib/answers/staffing-report.js'
 import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { normals } from '../../lib/base/random.js'

@@ -11,12 +11,21 @@ import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
  */
 
 const check = S.object({
-  ...{ threshold: S.text, name: S.text, value: S.figure, passed: S.flag },
+  threshold: S.text,
+  name: S.text,
+  value: S.figure,
+  passed: S.flag,
 })
 
 const schema = answerSchema('find-memory', {
-  ...{ run: S.text, started: S.note, command_line: S.note, versions: S.nullable(S.anything) },
-  ...{ strategy: S.text, policy: S.text, items: S.number, rate: S.number },
+  run: S.text,
+  started: S.note,
+  command_line: S.note,
+  versions: S.nullable(S.anything),
+  strategy: S.text,
+  policy: S.text,
+  items: S.number,
+  rate: S.number,
   servers: S.said('masters; each has its part of the memory', S.number),
   objectives: S.list(S.text),
   state: S.oneOf('found', 'least', 'none', 'unsteady', 'stopped'),
@@ -31,7 +40,8 @@ const schema = answerSchema('find-memory', {
       phase: S.oneOf('first', 'measure', 'confirm'),
       ...S.each(['memory_bytes', 'hit_pct', 'seconds'], S.number),
       ...S.each(['hit_pct_low', 'hit_pct_high', 'p99_us', 'source_per_s', 'evicted_per_s'], S.figure),
-      ...{ checks: S.list(check), passed: S.flag },
+      checks: S.list(check),
+      passed: S.flag,
     }),
   ),
   warnings: S.list(S.object({ code: S.text, message: S.text })),
@@ -88,13 +98,17 @@ const columns = [
 ]
 
 export const findMemory = answer({
-  ...{ kind: 'find-memory', file: 'find', schema, charts: [missCurveChart] },
+  kind: 'find-memory',
+  file: 'find',
+  schema,
+  charts: [missCurveChart],
   verdict: (/** @type {Found} */ one) => ({
     title: `The least memory of ${one.strategy}`,
     question: `With how much memory is ${one.objectives.join(', ')} at ${shownFigure({ unit: 'rate' }, one.rate)} requests a second?`,
     good: one.state === 'found' || one.state === 'least',
     neutral: one.state !== 'found',
-    ...{ word: states[one.state].word, sentence: states[one.state].sentence(one) },
+    word: states[one.state].word,
+    sentence: states[one.state].sentence(one),
   }),
   highlights: ({ find: { low, middle, high } }) => ({
     'at least': low !== null && bytes(low),

@@ -161,7 +161,9 @@ export function* memorySearch({ start, learn, trials: count }) {
   const isOfHits = (/** @type {number} */ at) => curve !== null && ofHits.has(first.checks[at].name)
   const within = (/** @type {number} */ bytes) => Math.round(Math.min(most, Math.max(least, bytes)))
   const none = (/** @type {number} */ at) => ({
-    ...{ state: /** @type {State} */ ('none'), find: null, confirmed: null },
+    state: /** @type {State} */ ('none'),
+    find: null,
+    confirmed: null,
     binds: first.checks[at].text,
   })
   const unreachable = first.checks.findIndex(
@@ -201,7 +203,9 @@ export function* memorySearch({ start, learn, trials: count }) {
   const find = { low: largest('low', ends), middle: largest('middle', ends), high: largest('high', ends) }
   const { checks } = yield { bytes: within(find.high), phase: 'confirm' }
   return {
-    ...{ state: 'found', find, binds: first.checks[binding(ends)].text },
+    state: 'found',
+    find,
+    binds: first.checks[binding(ends)].text,
     confirmed: checks.every(({ passed }) => passed),
   }
 }

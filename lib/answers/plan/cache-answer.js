@@ -18,14 +18,20 @@ import { ownBytes, reserved } from './nodes.js'
 const need = S.object({
   hit_pct: S.number,
   memory_bytes: S.said('null: no memory reaches it', S.figure),
-  ...{ node: S.note, shards: S.figure, nodes: S.figure, monthly: S.figure },
+  node: S.note,
+  shards: S.figure,
+  nodes: S.figure,
+  monthly: S.figure,
   more_pct: S.said('hits that one more GB of memory adds, in points', S.figure),
 })
 
 const schema = answerSchema('plan-cache', {
-  ...{ strategy: S.text, policy: S.text },
+  strategy: S.text,
+  policy: S.text,
   ...S.each(['keys', 'rate', 'replicas', 'overhead_bytes', 'ceiling_pct', 'footprint_bytes'], S.number),
-  ...{ currency: S.text, prices: S.text, needs: S.list(need) },
+  currency: S.text,
+  prices: S.text,
+  needs: S.list(need),
 })
 /** @typedef {Shaped<typeof schema>} CachePlan */
 
@@ -73,8 +79,12 @@ export const cacheNeeds = ({
     const found = memory === null ? null : nodesFor(memory, types, replicas)
     const more = memory === null ? null : Math.min(ceiling, over.at(memory + oneMore)) - pct
     return {
-      ...{ hit_pct: pct, memory_bytes: memory, node: found?.node ?? null, shards: found?.shards ?? null },
-      ...{ nodes: found?.nodes ?? null, monthly: found?.monthly ?? null },
+      hit_pct: pct,
+      memory_bytes: memory,
+      node: found?.node ?? null,
+      shards: found?.shards ?? null,
+      nodes: found?.nodes ?? null,
+      monthly: found?.monthly ?? null,
       more_pct: more === null ? null : Math.max(0, more),
     }
   })
@@ -115,9 +125,14 @@ const sentence = ({ needs, currency, ceiling_pct: ceiling }) => {
 }
 
 export const cachePlan = answer({
-  ...{ kind: 'plan-cache', schema },
+  kind: 'plan-cache',
+  schema,
   verdict: (/** @type {CachePlan} */ one) => ({
-    ...{ title: 'Memory for hits', question: '', word: '', good: true, sentence: sentence(one) },
+    title: 'Memory for hits',
+    question: '',
+    word: '',
+    good: true,
+    sentence: sentence(one),
   }),
   rows: ({
     policy,

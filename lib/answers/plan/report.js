@@ -66,7 +66,9 @@ const schema = answerSchema('plan', {
       ),
       best: S.orNull(candidate),
       proof: S.object({
-        ...{ cpu: score, memory: score, network: score },
+        cpu: score,
+        memory: score,
+        network: score,
         points: S.said('held-out cells', S.list(S.object(S.each(['predicted_us', 'measured_us'], S.number)))),
       }),
       curve: S.list(

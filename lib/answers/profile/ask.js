@@ -6,7 +6,7 @@
  *
  * @typedef {{ address: string, client: Redis }} Master
  * @typedef {(string | Buffer | number)[]} Question
- * @typedef {{ error: Error | null, reply: any }} Answer
+ * @typedef {{ error: Error | null, reply: unknown }} Answer
  * @typedef {ReturnType<typeof asking>} Asking
  */
 
@@ -40,7 +40,7 @@ export const asking = (masters) => {
       const called = calledBy(question)
       calls[called] = (calls[called] ?? 0) + 1
       const [name, ...args] = question
-      line.callBuffer(String(name), .../** @type {any[]} */ (args))
+      line.callBuffer(String(name), ...args)
     }
     const replies = (await line.exec()) ?? []
     return replies.map(([error, reply], i) => {

@@ -36,13 +36,24 @@ const hotPart = 0.1
 const hotSample = 10
 const logKinds = /** @type {LogKind[]} */ (['slow', 'large-request', 'large-reply'])
 
-/** An object of a flat list of fields and values. @param {any[]} flat @returns {Record<string, any>} */
-const fieldsOf = (flat) =>
-  Object.fromEntries(
+/** @param {unknown} reply @returns {readonly unknown[]} */
+const listOf = (reply) => {
+  if (!Array.isArray(reply)) throw new TypeError('a list was expected')
+  return reply
+}
+
+/** An object of a flat list of fields and values. @param {unknown} reply @returns {Record<string, unknown>} */
+const fieldsOf = (reply) => {
+  const flat = listOf(reply)
+  return Object.fromEntries(
     Array.from({ length: Math.floor(flat.length / 2) }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]),
   )
+}
 
-/** @param {any[]} reply of LATENCY HISTOGRAM @returns {Histograms} */
+/** @param {unknown} name */
+const keyOf = (name) => (Buffer.isBuffer(name) ? name : Buffer.from(String(name)))
+
+/** @param {unknown} reply of LATENCY HISTOGRAM @returns {Histograms} */
 const histogramsOf = (reply) =>
   Object.fromEntries(
     Object.entries(fieldsOf(reply)).map(([name, said]) => [
@@ -54,9 +65,10 @@ const histogramsOf = (reply) =>
     ]),
   )
 
-/** @param {any[]} reply of CLUSTER SLOT-STATS @returns {Slot[]} */
+/** @param {unknown} reply of CLUSTER SLOT-STATS @returns {Slot[]} */
 const slotsOf = (reply) =>
-  reply.map(([slot, said]) => {
+  listOf(reply).map((one) => {
+    const [slot, said] = listOf(one)
     const fields = fieldsOf(said)
     const field = (/** @type {string} */ name) => (name in fields ? Number(fields[name]) : null)
     return {
@@ -71,8 +83,10 @@ const slotsOf = (reply) =>
 /** A name without the text that a log puts in place of the rest. @param {Buffer} key */
 const uncut = (key) => Buffer.from(key.toString('latin1').replace(/\.\.\. \(\d+ more bytes\)$/, ''), 'latin1')
 
-/** The name of a command and its key; other arguments are dropped. @param {LogKind} kind @param {any[]} entry @returns {LogEntry[]} */
-const entryOf = (kind, [, , value, args, , client]) => {
+/** The name of a command and its key; other arguments are dropped. @param {LogKind} kind @param {unknown} entry @returns {LogEntry[]} */
+const entryOf = (kind, entry) => {
+  const [, , value, words, , client] = listOf(entry)
+  const args = listOf(words)
   if (String(client ?? '').startsWith('millrace-')) return []
   const name = String(args[0]).toUpperCase()
   // An unknown command is not shown: any word of it may be private.
@@ -92,24 +106,27 @@ const entryOf = (kind, [, , value, args, , client]) => {
   ]
 }
 
-/** @param {any} reply of HOTKEYS GET; null: it is Redis' and nothing is tracked */
+/** @param {unknown} reply of HOTKEYS GET; null: it is Redis' and nothing is tracked */
 const hotGrammar = (reply) => {
   if (reply === null) return { grammar: /** @type {const} */ ('redis'), fields: null }
-  const flat = Buffer.isBuffer(reply[0]) ? reply : reply[0]
-  if (flat !== undefined && String(flat[0]) === 'tracking-active')
+  const [first] = listOf(reply)
+  const flat = Buffer.isBuffer(first) ? reply : first
+  if (Array.isArray(flat) && String(flat[0]) === 'tracking-active')
     return { grammar: /** @type {const} */ ('redis'), fields: fieldsOf(flat) }
   return { grammar: /** @type {const} */ ('valkey'), fields: null }
 }
 
-/** In a sample of 1 in n commands, keys have an n-th of the totals beside them. @param {Record<string, any>} fields @returns {Hot} */
+/** In a sample of 1 in n commands, keys have an n-th of the totals beside them. @param {Record<string, unknown>} fields @returns {Hot} */
 export const hotOfRedis = (fields) => {
   const ratio = Number(fields['sample-ratio']) || 1
   /** @type {Map<string, HotKey>} */
   const keys = new Map()
-  const note = (/** @type {any[]} */ list, /** @type {'us' | 'bytes'} */ what) => {
+  const note = (/** @type {unknown} */ reply, /** @type {'us' | 'bytes'} */ what) => {
+    const list = listOf(reply)
     for (let i = 0; i + 1 < list.length; i += 2) {
-      const name = list[i].toString('latin1')
-      const known = keys.get(name) ?? { key: list[i], us: 0, bytes: 0, perS: null }
+      const key = keyOf(list[i])
+      const name = key.toString('latin1')
+      const known = keys.get(name) ?? { key, us: 0, bytes: 0, perS: null }
       known[what] = Number(list[i + 1]) * ratio
       keys.set(name, known)
     }
@@ -125,15 +142,15 @@ export const hotOfRedis = (fields) => {
   }
 }
 
-/** @param {any[]} entries @returns {Hot} */
-const hotOfValkey = (entries) => ({
+/** @param {unknown} reply @returns {Hot} */
+const hotOfValkey = (reply) => ({
   grammar: 'valkey',
   seconds: null,
   us: 0,
   bytes: 0,
-  keys: entries.map((entry) => {
+  keys: listOf(reply).map((entry) => {
     const { key, qps } = fieldsOf(entry)
-    return { key, us: 0, bytes: 0, perS: Number(qps) }
+    return { key: keyOf(key), us: 0, bytes: 0, perS: Number(qps) }
   }),
 })
 
@@ -146,7 +163,7 @@ const hotKeys = ({ ask, may }, { durationMs, remark }) => {
   /** @type {Map<Master, { grammar: 'redis' | 'valkey', started: unknown }>} */
   const sessions = new Map()
   const get = /** @type {Question} */ (['HOTKEYS', 'GET'])
-  const startedOf = (/** @type {any} */ reply) =>
+  const startedOf = (/** @type {unknown} */ reply) =>
     hotGrammar(reply).fields?.['collection-start-time-unix-ms'] ?? null
   return {
     /** @param {Master} master */
@@ -190,7 +207,7 @@ export const readings = (asking, { durationMs }) => {
   const remarks = new Set()
   const hot = hotKeys(asking, { durationMs, remark: (text) => remarks.add(text) })
 
-  /** @template T @param {Master} master @param {Question} question @param {(reply: any) => T} understand */
+  /** @template T @param {Master} master @param {Question} question @param {(reply: unknown) => T} understand */
   const asked = async (master, question, understand) => {
     if (!may(question)) return null
     const [{ error, reply }] = await ask(master, [question])
@@ -219,8 +236,8 @@ export const readings = (asking, { durationMs }) => {
   }
   /** @param {Master} master */
   const logOf = async (master) => {
-    const entries = (/** @type {LogKind} */ kind) => (/** @type {any[]} */ reply) =>
-      reply.flatMap((entry) => entryOf(kind, entry))
+    const entries = (/** @type {LogKind} */ kind) => (/** @type {unknown} */ reply) =>
+      listOf(reply).flatMap((entry) => entryOf(kind, entry))
     const slow = await asked(master, ['COMMANDLOG', 'GET', mostEntries, 'slow'], entries('slow'))
     if (slow === null) {
       const older = await asked(master, ['SLOWLOG', 'GET', mostEntries], entries('slow'))

@@ -254,7 +254,10 @@ const compare = async ({ settings: values, typed, env }) => {
   const where = shown ? 'the target' : 'local servers'
   const document = () =>
     documentOf(found(), {
-      ...{ request, plan, store, values },
+      request,
+      plan,
+      store,
+      values,
       about: { command, where, earlier, spentMs: clock() - startMs },
     })
   const serverPool = serverPoolOf({ target, env, serverFile: (path) => path, log: say, clock })
@@ -263,7 +266,10 @@ const compare = async ({ settings: values, typed, env }) => {
     undo(store.close)
     undo(() => serverPool.keepOnly([]))
     const rounds = {
-      ...{ cells, ...timing, seed, linked: () => cells },
+      cells,
+      ...timing,
+      seed,
+      linked: () => cells,
       isEnough: (/** @type {number} */ done) => plan.looks.includes(done) && isDecided(found().comparison),
     }
     await runTurns(

@@ -1,8 +1,7 @@
 // `millrace plan scale`: how many workers a rate needs, by finished runs of workers.
 import { scalingChart } from '../../../charts/scaling.js'
 import { ownOptions } from '../../../settings.js'
-import { scalingAnswer } from '../../answers/scaling-answer.js'
-import { scaling } from '../../answers/scaling-report.js'
+import { scaling, scalingAnswer } from '../../answers/scale.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { countUnits, scaled } from '../../base/scaled.js'
 import { drawAnswer, printAnswer } from '../answer.js'

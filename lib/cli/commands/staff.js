@@ -1,7 +1,6 @@
 // `millrace plan staff`: one large node, or many small ones?
 import { staffingChart } from '../../../charts/staffing.js'
-import { staffingAnswer } from '../../answers/staffing-answer.js'
-import { staffing } from '../../answers/staffing-report.js'
+import { staffing, staffingAnswer } from '../../answers/staff.js'
 import { ExitCode } from '../../base/errors.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 import { staffOptions, staffRequest } from '../staff-options.js'
