@@ -1,7 +1,10 @@
 // A comparison from what was asked to its files, without running anything.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
+import { answerFilesIn } from '../../lib/answers/index.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
@@ -20,6 +23,7 @@ import { typedLine } from '../../lib/options/command-line.js'
 import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { optionsOf } from '../../settings.js'
+import { ownFolder } from '../helpers/programs.js'
 import { valuesOf } from '../helpers/table.js'
 
 const limit = 'server.cpu_us_per_item<+5%'
@@ -137,6 +141,24 @@ test('compare.json is as its schema says', () => {
   assert.equal(faultIn(data, compare.schema), null)
   assert.match(String(faultIn({ ...data, effect: 'much' }, compare.schema)), /'effect' must be number/)
   assert.deepEqual(compareDocument(comparisonIn(data)), data)
+})
+
+test('the page is made again from compare.json alone; what is no answer is refused in a line', async (t) => {
+  const folder = ownFolder(t, 'answer')
+  const data = compareDocument(comparisonOf(1.3, limit), { rounds: ranIn(['a', 'b']) })
+  const path = join(folder, 'compare.json')
+  writeFileSync(path, JSON.stringify(data))
+  const again = await answerFilesIn(folder)
+  assert.equal(again?.name, 'compare.html')
+  const files = await compare.files(JSON.parse(JSON.stringify(data)))
+  assert.deepEqual(Object.keys(again?.files ?? {}), Object.keys(files))
+  assert.ok(again?.files['compare.html'] === files['compare.html'], 'another page')
+  const refused = { code: 'OPTION', message: /compare\.json is not an answer that can be read: / }
+  for (const text of ['{', 'null', '{"kind":"nothing"}', JSON.stringify({ ...data, schema: 2 })]) {
+    writeFileSync(path, text)
+    await assert.rejects(answerFilesIn(folder), refused, text)
+  }
+  assert.equal(await answerFilesIn(join(folder, 'none')), null)
 })
 
 test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
