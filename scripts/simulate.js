@@ -1,8 +1,15 @@
-// Plays seeds of the simulated cluster:
-// node scripts/simulate.js [--driver socket | clients | chunks | fleet | overload] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
-// --first stops at the first that fails, which is not shrunk then.
+#!/usr/bin/env node
+// Plays seeds of the simulated cluster: each with its faults, in virtual time; one that fails is shrunk to the faults it needs.
 import { parseArgs } from 'node:util'
 import { failureOf, faultWords, playSeed, plays } from '../test/simulation/seeds.js'
+
+const usage = `Usage: node scripts/simulate.js [options]
+
+  --driver NAME   socket, clients, chunks, fleet or overload (socket)
+  --seed N|N-M    seeds (1-200)
+  --faults LIST   of one seed: only these of its faults, such as 0,3, or none; prints them and the outcomes
+  --first         stops at the first seed that fails, and does not shrink it
+  -h, --help      this text`
 
 const { values } = parseArgs({
   options: {
@@ -10,8 +17,13 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1-200' },
     faults: { type: 'string' },
     first: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
+if (values.help) {
+  console.log(usage)
+  process.exit()
+}
 const driver = /** @type {keyof typeof plays} */ (values.driver)
 if (!(driver in plays)) throw new Error(`--driver ${driver}: there are ${Object.keys(plays).join(', ')}`)
 const [from, to = from] = values.seed.split('-').map(Number)

@@ -34,7 +34,7 @@ const overload = (where, target, what, load) => ({
     const paceOf = (/** @type {number} */ hz) =>
       what === 'an even rate'
         ? ['--rate', String(Math.round(hz))]
-        : ['-p', String(Math.max(1, Math.round((1000 * quantity) / hz)))]
+        : ['-p', `${Math.max(1, Math.round((1000 * quantity) / hz))}ms`]
     const faster = (/** @type {number} */ times) => play(paceOf(times * most.hz))
     const twice = await faster(2)
     const tenfold = await faster(10)
