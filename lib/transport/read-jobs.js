@@ -1,6 +1,6 @@
 // The values of ids as a job for one server: each command written straight from the ids' bytes, each reply handed
 // to the taker of the values, with the place of its id.
-import { encodedSize } from '../wire/encode.js'
+import { askingBytes, encodedSize } from '../wire/encode.js'
 
 /**
  * @import { IdList } from '../wire/id-list.js'
@@ -22,7 +22,6 @@ import { encodedSize } from '../wire/encode.js'
  * @property {() => void} onDone
  */
 
-const asking = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 // The size of values is unknown at first: few are asked for, since each may have 1 MB.
 const unknownBytes = 32_768
@@ -78,7 +77,7 @@ export const valuesJob = ({
   const name = cuts ? 'MGET' : command.name
   const headOf = (/** @type {number} */ ids) =>
     Buffer.from(`*${1 + ids + command.after.length}\r\n${bulk(name)}`)
-  const single = Buffer.concat([asks ? asking : Buffer.alloc(0), headOf(1)])
+  const single = Buffer.concat([asks ? askingBytes : Buffer.alloc(0), headOf(1)])
   const overhead = single.length + tail.length
   let next = 0 // the next command to be sent
   let answered = 0 // the command whose reply is under way
