@@ -1,7 +1,8 @@
 // What a fleet costs its control and its leader: simulated boxes on a real control server, whose load is made up. The
 // boxes' protocol, the leader's thread and the result are those of a run.
-// node scripts/fleet-load.js redis://127.0.0.1:6379 [--boxes 200] [--seconds 60] [--after 3600]
+// node scripts/fleet-load.js redis://127.0.0.1:6379 [--boxes 200] [--seconds 60] [--after 3600] [--late]
 // --after: makes the result as after so many seconds; the last ones are copies.
+// --late: without the leader's thread and its checkpoints: the stream is folded once, when the run has ended.
 // Prints JSON: CPU of the control per box, bytes per box and second, the time and memory of the merged result, also
 // after the leader was killed.
 import { randomUUID } from 'node:crypto'
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     boxes: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '60' },
     after: { type: 'string', default: '0' },
+    late: { type: 'boolean', default: false },
   },
 })
 const [writers, seconds] = [Number(values.boxes), Number(values.seconds)]
@@ -144,12 +146,11 @@ const wholeBegun = process.cpuUsage()
 const beganMs = Date.now()
 await control.start(beganMs)
 await boxes[0].box.beat()
-const thread = leadThread(
-  { place, run, box: boxes[0].id, data: boxes[0].box.data(), boxes: writers },
-  (error) => {
-    throw error
-  },
-)
+const thread = values.late
+  ? null
+  : leadThread({ place, run, box: boxes[0].id, data: boxes[0].box.data(), boxes: writers }, (error) => {
+      throw error
+    })
 let streamMost = 0
 for (let second = 1; second <= seconds; second++) {
   await sleep(Math.max(0, beganMs + second * 1000 - Date.now()))
@@ -163,6 +164,7 @@ for (let second = 1; second <= seconds; second++) {
   streamMost = Math.max(streamMost, stream)
 }
 const usedS = (await cpuS()) - begun
+const rssMb = (process.resourceUsage().maxRSS * 1024) / 1e6
 const threadS = linuxThreadCpuS() - threadBegun
 const { user, system } = process.cpuUsage(wholeBegun)
 const overS = (Date.now() - beganMs) / 1000
@@ -176,7 +178,7 @@ for (const one of boxes) one.end()
 await Promise.all(boxes.map(({ box }) => box.beat()))
 // The leader is killed: its thread is not ended in order, and its lease has to run out.
 const killedMs = performance.now()
-await Promise.race([thread.end(), sleep(1)])
+await Promise.race([thread?.end(), sleep(1)])
 const heir = (boxes[1] ?? boxes[0]).id
 while (!(await control.lead(heir))) await sleep(100)
 const ledMs = performance.now()
@@ -189,9 +191,11 @@ console.log(
     {
       boxes: writers,
       seconds,
+      folded: values.late ? 'at the end' : 'each second',
       control_cpu_pct_of_a_core: (usedS / overS) * 100,
       control_cpu_us_per_box_and_second: (usedS / overS / writers) * 1e6,
       box_cpu_pct_of_a_core: (threadS / overS / writers) * 100,
+      rss_mb_of_the_run: rssMb,
       leader_cpu_pct_of_a_core: ((user + system) / 1e6 / overS - threadS / overS) * 100,
       sent_bytes_per_box_and_second: sent / writers / seconds,
       stream_bytes_most: streamMost,
