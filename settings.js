@@ -2,6 +2,7 @@
 // .env.example all come from it.
 
 import { claimedTwice } from './lib/base/claims.js'
+import { exactly } from './lib/base/typed.js'
 import { fetchesOfRates, settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
 import { namesElsewhere } from './lib/workloads/names-elsewhere.js'
@@ -735,14 +736,12 @@ const ownerOf = ({ name, on, group }) => (on === undefined ? `${name}, ${group}`
 export const optionFaults = (options) => [
   ...claimedTwice(
     'option',
-    options.flatMap((one) => namesOf(one).map((name) => /** @type {const} */ ([dashed(name), ownerOf(one)]))),
+    options.flatMap((one) => namesOf(one).map((name) => exactly([dashed(name), ownerOf(one)]))),
   ),
   ...claimedTwice(
     'variable',
     options.flatMap((one) =>
-      [one.env, ...one.alsoEnv].flatMap((name) =>
-        name === null ? [] : [/** @type {const} */ ([name, ownerOf(one)])],
-      ),
+      [one.env, ...one.alsoEnv].flatMap((name) => (name === null ? [] : [exactly([name, ownerOf(one)])])),
     ),
   ),
 ]

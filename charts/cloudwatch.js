@@ -1,5 +1,6 @@
 import { shortened } from '../lib/base/layout.js'
 import { shortNames } from '../lib/base/node-names.js'
+import { exactly } from '../lib/base/typed.js'
 import { line, nodePoints, overTime, timeChart } from '../lib/chart/lines.js'
 import { colour, uprightAxis } from '../lib/chart/parts.js'
 
@@ -11,7 +12,7 @@ import { colour, uprightAxis } from '../lib/chart/parts.js'
 
 const nameWidth = 28
 
-const metrics = /** @type {const} */ ([
+const metrics = exactly([
   { metric: 'EngineCPUUtilization', style: { width: 3 } },
   { metric: 'CPUUtilization', style: { width: 2, dashed: true } },
 ])

@@ -72,7 +72,10 @@ const reachOf = (comparison, rows, limits) => {
     const { low, high, change } = row.difference
     return [...changesOf(comparison, row), ...[low ?? change, high ?? change].map(logOf)]
   })
-  const all = [...ends, ...limits.flatMap(({ data }) => data.map((/** @type {any} */ { value }) => value[0]))]
+  const all = [
+    ...ends,
+    ...limits.flatMap(({ data }) => data.map((/** @type {{ value: number[] }} */ { value }) => value[0])),
+  ]
   const least = Math.log1p(comparison.effect) * 1.5
   // One wide interval must not make all others too short to see.
   const most = Math.max(

@@ -1,3 +1,4 @@
+import { exactly } from '../lib/base/typed.js'
 import { withLimits } from '../lib/chart/limits.js'
 import { highest, line, overTime, sinceWarmUp, supported, timeChart, whereLong } from '../lib/chart/lines.js'
 import { colour, latencyAxis } from '../lib/chart/parts.js'
@@ -7,7 +8,7 @@ import { colour, latencyAxis } from '../lib/chart/parts.js'
  * @import { RunRecord } from '../lib/result/record.js'
  */
 
-const shown = /** @type {const} */ ([
+const shown = exactly([
   ['p50', 'p50'],
   ['p90', 'p90'],
   ['p99', 'p99'],

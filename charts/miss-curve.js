@@ -1,4 +1,5 @@
 import { pricesOf } from '../lib/base/prices.js'
+import { exactly } from '../lib/base/typed.js'
 import { line } from '../lib/chart/lines.js'
 import { chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
@@ -93,7 +94,7 @@ export const missCurve = {
     if (!('miss_curve' in run) || !run.miss_curve || !run.cache) return null
     const { miss_curve: curve, cache } = run
     const { memory_bytes: bytes, hit_pct: pct } = cache
-    const measured = bytes === null || pct === null ? [] : [/** @type {const} */ ([bytes, pct])]
+    const measured = bytes === null || pct === null ? [] : [exactly([bytes, pct])]
     return curveOption({ points: curve.points, policy: curve.policy, measured })
   },
 }

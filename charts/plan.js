@@ -1,3 +1,4 @@
+import { exactly } from '../lib/base/typed.js'
 import { line } from '../lib/chart/lines.js'
 import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
@@ -31,7 +32,7 @@ export const planCost = {
       const color = colour(i)
       const steps = shardSteps(curve).map(({ rate, monthly }) => ({ coord: [rate, monthly], value: '' }))
       const [middle] = line(strategy, at('monthly'), { color, unit: 'rate', step: true })
-      const ends = /** @type {const} */ (['low', 'high']).flatMap((bound) =>
+      const ends = exactly(['low', 'high']).flatMap((bound) =>
         line(`${strategy}, ${bound}`, at(bound), {
           color,
           dashed: true,

@@ -1,3 +1,4 @@
+import { exactly } from '../lib/base/typed.js'
 import { supported } from '../lib/chart/lines.js'
 import { chart, latencyAxis, lyingAxis } from '../lib/chart/parts.js'
 import { rateAt } from '../lib/traffic/rates.js'
@@ -8,7 +9,7 @@ import { rateAt } from '../lib/traffic/rates.js'
  */
 
 // A second in which the rate changed counts for neither rate.
-const keys = /** @type {const} */ ([
+const keys = exactly([
   ['p50', '@c1'],
   ['p99', '@c2'],
 ])

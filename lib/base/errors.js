@@ -48,3 +48,14 @@ export class InterruptedError extends MillraceError {
     super('INTERRUPTED', 'interrupted before anything was sent', { exitCode: ExitCode.interrupted })
   }
 }
+
+/**
+ * What was caught, as an error; a system's error has its code.
+ * @param {unknown} caught
+ * @returns {NodeJS.ErrnoException}
+ */
+export const errorOf = (caught) =>
+  caught instanceof Error || isLikeError(caught) ? caught : new Error(String(caught))
+
+/** One of another realm is no instance. @param {unknown} caught @returns {caught is NodeJS.ErrnoException} */
+const isLikeError = (caught) => typeof caught === 'object' && caught !== null && 'message' in caught

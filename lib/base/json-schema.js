@@ -18,7 +18,8 @@ const checkOf = (schema) => {
   const known = compiled.get(schema)
   if (known) return known
   // Compiled only when a file is read.
-  const { Ajv } = /** @type {typeof import('ajv')} */ (require('ajv'))
+  /** @type {typeof import('ajv')} */
+  const { Ajv } = require('ajv')
   const check = new Ajv(how).compile(schema)
   compiled.set(schema, check)
   return check

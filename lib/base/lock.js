@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { errorOf } from './errors.js'
 
 /** @typedef {{ ownerPid: number, ownerStarted: string, ownerHost: string }} Owner */
 
@@ -80,7 +81,7 @@ export const takeOwnership = (file, content = {}) => {
     linkSync(draft, file)
     return true
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
+    if (errorOf(error).code === 'EEXIST') return false
     throw error
   } finally {
     rmSync(draft, { force: true })

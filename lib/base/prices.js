@@ -69,7 +69,7 @@ const ofNode = /^(?:[A-Z]{2,4}\d?-)?NodeUsage:(cache\.[\w.]+)$/
 /** The price of an hour on demand. @param {any} terms @param {string} sku @returns {{ currency: string, hour: number } | null} */
 const hourOf = (terms, sku) => {
   for (const term of Object.values(terms?.OnDemand?.[sku] ?? {}))
-    for (const { unit, pricePerUnit } of Object.values(/** @type {any} */ (term).priceDimensions ?? {})) {
+    for (const { unit, pricePerUnit } of Object.values(Object(term).priceDimensions ?? {})) {
       const [[currency, text] = []] = Object.entries(pricePerUnit ?? {})
       if (/^hrs$/i.test(unit) && Number(text) > 0) return { currency: String(currency), hour: Number(text) }
     }
@@ -100,9 +100,10 @@ export const bulkPrices = (text, path, { region, engine }) => {
       .flatMap((name) => pricesOf(name).nodes.types)
       .map(({ name, networkMbit }) => [name, networkMbit]),
   )
-  const types = /** @type {NodeType[]} */ ([])
+  /** @type {NodeType[]} */
+  const types = []
   let currency = 'USD'
-  for (const [sku, { attributes }] of Object.entries(/** @type {Record<string, any>} */ (products))) {
+  for (const [sku, { attributes }] of Object.entries(products)) {
     const { usagetype = '', cacheEngine, regionCode, memory } = attributes ?? {}
     const [, name] = ofNode.exec(usagetype) ?? []
     const price = hourOf(terms, sku)

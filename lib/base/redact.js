@@ -58,8 +58,8 @@ export const redactor = () => {
   /** @param {string} text */
   const text = (text) => (pattern === null ? text : text.replace(pattern, instead))
 
-  /** @param {unknown} data @returns {any} */
-  const data = (data) => {
+  /** @param {any} data @returns {any} */
+  const walk = (data) => {
     if (pattern === null) return data
     if (typeof data === 'string') return text(data)
     if (Array.isArray(data)) return data.map(walk)
@@ -70,7 +70,8 @@ export const redactor = () => {
       ),
     )
   }
-  const walk = data
+  /** Without secrets, of the same shape. @type {<T>(data: T) => T} */
+  const data = walk
 
   return {
     /** @param {(string | undefined)[]} secrets */

@@ -1,11 +1,12 @@
 // How far into its tail a distribution can be read.
 
 import { count, several } from '../base/units.js'
+import { certain, entryOf, exactly } from './typed.js'
 
 // With fewer samples beyond it, a percentile depends on a few of them.
 const fewestBeyond = 10
 
-const parts = /** @type {const} */ ({ p90: 0.9, p99: 0.99, p999: 0.999 })
+const parts = exactly({ p90: 0.9, p99: 0.99, p999: 0.999 })
 
 /** @typedef {Record<string, any> & { count?: number }} Percentiles count: independent samples */
 
@@ -16,7 +17,7 @@ const parts = /** @type {const} */ ({ p90: 0.9, p99: 0.99, p999: 0.999 })
  * @param {string} name
  */
 export const isSupported = ({ count: samples }, name) => {
-  const part = parts[/** @type {keyof typeof parts} */ (name)]
+  const part = entryOf(parts, name)
   // 10 of 1,000 are beyond the p99, whatever 1 - 0.99 is in binary.
   return part === undefined || typeof samples !== 'number' || samples * (1 - part) > fewestBeyond - 1e-6
 }
@@ -24,7 +25,7 @@ export const isSupported = ({ count: samples }, name) => {
 /** Why a percentile is left out; undefined where it is not. @param {Percentiles} percentiles @param {string} name */
 export const tooFewWords = (percentiles, name) => {
   if (isSupported(percentiles, name)) return undefined
-  const needed = Math.round(fewestBeyond / (1 - parts[/** @type {keyof typeof parts} */ (name)]))
+  const needed = Math.round(fewestBeyond / (1 - certain(entryOf(parts, name))))
   return `left out: ${name === 'p999' ? 'p99.9' : name} needs ${count(needed)} samples, ${several(percentiles.count ?? 0, 'independent sample')} taken; run for longer`
 }
 

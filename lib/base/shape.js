@@ -1,18 +1,19 @@
 // Shapes of data: plain JSON Schema, built by names, from which types come too (Shaped). `maybe` marks a property that may be
 // missing; all others of an object are required, in their order.
+import { exactly } from './typed.js'
 
 /** @import { Obj, Optional, Schema } from './shape-types.js' */
 
 const missing = Symbol('may be missing')
 
-export const text = /** @type {const} */ ({ type: 'string' })
-export const number = /** @type {const} */ ({ type: 'number' })
-export const whole = /** @type {const} */ ({ type: 'integer', minimum: 0 })
-export const flag = /** @type {const} */ ({ type: 'boolean' })
+export const text = exactly({ type: 'string' })
+export const number = exactly({ type: 'number' })
+export const whole = exactly({ type: 'integer', minimum: 0 })
+export const flag = exactly({ type: 'boolean' })
 /** null: not measured. */
-export const figure = /** @type {const} */ ({ type: ['number', 'null'] })
-export const note = /** @type {const} */ ({ type: ['string', 'null'] })
-export const anything = /** @type {const} */ ({ type: 'object' })
+export const figure = exactly({ type: ['number', 'null'] })
+export const note = exactly({ type: ['string', 'null'] })
+export const anything = exactly({ type: 'object' })
 
 /** @template {Schema} const S @param {S} schema @returns {Optional<S>} */
 export const maybe = (schema) => /** @type {any} */ ({ ...schema, [missing]: true })

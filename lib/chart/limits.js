@@ -1,4 +1,5 @@
 // The limits of a latency, as lines in its chart.
+import { entryOf } from '../base/typed.js'
 import { line } from './lines.js'
 
 /**
@@ -20,7 +21,7 @@ export const limitLines = (texts, metric, [from, to]) =>
     const [, name, relation, digits, unit] =
       /^\s*([\w.]+)\s*(<=?)\s*([\d.]+)\s*(us|ms|s)\s*$/.exec(text) ?? []
     if (name === undefined || !metric.test(name)) return []
-    const us = Number(digits) * usOf[/** @type {'ms'} */ (unit)]
+    const us = Number(digits) * Number(entryOf(usOf, unit))
     const ends = [from, to].map((at) => [at, us])
     const style = { color: '@bad', dashed: true, width: 1, unit: 'us' }
     return line(`limit ${name.split('.').at(-1)}${relation}${digits}${unit}`, ends, style)

@@ -46,12 +46,9 @@ export const overTime = (seconds, figure, merge = mean) => {
     const part = seconds.slice(from, from + width)
     const figures = part.map((second, at) => figure(second, from + at))
     if (figures.every((value) => value === undefined)) continue
-    const known = figures.filter((value) => typeof value === 'number' && Number.isFinite(value))
+    const known = figures.filter((value) => typeof value === 'number').filter(Number.isFinite)
     const atS = part[part.length - 1].at_ms / 1000
-    points.push([
-      +atS.toFixed(2),
-      known.length ? +merge(/** @type {number[]} */ (known)).toPrecision(4) : null,
-    ])
+    points.push([+atS.toFixed(2), known.length ? +merge(known).toPrecision(4) : null])
   }
   return points
 }

@@ -1,6 +1,9 @@
 // How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
 // units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
+import { entryOf } from '../base/typed.js'
 import { bytes, clockTime, count, dash, micros, rate, times } from '../base/units.js'
+
+/** @import { Option } from './parts.js' */
 
 /** @typedef {'light' | 'dark'} ThemeName */
 
@@ -57,7 +60,7 @@ const ratioWords = (ratio) => {
   return isPart ? `×1/${part}` : `×${trimmed(times(ratio))}`
 }
 
-/** @type {Record<string, (value: any) => string>} */
+/** @type {Record<string, (value: number) => string>} */
 const formats = {
   us: (us) => (us === 0 ? '0' : trimmed(micros(us))),
   ms: (ms) => (ms === 0 ? '0' : trimmed(micros(ms * 1000))),
@@ -80,7 +83,7 @@ const formats = {
   percentile: percentileName,
 }
 
-/** A figure in the unit of its column, as charts and their tooltips show it. @param {string} unit @param {unknown} value */
+/** A figure in the unit of its column, as charts and their tooltips show it. @param {string} unit @param {number | null | undefined} value */
 export const formatted = (unit, value) =>
   value === null || value === undefined ? dash : formats[unit](value)
 
@@ -96,15 +99,15 @@ const longestWord = (text) => Math.max(...text.split(/\s+/).map((word) => word.l
 /**
  * Shows labels of marks and areas over time only where they have room, and never breaks a word. Sets the sizes of the cells
  * of a heat map.
- * @param {any} option of any chart; marks over time are the series of that id
+ * @param {Option} option of any chart; marks over time are the series of that id
  * @param {number} plotPx width of the picture between its axis and its edge
- * @returns {any}
+ * @returns {Option}
  */
 export const placedLabels = (option, plotPx) => {
   const wholeS = [option.xAxis].flat()[0].max
   if (typeof wholeS !== 'number') return option
   const align = (/** @type {number} */ at) => (at < edge ? 'left' : at > 1 - edge ? 'right' : 'center')
-  /** Marks whose labels overlap neither each other nor the edges of the picture. @param {any[]} marks @param {number} shorter by how many steps */
+  /** Marks whose labels overlap neither each other nor the edges of the picture. @param {readonly Option[]} marks @param {number} shorter by how many steps */
   const labelled = (marks, shorter) => {
     let takenPx = -labelGapPx
     return marks.map(({ names = [], ...mark }) => {
@@ -118,13 +121,13 @@ export const placedLabels = (option, plotPx) => {
       return { ...mark, name, label: { ...mark.label, show, align: side } }
     })
   }
-  /** Marks with the longest names for which all have room. @param {any[]} marks */
+  /** Marks with the longest names for which all have room. @param {readonly Option[]} marks */
   const markedIn = (marks) => {
     const steps = Math.max(1, ...marks.map(({ names = [] }) => names.length))
     const all = Array.from({ length: steps }, (_, shorter) => labelled(marks, shorter))
     return all.find((some) => some.every(({ label }) => label.show)) ?? all[steps - 1]
   }
-  const area = (/** @type {[any, any]} */ [from, to]) => {
+  const area = (/** @type {[Option, Option]} */ [from, to]) => {
     const px = (plotPx * (to.xAxis - from.xAxis)) / wholeS - labelGapPx
     const wordPx = longestWord(from.name) * signPx
     // The first label may extend beyond its area, where nothing else is written.
@@ -132,13 +135,13 @@ export const placedLabels = (option, plotPx) => {
     const width = Math.ceil(Math.max(px, wordPx))
     return [{ ...from, label: { ...from.label, show, width, overflow: 'break' } }, to]
   }
-  const sized = (/** @type {any} */ cell, /** @type {number} */ heightPx) => ({
+  const sized = (/** @type {Option} */ cell, /** @type {number} */ heightPx) => ({
     ...cell,
     symbolSize: [(plotPx * cell.spanS) / wholeS, heightPx],
   })
-  const series = option.series.map((/** @type {any} */ one) => {
+  const series = option.series.map((/** @type {Option} */ one) => {
     if (one.id === 'cells')
-      return { ...one, data: one.data.map((/** @type {any} */ cell) => sized(cell, one.cellPx)) }
+      return { ...one, data: one.data.map((/** @type {Option} */ cell) => sized(cell, one.cellPx)) }
     if (!one.id?.startsWith('marks')) return one
     return {
       ...one,
@@ -163,7 +166,7 @@ export const themedOption = (option, theme, key = '') => {
   if (Array.isArray(option)) return option.map((part) => themedOption(part, theme, key))
   if (typeof option === 'string' && option.startsWith('@') && resolved.has(key)) {
     const name = option.slice(1)
-    return /** @type {Record<string, string>} */ (palettes[theme])[name] ?? formats[name]
+    return entryOf(palettes[theme], name) ?? formats[name]
   }
   if (option === null || typeof option !== 'object') return option
   return Object.fromEntries(

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { OptionError } from '../base/errors.js'
+import { certain } from '../base/typed.js'
 import { plainData, plainText } from '../base/units.js'
 
 /** @import { Chart } from '../chart/parts.js' */
@@ -27,7 +28,7 @@ export const drawAnswer = async ({ title, note, option }, answer, path, dark = f
   if (!isPng && extname(path) !== '.svg') throw new OptionError(`--draw ${path}: must end in .svg or .png`)
   const missing = missingFor(isPng ? 'png' : 'svg')
   if (missing) throw new OptionError(`--draw ${path}: ${missing}`)
-  const picture = { title, note, option: /** @type {Record<string, any>} */ (option(answer)) }
+  const picture = { title, note, option: certain(option(answer)) }
   const svg = svgOf(picture, { theme: dark ? 'dark' : 'light' })
   await writeAnswer(path, isPng ? await pngOf(svg) : svg)
 }

@@ -4,6 +4,7 @@ import { stringBytes } from '../answers/plan/memory.js'
 import { ExitCode, InterruptedError, OptionError } from '../base/errors.js'
 import { typesLike } from '../base/prices.js'
 import { countUnits, scaled } from '../base/scaled.js'
+import { exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
 import { drawnCurve } from '../run/cache-curve.js'
 import { allocated } from '../traffic/sizes.js'
@@ -14,6 +15,7 @@ import { plannedRun } from './calibration.js'
 /**
  * @import { Typed } from '../options/command-line.js'
  * @import { Prices } from '../base/prices.js'
+ * @import { Values } from '../options/values.js'
  */
 
 const usual = [90, 95, 99]
@@ -38,7 +40,7 @@ const wantedIn = (text) => {
   return [pct, ...usual.filter((one) => one !== pct)]
 }
 
-/** @param {{ values: Record<string, any>, typed: Typed, prices: Prices, strategy: string, stop: AbortSignal }} asked */
+/** @param {{ values: Values, typed: Typed, prices: Prices, strategy: string, stop: AbortSignal }} asked */
 export const planCache = async ({ values, typed, prices, strategy, stop }) => {
   const { peak, items: keys, popularity, valueSize, replicasEach: replicas, hitRate } = values
   const policy = policyIn(typed.words.slice(1))
@@ -63,8 +65,8 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
   const { points, ceiling_pct, footprint_bytes } = curve
   const types = typesLike(prices.nodes.types, values.nodes)
   const answer = {
-    schema: /** @type {const} */ (1),
-    kind: /** @type {const} */ ('plan-cache'),
+    schema: exactly(1),
+    kind: exactly('plan-cache'),
     strategy,
     policy,
     keys,

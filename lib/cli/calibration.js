@@ -9,6 +9,7 @@ import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
 import { cellSecondsOf, mixFactsOf } from '../answers/plan/mix.js'
 import { nameHint } from '../base/did-you-mean.js'
 import { InterruptedError, OptionError } from '../base/errors.js'
+import { entryOf } from '../base/typed.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { namesOfWriters, strategiesInBatches } from '../loads/names-of-strategy.js'
@@ -16,6 +17,7 @@ import { planOf } from '../loads/plan.js'
 import { writeFiles } from '../report/write-report.js'
 import { outFolder, runName } from '../result/files.js'
 import { clearLeftKeys } from '../servers/left-keys.js'
+import { listIn } from '../servers/lists.js'
 import { openTarget } from '../servers/open.js'
 import { parseInfo } from '../wire/info.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
@@ -148,17 +150,17 @@ const serverFacts = (where) =>
     const [master] = target.topology.masters
     const client = target.control(master)
     const call = (/** @type {string} */ command, /** @type {(string | number)[]} */ ...args) =>
-      /** @type {Promise<unknown>} */ (client.call(command, ...args))
+      client.call(command, ...args)
     /** @type {Record<string, string>} */
     const configuration = {}
     for (const name of shownSettings) {
-      const [, value] = /** @type {string[]} */ (await call('CONFIG', 'GET', name).catch(() => []))
+      const [, value] = listIn('CONFIG', await call('CONFIG', 'GET', name).catch(() => []))
       if (value !== undefined) configuration[name] = value
     }
     const nodes = target.nodes()
     return {
       version: target.versions[0],
-      allocator: (await allocatorIn(call, prefix)) ?? /** @type {const} */ ('jemalloc-8'),
+      allocator: (await allocatorIn(call, prefix)) ?? 'jemalloc-8',
       masters: target.topology.masters.length,
       replicas: nodes.length - target.topology.masters.length,
       configuration,
@@ -192,10 +194,7 @@ export const calibrate = async (asked, say, stop) => {
   await first.close()
   const within = /** @type {Ranges} */ (
     Object.fromEntries(
-      Object.entries(ranges).map(([name, [least, usual]]) => [
-        name,
-        [least, most[/** @type {keyof typeof most} */ (name)] ?? usual],
-      ]),
+      Object.entries(ranges).map(([name, [least, usual]]) => [name, [least, entryOf(most, name) ?? usual]]),
     )
   )
   const folder = join(out, runName(startedMs, 'calibration'))

@@ -6,6 +6,7 @@ import { metricNames, weightsIn } from '../answers/choose/cost.js'
 import { OptionError } from '../base/errors.js'
 import { howToGetPeers } from '../base/optional-packages.js'
 import { countUnits, scaled } from '../base/scaled.js'
+import { exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
 import { otherVersions, peerPath, peers } from '../servers/peers.js'
@@ -18,10 +19,11 @@ import { placeIn, placeRows } from './place.js'
 /**
  * @import { About } from '../options/help.js'
  * @import { Peer } from '../servers/peers.js'
+ * @import { Values } from '../options/values.js'
  */
 
 /** Options of a run that every candidate has, as they are typed there. */
-const loadNames = /** @type {const} */ ([
+const loadNames = exactly([
   ['ttl', 'TIME', 'lifetime of an item, or a range as in 30s-90s', '3s'],
   ['value-size', 'SIZE', 'size of a value: 200B, or lognormal:p50=200B,p99=4kB', '128B'],
   ['popularity', 'ORDER', 'which items are written: zipf:0.99, as in millrace write', undefined],
@@ -54,7 +56,8 @@ export const chooseOptions = [
       name,
       // Not those of a run, by which settings are derived.
       key: /** @type {any} */ (`load-${name}`),
-      type: /** @type {const} */ ('text'),
+      /** @type {'text'} */
+      type: 'text',
       place,
       help,
       ...(byDefault === undefined
@@ -176,10 +179,10 @@ export const serversIn = (text, env) => {
   }))
 }
 
-/** @param {Record<string, any>} values @param {NodeJS.ProcessEnv} env */
+/** @param {Values} values @param {NodeJS.ProcessEnv} env */
 export const chooseRequest = (values, env) => {
   const { across, serverBin } = values
-  const where = placeIn(/** @type {Parameters<typeof placeIn>[0]} */ (values), env)
+  const where = placeIn(values, env)
   const rate = rateIn(values.peak)
   const needs = values.need === undefined ? [] : needsIn(values.need)
   const { names, files } = modelNamesIn(values.models, across)

@@ -14,12 +14,13 @@ import { listenReasons } from './listen-reasons.js'
  * @import { Place } from '../fleet/control.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Warning } from '../measures/warnings.js'
+ * @import { Line } from '../measures/fold.js'
  *
- * @typedef {{ interval: (line: any) => void, event: (line: any) => void }} Lines
+ * @typedef {{ interval: (line: Line) => void, event: (line: Line) => void }} Lines
  *
  * @typedef {object} Needs
  * @property {(line: string) => void} say
- * @property {(data: any) => any} redact
+ * @property {<T>(data: T) => T} redact
  * @property {readonly Warning[]} warnings all so far
  */
 

@@ -1,5 +1,5 @@
 // How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
-import { ExitCode } from '../base/errors.js'
+import { ExitCode, errorOf } from '../base/errors.js'
 import { ResultsError } from '../result/files.js'
 import { addressOf } from '../servers/address.js'
 
@@ -29,7 +29,7 @@ const writePage = async ({ report }, folder, { say, warn }) => {
     if (missing) say(missing)
   } catch (error) {
     if (error instanceof ResultsError) throw error
-    const { message } = /** @type {Error} */ (error)
+    const { message } = errorOf(error)
     warn({ code: 'report', message: `there is no report.html: ${message}`, invalidates: false })
   }
 }

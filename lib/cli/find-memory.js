@@ -4,6 +4,7 @@ import { findMemory as kit } from '../answers/find/memory-report.js'
 import { memorySearch } from '../answers/find/memory-search.js'
 import { ExitCode } from '../base/errors.js'
 import { series } from '../base/series.js'
+import { exactly } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, plainData, several } from '../base/units.js'
 import { planOf } from '../loads/plan.js'
@@ -24,6 +25,8 @@ import { screenOf } from './screen.js'
  * @import { Curve } from '../answers/find/memory-search.js'
  * @import { memoryRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Folded } from '../measures/fold.js'
  */
 /** @typedef {ReturnType<typeof memoryRequest>} Request */
 
@@ -68,14 +71,14 @@ const spoils = new Set(['cache-swap', 'cache-limit', 'failed', 'uncertain'])
 // Less of the rate is another load.
 const leastOfRate = 0.8
 
-/** Why a run says nothing of its memory. @param {any} run @param {number} rate @returns {{ code: string, message: string } | undefined} */
+/** Why a run says nothing of its memory. @param {Run} run @param {number} rate @returns {{ code: string, message: string } | undefined} */
 const faultOf = ({ warnings, rate: { achieved } }, rate) =>
   warnings.find(
     (/** @type {{ code: string }} */ { code }) =>
       spoils.has(code) || (code === 'rate' && achieved < leastOfRate * rate),
   )
 
-/** @param {any} run @param {readonly string[]} slos @param {number} memory @param {'first' | 'measure' | 'confirm'} phase @returns {MemoryFound['trials'][number]} */
+/** @param {Run} run @param {readonly string[]} slos @param {number} memory @param {'first' | 'measure' | 'confirm'} phase @returns {MemoryFound['trials'][number]} */
 const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, memory, phase) => {
   const checks = judgedBy(slos, { ...run, cache, latency_us: latency })
   return {
@@ -93,11 +96,11 @@ const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, me
   }
 }
 
-/** @param {any} run @returns {Curve | null} */
+/** @param {Run} run @returns {Curve | null} */
 const curveIn = ({ miss_curve: curve }) => {
   if (!curve) return null
   let most = 0
-  const points = curve.points.map((/** @type {any} */ { memory_bytes: at, policy_pct, lru_pct }) => {
+  const points = curve.points.map((/** @type {Folded} */ { memory_bytes: at, policy_pct, lru_pct }) => {
     most = Math.max(most + 1e-3, policy_pct ?? lru_pct)
     return [at, most]
   })
@@ -136,7 +139,7 @@ const searched = async (request, stop, say) => {
   say(`drawing requests for ${several(settings.quantity, 'key')}: where to begin`)
   const begin = await startOf(request, stop)
   const whole = begin?.whole ?? settings.quantity * usualBytes
-  /** @type {any[]} */
+  /** @type {Run[]} */
   const runs = []
   /** @type {MemoryFound['trials'][number][]} */
   const trials = []
@@ -199,7 +202,7 @@ const warningsOf = ({ found, fault, runs }) => {
   return all.filter((one) => one !== false)
 }
 
-const [stopped, unsteady] = /** @type {const} */ (['stopped', 'unsteady'])
+const [stopped, unsteady] = exactly(['stopped', 'unsteady'])
 
 /** @param {Request} request @param {Guidance & { as: string }} guidance */
 export const findMemory = (request, { stop, redact, as }) =>
@@ -221,8 +224,8 @@ export const findMemory = (request, { stop, redact, as }) =>
     const { miss_curve: curve, versions = null } = runs[0] ?? {}
     const { policy = 'allkeys-lru', cluster, shards } = settings
     const answer = {
-      schema: /** @type {const} */ (1),
-      kind: /** @type {const} */ ('find-memory'),
+      schema: exactly(1),
+      kind: exactly('find-memory'),
       run: results.run,
       started,
       command_line: commandLineOf(as, process.argv),

@@ -16,6 +16,9 @@ import { strategyNamed } from '../workloads/index.js'
  * @import { ReaderSettings, Settings } from '../../settings.js'
  * @import { Typed } from '../options/command-line.js'
  * @import { Target } from '../servers/open.js'
+ * @import { Line } from '../measures/fold.js'
+ * @import { Facts } from '../result/facts.js'
+ * @import { Run } from '../measures/section.js'
  *
  * @typedef {Awaited<ReturnType<typeof startReaders>>} Readers
  */
@@ -111,11 +114,11 @@ const serversOf = (settings, { address, access, kind }) => {
 
 /**
  * What was fetched between two moments, as run.json of consumers has it.
- * @param {readonly any[]} all lines of intervals.ndjson
- * @param {() => Promise<any>} factsOf the run
+ * @param {readonly Line[]} all lines of intervals.ndjson
+ * @param {() => Promise<Facts>} factsOf the run
  * @param {number} fromEpochMs
  * @param {number} toEpochMs
- * @returns {Promise<Record<string, any> | null>} null: no second is between them
+ * @returns {Promise<Run | null>} null: no second is between them
  */
 export const documentDuring = async (all, factsOf, fromEpochMs, toEpochMs) => {
   const lines = all.filter(
@@ -174,7 +177,7 @@ export const startReaders = async ({ words, model, settings, target, folder, sto
      * What was fetched between two moments, as run.json of consumers has it.
      * @param {number} fromEpochMs
      * @param {number} toEpochMs
-     * @returns {Promise<Record<string, any> | null>}
+     * @returns {Promise<Run | null>}
      */
     async during(fromEpochMs, toEpochMs) {
       const whole = await program.ended.catch(() => null)

@@ -37,6 +37,8 @@ import { screenOf } from './screen.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { findRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Line } from '../measures/fold.js'
  */
 /** @typedef {ReturnType<typeof findRequest>} Request */
 
@@ -149,7 +151,7 @@ const searching = (snapshot, step) => {
   const where = between ? ` ${rounded(between[0])}..${rounded(between[1])}` : ''
   return {
     ...snapshot,
-    phase: /** @type {any} */ (`${phase}${where}`),
+    phase: /** @type {Snapshot['phase']} */ (`${phase}${where}`),
     nominalRate: Number.isFinite(rate) ? rate : null,
     // An overload drops items on purpose, so the line does not warn of it.
     lost: {},
@@ -161,7 +163,7 @@ const answerMs = 60_000
 
 /**
  * The confirmation as all boxes saw it; what the servers paid is divided by all items, which one box does not know.
- * @param {Record<string, any>} own
+ * @param {Run} own
  * @param {Pick<ReturnType<typeof searchOnFleet>, 'confirmed'>} boxes
  */
 const ofAllBoxes = (own, { confirmed }) => {
@@ -244,13 +246,13 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       readers = await startReaders({ words, model, settings, target, folder: results.folder, stop, onGone })
       undo(readers.end)
     }
-    /** @type {any[]} */
+    /** @type {Line[]} */
     const lines = []
     const commandLine = commandLineOf(as, process.argv)
     /** @type {ReturnType<typeof searchOnFleet<SearchAnswer>> | null} */
     let boxes = null
     let isLeader = true
-    /** @param {Record<string, any>} confirmation */
+    /** @param {Run} confirmation */
     const documentOf = async (confirmation) => {
       /** @type {Readers['during']} */
       const ofOwn = async (from, to) =>

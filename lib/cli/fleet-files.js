@@ -10,6 +10,7 @@ import { openResults } from '../result/files.js'
  * @import { Results } from '../result/files.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Merged } from '../run/run.js'
+ * @import { Line } from '../measures/fold.js'
  */
 
 /** spring-test.host-b-4711 @param {{ run?: string, outDir: string }} settings */
@@ -27,7 +28,7 @@ export const ownFolder = ({ run, outDir }) => {
  * @param {{ run?: string, outDir: string, strategy: string }} settings
  * @param {object} needs
  * @param {Merged} needs.all
- * @param {(data: any) => any} needs.redact
+ * @param {<T>(data: T) => T} needs.redact
  * @param {(warning: Warning) => void} needs.warn
  * @returns {Promise<Results | null>} null: another process has written them
  */
@@ -46,7 +47,7 @@ export const mergedResults = async ({ run, outDir, strategy }, { all, redact, wa
   })
   if (!merged) return null
   // What came later of a second is in a line behind it, which may be on another page.
-  /** @type {any[]} */
+  /** @type {Line[]} */
   const lines = []
   for await (const page of all.seconds()) lines.push(...page)
   merged.facts(all.facts)

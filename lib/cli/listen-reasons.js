@@ -1,7 +1,8 @@
 // Why a port cannot be opened, by the code of the error.
-export const listenReasons = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+export const listenReasons = {
   EADDRINUSE: 'the port is taken',
   EACCES: 'this user may not open that port',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'no such name',
-})
+}

@@ -53,7 +53,8 @@ const plainLine = (line, color) => {
  */
 export const logTo = ({ level, log = 'text', color = false, stream }) => {
   // Commands without a log, such as help and reports, start 50 ms sooner.
-  const { pino } = /** @type {typeof import('pino')} */ (require('pino'))
+  /** @type {typeof import('pino')} */
+  const { pino } = require('pino')
   if (log === 'json') return pino({ level, base: undefined }, stream)
   return pino({ level, base: undefined }, { write: (line) => stream.write(plainLine(line, color)) })
 }

@@ -3,11 +3,13 @@ import { createServer } from 'node:http'
 import { OptionError } from '../base/errors.js'
 import { listenReasons } from './listen-reasons.js'
 
+/** @import { Line } from '../measures/fold.js' */
+
 const lastAnswerMs = 500
 
 /**
  * @typedef {{ host: string, port: number }} Listener
- * @typedef {{ interval: (line: any) => void }} Lines
+ * @typedef {{ interval: (line: Line) => void }} Lines
  */
 
 /** @param {Listener} listener */

@@ -14,8 +14,8 @@ import { strategyNamed } from '../workloads/index.js'
 import { settingsOfRun } from './run-options.js'
 
 /**
- * @import { Redactor } from '../base/redact.js'
  * @import { RunOptions } from '../index.js'
+ * @import { Redactor } from '../base/redact.js'
  * @import { Warning } from '../measures/warnings.js'
  */
 

@@ -1,6 +1,7 @@
 // Options of a run that a program hands over, as values by their names: they become settings as those of a command line.
 import { optionsOf, wordsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { readSettings } from '../options/read-settings.js'
 
 /**
@@ -15,7 +16,7 @@ export const programOptions = Object.freeze(
   ),
 )
 
-const programs = { write: /** @type {const} */ ('producer'), read: /** @type {const} */ ('consumer') }
+const programs = { write: exactly('producer'), read: exactly('consumer') }
 
 /** warmUp as --warm-up @param {string} key */
 const dashed = (key) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -5,13 +5,16 @@ import { ExitCode } from '../base/errors.js'
 import { typedLine } from '../options/command-line.js'
 import { concluded } from './start.js'
 
-/** @import { Surroundings } from './start.js' */
+/**
+ * @import { Surroundings } from './start.js'
+ * @import { Values } from '../options/values.js'
+ */
 
 /**
  * @param {object} script
  * @param {string} script.usage what --help prints
  * @param {Record<string, { type: 'string' | 'boolean', short?: string, default?: string | boolean }>} script.options
- * @param {(values: Record<string, any>, words: string[], surroundings: Surroundings) => Promise<number>} script.work
+ * @param {(values: Values, words: string[], surroundings: Surroundings) => Promise<number>} script.work
  */
 export const repositoryScript = ({ usage, options, work }) =>
   concluded(async (surroundings) => {
@@ -19,7 +22,8 @@ export const repositoryScript = ({ usage, options, work }) =>
       name,
       help: '',
       aliases: short === undefined ? [] : [short],
-      type: type === 'boolean' ? /** @type {const} */ ('flag') : /** @type {const} */ ('text'),
+      /** @type {'flag' | 'text'} */
+      type: type === 'boolean' ? 'flag' : 'text',
     }))
     const typed = typedLine(process.argv.slice(2), ownOptions('', rows))
     if (typed.help) {

@@ -1,4 +1,5 @@
 // What a command does when it is interrupted.
+import { exactly } from '../base/typed.js'
 
 /**
  * @import { Redactor } from '../base/redact.js'
@@ -24,7 +25,7 @@ export const interruptsOfRun = () => {
 /** Ctrl-C ends the runs in order; what is done is kept. */
 export const interruptsOfSeries = () => {
   const stop = new AbortController()
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  for (const signal of exactly(['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.on(signal, () => {
       if (!stop.signal.aborted) process.stderr.write('stopping: the run under way is not counted\n')
       stop.abort()

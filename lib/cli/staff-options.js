@@ -6,12 +6,12 @@ import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { typedLoadOf } from '../answers/staffing-series.js'
 import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits } from '../base/scaled.js'
+import { exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
 
 /**
  * @import { LoadUnit } from '../answers/staffing-series.js'
- *
- * @typedef {Record<string, any>} Values
+ * @import { Values } from '../options/values.js'
  */
 
 // biome-ignore format: a table, an option a row
@@ -50,7 +50,7 @@ const amount = (name, given) => {
   return { value: value * scale, unit: 'bytes' }
 }
 
-const numbersOfLoad = /** @type {const} */ ({ margin: [0, 10], rho: [-1, 1] })
+const numbersOfLoad = exactly({ margin: [0, 10], rho: [-1, 1] })
 const namesOfLoad = ['mean', 'sd', ...Object.keys(numbersOfLoad)]
 
 /** `mean=12GB,sd=2GB` @param {string | undefined} text @returns {Record<string, string>} */

@@ -124,8 +124,8 @@ export const start = (name, how = {}) => concluded((surroundings) => worked(name
 /** @param {NodeJS.WriteStream} stream @param {Redactor} redact */
 const redacting = (stream, redact) => {
   const write = stream.write.bind(stream)
-  stream.write = (/** @type {any} */ chunk, /** @type {any[]} */ ...more) =>
-    write(typeof chunk === 'string' ? redact.text(chunk) : chunk, .../** @type {[]} */ (more))
+  stream.write = (/** @type {string | Uint8Array} */ chunk, /** @type {[]} */ ...more) =>
+    write(typeof chunk === 'string' ? redact.text(chunk) : chunk, ...more)
 }
 
 /** Resolves when everything written so far is out, or lost. @param {NodeJS.WriteStream} stream */

@@ -2,13 +2,16 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { plainData } from '../base/units.js'
 import { readRunDocument } from '../result/record.js'
 import { CloudWatchError } from './caches.js'
 import { fetchCloudWatch } from './fetch.js'
 
-/** @import { Wanted } from './caches.js' */
+/**
+ * @import { Wanted } from './caches.js'
+ * @import { Run } from '../measures/section.js'
+ */
 
 /** Leaves the old file or a whole new one. @param {string} path @param {object} data */
 export const storeJson = async (path, data) => {
@@ -26,7 +29,7 @@ export const storeJson = async (path, data) => {
  * @param {(line: string) => void} needs.warn
  * @param {AbortSignal} [needs.signal]
  * @param {typeof fetchCloudWatch} [needs.fetch]
- * @returns {Promise<Record<string, any> | null>}
+ * @returns {Promise<Run | null>}
  */
 export const attachCloudWatch = async ({
   folder,
@@ -55,7 +58,7 @@ export const attachCloudWatch = async ({
     for (const note of section.notes) warn(`CloudWatch: ${note}`)
     return whole
   } catch (error) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const { code, message } = errorOf(error)
     const isReadable = error instanceof CloudWatchError || error instanceof OptionError
     warn(isReadable ? message : `CloudWatch: ${path} cannot be read or written (${code ?? message})`)
     return null

@@ -82,7 +82,8 @@ export const cachesOf = async (
   const nodes = (/** @type {readonly string[]} */ ids) =>
     ids.map((id) => ({
       id,
-      kind: /** @type {const} */ ('node'),
+      /** @type {'node'} */
+      kind: 'node',
       dimensions: nodeDimensions(id),
       address: addressOf(id),
     }))

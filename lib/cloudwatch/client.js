@@ -73,7 +73,8 @@ export const cloudWatch = ({ client, sdk, signal: abortSignal }) => {
           MetricDataQueries: queries,
           StartTime: new Date(fromMs),
           EndTime: new Date(toMs),
-          ScanBy: /** @type {const} */ ('TimestampAscending'),
+          /** @type {'TimestampAscending'} */
+          ScanBy: 'TimestampAscending',
         }
         const pages = sdk.paginateGetMetricData({ client }, asked, { abortSignal })
         for await (const { MetricDataResults = [] } of pages)

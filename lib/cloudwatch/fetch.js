@@ -1,4 +1,5 @@
 // CloudWatch's numbers of a run, read until they have settled.
+import { errorOf } from '../base/errors.js'
 import { mean } from '../base/sums.js'
 import { CloudWatchError, cachesOf, namesIn } from './caches.js'
 import { cloudWatch, openClient, periodS } from './client.js'
@@ -7,6 +8,7 @@ import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
 /**
  * @import { Cache, Wanted } from './caches.js'
  * @import { Points } from './client.js'
+ * @import { Run } from '../measures/section.js'
  *
  * @typedef {object} CacheFigures
  * @property {string} id
@@ -57,9 +59,10 @@ const serverlessNote =
 /** Why the SDK failed, in one line that says what to change. @param {unknown} error @param {string | undefined} region */
 const reasonFor = (error, region) => {
   if (error instanceof CloudWatchError) return error
-  const { name = '', message = String(error) } = /** @type {Error} */ (error)
+  const { name, message } = errorOf(error)
   const text = `${name} ${message}`
-  const advice = /** @type {[RegExp, string][]} */ ([
+  /** @type {[RegExp, string][]} */
+  const all = [
     [/region is missing/i, 'no region: give --region, or set AWS_REGION'],
     [
       /AccessDenied|not authorized|UnauthorizedOperation/i,
@@ -83,7 +86,8 @@ const reasonFor = (error, region) => {
       /throttl|rate exceeded/i,
       'it throttles requests for too long; add the figures later with scripts/cloudwatch.js',
     ],
-  ]).find(([pattern]) => pattern.test(text))
+  ]
+  const advice = all.find(([pattern]) => pattern.test(text))
   const [line] = message.split('\n')
   return new CloudWatchError(advice ? `${advice[1]} (${line})` : line, { cause: error })
 }
@@ -200,7 +204,7 @@ const notesOf = (nodes, minutes, isSettled) => {
 
 /**
  * @param {object} needs
- * @param {Record<string, any>} needs.run run.json
+ * @param {Run} needs.run run.json
  * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
  * @param {typeof openClient} [needs.open]
@@ -222,12 +226,15 @@ export const fetchCloudWatch = async ({
   settling: pace = settling,
   signal,
 }) => {
-  const window = wholeMinutes(/** @type {any} */ (run))
+  const window = wholeMinutes(run)
   if (!window)
     throw new CloudWatchError(
       `no whole minute lies in the measured time of ${run.run}; 2 minutes or more always have one (--duration 5m)`,
     )
-  const names = namesIn([...run.nodes.map((/** @type {any} */ { address }) => address), ...hosts])
+  const names = namesIn([
+    ...run.nodes.map((/** @type {{ address: string }} */ { address }) => address),
+    ...hosts,
+  ])
   const region = wanted.region ?? names.region ?? undefined
   /** @type {Awaited<ReturnType<typeof open>>['client'] | undefined} */
   let opened

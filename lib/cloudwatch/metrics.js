@@ -2,9 +2,8 @@
 
 /** @typedef {{ name: string, statistic: 'Average' | 'Sum' | 'Maximum' | 'Minimum' }} Metric */
 
-/** @param {string} statistics @param {string[]} names @returns {Metric[]} */
-const all = (statistics, names) =>
-  names.map((name) => ({ name, statistic: /** @type {Metric['statistic']} */ (statistics) }))
+/** @param {Metric['statistic']} statistic @param {string[]} names @returns {Metric[]} */
+const all = (statistic, names) => names.map((name) => ({ name, statistic }))
 
 /** @type {readonly Metric[]} */
 export const NODE_METRICS = Object.freeze([

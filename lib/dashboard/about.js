@@ -4,7 +4,10 @@ import { loadOf } from '../loads/index.js'
 import { loadWords } from '../report/words.js'
 import { lengthMs } from '../run/second.js'
 
-/** @import { About } from './state.js' */
+/**
+ * @import { About } from './state.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ */
 
 /** Fields of a plan that charts read. */
 const drawnOf = [
@@ -20,7 +23,7 @@ const drawnOf = [
   'periodMs',
 ]
 
-/** @param {'producer' | 'consumer'} kind @param {string} run @param {any} plan of a writer or a reader @param {readonly string[]} [thresholds] @returns {About} */
+/** @param {'producer' | 'consumer'} kind @param {string} run @param {AnyPlan} plan of a writer or a reader @param {readonly string[]} [thresholds] @returns {About} */
 export const aboutOf = (kind, run, plan, thresholds = []) => {
   const isReader = kind === 'consumer'
   const { does } = loadOf({ kind, plan }).words

@@ -13,6 +13,7 @@ import { aboutOf } from './about.js'
  * @import { Control, Place } from '../fleet/control.js'
  * @import { Status } from '../fleet/status.js'
  * @import { Order } from './worker.js'
+ * @import { Run } from '../measures/section.js'
  */
 
 const everyMs = 1000
@@ -85,7 +86,7 @@ const follower = ({ control, run, tell }) => {
   const eventsIn = boxEvents()
   let title = ''
   let next = 0
-  /** Seconds that are new. @param {any[]} boxes */
+  /** Seconds that are new. @param {readonly Run[]} boxes */
   const tellSeconds = async (boxes) => {
     for (;;) {
       const texts = await control.client.lrange(control.keys.seconds, next, next + linesAtOnce - 1)

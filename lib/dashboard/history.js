@@ -11,7 +11,7 @@ import { bucketsIn } from '../probes/latency.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { OfOthers } from '../measures/index.js'
  * @import { Field } from '../measures/fields.js'
- * @import { Folded } from '../measures/fold.js'
+ * @import { Folded, Line } from '../measures/fold.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Buckets }} Times
  *
@@ -33,14 +33,14 @@ import { bucketsIn } from '../probes/latency.js'
 
 const times = /** @type {readonly TimesOfSecond[]} */ (TIMES)
 
-/** @param {any} found of a line @returns {Times | null} */
+/** @param {Folded | null} found of a line @returns {Times | null} */
 const timesOf = (found) => {
   if (!found) return null
   const { p50, p90, p99, p999, max, samples, count, hdr } = found
   return { p50, p90, p99, p999, max, samples: samples ?? count, buckets: bucketsIn(hdr) }
 }
 
-/** @param {any} found of a line */
+/** @param {Folded | null} found of a line */
 const samplesOf = (found) => found && { samples: found.samples ?? found.count }
 
 /** The fields of a node that charts read. @param {NodeRow} row */
@@ -54,7 +54,7 @@ const nodeOf = ({ address, shard, role, gap, over_ms, engine_cpu_pct, memory_byt
   memory_bytes,
 })
 
-/** @param {any} line of intervals.ndjson @param {number} fromMs @returns {Point} */
+/** @param {Line} line of intervals.ndjson @param {number} fromMs @returns {Point} */
 export const pointOf = (line, fromMs) => ({
   at_ms: line.at_ms,
   over_ms: line.at_ms - fromMs,
@@ -133,9 +133,11 @@ const nodeIn = ({ gap, over_ms, cpu, ...row }) =>
 
 /** The sum of two points, with the state of the later one. @param {Point} later @param {Folded} sum @returns {Point} */
 const pointIn = ({ at_ms, phase, ...later }, { achieved, items_per_s, nodes, ...sum }) => {
-  const rateOf = (/** @type {any} */ found) => found && found.n / (found.ms || sum.over_ms)
+  const rateOf = (/** @type {{ n: number, ms: number } | null} */ found) =>
+    found && found.n / (found.ms || sum.over_ms)
   const rates = { achieved: rateOf(achieved), items_per_s: rateOf(items_per_s) }
-  const point = /** @type {any} */ ({ at_ms, ...(phase !== undefined && { phase }) })
+  /** @type {any} */
+  const point = { at_ms, ...(phase !== undefined && { phase }) }
   for (const [path, value] of Object.entries({ ...sum, ...rates }))
     if (path.split('.')[0] in later) put(point, path, value)
   return { ...point, nodes: Object.values(nodes).map(nodeIn) }

@@ -4,11 +4,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { portOf } from '../servers/address.js'
 import { dashboardFiles } from './files.js'
 
 /**
  * @import { ServerResponse as Response } from 'node:http'
- * @import { AddressInfo } from 'node:net'
  *
  * @typedef {{ host: string, port: number }} Listener port 0: any that is free
  *
@@ -140,7 +140,7 @@ export const dashboardService = async ({ listener, whole, limits }) => {
     server.once('error', reject)
     server.listen({ ...listener, exclusive: true }, () => resolve(undefined))
   })
-  const { port } = /** @type {AddressInfo} */ (server.address())
+  const port = portOf(server)
   return {
     port,
     token,

@@ -2,6 +2,7 @@
 // depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
+import { exactly } from '../base/typed.js'
 import { doneIn, reading, readsName, TIMES } from '../measures/index.js'
 import { bucketsIn } from '../probes/latency.js'
 import { historyOf, pointOf } from './history.js'
@@ -12,6 +13,9 @@ import { historyOf, pointOf } from './history.js'
  * @import { ClientUse } from '../measures/client-limit.js'
  * @import { OfOthers } from '../measures/index.js'
  * @import { Point, TimesOfSecond } from './history.js'
+ * @import { Folded, Line } from '../measures/fold.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ * @import { Row } from '../measures/fields.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
  * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} RunState
@@ -21,7 +25,7 @@ import { historyOf, pointOf } from './history.js'
  * @property {'producer' | 'consumer'} kind
  * @property {string} title
  * @property {string} question of the run, in a sentence
- * @property {Record<string, any>} plan the fields that charts need
+ * @property {AnyPlan} plan the fields that charts need
  * @property {number | null} nominal items or operations a second
  * @property {number | null} totalMs null: until it is stopped
  * @property {number} warmUpS
@@ -73,7 +77,7 @@ const distributionOf = () => {
   }
 }
 
-/** A latency without the fields that only merging needs. @param {any} found */
+/** A latency without the fields that only merging needs. @param {Folded | null | undefined} found */
 const bare = (found) => {
   if (!found) return found
   const { buckets, hdr, ...rest } = found
@@ -92,13 +96,13 @@ const shownPoint = (point) => ({
   ),
 })
 
-/** @param {any} line @returns {Latest} */
+/** @param {Line} line @returns {Latest} */
 const latestOf = ({ latency_us: latency, ...line }) => ({
   ...Object.fromEntries(
     Object.entries(line).map(([key, value]) => [key, key.endsWith('_us') ? bare(value) : value]),
   ),
   ...(latency && { latency_us: { intended: bare(latency.intended), service: bare(latency.service) } }),
-  nodes: (line.nodes ?? []).map((/** @type {any} */ { commands, ...row }) => row),
+  nodes: (line.nodes ?? []).map((/** @type {Row} */ { commands, ...row }) => row),
 })
 
 /** The rate, and the CPU of all nodes by what was done in the seconds that have both. */
@@ -159,15 +163,15 @@ export const stateOf = (size) => {
     /** The state that a new page needs. */
     all: () => {
       const points = history.points.map(shownPoint)
-      const kind = /** @type {const} */ ('whole')
+      const kind = 'whole'
       return { kind, about, events, earlierEvents, warnings, verdict, points, ...now() }
     },
     /** @param {About} given */
     about(given) {
       about = given
-      return { kind: /** @type {const} */ ('about'), about }
+      return { kind: exactly('about'), about }
     },
-    /** @param {any} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
+    /** @param {Line} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
     second(line) {
       // A box that could not reach the control sends old seconds.
       const late = line.at_ms < atMs - lateMs
@@ -185,7 +189,8 @@ export const stateOf = (size) => {
       if (!late) latest = latestOf(line)
       boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]
       return {
-        kind: /** @type {const} */ ('second'),
+        /** @type {'second'} */
+        kind: 'second',
         point: late ? null : shownPoint(point),
         merged: merged && { ...merged, point: shownPoint(merged.point) },
         ...now(),
@@ -194,7 +199,7 @@ export const stateOf = (size) => {
     /** Boxes of a fleet, before its first second too. @param {readonly BoxRow[]} given */
     boxes(given) {
       boxes = given
-      return { kind: /** @type {const} */ ('boxes'), boxes }
+      return { kind: exactly('boxes'), boxes }
     },
     /** @param {Event} event */
     event(event) {
@@ -203,18 +208,18 @@ export const stateOf = (size) => {
         events = events.slice(-mostEvents)
         earlierEvents++
       }
-      return { kind: /** @type {const} */ ('event'), event, earlierEvents }
+      return { kind: exactly('event'), event, earlierEvents }
     },
     /** @param {string} text */
     warning(text) {
       if (warnings.length < mostEvents) warnings.push(text)
-      return { kind: /** @type {const} */ ('warning'), text }
+      return { kind: exactly('warning'), text }
     },
     hasEnded: () => verdict !== null,
     /** @param {RunState} given */
     end(given) {
       verdict = given
-      return { kind: /** @type {const} */ ('end'), verdict }
+      return { kind: exactly('end'), verdict }
     },
   }
 }

@@ -1,5 +1,7 @@
 // The thread of the live page: with any number of browsers, the sender's event loop handles one message a second.
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorOf } from '../base/errors.js'
+import { certain } from '../base/typed.js'
 import { dashboardService } from './service.js'
 import { stateOf } from './state.js'
 
@@ -13,7 +15,7 @@ import { stateOf } from './state.js'
  *   | { warning: string } | { end: RunState } | 'close'} Order
  */
 
-const port = /** @type {MessagePort} */ (parentPort)
+const port = certain(parentPort)
 /** @type {{ listener: Listener, limits?: object, size?: object, fleet?: { place: Place, run: string } }} */
 const { listener, limits, size, fleet } = workerData
 const state = stateOf(size)
@@ -54,7 +56,7 @@ try {
     port.close()
   })
 } catch (error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  const { code, message } = errorOf(error)
   port.postMessage({ failed: code ?? message, message })
   port.close()
 }

@@ -1,6 +1,7 @@
 // Items without an outcome on any box: those of writers that never came, came late, or died. Other writers do not take them
 // over.
 import { chunkRange } from '../base/ranges.js'
+import { certain } from '../base/typed.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
@@ -60,8 +61,7 @@ export const absentOf = ({ plan, ticks, boxes }) => {
     }
   }
   const agents = plan.agents.map((range) => {
-    const { accounted, offered, measured } =
-      /** @type {{ accounted: number, offered: number, measured: number }} */ (by.get(range.agent))
+    const { accounted, offered, measured } = certain(by.get(range.agent))
     const planned = scheduled ? Math.max(plannedItems(plan, range, 0, ticks), accounted) : offered
     const window = scheduled ? plannedItems(plan, range, warmTicks, ticks) : measured
     return {

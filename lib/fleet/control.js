@@ -1,7 +1,7 @@
 // The control server of a fleet: a Redis or Valkey beside the target, where the boxes of a run meet. Streams, keys that
 // expire and its clock; what must happen as one is a script of lua/.
 import { Redis } from 'ioredis'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { addressOf } from '../servers/address.js'
 import { clientOptions, retryAfter } from '../servers/client-options.js'
 import { strictConnector } from '../servers/connector.js'
@@ -160,7 +160,7 @@ const scripted = async (client, name, keys, args) => {
   try {
     return await client.evalsha(scriptSha(name), keys.length, ...keys, ...args)
   } catch (error) {
-    if (!/^NOSCRIPT/.test(/** @type {Error} */ (error).message)) throw error
+    if (!/^NOSCRIPT/.test(errorOf(error).message)) throw error
     return client.eval(scriptBody(name), keys.length, ...keys, ...args)
   }
 }

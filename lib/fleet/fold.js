@@ -29,7 +29,7 @@ import { mergedSecond, secondOf, storedIn, timesIn } from './interval.js'
  * @property {{ name: string, n: number }} [commit] that put it there
  * @property {Record<string, BoxFold>} boxes
  * @property {Partial<Record<string, ReturnType<typeof storedTimes>>>} sums of all seconds that were given out
- * @property {Record<string, any>} open seconds that are not yet complete
+ * @property {Record<string, ReturnType<ReturnType<typeof mergedSecond>['state']>>} open seconds that are not yet complete
  * @property {{ at_ms: number, state: object } | null} sampler what the last leader knew of the nodes
  * @property {number} closed_to the last second that was given out
  */

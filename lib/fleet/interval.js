@@ -33,7 +33,7 @@ import { noCounts } from '../probes/ledger.js'
  *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
  *
  * @typedef {{ v: 1, box: string, seq: number, kind: 'consumer', at_ms: number, epoch_ms: number, items_per_s: number | null,
- *   client: Record<string, number | null>, [measured: string]: any }} ReadInterval of a box that reads
+ *   client: Record<string, number | null>, [measured: string]: unknown }} ReadInterval of a box that reads
  */
 
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
@@ -87,7 +87,7 @@ const nothing = () => ({
   nodes: [],
 })
 
-/** Histograms from their stored form. @param {Readonly<Record<string, any>>} stored */
+/** Histograms from their stored form. @param {Readonly<Record<string, Parameters<typeof timesOf>[0]>>} stored */
 export const timesIn = (stored) =>
   Object.fromEntries(Object.entries(stored).map(([path, one]) => [path, timesOf(one)]))
 
@@ -95,7 +95,7 @@ export const timesIn = (stored) =>
 export const storedIn = (sums, paths = TIMES) =>
   Object.fromEntries(paths.map((path) => [path, storedTimes(sums[path])]))
 
-/** One second of all boxes, which come one at a time and in any order. @param {any} [state] what `state()` gave */
+/** One second of all boxes, which come one at a time and in any order. @param {{ own: Folded, times: Parameters<typeof timesIn>[0] } | null} [state] what `state()` gave */
 export const mergedSecond = (state = null) => {
   const { sum, add } = secondOfSources(state ? { ...state.own, ...timesIn(state.times) } : nothing())
   const series = () => TIMES.filter((path) => sum[path])
@@ -116,7 +116,7 @@ export const mergedSecond = (state = null) => {
     )
   }
   return {
-    /** @param {Record<string, any>} interval of a box, or a merged line */
+    /** @param {Folded} interval of a box, or a merged line */
     add(interval) {
       add({ boxes: 1, ...interval }, interval.kind === 'consumer' ? recordOfReads : record)
     },
@@ -146,7 +146,7 @@ export const mergedSecond = (state = null) => {
  * @param {readonly (Line & { boxes: number })[]} lines
  */
 export const joinedSeconds = (lines) => {
-  /** @type {Map<number, any[]>} */
+  /** @type {Map<number, (Line & { boxes: number })[]>} */
   const by = new Map()
   for (const line of lines) by.set(secondOf(line.at_ms), [...(by.get(secondOf(line.at_ms)) ?? []), line])
   return [...by]

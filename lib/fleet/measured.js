@@ -19,7 +19,7 @@ const nothing = { window: {}, whole: {}, facts: {} }
 /** The sums that a box reported at its end; for a lost box, the sums of its seconds. @param {Box} box @returns {Measured} */
 const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measured, facts: {} } : nothing)
 
-/** What one box measured. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
+/** What one box measured. @param {Box} box @param {readonly Measure[]} measures */
 export const withMeasured = (box, measures) => {
   const none = foldOf(recordOf(measures)).sum
   const { window, whole, facts } = sumsOf(box)
@@ -30,7 +30,7 @@ export const withMeasured = (box, measures) => {
 /**
  * A box of run.json, of writers or of readers.
  * @param {{ description: BoxDescription, folded: BoxFold | null, end: { interrupted: boolean } | null }} box
- * @param {Record<string, any>} client what its process took
+ * @param {Folded} client what its process took
  * @param {{ box: number, fromMs: number, toMs: number, counted: object, uses: string[], more?: object, writers?: readonly number[], readers?: readonly number[] }} row
  */
 export const boxRow = (

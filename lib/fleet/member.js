@@ -24,6 +24,7 @@ import { leadingOf } from './thread.js'
  * @import { Place } from './control.js'
  * @import { Heartbeat } from './heartbeat.js'
  * @import { Interval } from './interval.js'
+ * @import { Line } from '../measures/fold.js'
  *
  * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
  *
@@ -98,7 +99,7 @@ const descriptionOf = ({ kind, version }, id, clock) => {
 /** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Heartbeat} heartbeat */
 const secondsOf = (box, heartbeat) => {
   let seq = 0
-  return (/** @type {any} */ second) => {
+  return (/** @type {Line} */ second) => {
     seq++
     box.append(encodeInterval({ v: 1, box: box.id, seq, ...second }))
     heartbeat.beat()
@@ -130,7 +131,8 @@ const isLoopback = (/** @type {string} */ address) => /^(localhost|127\.|\[?::1\
  * @param {string} run
  */
 const checkServers = (ours, text, run) => {
-  const theirs = /** @type {Needs['targets']} */ (text === null ? [] : parsedList(text))
+  /** @type {Needs['targets']} */
+  const theirs = text === null ? [] : parsedList(text)
   const known = [ours, theirs].map((list) => list.filter(({ runId }) => typeof runId === 'string'))
   if (known.some((list) => list.length === 0)) return
   const names = theirs.flatMap(({ address, runId }) => (isLoopback(address) ? [runId] : [address, runId]))

@@ -22,6 +22,9 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @import { BoxDescription } from './gather.js'
  * @import { Sums } from './interval.js'
  * @import { Measured } from './measured.js'
+ * @import { Percentiles } from '../base/samples.js'
+ * @import { Written } from '../probes/acked-ranges.js'
+ * @import { Idle, Unknown } from '../probes/idle-cost.js'
  *
  * @typedef {object} BoxEnd the last word of a box
  * @property {number} seq its last interval
@@ -29,12 +32,12 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @property {number} end_ms of its part
  * @property {boolean} interrupted
  * @property {Measured} measured what its measures come to
- * @property {{ intended: any, service: any }} latency_us
+ * @property {{ intended: Percentiles | null, service: Percentiles | null }} latency_us
  * @property {number | null} behind_ms how late its first byte was sent
- * @property {readonly any[]} clocks
+ * @property {readonly object[]} clocks
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
  * @property {readonly Warning[]} warnings
- * @property {any} written
+ * @property {Written | null} written
  *
  * @typedef {object} Known
  * @property {Plan} plan of all writers
@@ -48,7 +51,7 @@ import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.
  * @property {StoredData | null} before
  * @property {StoredData | null} after
  * @property {number} slotTable
- * @property {any} idle
+ * @property {Idle | Unknown} idle
  */
 
 const mostEvents = 500
@@ -168,13 +171,14 @@ export const partsOfFleet = (known) => {
   const absent = absentOf({ plan, ticks, boxes: counted })
   const all = sumOfBoxes(counted.map(({ sums }) => sums))
   const unsettled = counted.reduce((sum, { sums, isLost }) => sum + (isLost ? 0 : sums.whole.unsettled), 0)
-  const items = /** @type {any} */ ({
+  /** @type {any} */
+  const items = {
     ...all.whole,
     unsettled,
     offered: absent.agents.reduce((sum, { planned }) => sum + planned, 0),
     absent: absent.absent,
     failed_by: all.failed_by,
-  })
+  }
   const measuredS = Math.max(0, runMs - plan.warmUpMs) / 1000
   const seconds = [Math.round(plan.warmUpMs / 1000) + 1, Math.floor(runMs / 1000) + 1]
   const writers = known.presence(seconds[0], seconds[1])

@@ -9,6 +9,8 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'
  * @import { Measured } from './measured.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ * @import { Run } from '../measures/section.js'
  *
  * @typedef {object} ReaderEnd the last word of a box that reads
  * @property {number} from_ms of its part, after the run's start
@@ -16,10 +18,10 @@ import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
  * @property {boolean} interrupted
  * @property {Measured} measured what its measures come to
  * @property {LiveShare | null} live
- * @property {any} uniqueness
+ * @property {Run | null} uniqueness
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
  * @property {readonly Warning[]} warnings
- * @property {any} [reads] their section
+ * @property {Run} [reads] their section
  *
  * @typedef {{ description: BoxDescription, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */
@@ -59,9 +61,9 @@ const liveOf = (boxes) =>
 /**
  * @param {object} known
  * @param {readonly BoxDescription[]} known.descriptions
- * @param {Readonly<Record<string, any>>} known.ends
+ * @param {Readonly<Record<string, ReaderEnd>>} known.ends
  * @param {Checkpoint} known.checkpoint
- * @param {any} known.plan of the readers; null: none has joined
+ * @param {AnyPlan} known.plan of the readers; null: none has joined
  */
 export const readersOfFleet = ({ descriptions, ends, checkpoint, plan }) => {
   /** @type {ReaderBox[]} */
@@ -83,7 +85,8 @@ export const readersOfFleet = ({ descriptions, ends, checkpoint, plan }) => {
   const there = new Set(boxes.flatMap(({ description }) => description.agents))
   const all = { ...plan, agents: [...there].sort((a, b) => a - b) }
   return {
-    kind: /** @type {const} */ ('consumer'),
+    /** @type {'consumer'} */
+    kind: 'consumer',
     plan: all,
     consumers: there.size * plan.consumers,
     live: liveOf(boxes),

@@ -45,7 +45,7 @@ const optionsBesides = [
   ['limits', '--threshold'],
 ]
 
-/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {SharedPlan} */
+/** @param {Record<string, unknown>} ours @param {readonly (readonly [string, string])[]} options @returns {SharedPlan} */
 const sharedBy = (ours, options) => {
   const text = JSON.stringify(ours)
   return {
@@ -80,7 +80,7 @@ export const sharedByWriters = (settings, plan, announced) => {
 /** What all readers have in common. @param {ReaderSettings} settings */
 export const sharedByReaders = (settings) => {
   const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
-  const ours = Object.fromEntries(names.map((name) => [name, /** @type {any} */ (settings)[name] ?? null]))
+  const ours = Object.fromEntries(names.map((name) => [name, Object(settings)[name] ?? null]))
   return sharedBy(ours, readingOptions)
 }
 

@@ -2,7 +2,10 @@
 // until the run's other keys are.
 import { TargetError } from '../base/errors.js'
 
-/** @import { Control } from './control.js' */
+/**
+ * @import { ChainableCommander } from 'ioredis'
+ * @import { Control } from './control.js'
+ */
 
 const everyMs = 10
 const keptMs = 24 * 3600 * 1000
@@ -33,7 +36,7 @@ export const fleetStepsOf = ({ client, keys: { head } }, box, isOver) => {
   const steps = `${head}steps`
   const answer = `${head}answer`
   const playedIn = (/** @type {number} */ n) => `${head}played:${n}`
-  /** @param {string} key @param {(pipeline: any) => any} write */
+  /** @param {string} key @param {(pipeline: ChainableCommander) => ChainableCommander} write */
   const store = (key, write) => write(client.multi()).pexpire(key, keptMs).exec()
   return {
     /** @param {object} step */

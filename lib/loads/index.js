@@ -17,15 +17,17 @@ import { workers } from './workers/index.js'
  * @import { Keep } from '../probes/shared-counts.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Measure, Measuring } from '../measures/contract.js'
- * @import { Section } from '../measures/section.js'
+ * @import { Run, Section } from '../measures/section.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { AnnouncedPlan } from '../plan/announcement.js'
- * @import { AnyPlan, RunDocument } from '../result/document.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ * @import { RunDocument } from '../result/document.js'
  * @import { Target } from '../servers/open.js'
  * @import { Names } from './names.js'
  * @import { Sharing } from './parts.js'
  * @import { Plan } from './plan.js'
  * @import { FlowNeeds } from './ticks/open.js'
+ * @import { Percentiles } from '../base/samples.js'
  *
  * @typedef {{ label: string, text: string }} Row
  * @typedef {{ kind: RunDocument['kind'], plan: AnyPlan, consumers?: number }} Loaded what is known of a run before its result
@@ -34,12 +36,12 @@ import { workers } from './workers/index.js'
  * @property {string} does 'writes'
  * @property {(run: Loaded) => string} load in a few words
  * @property {(plan: AnyPlan) => string} plan
- * @property {(run: any) => string} good why a run counts
- * @property {(run: any) => string | null} [doubt] what a run that counts does not know
- * @property {(run: any) => Row[]} [brief] the first rows of the end of a run, before those of its sections
- * @property {(run: any) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
- * @property {(run: any) => Row[]} [facts] in the place of those of writers
- * @property {(run: any) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures
+ * @property {(run: Run) => string} good why a run counts
+ * @property {(run: Run) => string | null} [doubt] what a run that counts does not know
+ * @property {(run: Run) => Row[]} [brief] the first rows of the end of a run, before those of its sections
+ * @property {(run: Run) => Row[]} [rows] all rows of the answer but those on servers and on what is beside
+ * @property {(run: Run) => Row[]} [facts] in the place of those of writers
+ * @property {(run: Run) => { name: string, figures: any, unit: 'us' | 'ms' }[]} [times] before those of the measures
  *
  * @typedef {object} Writing offers what is to be written
  * @property {() => number} elapsed
@@ -103,7 +105,7 @@ import { workers } from './workers/index.js'
  * @property {readonly Measure[]} measures
  * @property {readonly Section[]} sections of run.json, in the order of their rows and reasons
  * @property {Words} words
- * @property {readonly ((run: any) => Warning[])[]} reasons why a run of it may not be quoted
+ * @property {readonly ((run: Run) => Warning[])[]} reasons why a run of it may not be quoted
  */
 
 /**
@@ -129,7 +131,7 @@ const ofConsumers = ({ flow }) => (flow === 'workers' ? workers : fetches)
 /** What a consumer plays. @type {(plan: { flow?: string }) => { open: (needs: any) => Promise<Reading> }} */
 export const readingOf = ofConsumers
 
-/** Results of consumers of earlier versions have no flow. @param {Record<string, any>} run run.json, or its kind and plan @returns {Load} */
+/** Results of consumers of earlier versions have no flow. @param {Run} run run.json, or its kind and plan @returns {Load} */
 export const loadOf = ({ kind, jobs: done, plan }) => {
   if (kind !== 'consumer') return LOADS[kindOf(plan)]
   return done ? workers : ofConsumers(plan)

@@ -11,7 +11,8 @@ import { operationsOf } from '../probes/operations.js'
  */
 export const operationsLoad = (own) =>
   Object.freeze({
-    document: /** @type {const} */ ('producer'),
+    /** @type {'producer'} */
+    document: 'producer',
     ledger: (
       /** @type {unknown} */ _,
       /** @type {() => boolean} */ isMeasured,

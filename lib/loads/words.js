@@ -4,7 +4,10 @@ import { othersText } from '../probes/others.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { namesOfKind } from './names.js'
 
-/** @import { AnyPlan as Plan, WriteRun } from '../result/document.js' */
+/**
+ * @import { AnyPlan as Plan } from '../measures/measure.js'
+ * @import { WriteRun } from '../result/document.js'
+ */
 
 /** @param {Plan} plan */
 export const unitOf = (plan) => namesOfKind(plan).unit

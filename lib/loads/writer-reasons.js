@@ -139,15 +139,15 @@ const causes = ({ items, commands, queue }) => {
  */
 const failovers = ({ events = [], items }) => {
   if (items.acked === items.offered) return {}
-  const ofKind = (/** @type {string} */ kind) => events.filter((/** @type {any} */ one) => one.kind === kind)
+  const ofKind = (/** @type {string} */ kind) => events.filter((one) => one.kind === kind)
   const newcomers = ofKind('new-master')
-  const found = ofKind('master-gone').flatMap((/** @type {any} */ gone) => {
+  const found = ofKind('master-gone').flatMap((gone) => {
     const [address] = gone.text.split(' ')
     const died = ofKind('disconnected').find(
-      (/** @type {any} */ { text, at_ms: atMs }) => text.startsWith(`${address}: `) && atMs <= gone.at_ms,
+      ({ text, at_ms: atMs }) => text.startsWith(`${address}: `) && atMs <= gone.at_ms,
     )
     if (!died) return []
-    const at = newcomers.findIndex((/** @type {any} */ { at_ms: atMs }) => atMs >= died.at_ms)
+    const at = newcomers.findIndex(({ at_ms: atMs }) => atMs >= died.at_ms)
     const [next] = at < 0 ? [] : newcomers.splice(at, 1)
     const after = next
       ? `${plainText(next.text.split(' ')[0])} took over after ${seconds(next.at_ms - died.at_ms)}`
@@ -300,9 +300,7 @@ const observations = (run) => {
       ),
     // Readers of the run have a note of their own.
     [isOfConsumers ? 'consumers' : 'foreign-load']:
-      others &&
-      !(run.readers && isOfConsumers) &&
-      note(`${othersWords(/** @type {any} */ (run))}; ${unknownPart(server)}`),
+      others && !(run.readers && isOfConsumers) && note(`${othersWords(run)}; ${unknownPart(server)}`),
     'idle-cost':
       typeof server.cpu_us_per_item_net === 'number' &&
       (server.fixed_cpu_share ?? 0) > limits.fixedShare &&

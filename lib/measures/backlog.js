@@ -3,14 +3,16 @@ import { bytes, count } from '../base/units.js'
 import { level } from './fields.js'
 import { figure, measure, metric } from './measure.js'
 
-/** @param {any} sum */
+/** @import { Folded, Line } from './fold.js' */
+
+/** @param {Folded} sum */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
-/** The sum of both stages; null: the server did not say. @param {any} line */
+/** The sum of both stages; null: the server did not say. @param {Line} line */
 export const waitingIn = ({ backlog: first = null, between }) =>
   first === null ? null : first + (between ?? 0)
 
-/** @param {Record<string, any>} span */
+/** @param {Folded} span */
 const wordsOf = ({ first, last, max, queue_bytes_max: most = 0 }) =>
   first === null || first === undefined
     ? ''

@@ -81,7 +81,7 @@ export const bystander = measure({
       const late =
         percentileOf(found, 'p99') === null
           ? []
-          : warnings.filter((/** @type {any} */ { code }) => code === contendedCode)
+          : warnings.filter((/** @type {{ code: string }} */ { code }) => code === contendedCode)
       return [
         { label: 'other clients', text: `a PING of another client takes ${text}` },
         ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),

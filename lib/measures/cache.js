@@ -2,6 +2,7 @@
 // evicted. The share of hits comes with an interval and a test for a trend: both follow from sums over the seconds.
 import { studentQuantile } from '../base/distributions.js'
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
 import { ranksOf } from '../traffic/items.js'
 import { amount, counts, timesField, worst } from './fields.js'
@@ -21,6 +22,7 @@ import { note } from './warnings.js'
 /**
  * @import { Shaped } from '../base/shape-types.js'
  * @import { Folded } from './fold.js'
+ * @import { AnyPlan } from './measure.js'
  *
  * @typedef {{ record: (us: number, weight?: number) => void }} Times
  * @typedef {object} CacheCounts since the last second
@@ -37,9 +39,9 @@ import { note } from './warnings.js'
  */
 
 const parts = 10
-const added = /** @type {const} */ (['hits', 'misses', 'fills', 'coalesced', 'invalidated'])
+const added = exactly(['hits', 'misses', 'fills', 'coalesced', 'invalidated'])
 
-/** @param {any} plan @param {() => number} elapsed */
+/** @param {AnyPlan} plan @param {() => number} elapsed */
 const decilesOf = (plan, elapsed) => {
   const rankOf = ranksOf({ ...plan, count: plan.quantity })
   const seen = new Uint32Array(2 * parts)
@@ -146,7 +148,7 @@ const shape = S.object({
   miss_latency_us: times,
 })
 
-/** @param {any} found */
+/** @param {Folded | null} found */
 const p50p99 = (found) => (found ? `p50 ${micros(found.p50)}, p99 ${micros(found.p99)}` : '')
 const points = (/** @type {number} */ n) => n.toFixed(Math.abs(n) < 0.995 ? 2 : 1)
 

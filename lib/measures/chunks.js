@@ -1,13 +1,15 @@
 // Operations that a client sent in chunks, each when the one before it was answered: what their time was spent on, the delay of
 // a proxy between, and what the counters hold.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { count, facts, micros, percent, period } from '../base/units.js'
 import { metric } from './measure.js'
 import { section } from './section.js'
 
 /** @import { Shaped } from '../base/shape-types.js' */
 
-const parts = /** @type {const} */ (['waiting', 'preparing', 'sending', 'parsing', 'other'])
+const parts = exactly(['waiting', 'preparing', 'sending', 'parsing', 'other'])
 const time = S.object(S.each(['whole', ...parts], S.maybe(S.figure)))
 const delay = S.object(S.each(['asked', 'direct', 'proxy', 'added', 'busy_ms', 'lost'], S.number))
 const sum = S.object(S.each(['before', 'after', 'acked', 'uncertain', 'different'], S.number))

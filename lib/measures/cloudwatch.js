@@ -1,5 +1,7 @@
 // CloudWatch's numbers of the nodes, which are added to a finished run.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { metric } from './measure.js'
 import { section } from './section.js'
 
@@ -11,9 +13,7 @@ const node = S.object({
   address: S.nullable(S.text),
   role: S.oneOf('master', 'replica', null),
   means: S.byName(S.number),
-  points: S.byName(
-    S.list(/** @type {const} */ ({ type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 })),
-  ),
+  points: S.byName(S.list(exactly({ type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 }))),
 })
 
 const shape = S.object({
@@ -34,7 +34,12 @@ const meanOf =
     /** @type {import('../base/shape-types.js').Shaped<typeof shape>} */ { nodes },
     /** @type {Run} */ run,
   ) => {
-    const roles = new Map((run.nodes ?? []).map((/** @type {any} */ known) => [known.address, known.role]))
+    const roles = new Map(
+      (run.nodes ?? []).map((/** @type {{ address: string, role: string }} */ known) => [
+        known.address,
+        known.role,
+      ]),
+    )
     const values = nodes
       .filter((one) => (one.role ?? roles.get(one.address)) === role)
       .map(({ means }) => means[name])
@@ -42,7 +47,7 @@ const meanOf =
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
   }
 
-const metrics = /** @type {const} */ ([
+const metrics = exactly([
   ['cpu_pct', 'CPUUtilization', '% of all vCPUs'],
   ['engine_cpu_pct', 'EngineCPUUtilization', '% of one core'],
 ])

@@ -8,16 +8,15 @@ import type { Endpoint } from '../servers/address.js'
 import type { Access } from '../servers/dial.js'
 import type { Target } from '../servers/open.js'
 import type { instrumentsOf } from './index.js'
-import type { Declared, Source } from './measure.js'
+import type { AnyPlan, Declared, Source } from './measure.js'
 import type { Warning } from './warnings.js'
 
 /** Who takes measures: a run of writers, of consumers or of workers, or a process that a run of workers starts. */
 export type Taker = 'writers' | 'readers' | 'workers' | 'processes'
 
-type Plan = Record<string, any>
 
 interface OfProcess {
-  plan: Plan
+  plan: AnyPlan
   clock: () => number
 }
 
@@ -35,7 +34,7 @@ interface OfRun extends OfProcess {
     sample: () => Promise<NodeRow[]>
     mark: () => Promise<NodeRow[]>
     state: () => unknown
-    restore: (state: any) => void
+    restore: (state: unknown) => void
   } | null
   /** Wraps what one box of a fleet does for all. */
   shared?: ((source: Source) => Source) | null

@@ -1,6 +1,7 @@
 // The fetches of consumers: how many there were and what they brought, and four times of each that was whole: all of it, its
 // ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
+import { exactly, pair } from '../base/typed.js'
 import { asPercent, bytes, count, facts, micros, rate, several } from '../base/units.js'
 import { amount, counts, latest, length, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
@@ -22,14 +23,13 @@ import {
 /**
  * @import { Fetched } from '../loads/fetches/fetch.js'
  * @import { Reading } from './measure.js'
+ * @import { Run } from './section.js'
  */
 
 // What a clock may be off without being worth a word; below it an age is 0.
 const aheadMs = 100
-const counted = /** @type {const} */ ([
-  ...['count', 'failed', 'overrun', 'items', 'values', 'nils', 'bytes', 'duplicates'],
-])
-const named = /** @type {const} */ (['duration', 'ids', 'values'])
+const counted = exactly(['count', 'failed', 'overrun', 'items', 'values', 'nils', 'bytes', 'duplicates'])
+const named = exactly(['duration', 'ids', 'values'])
 const titles = { duration: 'fetch', ids: 'ids of a fetch', values: 'values of a fetch' }
 const times4 = { ...percentiles, type: 'object' }
 
@@ -76,8 +76,7 @@ export const fetches = measure({
         const { fetches: all, numbers, sizes } = sums
         all.count++
         all.items += fetched.ids
-        for (const name of /** @type {const} */ (['values', 'nils', 'bytes', 'duplicates']))
-          all[name] += fetched[name]
+        for (const name of exactly(['values', 'nils', 'bytes', 'duplicates'])) all[name] += fetched[name]
         plus(sizes, String(fetched.ids), 1)
         duration.record(fetched.durationMs * 1000)
         ids.record(fetched.idsMs * 1000)
@@ -269,7 +268,7 @@ export const fetches = measure({
   },
 })
 
-/** @param {any} run */
+/** @param {Run} run */
 function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }) {
   const reached = nominal && typeof achieved === 'number' ? asPercent(Math.min(1, achieved / nominal)) : null
   const text = facts([
@@ -280,7 +279,7 @@ function rateRow({ rate: { nominal, achieved, items, value_bytes: valueBytes } }
   return { label: 'rate', text }
 }
 
-/** What was read, and what was wrong of it. @param {any} found of run.json */
+/** What was read, and what was wrong of it. @param {Run} found its part of run.json */
 function briefWords(found) {
   return [
     `${count(found.count)} complete`,
@@ -293,7 +292,7 @@ function briefWords(found) {
   ].join(', ')
 }
 
-/** @param {any} found of run.json */
+/** @param {Run} found its part of run.json */
 function wordsOf(found) {
   return facts([
     `${count(found.count)} whole`,
@@ -302,8 +301,8 @@ function wordsOf(found) {
     found.items_p50 !== null && `${count(found.items_p50)} items at the median`,
     found.nils > 0 && `${count(found.nils)} ids without a value`,
     found.duplicates > 0 && `${count(found.duplicates)} ids twice`,
-    .../** @type {[string, any][]} */ (Object.entries(found.numbers)).map(
-      ([name, { last }]) => `${name.replaceAll('_', ' ')} ${count(last)}`,
+    ...Object.keys(found.numbers).map(
+      (name) => `${name.replaceAll('_', ' ')} ${count(found.numbers[name].last)}`,
     ),
   ])
 }
@@ -358,9 +357,9 @@ export const reading = {
     { title: 'items/s', cell: ({ items_per_s: hz }) => [hz == null ? '–' : count(Math.round(hz)), hz] },
     ...['p50', 'p99'].map((title) => ({
       title,
-      cell(/** @type {any} */ { duration_ms: time }) {
+      cell(/** @type {Run} */ { duration_ms: time }) {
         const ms = time?.[title] ?? null
-        return /** @type {[string, any]} */ ([micros(ms === null ? null : ms * 1000), ms])
+        return pair(micros(ms === null ? null : ms * 1000), ms)
       },
     })),
   ],

@@ -1,9 +1,11 @@
 // What every run.json has around its sections, and sections that are facts of a run: no metric, row or reason is about them alone.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { section } from './section.js'
 
 // ISO, as Date writes it: what else it reads differs between machines.
-export const moment = /** @type {const} */ ({
+export const moment = exactly({
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d',
 })
@@ -15,7 +17,7 @@ export const warningShape = S.object({
   cause: S.maybe(S.text),
 })
 export const agentRange = S.object(S.each(['agent', 'first', 'count'], S.whole))
-export const pairOfNumbers = /** @type {const} */ ({
+export const pairOfNumbers = exactly({
   type: 'array',
   items: S.whole,
   minItems: 2,
@@ -25,11 +27,11 @@ export const pairOfNumbers = /** @type {const} */ ({
 export const plan = S.object({
   strategy: S.text,
   quantity: S.maybe(S.number),
-  periodMs: S.maybe(/** @type {const} */ ({ type: 'number', exclusiveMinimum: 0 })),
+  periodMs: S.maybe(exactly({ type: 'number', exclusiveMinimum: 0 })),
   spacingMs: S.maybe(S.number),
-  chunks: S.maybe(/** @type {const} */ ({ type: 'integer', minimum: 1 })),
+  chunks: S.maybe(exactly({ type: 'integer', minimum: 1 })),
   totalAgents: S.maybe(S.whole),
-  agents: S.maybe(S.list(/** @type {const} */ ({ anyOf: [agentRange, S.whole] }))),
+  agents: S.maybe(S.list(exactly({ anyOf: [agentRange, S.whole] }))),
   items: S.maybe(S.number),
   nominalHz: S.maybe(S.figure),
   rate: S.maybe(S.note),
@@ -94,11 +96,7 @@ export const writtenShape = S.object({
 export const written = section('written', S.nullable(writtenShape), {})
 
 /** How what was asked for was distributed. */
-export const traffic = section(
-  'traffic',
-  S.nullable(S.byName(/** @type {const} */ ({ type: ['object', 'number'] }))),
-  {},
-)
+export const traffic = section('traffic', S.nullable(S.byName(exactly({ type: ['object', 'number'] }))), {})
 
 /** Nodes that consumers read from, by what they were asked. */
 export const reads = section('reads', S.byName(S.anything), { empty: null })

@@ -33,11 +33,11 @@ import { verify } from './verify.js'
 import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 /**
- * @import { Fields, Folded } from './fold.js'
+ * @import { Fields, Folded, Line } from './fold.js'
  * @import { Measure, NeedsOf, Taker } from './contract.js'
  * @import { Schema } from '../base/shape-types.js'
- * @import { Section } from './section.js'
- * @import { Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
+ * @import { Run, Section } from './section.js'
+ * @import { AnyPlan, Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
  */
 
 /** @template T @typedef {import('./bystander.js').OfOthers<T>} OfOthers */
@@ -100,7 +100,7 @@ export const ofReading = MEASURES.filter(({ of }) => of.every((taker) => taker =
 export const readsName = fetches.name
 export { reading }
 
-/** The measures of a plan. @param {readonly Measure[]} measures @param {any} plan */
+/** The measures of a plan. @param {readonly Measure[]} measures @param {AnyPlan} plan */
 export const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
 
 /** @template T @param {readonly Measure[]} measures @param {(measure: Measure) => T | undefined} of @returns {T} */
@@ -126,7 +126,7 @@ export const SECTIONS_BY_DUE = Object.freeze([
 ])
 
 const donePaths = MEASURES.flatMap(({ done }) => done ?? [])
-/** How much of the load was done in a second. @param {any} line */
+/** How much of the load was done in a second. @param {Line} line */
 export const doneIn = (line) => donePaths.map((path) => at(line, path)).find((n) => n !== null) ?? 0
 
 /** Fields that a box of a fleet adds up by itself, as boxes cannot be added before seconds; histograms can. */
@@ -134,7 +134,7 @@ export const ownOfBoxes = Object.fromEntries(
   Object.entries(recordOf()).filter(([, { kind }]) => kind !== 'times'),
 )
 
-/** A line with what its reader wants besides the amounts. @param {Record<string, any>} record by paths @returns {Record<string, any>} */
+/** A line with what its reader wants besides the amounts. @param {Folded} record by paths @returns {Folded} */
 export const lineOf = (record) => {
   const all = Object.assign({}, record, ...MEASURES.map(({ show }) => show?.(record) ?? {}))
   const line = {}
@@ -146,7 +146,7 @@ export const lineOf = (record) => {
  * The sections of run.json that measures make, of a process, of a window or of a fleet.
  * @param {Summing} sums
  * @param {readonly Measure[]} [measures]
- * @returns {Record<string, any>}
+ * @returns {Folded}
  */
 export const summaryOf = (sums, measures = MEASURES) => {
   const result = {}
@@ -181,9 +181,9 @@ export const withBeside = (own, beside, record) => {
 
 /**
  * Sums of a fleet: each box added up its own seconds, and histograms were added second by second.
- * @param {any} sums with what all boxes added up, and their facts
+ * @param {Folded} sums with what all boxes added up, and their facts
  * @param {Folded} times
- * @param {any} plan
+ * @param {AnyPlan} plan
  * @param {readonly Measure[]} measures
  * @returns {Summing}
  */
@@ -241,7 +241,8 @@ const metricRows = (of, measures = MEASURES) =>
   ])
 
 // What runs are quoted by comes first.
-const chief = /** @type {readonly Section[]} */ ([rate, server, nodesSection])
+/** @type {readonly Section[]} */
+const chief = [rate, server, nodesSection]
 
 /** Rows of the table of metrics. */
 export const METRIC_ROWS = Object.freeze([
@@ -259,7 +260,7 @@ export const METRICS_OF_READERS = Object.freeze(
 /** A metric whose name a model gave. @param {string} name */
 export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).find(Boolean) ?? null
 
-/** The names of those that a run has. @param {any} run */
+/** The names of those that a run has. @param {Run} run */
 export const metricsNamedIn = (run) => MEASURES.flatMap(({ namesIn }) => namesIn?.(run) ?? [])
 
 /**
@@ -279,15 +280,16 @@ export const emptySections = (sections, measures) => {
   // One that is not of every run has no section where it was not.
   for (const { result } of measures.filter(({ applies }) => !applies))
     for (const [path, schema] of Object.entries(result))
-      if (/** @type {Schema} */ (schema).type !== 'array') put(shape, path, emptyOf(schema))
+      if (!isSchemaOfList(schema)) put(shape, path, emptyOf(schema))
   add(sections.slice(behind))
   return shape
 }
 
+const isSchemaOfList = (/** @type {object} */ schema) => 'type' in schema && schema.type === 'array'
 const isObject = (/** @type {unknown} */ value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @param {any} schema @returns {Record<string, any> | null} */
+/** @param {Schema} schema @returns {Folded | null} */
 const emptyOf = ({ type, properties = {} }) =>
   type === 'object'
     ? Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, emptyOf(part)]))
@@ -369,7 +371,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
     ],
     /** The sums of its seconds so far. */
     sofar: whole.sum,
-    /** For the live line. @param {any} line @returns {Record<string, any>} */
+    /** For the live line. @param {Line} line @returns {Folded} */
     live: (line) => Object.assign({}, ...wanted.map(({ live }) => live?.(line, whole.sum))),
     /** And those that are measured. */
     window: () => window.sum,
@@ -401,7 +403,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
 /** Without histograms, which a fleet adds up second by second. @param {Folded} sum */
 const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => [path, sum[path] ?? null]))
 
-/** Lines of a part of the report. @param {Part} part @param {any} run @param {string} unit */
+/** Lines of a part of the report. @param {Part} part @param {Run} run @param {string} unit */
 export const answersIn = (part, run, unit) =>
   MEASURES.flatMap(({ answers }) => answers?.[part]?.(run, unit) ?? [])
 
@@ -412,5 +414,5 @@ export const timesByWarning = new Map(
   ),
 )
 
-/** Lines of the details. @param {any} run @param {string} unit */
+/** Lines of the details. @param {Run} run @param {string} unit */
 export const factsIn = (run, unit) => MEASURES.flatMap(({ fact }) => fact?.(run, unit) ?? [])

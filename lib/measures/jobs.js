@@ -1,7 +1,9 @@
 // The jobs of workers: how many were taken and done, and how long each waited, a take that found some, the work itself and a
 // confirmation took, in us. Jobs and their waits are those of the last stage, the rest of the first. A job of a maker whose clock
 // is ahead of the server's has no known wait, and is counted apart.
+
 import * as S from '../base/shape.js'
+import { exactly, keysOf } from '../base/typed.js'
 import { amount, timesField, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
@@ -18,14 +20,14 @@ import { section } from './section.js'
 /**
  */
 
-const counted = /** @type {const} */ (['taken', 'done', 'duplicates', 'foreign', 'reclaimed'])
+const counted = exactly(['taken', 'done', 'duplicates', 'foreign', 'reclaimed'])
 const spans = {
   waiting: { title: 'time in the queue', row: 'production to taken' },
   work: { title: 'work of a job', row: 'work of a job' },
   take: { title: 'take', row: 'a take that found jobs' },
   confirm: { title: 'confirmation', row: 'a confirmation' },
 }
-const names = /** @type {(keyof typeof spans)[]} */ (Object.keys(spans))
+const names = keysOf(spans)
 
 export const jobs = measure({
   name: 'jobs',
@@ -102,7 +104,8 @@ export const jobs = measure({
   times: names.map((name) => ({
     name: spans[name].row,
     path: `${name}_us`,
-    unit: /** @type {const} */ ('us'),
+    /** @type {'us'} */
+    unit: 'us',
   })),
 })
 

@@ -6,6 +6,8 @@ import { encoded, timesField } from './fields.js'
 import { figure, measure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 import { section } from './section.js'
 
+/** @import { Folded } from './fold.js' */
+
 export const latency = measure({
   name: 'latency',
   of: ['writers', 'workers'],
@@ -52,7 +54,7 @@ export const latencyOfWriters = section(
 )
 export const latencyOfWorkers = section('latency_us', S.object(ofItems), { isNeeded: true })
 
-/** By its mean, what is in flight says how many a second can be done. @param {any} sum */
+/** By its mean, what is in flight says how many a second can be done. @param {Folded} sum */
 function withMean(sum) {
   const found = percentilesIn(sum)
   return found && { ...found, mean: sum.buckets.percentiles().mean }

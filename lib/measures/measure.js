@@ -1,6 +1,8 @@
 // What a measure declares. Everything that deals with all measures (the second's record, interval file, run.json, fleet,
 // page, Prometheus, thresholds, schemas, docs) goes through the list in index.js and names none of them.
+
 import { percentileOf } from '../base/samples.js'
+import { exactly } from '../base/typed.js'
 import { micros, threeDigits } from '../base/units.js'
 
 /**
@@ -10,11 +12,14 @@ import { micros, threeDigits } from '../base/units.js'
  * @import { Others } from '../probes/others.js'
  * @import { Times } from '../probes/latency.js'
  * @import { Snapshot } from '../probes/seconds.js'
- * @import { Fields, Folded } from './fold.js'
+ * @import { Fields, Folded, Line } from './fold.js'
+ * @import { Run } from './section.js'
+ * @import { FoldedTimes } from './fields.js'
  *
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
  *
  * @typedef {{ label: string, text: string }} Row of the report
+ * @typedef {any} AnyPlan of whatever load
  *
  * @typedef {'brief' | 'beside' | 'rate' | 'found' | 'reads' | 'details' | 'queue'} Part of the report; those of consumers are in this order
  *
@@ -22,11 +27,11 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {() => unknown} [start] before the load
  * @property {() => void} [startRun] what came before is no part of the first second
  * @property {() => unknown} [startWindow] the warm-up is over
- * @property {() => Record<string, any>} second since the call before: amounts, by the paths of `record`
- * @property {() => Promise<Record<string, any>>} [sample] those that have to be asked for
- * @property {() => any} [state] what the next box of a fleet goes on with
- * @property {(state: any) => void} [restore]
- * @property {() => Record<string, any>} [facts] at the end of the load, by the paths of `facts`
+ * @property {() => Folded} second since the call before: amounts, by the paths of `record`
+ * @property {() => Promise<Folded>} [sample] those that have to be asked for
+ * @property {() => unknown} [state] what the next box of a fleet goes on with
+ * @property {(state: unknown) => void} [restore]
+ * @property {() => Folded} [facts] at the end of the load, by the paths of `facts`
  * @property {() => unknown} [stop] what is still open belongs to the last second
  * @property {() => { code: string, message: string, invalidates: boolean }[]} [warnings] once it has stopped
  * @property {() => void} [close]
@@ -35,7 +40,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {Folded} window of the measured seconds
  * @property {Folded} whole of all seconds
  * @property {Folded} facts
- * @property {any} plan
+ * @property {AnyPlan} plan
  * @property {number} stored items that were stored in the window
  * @property {number} [overS] how long the load took
  * @property {Costed} [costed]
@@ -55,36 +60,36 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {Fields} record of a second
  * @property {Fields} [facts] known once
  * @property {'each' | 'one'} by each process, or of a fleet one box for all
- * @property {(plan: any) => boolean} [applies]
+ * @property {(plan: AnyPlan) => boolean} [applies]
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
- * @property {(second: Record<string, any>) => Record<string, any>} [show]
- * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
+ * @property {(second: Line) => Folded} [show]
+ * @property {(sums: Summing) => Folded} summary by paths of run.json
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
  * @property {readonly string[]} [needed] sections of run.json that every run of it has
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
  * @property {(name: string) => Metric | null} [named] a metric whose name is not known before the run
- * @property {(run: any) => string[]} [namesIn] those that a run has
+ * @property {(run: Run) => string[]} [namesIn] those that a run has
  * @property {Readonly<Record<string, Metric>>} [metricsOfBoxes] the same of all boxes of a fleet that read
  * @property {readonly string[]} [highlights] those on top of its report, and in a comparison with a verdict
  * @property {readonly string[]} [compared]
- * @property {(line: any, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
+ * @property {(line: Line, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
  * @property {string} [done] path in a line: how much of the load was done in it
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
- * @property {Partial<Record<Part, (run: any, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
+ * @property {Partial<Record<Part, (run: Run, unit: string) => Row | readonly Row[]>>} [answers] its lines of the report
  * @property {readonly string[]} [warningCodes] codes of warnings that its lines have, and no others
- * @property {(run: any, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
+ * @property {(run: Run, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
  *
  * @typedef {object} Reading how the reads of a fleet, or beside a search, are shown
  * @property {readonly string[]} second what a status has of the last line
- * @property {(line: any) => { achieved: number | null, p99_us: number | null }} last what is known of a box by its last line
- * @property {(status: any, who: string) => readonly string[]} screen
- * @property {(counts: any) => Record<string, number>} lost beside the items of writers, by their words
- * @property {(sections: any, end: any, spanS: number) => Record<string, any>} box what a box's row has of run.json
- * @property {{ title: string, cell: (box: any) => [text: string, value?: any] }[]} columns of the table of boxes
+ * @property {(line: Line) => { achieved: number | null, p99_us: number | null }} last what is known of a box by its last line
+ * @property {(status: Run, who: string) => readonly string[]} screen
+ * @property {(counts: Record<string, number>) => Record<string, number>} lost beside the items of writers, by their words
+ * @property {(sections: Run, end: Run, spanS: number) => Folded} box what a box's row has of run.json
+ * @property {{ title: string, cell: (box: Run) => [text: string, value?: string | number | null] }[]} columns of the table of boxes
  * @property {string} note on the table of boxes
- * @property {(sections: any) => string} did how many there were, in words
- * @property {(sections: any) => string} brief all of it in a line
+ * @property {(sections: Run) => string} did how many there were, in words
+ * @property {(sections: Run) => string} brief all of it in a line
  *
  * @typedef {object} Prometheus
  * @property {string} name after millrace_
@@ -107,14 +112,15 @@ export const measure = (declared) => declared
 /** For measures without a record of their own. */
 export const derived = {
   record: {},
-  by: /** @type {const} */ ('one'),
+  /** @type {'one'} */
+  by: 'one',
   open: () => ({ second: () => ({}) }),
   result: {},
   metrics: {},
 }
 
 export const figure = { type: ['number', 'null'] }
-const names = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+const names = exactly(['p50', 'p90', 'p99', 'p999', 'max'])
 /** Percentiles of times, if there are any. */
 export const someTimes = {
   type: 'object',
@@ -133,7 +139,7 @@ export const metric = (title, unit, better = 'less') => ({ title, unit, better }
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>
   Object.fromEntries(which.map((name) => [`${path}.${name}`, metric(`${title} ${titleOf(name)}`, unit)]))
 
-/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit @param {Times | null} [found] if known @returns {any} */
+/** Percentiles of folded times, with how many samples they are of. @param {Folded} sum @param {number} [us] in their unit @param {Times | null} [found] if known */
 export const percentilesIn = (sum, us = 1, found = sum?.buckets.percentiles()) => {
   if (!found) return null
   const max = sum.max ?? found.max
@@ -149,7 +155,7 @@ export const histogram = (name, help, path, labels) => ({ name, help, type: 'his
 
 /** The value of a rank from 0 to 1, of values and how often each was there; null: none was. @param {Readonly<Record<string, number>>} times */
 export const ranked = (times) => {
-  const values = Object.entries(times).map(([value, n]) => /** @type {const} */ ([Number(value), n]))
+  const values = Object.entries(times).map(([value, n]) => exactly([Number(value), n]))
   values.sort(([one], [other]) => one - other)
   const all = values.reduce((sum, [, n]) => sum + n, 0)
   return (/** @type {number} */ rank) => {
@@ -182,7 +188,7 @@ export const timesLine = (found, us = 1, wanted = ['p50', 'p90', 'p99', 'max']) 
   return shown.length > 0 ? `${shown.join('  ')} ${isMs ? 'ms' : 'µs'}` : ''
 }
 
-/** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {any} found of run.json @param {number} [us] of its unit @param {string[]} [wanted] */
+/** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {Run} found of run.json @param {number} [us] of its unit @param {string[]} [wanted] */
 export const timesText = (found, us = 1, wanted = ['p50', 'p99', 'max']) =>
   wanted
     .flatMap((name) => {

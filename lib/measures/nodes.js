@@ -15,6 +15,7 @@ import { section } from './section.js'
  * @import { Folded } from './fold.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RoleTotals } from '../probes/others.js'
+ * @import { Row } from './fields.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too
@@ -60,15 +61,10 @@ const fields = {
 /** As the last answer has them. */
 const gauges = ['data_bytes', 'rss_bytes', 'keys', 'policy']
 
-/** Earlier versions wrote rates only. @param {any} row of a line */
-const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
-  const scaled = (/** @type {number | null | undefined} */ rate, /** @type {number} */ scale) =>
-    rate == null ? null : (rate * row.over_ms) / scale
+/** What is added up of a row of a line. @param {Row} row */
+const amountsOf = (row) => {
   const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
   return {
-    engine_cpu_s: scaled(engine_cpu_pct, 1e5),
-    cpu_s: scaled(cpu_pct, 1e5),
-    calls: scaled(commands_per_s, 1000),
     ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
     address,
     shard,
@@ -149,7 +145,8 @@ export const nodes = measure({
     if (!sampler) return { second: () => ({}) }
     /** From the sample that begins a window, which is in no line. @type {Map<string, number>} */
     const evicted = new Map()
-    let counted = /** @type {unknown} */ (null)
+    /** @type {unknown} */
+    let counted = null
     const sample = async () => {
       const rows = await sampler.sample()
       // A stalled process takes two seconds beside one sample, which is of the first.
@@ -185,10 +182,10 @@ export const nodes = measure({
 const measuredIn = (window, whole) =>
   Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
 
-/** Nodes of run.json. @param {Record<string, any>} folded @param {number} [stretch] of the time that the seconds took */
+/** Nodes of run.json. @param {Folded} folded @param {number} [stretch] of the time that the seconds took */
 export const nodesIn = (folded, stretch = 1) => {
   const all = Object.values(byAddress.acrossSources(null, folded))
-  const longestMs = Math.max(0, ...all.map((/** @type {any} */ { over_ms: overMs }) => overMs ?? 0))
+  const longestMs = Math.max(0, ...all.map(({ over_ms: overMs }) => overMs ?? 0))
   return all.map(({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
     address,
     shard,
@@ -204,13 +201,13 @@ export const nodesIn = (folded, stretch = 1) => {
   }))
 }
 
-/** Commands that the nodes of a role ran. @param {Record<string, any>} folded @param {'master' | 'replica'} role @returns {Record<string, CommandUse>} */
+/** Commands that the nodes of a role ran. @param {Folded} folded @param {'master' | 'replica'} role @returns {Record<string, CommandUse>} */
 export const commandsOfRole = (folded, role) =>
   Object.values(folded ?? {})
     .filter((row) => row.role === role)
     .reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {}
 
-/** Null where a node does not report it. @param {any[]} rows @param {...string} names */
+/** Null where a node does not report it. @param {readonly Row[]} rows @param {...string} names */
 const sumOf = (rows, ...names) => {
   const watched = rows.filter(({ over_ms: overMs }) => overMs > 0)
   const values = watched.flatMap((row) => names.map((name) => row[name]))
@@ -255,14 +252,14 @@ export const nodeTotals = (window, whole) => {
   }
 }
 
-/** By the seconds of all nodes together; where one was not watched as long as others, by the node with the most CPU. @param {any[]} nodes */
+/** By the seconds of all nodes together; where one was not watched as long as others, by the node with the most CPU. @param {readonly Row[]} nodes */
 const repeatsOf = (nodes) => {
   const known = nodes.filter((node) => node.parts)
   const [most] = known.toSorted((a, b) => (b.cpu_s ?? 0) - (a.cpu_s ?? 0))
   return repeatShare(sideBySide(known.map((node) => node.parts)) ?? most?.parts ?? null)
 }
 
-/** @param {any[]} rows of nodes of one role @param {number | null} pings @returns {RoleTotals} */
+/** @param {readonly Row[]} rows of nodes of one role @param {number | null} pings @returns {RoleTotals} */
 const roleTotals = (rows, pings) => ({
   pings,
   nodes: rows.length,
@@ -274,7 +271,7 @@ const roleTotals = (rows, pings) => ({
   besideBytes: besideLoad(rows),
 })
 
-/** Bytes that neither the load, replication nor our INFO are. @param {any[]} rows */
+/** Bytes that neither the load, replication nor our INFO are. @param {readonly Row[]} rows */
 const besideLoad = (rows) => {
   const [all, known] = [
     ['net_in_bytes', 'net_out_bytes'],

@@ -1,5 +1,6 @@
 // What a list of measures must be, checked when it is made: what would fail silently later is said here, with what to do.
 import { claimedTwice } from '../base/claims.js'
+import { exactly } from '../base/typed.js'
 
 /**
  * @import { Declared } from './measure.js'
@@ -88,9 +89,7 @@ export const documentFaults = (documents) =>
  */
 export const faultsOf = (measures, sections = []) => {
   const claims = (/** @type {(measure: Registered) => object} */ of) =>
-    measures.flatMap((measure) =>
-      Object.keys(of(measure)).map((name) => /** @type {const} */ ([name, measure.name])),
-    )
+    measures.flatMap((measure) => Object.keys(of(measure)).map((name) => exactly([name, measure.name])))
   const known = new Set(
     [
       ...measures.flatMap(({ result }) =>
@@ -114,7 +113,7 @@ export const faultsOf = (measures, sections = []) => {
     ),
     ...claimedTwice('metric', [
       ...sections.flatMap(({ name, metrics = {} }) =>
-        Object.keys(metrics).map((metric) => /** @type {const} */ ([metric, `the section ${name}`])),
+        Object.keys(metrics).map((metric) => exactly([metric, `the section ${name}`])),
       ),
       ...claims(({ metrics, metricsOfBoxes }) => ({ ...metrics, ...metricsOfBoxes })),
     ]),

@@ -4,6 +4,8 @@ import { count, percent } from '../base/units.js'
 import { counts } from './fields.js'
 import { counter, figure, measure, metric, per, ranked } from './measure.js'
 
+/** @import { Run } from './section.js' */
+
 const ranks = { p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999, max: 1 }
 
 /** @typedef {{ counts?: Readonly<Record<string, string>>, number?: string }} Counted of a command */
@@ -122,7 +124,7 @@ function numberOf({ sum, count: all, of: times }) {
   return { count: all, mean: per(sum, all), ...Object.fromEntries(found) }
 }
 
-/** @param {Record<string, any>} run */
+/** @param {Run} run */
 function rowsOf({ replies: found }) {
   if (!found) return []
   const all = Object.entries(found.counts)

@@ -1,6 +1,7 @@
 // A section of run.json, declared once: its shape (from which its schema and type come), its metrics, its rows of the report,
 // and the reasons why a run with it may not be quoted. Those who deal with sections go through lists of them.
 
+import { exactly } from '../base/typed.js'
 import { warningsIn } from './warnings.js'
 
 /**
@@ -8,7 +9,7 @@ import { warningsIn } from './warnings.js'
  * @import { Metric } from './measure.js'
  * @import { Not, Reasons } from './warnings.js'
  *
- * @typedef {Record<string, any>} Run run.json; its own section is there
+ * @typedef {any} Run run.json; its own section is there
  * @typedef {Record<string, string | Not>} Rows texts by their labels
  */
 /** @template T @typedef {Metric & { value?: (section: T, run: Run) => number | null, axis?: string }} SectionMetric value: where it is not at its name */
@@ -23,7 +24,8 @@ import { warningsIn } from './warnings.js'
  * @property {unknown} [empty] what run.json has in its place; else it has nothing there
  */
 
-const unknownShape = /** @type {Schema} */ ({})
+/** @type {Schema} */
+const unknownShape = {}
 
 /** @template T @param {Run} run @param {string} name @param {((section: T, run: Run) => Rows) | undefined} rows @returns {{ label: string, text: string }[]} */
 const rowsIn = (run, name, rows) =>
@@ -88,6 +90,6 @@ export const metricsOf = (sections) =>
   sections.flatMap(({ name: own, metrics }) =>
     Object.entries(metrics).map(([name, { title, unit, better, value, axis }]) => {
       const read = value && ((/** @type {Run} */ run) => (run[own] ? value(run[own], run) : null))
-      return /** @type {const} */ ([name, title, unit, better, read, axis])
+      return exactly([name, title, unit, better, read, axis])
     }),
   )

@@ -1,6 +1,8 @@
 // What an item, an operation or a job cost the servers, as run.json has it; lib/probes/costs.js and costs.js here say how it is
 // computed.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { metric } from './measure.js'
 import { section } from './section.js'
 
@@ -20,7 +22,7 @@ const foreign = S.object({
 })
 const idle = S.object({ ...S.each(['cpu_pct', 'uncertainty_pct'], S.number), by_node: S.byName(S.number) })
 const unknownIdle = S.object({ why: S.text, net_bytes_per_s: S.maybe(S.figure) })
-const nothing = /** @type {const} */ ({ type: 'null' })
+const nothing = exactly({ type: 'null' })
 
 const shape = S.object({
   ...S.each(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'net_bytes_per_item'], S.maybe(S.figure)),
@@ -30,7 +32,7 @@ const shape = S.object({
   commands: S.maybe(S.nullable(commandsShape)),
   memory_note: S.maybe(S.note),
   foreign_calls: S.maybe(S.nullable(foreign)),
-  idle: S.maybe(/** @type {const} */ ({ anyOf: [nothing, unknownIdle, idle] })),
+  idle: S.maybe(exactly({ anyOf: [nothing, unknownIdle, idle] })),
 })
 
 const empty = Object.fromEntries(Object.keys(shape.properties).map((name) => [name, null]))

@@ -1,10 +1,12 @@
 // All data saved, emptied and loaded again after the load, and how long another client waited meanwhile.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros } from '../base/units.js'
 import { metric } from './measure.js'
 import { section } from './section.js'
 
-const names = /** @type {const} */ (['save', 'flush', 'load'])
+const names = exactly(['save', 'flush', 'load'])
 const step = S.object(S.each(['total_ms', 'longest_ms', 'bystander_max_us'], S.number))
 
 /** @typedef {import('../base/shape-types.js').Shaped<typeof step>} Step */

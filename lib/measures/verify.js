@@ -1,13 +1,21 @@
 // What a consumer with --verify found of the values that it read: right, or what else, each with what speaks against it. It is
 // judged as it is read and a little later, so the last second has what was still open.
+import { exactly } from '../base/typed.js'
 import { count, facts } from '../base/units.js'
 import { amount, some } from './fields.js'
 import { sectionOf } from './fold.js'
 import { measure, metric } from './measure.js'
 
 const mostExamples = 10
-const names = /** @type {const} */ ([
-  ...['checked', 'missing', 'expired', 'lagging', 'stale', 'corrupt', 'unexpected', 'unjudged'],
+const names = exactly([
+  'checked',
+  'missing',
+  'expired',
+  'lagging',
+  'stale',
+  'corrupt',
+  'unexpected',
+  'unjudged',
 ])
 
 export const verify = measure({
@@ -17,7 +25,8 @@ export const verify = measure({
   facts: { 'verify.examples': some(mostExamples) },
   by: 'each',
   open({ verifier }) {
-    let before = /** @type {Record<string, number>} */ ({})
+    /** @type {Record<string, number>} */
+    let before = {}
     return {
       second() {
         const now = { ...verifier?.counts }
@@ -59,7 +68,7 @@ export const verify = measure({
   },
 })
 
-/** @param {any} verified @param {boolean} knowsBytes */
+/** @param {Record<string, number> & { examples: string[] }} verified @param {boolean} knowsBytes */
 function wordsOf({ examples, checked, ...found }, knowsBytes) {
   const seen = Object.entries(found).filter(([, n]) => n > 0)
   const right = checked > 0 ? 'all right' : knowsBytes ? '' : 'only whether values are there'

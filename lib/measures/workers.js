@@ -1,6 +1,8 @@
 // The workers of a queue, and those of two stages: how busy they were, how evenly jobs were spread, and whether they or what
 // is around them was the limit.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { asPercent, count, facts, micros, percent, rate, several } from '../base/units.js'
 import { clientLimit, contendedWords } from './client-limit.js'
 import { metric, percentileMetrics, someTimes } from './measure.js'
@@ -15,8 +17,14 @@ import { note } from './warnings.js'
  * @typedef {{ us: number, kind: 'cpu' | 'sleep', take: number }} Work asked for
  */
 
-const figures = /** @type {const} */ ([
-  ...['busy_share', 'jobs_a_take', 'work_us_mean', 'fewest', 'most', 'fairness', 'busiest'],
+const figures = exactly([
+  'busy_share',
+  'jobs_a_take',
+  'work_us_mean',
+  'fewest',
+  'most',
+  'fairness',
+  'busiest',
 ])
 const shape = { count: S.number, ...S.each(figures, S.maybe(S.figure)) }
 const stage = S.object({
@@ -54,7 +62,7 @@ const workShare = 0.2
 const timerUs = 2000
 const starvedShare = 0.5
 
-/** The work asked for and the work measured. @param {Work} work @param {number | null | undefined} mean @param {any} client */
+/** The work asked for and the work measured. @param {Work} work @param {number | null | undefined} mean @param {{ busy_pct: number }} client */
 const missed = ({ us, kind }, mean, client) => {
   const most = us * (1 + workShare) + (kind === 'sleep' ? timerUs : 0)
   const why =

@@ -4,6 +4,7 @@ import Parser from 'yargs-parser'
 import { dashed, everywhere, namesOf, typedName } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
+import { certain, exactly } from '../base/typed.js'
 import { settingNamesOf } from './conflicts.js'
 import { shown, VALUE_TYPES } from './values.js'
 
@@ -63,7 +64,8 @@ const optionIn = (word, byName, settings) => {
     throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
   }
   const named = `${dashes}${name}`
-  const joined = /** @type {string | undefined} */ (isJoined ? word.slice(2) : inline)
+  /** @type {string | undefined} */
+  const joined = isJoined ? word.slice(2) : inline
   if (joined !== undefined && (isOff || (option.type === 'flag' && !/^(true|false)$/.test(joined))))
     throw new OptionError(`${named} takes no value`)
   const bare = option.type === 'flag' ? String(!isOff) : option.bare && (isOff ? 'none' : option.bare)
@@ -134,7 +136,8 @@ export const typedLine = (argv, own) => {
   const help = argv[asked + 1] === 'all' || argv[0] === 'all' ? 'all' : 'brief'
   // Help is printed even if other options are wrong.
   const line = asked < 0 ? argv.slice(0, end) : []
-  const parts = /** @type {ReturnType<typeof optionIn>[]} */ ([])
+  /** @type {ReturnType<typeof optionIn>[]} */
+  const parts = []
   // For texts the parser is given their places in the line, so that it has nothing to guess at.
   const placed = line.map((word, at) => {
     const part = optionIn(word, byName, settings)
@@ -153,16 +156,17 @@ export const typedLine = (argv, own) => {
   const configuration = { 'populate--': true, 'camel-case-expansion': false, 'parse-numbers': false }
   const { _: front, '--': after = [], ...found } = Parser([...placed, ...last], { configuration })
   // An address needs no --url in front.
-  const isWord = (/** @type {any} */ at) => !byName.has('url') || !/^rediss?:\/\//.test(argv[at])
+  const isWord = (/** @type {string | number} */ at) =>
+    !byName.has('url') || !/^rediss?:\/\//.test(argv[Number(at)])
   for (const at of [...front, ...after].filter((one) => !isWord(one)))
     found.url = [found.url ?? [], at].flat()
-  const textsOf = (/** @type {[string, any]} */ [name, value]) => {
+  const textsOf = (/** @type {[string, number]} */ [name, value]) => {
     const texts = [value].flat().map((at) => parts[at]?.text ?? argv[at])
-    const { repeatable } = /** @type {Option} */ (byName.get(name) ?? settings.get(name))
+    const { repeatable } = certain(byName.get(name) ?? settings.get(name))
     if (texts.length > 1 && !repeatable) throw new OptionError(`--${name} is given twice`)
-    return /** @type {const} */ ([name, texts.join(repeatable)])
+    return exactly([name, texts.join(repeatable)])
   }
-  const words = /** @type {number[]} */ (front.filter(isWord))
+  const words = front.filter(isWord).map(Number)
   return {
     options: withNamed(new Map(Object.entries(found).map(textsOf)), settings, argv[words[0]]),
     letters: parts.flatMap((part) => (part?.named.length === 2 ? part.option.name : [])),

@@ -42,12 +42,14 @@ const needsSortedSet = (key, plain) => (s, named) =>
 
 // Settings of writers in ticks only.
 // biome-ignore format: a list of names
-const ofTicks = /** @type {readonly SettingKey[]} */ ([
+/** @type {readonly SettingKey[]} */
+const ofTicks = [
   'periodMs', 'chunks', 'totalAgents', 'agent', 'pacing', 'intervals', 'once', 'stamp', 'ttlS',
   'maxMembers',
-])
+]
 // Clients have these only if numbers are drawn.
-const ofItems = /** @type {readonly SettingKey[]} */ (['order', 'shift', 'churn', 'arrivals'])
+/** @type {readonly SettingKey[]} */
+const ofItems = ['order', 'shift', 'churn', 'arrivals']
 
 // Settings of clients only: those that their strategies name.
 const ofClients = /** @type {readonly SettingKey[]} */ ([
@@ -60,7 +62,8 @@ const ofClients = /** @type {readonly SettingKey[]} */ ([
 ])
 
 // Writers in ticks have these as well.
-const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline', 'reconnectHz'])
+/** @type {readonly SettingKey[]} */
+const ofBoth = ['connections', 'pipeline', 'reconnectHz']
 
 /**
  * Whether a strategy takes a setting; --help of a strategy lists these.

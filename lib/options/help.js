@@ -68,7 +68,7 @@ const settingsOf = async (name) => {
   const strategy = strategyNamed(name)
   return {
     takes: (/** @type {string} */ key) => isSettingOf(strategy, key),
-    has: (/** @type {string} */ key) => /** @type {readonly string[]} */ (strategy.options).includes(key),
+    has: (/** @type {string} */ key) => strategy.options.includes(key),
   }
 }
 

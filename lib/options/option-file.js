@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { DEFAULT_MAX_MEMBERS, namesOf } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { namesOfKind } from '../loads/names.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
@@ -13,6 +13,8 @@ import { shown } from './values.js'
 
 /**
  * @import { Option } from '../../settings.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { AnyPlan } from '../measures/measure.js'
  *
  * @typedef {Record<string, string>} Texts of options, by their names
  */
@@ -22,19 +24,20 @@ const textOf = (path) => {
   try {
     return readFileSync(statSync(path).isDirectory() ? join(path, 'run.json') : path, 'utf8')
   } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     throw new OptionError(`--file: cannot read ${plainText(path)} (${code})`, { cause })
   }
 }
 
-/** @param {string} text @param {string} path @returns {unknown} with scalars as they are written in the file */
+/** @param {string} text @param {string} path @returns {any} with scalars as they are written in the file */
 const documentIn = (text, path) => {
   // Loaded only if a file is given. Its 'failsafe' schema leaves 5m and 300k as typed.
-  const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
+  /** @type {typeof import('yaml')} */
+  const { parse } = createRequire(import.meta.url)('yaml')
   try {
     return parse(text, { schema: 'failsafe', logLevel: 'error' })
   } catch (cause) {
-    const [sentence] = String(/** @type {Error} */ (cause).message).split(/[:\n]/, 1)
+    const [sentence] = errorOf(cause).message.split(/[:\n]/, 1)
     throw new OptionError(`--file ${plainText(path)} is neither YAML nor JSON: ${plainText(sentence)}`, {
       cause,
     })
@@ -51,7 +54,7 @@ const isMap = (value) => typeof value === 'object' && value !== null && !Array.i
  */
 export const optionsIn = (path, options) => {
   const text = textOf(path)
-  const document = /** @type {any} */ (documentIn(text, path))
+  const document = documentIn(text, path)
   if (!isMap(document))
     throw new OptionError(`--file ${plainText(path)}: must have a line for each option, as in 'rate: 300k'`)
   return isMap(document.plan) && 'schema' in document
@@ -94,7 +97,7 @@ const typedValue = ({ type, values = {} }, value) => {
   return Object.keys(values).find((choice) => values[choice] === value) ?? String(value)
 }
 
-/** The rate and the rhythm of a plan. @param {any} plan */
+/** The rate and the rhythm of a plan. @param {AnyPlan} plan */
 const rhythmOf = ({
   pacing,
   quantity,
@@ -117,7 +120,7 @@ const rhythmOf = ({
     : { rate: Math.round((quantity * 1000) / periodMs), pacing: null }
 }
 
-/** A plan's fields under the names of the settings. @param {any} plan */
+/** A plan's fields under the names of the settings. @param {AnyPlan} plan */
 const settingsIn = (plan) => {
   const {
     sets,
@@ -160,7 +163,7 @@ const settingsIn = (plan) => {
   }
 }
 
-/** A consumer's plan without the writer's settings, which it reads from the target. @param {any} plan */
+/** A consumer's plan without the writer's settings, which it reads from the target. @param {AnyPlan} plan */
 const withoutWriters = ({
   strategy,
   quantity,
@@ -178,15 +181,15 @@ const withoutWriters = ({
   return rest.source === 'target' ? own : { strategy, quantity, sets, placement, ttlS, ttlLeastS, ...rest }
 }
 
-/** Local servers as the run had them. @param {any} document */
+/** Local servers as the run had them. @param {Run} document */
 const serversOf = ({ target, nodes = [] }) => {
   if (target?.kind !== 'cluster') return {}
   if (target.origin !== 'embedded') return { cluster: true }
-  const shards = nodes.filter((/** @type {any} */ { role }) => role === 'master').length
+  const shards = nodes.filter((/** @type {{ role: string }} */ { role }) => role === 'master').length
   return { cluster: true, shards, replicas: Math.round(nodes.length / shards) - 1 }
 }
 
-/** @param {any} document @param {string} path @param {readonly Option[]} options @returns {Texts} */
+/** @param {Run} document @param {string} path @param {readonly Option[]} options @returns {Texts} */
 const ofRun = (document, path, options) => {
   const isReader = options.some(({ key }) => key === 'limit')
   const kind = isReader ? 'consumer' : 'producer'
@@ -195,7 +198,8 @@ const ofRun = (document, path, options) => {
       `--file ${plainText(path)}: the result of a ${plainText(String(document.kind)).slice(0, 20)}, not of a ${kind}`,
     )
   const plan = isReader ? withoutWriters(document.plan) : document.plan
-  const settings = /** @type {Record<string, unknown>} */ ({ ...settingsIn(plan), ...serversOf(document) })
+  /** @type {Record<string, unknown>} */
+  const settings = { ...settingsIn(plan), ...serversOf(document) }
   /** @type {Texts} */
   const texts = {}
   const seen = new Set()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import dotenv from 'dotenv'
 import { OPTIONS, optionsOf, typedName } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
@@ -16,6 +16,7 @@ import { shown, VALUE_TYPES } from './values.js'
 /**
  * @import { AnyKey, Option, Origin, Program, Settings } from '../../settings.js'
  * @import { Typed } from './command-line.js'
+ * @import { Values } from './values.js'
  *
  * @typedef {object} Source
  * @property {Origin} origin
@@ -86,7 +87,7 @@ export function loadDotenv(cwd, env) {
   try {
     return readFileSync(join(cwd, '.env'), 'utf8')
   } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     if (code === 'ENOENT') return
     throw new OptionError(`.env cannot be read (${code}); MILLRACE_NO_DOTENV=1 leaves it out`, { cause })
   }
@@ -262,7 +263,7 @@ function strongest(offers) {
   const implied = best.map(({ reading }) => reading.option.implies)
   const [first, second] = best.filter(({ value }, i) => {
     const same = best.findIndex((offer) => offer.value === value)
-    return same === i && !implied.includes(/** @type {string} */ (value))
+    return same === i && !implied.some((one) => one === value)
   })
   if (!second) return first
   const both = `${first.reading.named} and ${second.reading.named}`
@@ -301,8 +302,9 @@ function settingsFrom(options, offers, cautions) {
     values.port ??= values.sentinel === undefined ? 6379 : 26379
   }
 
-  Object.assign(values, spreadOf(values), derivedFrom(/** @type {any} */ ({ ...values, given })))
-  if (given.warmUpMs === 'default' && settles(/** @type {any} */ (values))) values.warmUpMs = 'auto'
+  Object.assign(values, spreadOf(values), derivedFrom(/** @type {Settings} */ ({ ...values, given })))
+  if (given.warmUpMs === 'default' && settles(/** @type {Settings} */ ({ ...values })))
+    values.warmUpMs = 'auto'
   const settings = /** @type {Settings} */ (
     Object.freeze({
       ...values,
@@ -318,7 +320,7 @@ function settingsFrom(options, offers, cautions) {
 
 /**
  * When sizes differ, their mean is reported and forecast; when lifetimes differ, indexes are cut by the longest.
- * @param {Record<string, any>} values
+ * @param {Values} values
  */
 const spreadOf = ({ valueBytes, ttlS }) => {
   const sizes = typeof valueBytes === 'string' ? sizesIn(valueBytes) : undefined
@@ -369,12 +371,12 @@ function defaultOf(option) {
   return option.default === undefined ? undefined : VALUE_TYPES[option.type].read(option.default, option)
 }
 
-/** @param {AnyKey} key @param {Settings} settings @param {readonly Option[]} options @param {Offer} [offer] */
+/** @param {AnyKey} key @param {Readonly<Partial<Record<AnyKey, unknown>>>} settings @param {readonly Option[]} options @param {Offer} [offer] */
 function namedSetting(key, settings, options, offer) {
   const option =
     offer?.reading.option ??
     options.find((candidate) => candidate.key === key || candidate.alsoKeys?.includes(key))
   const named = offer?.reading.named ?? (option ? typedName(option) : key)
   const between = option?.with && named.startsWith('--') ? '=' : ' '
-  return option?.type === 'choice' ? `${named}${between}${/** @type {any} */ (settings)[key]}` : named
+  return option?.type === 'choice' ? `${named}${between}${settings[key]}` : named
 }

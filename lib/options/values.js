@@ -1,6 +1,7 @@
 // The types of options: how a text becomes a value, and how errors describe valid texts.
 import { isIP } from 'node:net'
 import { byteUnits, countUnits, scaled, timeUnits } from '../base/scaled.js'
+import { exactly } from '../base/typed.js'
 import { absoluteThreshold } from '../result/thresholds.js'
 import { arrivalsOf } from '../traffic/arrivals.js'
 import { paceOf } from '../traffic/pace.js'
@@ -145,8 +146,8 @@ function addressOf(text) {
 }
 
 const flagWords = new Map([
-  ...['true', '1', 'yes', 'on'].map((word) => /** @type {const} */ ([word, true])),
-  ...['false', '0', 'no', 'off'].map((word) => /** @type {const} */ ([word, false])),
+  ...['true', '1', 'yes', 'on'].map((word) => exactly([word, true])),
+  ...['false', '0', 'no', 'off'].map((word) => exactly([word, false])),
 ])
 
 /** `evicted>0,memory>90%,lag>256MB`, any of them, or `off`. @param {string} text @returns {GuardLimits | undefined} */
@@ -155,12 +156,13 @@ function guardLimits(text) {
   const limits = { evicted: null, memoryPct: null, lagBytes: null }
   for (const part of text === 'off' ? [] : text.split(',')) {
     const [, name, limit] = /^ *(evicted|memory|lag) *> *([^,]*?) *$/.exec(part) ?? []
-    const [key, value] =
-      /** @type {const} */ ({
-        evicted: ['evicted', scaled(limit, countUnits)],
-        memory: ['memoryPct', /^\d{1,2}(\.\d+)? ?%$/.test(limit) ? Number.parseFloat(limit) : undefined],
-        lag: ['lagBytes', scaled(limit, byteUnits)],
-      })[/** @type {'evicted' | 'memory' | 'lag'} */ (name)] ?? []
+    /** @type {Record<string, [keyof GuardLimits, number | undefined]>} */
+    const known = {
+      evicted: ['evicted', scaled(limit, countUnits)],
+      memory: ['memoryPct', /^\d{1,2}(\.\d+)? ?%$/.test(limit) ? Number.parseFloat(limit) : undefined],
+      lag: ['lagBytes', scaled(limit, byteUnits)],
+    }
+    const [key, value] = known[name] ?? []
     if (key === undefined || value === undefined || limits[key] !== null) return
     limits[key] = value
   }
@@ -189,7 +191,7 @@ const pairs =
   (text) => {
     const parts = text === 'none' ? [] : text.split(',').map((part) => pattern.exec(part))
     if (parts.some((part) => part === null || refused.test(part[1]))) return
-    return Object.freeze(parts.map((part) => /** @type {const} */ ([String(part?.[1]), String(part?.[2])])))
+    return Object.freeze(parts.map((part) => exactly([String(part?.[1]), String(part?.[2])])))
   }
 
 const duration = ranged(milliseconds, 'a time', 'TIME', durationHint)
@@ -468,7 +470,10 @@ export const VALUE_TYPES = Object.freeze({
   },
 })
 
-/** @typedef {keyof typeof VALUE_TYPES} TypeName */
+/**
+ * @typedef {keyof typeof VALUE_TYPES} TypeName
+ * @typedef {any} Values of a command's options, by their keys
+ */
 
 /** `10k@30s,20k`, mistyped too: a number on both sides of an @ is not an address. @param {string} text */
 const isSchedule = (text) =>

@@ -1,5 +1,6 @@
 // The part of a plan that a reader needs, as it is stored in the target beside the leases.
 import { createHash } from 'node:crypto'
+import { entryOf } from '../base/typed.js'
 import { count, plainText } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'
 import { paceOf } from '../traffic/pace.js'
@@ -111,9 +112,7 @@ const optionsOfFields = [
 export const differingFields = (theirs, ours, besides = []) => {
   const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
   const words = [...optionsOfFields, ...besides].flatMap(([key, option]) => {
-    const [their, our] = [theirs, ours].map(
-      (announced) => shown(/** @type {any} */ (announced)[key]) ?? 'none',
-    )
+    const [their, our] = [theirs, ours].map((announced) => shown(entryOf(announced, key)) ?? 'none')
     if (their === our) return []
     if (typeof their === 'boolean') return [their ? option : `no ${option}`]
     return [`${option} ${their} (here ${our})`]

@@ -23,7 +23,8 @@ export const courseOf = (first = [], isWhole = false, graceMs = isWhole ? pauseM
   /** @type {(elapsedMs: number) => boolean} */
   let hasDue = () => false
   return {
-    stretches: /** @type {readonly Stretch[]} */ (stretches),
+    /** @type {readonly Stretch[]} */
+    stretches,
     isWhole,
     graceMs,
     /** @param {Stretch} stretch after the end of the last one */

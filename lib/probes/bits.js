@@ -16,7 +16,8 @@ export const onesIn = (bytes) => {
 
 /** Numbers in bytes, ascending. @param {Uint8Array} bytes @param {number} most */
 export const numbersIn = (bytes, most) => {
-  const numbers = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const numbers = []
   for (let i = 0; i < bytes.length && numbers.length < most; i++)
     for (let bit = 0; bytes[i] !== 0 && bit < 8; bit++) if (bytes[i] & (128 >> bit)) numbers.push(i * 8 + bit)
   return numbers.slice(0, most)

@@ -57,7 +57,7 @@ const machineTimes = () => {
 }
 
 /** @type {{ threadCpuUsage?: () => CpuUse }} Node 20 does not have it, nor do its types */
-const { threadCpuUsage } = /** @type {any} */ (process)
+const { threadCpuUsage } = Object(process)
 const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThreadCpuS
 
 // In a pause with less CPU than this the program was stopped, and not busy.

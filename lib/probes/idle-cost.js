@@ -51,9 +51,8 @@ const netBytesOf = (seconds) => {
 
 /** The mean of samples that agree. @param {readonly NodeRow[][]} seconds @returns {Idle | null} null: they do not */
 export const agreed = (seconds) => {
-  const totals = seconds.map(totalPct)
-  if (totals.includes(null)) return null
-  const found = /** @type {number[]} */ (totals)
+  const found = seconds.map(totalPct).filter((pct) => pct !== null)
+  if (found.length < seconds.length) return null
   const mean = found.reduce((sum, pct) => sum + pct, 0) / found.length
   const half = (Math.max(...found) - Math.min(...found)) / 2
   if (half > Math.max(mean * agreement, floorPct)) return null

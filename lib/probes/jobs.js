@@ -70,7 +70,8 @@ export const jobsOf = () => {
         unacknowledged: 0,
         unconfirmed: 0,
         duplicates: counts.duplicates,
-        examples: /** @type {string[]} */ ([]),
+        /** @type {string[]} */
+        examples: [],
       }
       const makers = new Set([acked, ...others, queued, taken].flatMap(Object.keys).concat([...done.keys()]))
       for (const maker of makers) {

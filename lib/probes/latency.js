@@ -157,7 +157,7 @@ export const histogramSum = (encoded = null) => {
   return {
     /** @param {string} text */
     add: (text) => addTo(total, text),
-    /** Adds another sum, which costs no decoding. @param {{ total: any }} other */
+    /** Adds another sum, which costs no decoding. @param {{ total: ReturnType<typeof histogram> }} other */
     addSum(other) {
       total.add(other.total)
     },

@@ -1,4 +1,5 @@
 // Counts the outcome of every item. Exact, and without a clock.
+import { exactly } from '../base/typed.js'
 import { ackedRanges } from './acked-ranges.js'
 
 /**
@@ -27,7 +28,7 @@ import { ackedRanges } from './acked-ranges.js'
  * @property {((account: Account) => void) | null} onClosed
  */
 
-const outcomes = /** @type {const} */ (['acked', 'failed', 'uncertain', 'dropped', 'unsettled'])
+const outcomes = exactly(['acked', 'failed', 'uncertain', 'dropped', 'unsettled'])
 
 /** @returns {Counts} */
 export const noCounts = () => ({ offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })

@@ -1,4 +1,5 @@
 // The values of one INFO of a node, and the differences between two. Pure.
+import { keysOf } from '../base/typed.js'
 import { addressOf } from '../servers/address.js'
 
 /** @import { CommandUse, Info } from '../wire/info.js' */
@@ -213,7 +214,7 @@ export const flushesBetween = (before, after, db) => {
 export const difference = (before, after) => {
   if (wasRestarted(before, after)) return null
   const counters = { ...after.counters }
-  for (const name of /** @type {(keyof Counters)[]} */ (Object.keys(counters))) {
+  for (const name of keysOf(counters)) {
     counters[name] -= before.counters[name]
     if (counters[name] < 0) return null
   }

@@ -1,5 +1,6 @@
 // One INFO per node and second, as differences. A node that does not answer leaves a gap.
 import { atMost } from '../base/timers.js'
+import { exactly } from '../base/typed.js'
 import { parseInfo } from '../wire/info.js'
 import { difference, finite, flushesBetween, reading, wasRestarted } from './node-figures.js'
 
@@ -87,7 +88,7 @@ const rates = (delta) => ({
   calls: finite(delta.processed),
   engine_cpu_pct: finite((delta.engineCpuS / delta.overMs) * 100_000),
   cpu_pct: finite((delta.cpuS / delta.overMs) * 100_000),
-  ...(delta.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
+  ...(delta.upperBound && { cpu_upper_bound: exactly(true) }),
   commands_per_s: finite((delta.processed / delta.overMs) * 1000),
   net_in_bytes: finite(delta.netInBytes),
   net_out_bytes: finite(delta.netOutBytes),
@@ -136,7 +137,7 @@ const seenIn = ({ atMs, gauges, link, loading }) => ({
   at_ms: atMs,
   ...gauges,
   ...(link !== undefined && { link }),
-  ...(loading && { loading: /** @type {const} */ (true) }),
+  ...(loading && { loading: exactly(true) }),
 })
 
 /** @param {Reading} last @param {Reading} answer @param {number} db @returns {Partial<Incident>} */

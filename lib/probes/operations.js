@@ -5,7 +5,7 @@ import { noCounts } from './ledger.js'
 
 /**
  * @import { Written } from './acked-ranges.js'
- * @import { Loss } from './ledger.js'
+ * @import { ledgerOf, Loss } from './ledger.js'
  * @import { Keep } from './shared-counts.js'
  */
 
@@ -24,7 +24,8 @@ export const operationsOf = ({ isMeasured, keep = (counts) => counts }) => {
     byAgent: new Map([[1, whole]]),
     commands,
     failedBy,
-    errorsBy: /** @type {Record<string, number>} */ ({}),
+    /** @type {Record<string, number>} */
+    errorsBy: {},
     repeatedBy,
     /** @returns {Written | null} */
     written: () => null,
@@ -60,3 +61,15 @@ export const operationsOf = ({ isMeasured, keep = (counts) => counts }) => {
 }
 
 /** @typedef {ReturnType<typeof operationsOf>} Operations */
+
+/** The ledger of a load that counts operations one by one. @param {{ ledger: Operations | ReturnType<typeof ledgerOf> }} records */
+export const operationsIn = ({ ledger }) => {
+  if (!('isMeasured' in ledger)) throw new TypeError('a ledger of items in the place of one of operations')
+  return ledger
+}
+
+/** The ledger of a load of ticks. @param {{ ledger: Operations | ReturnType<typeof ledgerOf> }} records */
+export const itemsIn = ({ ledger }) => {
+  if ('isMeasured' in ledger) throw new TypeError('a ledger of operations in the place of one of items')
+  return ledger
+}

@@ -1,6 +1,7 @@
 // What others did on the servers: commands and connections beyond those of the run, on masters and replicas, and the CPU
 // that they may have cost. Their number counts and not their time: the usec of commandstats has no system calls, of which
 // a call that comes alone is mostly made. Pure.
+import { exactly } from '../base/typed.js'
 import { bytes, plainText, rate } from '../base/units.js'
 
 /**
@@ -165,13 +166,12 @@ export const othersIn = ({ masters, replicas }, run) => {
   if (strategy.runsUnknown) return null
   const roles = [
     {
-      on: /** @type {const} */ ('masters'),
+      /** @type {'masters'} */
+      on: 'masters',
       role: masters,
       calls: beyond(masters, run, (name) => !greetings.has(name)),
     },
-    ...(replicas
-      ? [{ on: /** @type {const} */ ('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }]
-      : []),
+    ...(replicas ? [{ on: exactly('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }] : []),
   ]
   const consumers = strategy.consumerCommands
   const areConsumers = roles.some(({ role }) => [...consumers.signs].some((name) => name in role.commands))
@@ -193,7 +193,7 @@ export const othersIn = ({ masters, replicas }, run) => {
   return {
     ...namedBy(most, isForeign ? foreign : most.calls.filter(ofConsumers)),
     on: most.on,
-    ...(!isForeign && { by: /** @type {const} */ ('consumers') }),
+    ...(!isForeign && { by: exactly('consumers') }),
     cpu_s: cpuS,
     masters_cpu_s: found[0].cpuS,
   }
@@ -208,11 +208,13 @@ const countOf = (/** @type {readonly { calls: number }[]} */ all) =>
  * @param {{ name: string, calls: number, usec: number }[]} calls
  */
 const namedBy = ({ role, opened, bytes }, calls) => {
-  const [[command, n, , all]] = /** @type {[string, number, number, number][]} */ ([
+  /** @type {(readonly [string, number, number, number])[]} */
+  const kinds = [
     [connecting, opened, opened * connectS, opened],
     [network, bytes, bytes * byteS, bytes],
-    ...calls.map((one) => [one.name, one.calls, sumOf(calls), countOf(calls)]),
-  ]).toSorted(([, a, aS], [, b, bS]) => bS - aS || b - a)
+    ...calls.map((one) => exactly([one.name, one.calls, sumOf(calls), countOf(calls)])),
+  ]
+  const [[command, n, , all]] = kinds.toSorted(([, a, aS], [, b, bS]) => bS - aS || b - a)
   return { command, calls: Math.round(n), calls_per_s: all / Math.max(1, role.overS) }
 }
 

@@ -2,6 +2,7 @@
 
 /**
  * @import { instrumentsOf } from '../measures/index.js'
+ * @import { Line } from '../measures/fold.js'
  *
  * What a second of a run came to, of each kind.
  * @typedef {object} Snapshot
@@ -23,14 +24,20 @@
  * @property {number} epochMs
  * @property {number} overS
  *
+ * @typedef {ReturnType<ReturnType<typeof changesOf>> & { phase?: string }} Changes of counts, within a second
+ */
+
+/**
+ * @template [M=any] when it is, with what was counted
+ * @template [A=any] what servers answered
  * @typedef {object} Seconds what a run has of each second
  * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} instruments
- * @property {() => Moment} moment when it is, and what was counted since the last
+ * @property {() => M & Moment} moment when it is, and what was counted since the last
  * @property {() => void} [watch] before all else
  * @property {() => Promise<void>} [gather] then: what other threads have counted
- * @property {(atMs: number) => Promise<any>} [ask] of servers, beside the instruments
- * @property {(moment: any, line: any, answers: any) => object | Promise<object>} line of intervals.ndjson
- * @property {(moment: any, line: any) => Partial<Snapshot>} shown in the live line
+ * @property {(atMs: number) => Promise<A>} [ask] of servers, beside the instruments
+ * @property {(moment: M, line: Line, answers: A) => object | Promise<object>} line of intervals.ndjson
+ * @property {(moment: M, line: Line) => Partial<Snapshot>} shown in the live line
  * @property {() => Snapshot['phase']} [phase]
  * @property {number | null} totalMs how long the run will take
  * @property {() => number} elapsed

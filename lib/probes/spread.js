@@ -1,4 +1,5 @@
 // How far a repeat of a run may come out from it: what its seconds show, and what they do not. Pure.
+import { exactly, pair } from '../base/typed.js'
 
 /**
  * @typedef {readonly [cpuS: number, items: number]} Part CPU of a node in a time, and items that were stored in it
@@ -13,9 +14,7 @@ const fewestBlocks = 3
 const betweenRuns = 0.05
 
 const sumOf = (/** @type {readonly Part[]} */ parts) =>
-  /** @type {Part} */ (
-    parts.reduce((/** @type {Part} */ [cpuS, items], part) => [cpuS + part[0], items + part[1]], [0, 0])
-  )
+  parts.reduce((/** @type {Part} */ [cpuS, items], part) => pair(cpuS + part[0], items + part[1]), pair(0, 0))
 
 /** Blocks of twice the length. @param {Parts} parts @returns {Parts} */
 const halved = ({ size, of, open }) => {
@@ -48,8 +47,8 @@ export const sideBySide = (nodes) => {
   if (!first || nodes.some(({ size, of }) => size !== first.size || of.length !== first.of.length))
     return null
   const items = (/** @type {number} */ at) => Math.max(...nodes.map(({ of }) => of[at][1]))
-  const of = first.of.map(
-    (_, at) => /** @type {const} */ ([nodes.reduce((sum, node) => sum + node.of[at][0], 0), items(at)]),
+  const of = first.of.map((_, at) =>
+    exactly([nodes.reduce((sum, node) => sum + node.of[at][0], 0), items(at)]),
   )
   return { size: first.size, of, open: [] }
 }

@@ -1,6 +1,7 @@
 // The end of a run in ten lines: whether it counts, what it cost, what was busiest, how long things took, and what to do.
 // A row is one fact of at most one line of 80 columns; all else is in the details (-v) and on the page.
 
+import { exactly } from '../base/typed.js'
 import { bytes, count, micros, percent, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
@@ -142,7 +143,7 @@ const costRows = (run) => {
 
 /** @param {WriteRun} run @returns {Row[]} */
 const lostRows = ({ items }) => {
-  const lost = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled']).filter(
+  const lost = exactly(['failed', 'uncertain', 'dropped', 'unsettled']).filter(
     (name) => (items[name] ?? 0) > 0,
   )
   if (lost.length === 0) return []

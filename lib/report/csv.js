@@ -1,4 +1,5 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
+import { exactly } from '../base/typed.js'
 import { measuresIn } from '../result/metrics.js'
 
 /**
@@ -27,7 +28,7 @@ const figuresCsv = ({ run }) =>
       .filter(([, , value]) => value !== null),
   ])
 
-const nodeKeys = /** @type {const} */ ([
+const nodeKeys = exactly([
   'role',
   'shard',
   'engine_cpu_pct',

@@ -1,6 +1,7 @@
 // A run as it goes: six lines that stay in place on a terminal, one where it is narrow, and elsewhere a line each ten seconds.
 
 import { painter } from '../base/layout.js'
+import { exactly } from '../base/typed.js'
 import { clockTime, count, dash, micros, percent, rate, several } from '../base/units.js'
 
 /**
@@ -96,7 +97,7 @@ export const liveLine = (snapshot, columns, color = false) => {
       .filter(({ text }) => text)
       .map(({ text, alarm }) => (alarm ? ink(text) : text))
       .join('  ')
-  for (const form of /** @type {const} */ (['short', 'long'])) {
+  for (const form of exactly(['short', 'long'])) {
     for (const field of fields.toSorted((a, b) => a.rank - b.rank)) {
       const { text } = field
       field.text = field[form]

@@ -1,6 +1,7 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 
 import { percentileOf } from '../base/samples.js'
+import { exactly } from '../base/typed.js'
 import { bytes, count, dash, facts, micros, percent, plainData } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
@@ -34,7 +35,7 @@ const leading = (name, run) => {
   return net && net.value(run) !== null ? net : measureNamed(name)
 }
 
-const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+const percentileNames = exactly(['p50', 'p90', 'p99', 'p999', 'max'])
 const percentileColumns = ['p50', 'p90', 'p99', 'p99.9', 'max'].map((title) => ({ title }))
 
 /**
@@ -187,7 +188,7 @@ const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders
 
 /** Rows for each command of a batch, timed from its last send. @param {WriteRun['latency_us']} latencies */
 const timesOfCommands = ({ commands = {} }) =>
-  Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
+  Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: exactly('us') }))
 
 /** @param {RunDocument} run @returns {Table[]} */
 const timesOf = (run) => {
@@ -280,7 +281,7 @@ const measuredWords =
       ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
       : `${shownFigure(measureNamed(name), value)}${lateWords(name, run)}`
 
-const percentiles = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+const percentiles = exactly(['p50', 'p90', 'p99', 'p999', 'max'])
 
 /** Whose time it is that a threshold on the latency from the due time judges. @param {string} name @param {RunDocument} run */
 const lateWords = (name, run) => {

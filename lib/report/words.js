@@ -1,5 +1,6 @@
 // A run in plain words: what was asked of which servers, and the result. Every line consists of facts with gaps, where it
 // may break.
+import { exactly } from '../base/typed.js'
 import { asPercent, count, facts, micros, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
@@ -9,7 +10,8 @@ import { isEven } from '../traffic/even.js'
 
 /**
  * @import { Loaded } from '../loads/index.js'
- * @import { AnyPlan as Plan, ReadRun, RunDocument, WriteRun } from '../result/document.js'
+ * @import { AnyPlan as Plan } from '../measures/measure.js'
+ * @import { ReadRun, RunDocument, WriteRun } from '../result/document.js'
  */
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
@@ -57,7 +59,7 @@ export const timeWords = ({ started, duration_s: durationS, measured_s: measured
     typeof measuredS === 'number' && measuredS < durationS && `${period(measuredS * 1000)} measured`,
   ])
 
-const notAcked = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
+const notAcked = exactly(['failed', 'uncertain', 'dropped', 'unsettled'])
 
 /** @param {WriteRun} run */
 export const itemWords = ({ items }) => {

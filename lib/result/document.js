@@ -1,5 +1,6 @@
 // run.json: the parts of a finished run of any kind, put together, checked, judged, and with its measures. What each
 // field is called and may hold is in schemas.js.
+import { exactly } from '../base/typed.js'
 import { plainData, plainText } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { emptySections, ofReaders, ofWorkers, ofWriters, SECTIONS } from '../measures/index.js'
@@ -16,6 +17,9 @@ import { measuresOf } from './metrics.js'
  * @import { Measure } from './metrics.js'
  * @import { Judged } from './thresholds.js'
  * @import { Warning } from '../measures/warnings.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ * @import { Folded } from '../measures/fold.js'
  */
 /** @typedef {number | null} Figure null: not measured */
 /** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
@@ -35,35 +39,35 @@ import { measuresOf } from './metrics.js'
  * @property {number} [measuredS] without the warm-up
  * @property {number} [warmUpS]
  * @property {boolean} [interrupted]
- * @property {Record<string, any>} plan
+ * @property {AnyPlan} plan
  * @property {{ millrace: string, node: string, servers: string[] }} versions
  * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: Found, shared_keys?: { key: string, shard: number }[] }} [target]
- * @property {Record<string, any>} [client]
+ * @property {Folded} [client]
  * @property {NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  * @property {Warning[]} [warnings] what was noticed on the way
  *
- * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
- * @typedef {Head & { kind: 'consumer', [section: string]: any }} ReadParts
+ * @typedef {any} Part a section, or what one of the loads adds
+ * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: Part }} RunParts
+ * @typedef {Head & { kind: 'consumer', [section: string]: Part }} ReadParts
  *
  * @typedef {Planned<WriteResult, Plan>} WriteRun
  * @typedef {Planned<ReadResult, ReadPlan>} ReadRun
  * @typedef {Planned<WorkResult, WorkPlan>} WorkRun
  * @typedef {WriteRun | ReadRun | WorkRun} RunDocument
- * @typedef {any} AnyPlan of one of them: what only one kind of load has is asked for after its kind
  */
 
 /**
  * The sections of each kind in their order; null where one may be missing as a whole. Consumers of a queue are workers, and
  * have jobs.
  */
-const shapes = /** @type {const} */ ({
+const shapes = exactly({
   producer: emptySections(SECTIONS.producer, ofWriters),
   workers: emptySections(SECTIONS.workers, ofWorkers),
   consumer: emptySections(SECTIONS.consumer, ofReaders),
 })
 
-/** Numbers have at most nine significant digits. @param {any} data @returns {any} */
+/** Numbers have at most nine significant digits. @param {unknown} data @returns {any} */
 const readable = (data) => {
   if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
   if (Array.isArray(data)) return data.map(readable)
@@ -83,13 +87,13 @@ const filled = (shape, given) => {
   return { ...Object.fromEntries(own), ...besides(shape, given) }
 }
 
-/** @param {object} shape @param {any} given */
+/** @param {object} shape @param {object | null | undefined} given */
 const besides = (shape, given) =>
   Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => !(key in shape)))
 
 /**
  * Whether a run may be quoted, and if not, why: one judgement for every kind of run.
- * @param {any} run run.json without its judgement
+ * @param {Run} run run.json without its judgement
  * @param {readonly Warning[]} [given] what was noticed on the way: an uneven placement, a lost lease
  */
 export const validityOf = (run, given = []) => {

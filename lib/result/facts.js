@@ -1,7 +1,7 @@
 // run.json as a function of what lies beside it: facts.json has what is known once, intervals.ndjson the seconds. A run that
 // was killed, or whose disk was full, has the facts of its beginning only, and its result is that of the seconds it wrote.
-import { sums as total } from '../base/sums.js'
 import { loadOf } from '../loads/index.js'
+import { counts } from '../measures/fields.js'
 import { folded } from '../measures/fold.js'
 import { applying, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
@@ -11,19 +11,22 @@ import { windowOf } from './window.js'
 
 /**
  * @import { Costed } from '../measures/measure.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Folded, Line } from '../measures/fold.js'
  *
  * @typedef {object} Facts facts.json
  * @property {1} schema
- * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
+ * @property {Run} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, costed?: Costed, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
+ * @property {{ stored: number, overS?: number, costed?: Costed, facts: Folded, fromMs: number, beside?: Sums[], own?: Pick<Sums, 'window' | 'whole'> } | null}
  *   sums what measures know once, when the window began, and of processes beside it and the boxes of a fleet what each added up by itself;
  *   null: the run has not ended
  *
- * @typedef {any[]} Lines of intervals.ndjson
+ * @typedef {readonly Line[]} Lines of intervals.ndjson
+ * @typedef {{ window: Folded, whole: Folded, facts: Folded }} Sums
  */
 
-/** A section may have parts by measures and parts by the run. @param {any} own @param {any} made @returns {any} */
+/** A section may have parts by measures and parts by the run. @param {Run} own @param {any} made @returns {any} */
 const joined = (own, made) => {
   if (own === undefined || typeof made !== 'object' || made === null || Array.isArray(made)) return made
   if (typeof own !== 'object' || own === null) return own
@@ -31,7 +34,7 @@ const joined = (own, made) => {
   return { ...own, ...Object.fromEntries(more) }
 }
 
-/** @param {Facts} facts @param {Record<string, any>} sections that measures made */
+/** @param {Facts} facts @param {Folded} sections that measures made */
 export const documentWith = ({ parts, thresholds }, sections) =>
   withThresholds(resultDocument(joined(parts, sections)), thresholds)
 
@@ -39,7 +42,7 @@ export const documentWith = ({ parts, thresholds }, sections) =>
 export const documentOf = (facts, lines, events) => {
   const { parts, sums } = facts
   const measures = applying(loadOf(parts).measures, parts.plan)
-  const fields = recordOf(measures)
+  const fields = { ...recordOf(measures), items: counts() }
   const { fromMs = 0 } = sums ?? {}
   const measured = lines.filter(({ phase, at_ms: atMs }) => phase !== 'warm-up' && atMs > fromMs)
   const [window, whole] = [folded(fields, measured), folded(fields, lines)]
@@ -47,7 +50,7 @@ export const documentOf = (facts, lines, events) => {
   const known = sums ?? {
     fromMs,
     overS: (lines.at(-1)?.at_ms ?? 0) / 1000,
-    ...storedIn(parts, measured),
+    ...storedIn(parts, window),
     facts: {},
   }
   const { beside = [], facts: once, ...more } = known
@@ -58,40 +61,44 @@ export const documentOf = (facts, lines, events) => {
     measures,
   )
   if (sums) return documentWith(facts, sections)
-  return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
+  return documentWith(
+    { ...facts, parts: { ...parts, ...partsOfLines(parts, lines, whole), events } },
+    sections,
+  )
 }
 
-/** Items answered to writers, or jobs done by workers. @param {Record<string, any>} parts @param {Lines} lines */
-const storedIn = (parts, lines) => {
-  const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
+/** Items answered to writers, or jobs done by workers. @param {Run} parts @param {Folded} sum of seconds */
+const storedIn = (parts, { items, 'jobs.done': jobs }) => {
+  const { acked = 0 } = items ?? {}
+  const done = jobs ?? 0
   const costed = { items: acked, idle: { why: 'not measured' } }
   const loads = { producer: { stored: acked, costed }, workers: { stored: done }, consumer: { stored: 0 } }
   return loads[loadOf(parts).document]
 }
 
-/** For a run that was killed. @param {Record<string, any>} parts @param {Lines} lines */
-const partsOfLines = (parts, lines) => {
+/** For a run that was killed. @param {Run} parts @param {Lines} lines @param {Folded} sum of them */
+const partsOfLines = (parts, lines, sum) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
   const [first] = lines
   const own = { producer: writtenIn, workers: workedIn, consumer: readIn }[loadOf(parts).document]
-  const { stored } = storedIn(parts, lines)
+  const { stored } = storedIn(parts, sum)
   const message = killedWords(parts, first ? lastMs : null, stored)
   return {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
     interrupted: true,
-    ...own(parts, lines),
+    ...own(parts, lines, sum),
     warnings: [...parts.warnings, { code: 'killed', message, invalidates: true }],
   }
 }
 
 const noItems = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
 
-/** @param {Record<string, any>} parts @param {Lines} lines */
-const writtenIn = ({ plan }, lines) => {
-  const counts = total(lines.map(({ items }) => items))
-  const { offered = 0, ...outcomes } = counts
-  const withOutcome = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
+/** @param {Run} parts @param {Lines} lines @param {Folded} sum of them */
+const writtenIn = ({ plan }, lines, { items }) => {
+  const done = items ?? {}
+  const { offered = 0, ...outcomes } = done
+  const withOutcome = Object.values(outcomes).reduce((sum, n) => sum + Number(n), 0)
   const measuring = lines.find(({ phase }) => phase === 'measuring')
   const warmUpMs = plan.settles
     ? Math.max(0, (measuring?.at_ms ?? plan.warmUpMs + 1000) - 1000)
@@ -122,14 +129,14 @@ const writtenIn = ({ plan }, lines) => {
     server: { share: 1 },
     items: {
       ...noItems,
-      ...counts,
-      unsettled: (counts.unsettled ?? 0) + offered - withOutcome,
+      ...done,
+      unsettled: (done.unsettled ?? 0) + offered - withOutcome,
       failed_by: {},
     },
   }
 }
 
-/** @param {Record<string, any>} parts */
+/** @param {Run} parts */
 const readIn = ({ plan }) => ({ commands: {}, reads: {}, consumers: plan.agents.length * plan.consumers })
 
 // Only a run that ends knows what each worker did.
@@ -142,11 +149,10 @@ const workersShape = (/** @type {number} */ count) => ({
 
 const noJobs = { taken: 0, done: 0, duplicates: 0, foreign: 0, reclaimed: 0 }
 
-/** @param {Record<string, any>} parts @param {Lines} lines */
-const workedIn = ({ plan: { work }, jobs: known }, lines) => {
+/** @param {Run} parts @param {Lines} lines @param {Folded} sum of them */
+const workedIn = ({ plan: { work }, jobs: known }, lines, { 'jobs.done': done = 0 }) => {
   const lastMs = lines.at(-1)?.at_ms ?? 0
-  const jobs = total(lines.map((line) => line.jobs))
-  const rate = lastMs > 0 ? ((jobs.done ?? 0) * 1000) / lastMs : null
+  const rate = lastMs > 0 ? (Number(done) * 1000) / lastMs : null
   return {
     jobs: {
       ...known,
@@ -159,7 +165,7 @@ const workedIn = ({ plan: { work }, jobs: known }, lines) => {
     workers: workersShape(work.workers),
     stages: work.outputs && {
       filter: { ...workersShape(work.workers), rate: null, done: null },
-      output: { ...workersShape(work.outputs.workers), rate, done: jobs.done },
+      output: { ...workersShape(work.outputs.workers), rate, done: lines.length > 0 ? done : undefined },
     },
   }
 }

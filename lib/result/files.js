@@ -2,14 +2,16 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MillraceError, OptionError } from '../base/errors.js'
+import { errorOf, MillraceError, OptionError } from '../base/errors.js'
 import { faultIn } from '../base/json-schema.js'
 import { ownedContent, ownerWords, takeOwnership } from '../base/lock.js'
+import { exactly } from '../base/typed.js'
 import { bytes, plainData, plainText } from '../base/units.js'
 
 /**
  * @import { FileHandle } from 'node:fs/promises'
  * @import { Warning } from '../measures/warnings.js'
+ * @import { Facts } from './facts.js'
  */
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
@@ -39,7 +41,7 @@ const FACTS = {
     sums: { type: ['object', 'null'] },
   },
 }
-const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
+const lineNames = exactly(['intervals.ndjson', 'events.ndjson'])
 // The files that a start without a run leaves; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, factsName, ...lineNames]
 const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
@@ -47,7 +49,7 @@ const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name
 const sharedName = 'fleet.ndjson'
 
 /** @param {unknown} error */
-export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
+export const codeOf = (error) => errorOf(error).code ?? String(error)
 
 /** The error for a result that could not be stored completely. */
 export class ResultsError extends MillraceError {
@@ -197,7 +199,7 @@ const openFiles = async (folder, onFailure) => {
  * @param {number} options.epochMs
  * @param {string} options.strategy
  * @param {(warning: Warning) => void} options.onWarning called once at most
- * @param {(data: any) => any} [options.redact] takes secrets out
+ * @param {<T>(data: T) => T} [options.redact] takes secrets out
  */
 export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {
   const unwritable = (/** @type {unknown} */ error) =>
@@ -287,7 +289,7 @@ const factsIn = (path) => {
 /**
  * Writes run.json of a folder again, from its facts and its seconds.
  * @param {string} folder
- * @param {(facts: any) => Promise<object>} documentOf
+ * @param {(facts: Facts) => Promise<object>} documentOf
  * @returns {Promise<boolean>} false: there are no facts, or those of its beginning beside a result that knows more
  */
 export const writtenAgain = async (folder, documentOf) => {

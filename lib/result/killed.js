@@ -6,7 +6,10 @@ import { isScheduled } from '../plan/pacer.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { isEven } from '../traffic/even.js'
 
-/** @import { Plan } from '../loads/plan.js' */
+/**
+ * @import { Plan } from '../loads/plan.js'
+ * @import { Run } from '../measures/section.js'
+ */
 
 // A line comes a second after the one before, and waits up to 0.9 s for the servers.
 const unwrittenMs = 2000
@@ -71,7 +74,7 @@ const storedWords = (plan, lastMs, stored) => {
 }
 
 /**
- * @param {Record<string, any>} parts
+ * @param {Run} parts
  * @param {number | null} lastMs of its last line; null: there is none
  * @param {number} done by its lines: items stored, jobs done
  */

@@ -5,10 +5,12 @@ import { OptionError } from '../base/errors.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
 import { METRIC_ROWS, METRICS_OF_READERS, metricNamed, metricsNamedIn } from '../measures/index.js'
 
+/** @import { Folded } from '../measures/fold.js' */
+
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
  * @typedef {'less' | 'more' | 'neither'} Better
- * @typedef {Record<string, any>} Document run.json of any kind
+ * @typedef {Folded} Document of any kind
  *
  * @typedef {object} MeasureRow
  * @property {string} name
@@ -54,7 +56,7 @@ export const partOf = (name, document) =>
         part === null || typeof part !== 'object'
           ? undefined
           : (part[key] ?? part[`${key}_us`] ?? part[`${key}_ms`]),
-      /** @type {any} */ (document),
+      Object(document),
     )
 
 /** @param {string} name @param {Document} document @returns {number | null} */

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { faultIn } from '../base/json-schema.js'
+import { entryOf, exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
 import { bucketsIn, isHistogram, mergedCurve } from '../probes/latency.js'
 import { documentOf } from './facts.js'
@@ -16,10 +17,11 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RunDocument } from './document.js'
  * @import { ExperimentDocument, ExperimentPhase } from './experiment-document.js'
+ * @import { Folded, Line } from '../measures/fold.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
- * @typedef {OwnSecond & OfOthers<SecondLatency> & Record<string, any>} Second a line of intervals.ndjson, with what measures have; what was not
+ * @typedef {OwnSecond & OfOthers<SecondLatency> & Folded} Second a line of intervals.ndjson, with what measures have; what was not
  *   measured is null or absent
  * @typedef {object} OwnSecond
  * @property {number} at_ms
@@ -78,7 +80,7 @@ const linesOf = async (path) =>
     return read
   })
 
-/** @param {string} path @returns {Promise<any[]>} */
+/** @param {string} path @returns {Promise<Line[]>} */
 const objectsIn = async (path) => {
   const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
   return lines.flatMap((line, at) => {
@@ -121,7 +123,7 @@ export const remadeIn = (folder) =>
 
 /** What is wrong with the histograms of a second. @param {Pick<Second, 'latency_us'>} second */
 const histogramFault = ({ latency_us: latency }) => {
-  for (const name of /** @type {const} */ (['intended', 'service'])) {
+  for (const name of exactly(['intended', 'service'])) {
     const found = latency?.[name]
     if (found && !isHistogram(found.hdr)) return `'latency_us.${name}.hdr' is no histogram`
   }
@@ -190,9 +192,10 @@ export const readRunFile = async (path) => {
   if (found === undefined) return null
   return checked(path, found, 'a run', (document) => {
     const kind = String(document.kind)
-    if (!Object.hasOwn(kinds, kind)) return "'kind' must be producer or consumer"
+    const known = entryOf(kinds, kind)
+    if (!known) return "'kind' must be producer or consumer"
     const isWorkers = kind === 'consumer' && 'jobs' in document
-    return faultIn(document, isWorkers ? WORKERS : kinds[/** @type {keyof typeof kinds} */ (kind)])
+    return faultIn(document, isWorkers ? WORKERS : known)
   })
 }
 

@@ -1,6 +1,8 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
+
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import {
   agentRange,
   events,
@@ -19,10 +21,10 @@ import { commandsShape } from '../measures/server.js'
  * @import { Section } from '../measures/section.js'
  */
 
-const atLeast = (/** @type {number} */ minimum) => /** @type {const} */ ({ type: 'integer', minimum })
+const atLeast = (/** @type {number} */ minimum) => exactly({ type: 'integer', minimum })
 
 // The page has a link to it, and its page is written there.
-const folderWithin = /** @type {const} */ ({
+const folderWithin = exactly({
   type: 'string',
   pattern: '^[A-Za-z0-9][\\w.-]*(/[A-Za-z0-9][\\w.-]*)*$',
 })
@@ -51,14 +53,14 @@ export const WORKERS = runOf(SECTIONS.workers, ofWorkers)
 /** What verify.js needs of a producer's run.json besides. */
 export const VERIFIABLE = S.object({
   items: S.object({ offered: S.whole }),
-  nodes: /** @type {const} */ ({ type: 'array', minItems: 1 }),
+  nodes: exactly({ type: 'array', minItems: 1 }),
   target: S.object(S.each(['kind', 'origin'], S.text)),
   plan: S.object({
     strategy: S.text,
     ...S.each(['quantity', 'chunks'], atLeast(1)),
-    spacingMs: /** @type {const} */ ({ type: 'number', minimum: 0 }),
-    ttlS: /** @type {const} */ ({ type: 'number', exclusiveMinimum: 0 }),
-    valueBytes: /** @type {const} */ ({ type: 'integer', minimum: 1, maximum: 512e6 }),
+    spacingMs: exactly({ type: 'number', minimum: 0 }),
+    ttlS: exactly({ type: 'number', exclusiveMinimum: 0 }),
+    valueBytes: exactly({ type: 'integer', minimum: 1, maximum: 512e6 }),
     payload: S.oneOf('random', 'sparse', 'zero'),
     placement: S.oneOf('plain', 'same-slot', 'spread'),
     seed: S.whole,
@@ -67,8 +69,8 @@ export const VERIFIABLE = S.object({
     buckets: atLeast(1),
     taggedItems: S.flag,
     pacing: S.text,
-    agents: /** @type {const} */ ({ type: 'array', items: agentRange, minItems: 1 }),
-    sets: /** @type {const} */ ({ type: 'array', items: { type: 'string' }, minItems: 1 }),
+    agents: exactly({ type: 'array', items: agentRange, minItems: 1 }),
+    sets: exactly({ type: 'array', items: { type: 'string' }, minItems: 1 }),
   }),
   written: writtenShape,
 })

@@ -33,8 +33,8 @@ const usualUnits = {
   ratio: '',
 }
 
-/** A unit as a factor of the figure's own. */
-const scales = /** @type {Record<Figure['unit'], Record<string, number>>} */ ({
+/** A unit as a factor of the figure's own. @type {Record<Figure['unit'], Record<string, number>>} */
+const scales = {
   us: times,
   ms: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1000])),
   s: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1e6])),
@@ -44,7 +44,7 @@ const scales = /** @type {Record<Figure['unit'], Record<string, number>>} */ ({
   count: counts,
   rate: { ...counts, '/s': 1 },
   ratio: { '%': 0.01 },
-})
+}
 
 const form = /^\s*([\w.]+)\s*(<=|>=|<|>)\s*([+-]?)(\d[\d_]*(?:\.\d+)?)\s*([a-zµ%/]*)\s*$/i
 

@@ -13,11 +13,11 @@ import { measuresOf } from './metrics.js'
 
 /**
  * @import { Idle, Unknown } from '../probes/idle-cost.js'
- * @import { Folded } from '../measures/fold.js'
+ * @import { Folded, Line } from '../measures/fold.js'
+ * @import { Run as Document } from '../measures/section.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
- * @typedef {Record<string, any>} Document run.json
- * @typedef {Record<string, any>} Line of intervals.ndjson
- * @typedef {{ document: Document, lines: Line[] }} Run
+ * @typedef {{ document: Document, lines: readonly Line[] }} Run
  * @typedef {{ fromMs: number, toMs: number }} Window epoch
  */
 
@@ -109,8 +109,8 @@ const presenceOver = ({ totalAgents, agents }, lines) => {
 
 /** Who was absent within the window decides, not who was in the rest of the run. @param {Document} document */
 const judgedAgain = (document) => {
-  const others = document.warnings.filter((/** @type {any} */ { code }) => code !== absentCode)
-  return ruling(others, warningsIn(absentWriters(/** @type {any} */ (document))))
+  const others = document.warnings.filter((/** @type {Warning} */ { code }) => code !== absentCode)
+  return ruling(others, warningsIn(absentWriters(document)))
 }
 
 /** @param {readonly Line[]} lines of one run */
@@ -176,7 +176,7 @@ export const windowOf = (runs, window) => {
   const { items } = sum
   const stored = runs.length === 1 ? items.acked : seen * overS
   const warnings = runs.flatMap(({ document }) =>
-    document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
+    document.warnings.filter((/** @type {Warning} */ { code }) => code !== 'interrupted'),
   )
   const measured = measuredOver(runs, sum, items.acked, stored)
   const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
@@ -208,7 +208,7 @@ export const windowOf = (runs, window) => {
       commands: commandsOver(first.document, sum),
     },
     nodes: ownWindows ? first.document.nodes : nodesIn(sum.nodes, linesMs / overMs),
-    events: first.document.events.flatMap((/** @type {any} */ event) => {
+    events: first.document.events.flatMap((/** @type {{ at_ms: number }} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []
     }),

@@ -19,11 +19,11 @@ import { keepsPlans } from '../servers/unsupported-commands.js'
  * @import { Announcement } from '../servers/announcements.js'
  */
 
-/** @param {Settings} settings @param {Origin} origin */
+/** @param {Settings} settings @param {Origin} origin @returns {readonly number[] | 'next'} */
 export const wantedAgents = ({ agent, totalAgents }, origin) => {
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   if (agent === 'all' || (agent === 'auto' && origin !== 'address')) return all
-  return agent === 'auto' ? /** @type {const} */ ('next') : agent
+  return agent === 'auto' ? 'next' : agent
 }
 
 /**

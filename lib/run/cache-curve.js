@@ -1,6 +1,7 @@
 // The share of hits that the requests of a run would have had with other memory, without a request more: they follow from the seed
 // again. What a key takes beside its value is as the servers had it.
 import { Worker } from 'node:worker_threads'
+import { exactly } from '../base/typed.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
 import { missCurve, sampled } from '../traffic/miss-curve.js'
@@ -152,7 +153,7 @@ const usualHz = 50_000
 export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) => {
   const offered = Math.min(mostRequests, Math.max(leastDrawn, drawnOfKey * plan.quantity))
   const endMs = (offered * 1000) / (plan.nominalHz ?? usualHz)
-  const filled = clients && { ...clients, fill: /** @type {const} */ ('keys') }
+  const filled = clients && { ...clients, fill: exactly('keys') }
   const measured = { policy, memory_bytes: null, data_bytes: null, keys: null }
   const about = { offered, fromMs: endMs / 2, endMs, measured, eviction: null, overhead }
   return curveAside({ plan: { ...plan, clients: filled }, ...about }, stopNow)

@@ -19,6 +19,8 @@ import { askMany, indexOf } from './check-index.js'
  * @import { Written } from '../probes/acked-ranges.js'
  * @import { AgentRange } from '../loads/plan.js'
  * @import { ReadDriver } from '../transport/read-driver.js'
+ * @import { AnyPlan } from '../measures/measure.js'
+ * @import { Folded } from '../measures/fold.js'
  */
 
 /**
@@ -60,7 +62,7 @@ const itemsIn = (range, chunks, ticks) =>
 
 /**
  * Why a run.json contradicts itself, so that it cannot be checked; null: it does not.
- * @param {{ plan: Record<string, any> & { agents: AgentRange[] }, written: Written, items: { offered: number } }} document of the right shape
+ * @param {{ plan: Folded & { agents: AgentRange[] }, written: Written, items: { offered: number } }} document of the right shape
  */
 export const contradictionIn = ({ plan, written, items }) => {
   const { strategy, chunks, agents, quantity } = plan
@@ -87,7 +89,7 @@ export const contradictionIn = ({ plan, written, items }) => {
 
 /**
  * The acknowledged items, tick by tick: consecutive ones, and when they were written at the earliest.
- * @param {Record<string, any>} plan of run.json
+ * @param {AnyPlan} plan of run.json
  * @param {Written} written
  * @param {number} startedMs
  */
@@ -190,7 +192,7 @@ function* batchesOf(parts) {
 /**
  * Whether a score is a moment at which its item may have been written: from its due time until its tick would have been
  * dropped, or with no schedule at any time of the run.
- * @param {Record<string, any>} plan
+ * @param {AnyPlan} plan
  * @param {number} startedMs
  * @param {() => number} now
  * @returns {(atMs: number, bytes: Buffer, from: number, to: number) => boolean}
@@ -207,7 +209,7 @@ const scoreJudge = ({ rate, rates, pacing, maxBehindMs = Number.POSITIVE_INFINIT
 
 /**
  * @param {object} needs
- * @param {Record<string, any>} needs.plan
+ * @param {AnyPlan} needs.plan
  * @param {Written} needs.written
  * @param {number} needs.startedMs epoch
  * @param {() => number} needs.now epoch, by the servers' clock

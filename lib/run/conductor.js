@@ -130,7 +130,8 @@ const playerOf = ({
 }) => {
   const course = courseOf([], false, graceMs)
   const health = clientHealth({ clock })
-  const slots = /** @type {ReturnType<typeof slotOf>[]} */ ([])
+  /** @type {ReturnType<typeof slotOf>[]} */
+  const slots = []
   /** @type {Stretch} */
   let now = { fromMs: 0, toMs: 0, rateHz: 0 }
   let lastWaitMs = 0 // latency of the last answer, from the due time
@@ -162,7 +163,8 @@ const playerOf = ({
     now = { fromMs, toMs: fromMs + (isTried ? 1 : n) * 1000, rateHz: rate }
     health.sample()
     course.add(now)
-    const marks = /** @type {Mark[]} */ ([])
+    /** @type {Mark[]} */
+    const marks = []
     let isBehind = false
     for (let i = 1; i <= n && !isOver && !(isBehind && isTried); i++) {
       const overMs = fromMs + i * 1000
@@ -236,7 +238,8 @@ export const conductorOf = ({ machine, judge, onStep, ...needs }) => {
   return {
     course: player.course,
     tap: player.tap,
-    seconds: /** @type {readonly SecondRecord[]} */ (seconds),
+    /** @type {readonly SecondRecord[]} */
+    seconds,
     /**
      * Plays until the search has its answer or the run is stopped.
      * @param {Conducted} run

@@ -11,12 +11,13 @@ import { plansUnder } from '../servers/announcements.js'
  * @import { ReaderSettings } from '../../settings.js'
  * @import { AnnouncedPlan } from '../plan/announcement.js'
  * @import { Target } from '../servers/open.js'
+ * @import { AnyPlan } from '../measures/measure.js'
  */
 
 /**
  * How the log line begins, with a plan in the target and without one.
  * @type {Record<'readers' | 'workers', {
- *   known: (announcement: AnnouncedPlan, isLive: boolean) => string, unknown: (plan: any) => string }>}
+ *   known: (announcement: AnnouncedPlan, isLive: boolean) => string, unknown: (plan: AnyPlan) => string }>}
  */
 const beginnings = {
   readers: {

@@ -22,6 +22,8 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Facts } from '../result/facts.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Signals } from '../base/settlement.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Folded } from '../measures/fold.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of besides the seconds
@@ -43,7 +45,7 @@ export const pagesOfSeconds = async function* (control) {
   }
 }
 
-/** @param {Record<string, string>} texts @returns {Record<string, any>} */
+/** @param {Record<string, string>} texts @returns {Folded} */
 const parsed = (texts) =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
 
@@ -75,7 +77,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const checkpoint = (await leader.foldNew()) && (await leader.foldNew({ isLast: true }))
   leader.close()
   if (!checkpoint) return null
-  /** @type {{ plan: Plan, slotTable: number, thresholds: string[], [about: string]: any }} */
+  /** @type {{ plan: Plan, slotTable: number, thresholds: string[], [about: string]: unknown }} */
   const { plan, slotTable, thresholds, ...about } = JSON.parse(fields.about)
   const presence = fleetPresence(plan.totalAgents)
   for await (const lines of pagesOfSeconds(control))
@@ -92,7 +94,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     startMs: Number(fields.start),
     strategy,
     descriptions: descriptionsIn(descriptions),
-    ends: /** @type {any} */ (parsed(ends)),
+    ends: parsed(ends),
     presence: presence.summary,
     before: fields.before ? JSON.parse(fields.before) : null,
     idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not report it' },
@@ -131,7 +133,7 @@ const endsOf = (fleet) => {
   }
 }
 
-/** The final report of a box. @param {any} parts of its own result @param {readonly Warning[]} warnings */
+/** The final report of a box. @param {Run} parts of its own result @param {readonly Warning[]} warnings */
 const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
   const common = { measured: own.measured, warnings, interrupted, events }
@@ -165,7 +167,7 @@ const namesOf = (descriptions) =>
 /**
  * For the leading box: makes the result once all boxes have reported or are lost.
  * @param {Member} fleet
- * @param {any} parts
+ * @param {Run} parts
  * @param {(line: string) => void} say
  */
 const leaderOfEnd = (fleet, { own }, say) => {
@@ -204,7 +206,7 @@ const leaderOfEnd = (fleet, { own }, say) => {
  * Stores the final report of this box and waits for the result of all; the leading box makes it.
  * @param {Member} fleet
  * @param {object} ending
- * @param {any} ending.parts of this box's own result
+ * @param {Run} ending.parts of this box's own result
  * @param {readonly Warning[]} ending.warnings
  * @param {(line: string) => void} ending.say
  * @param {Signals} ending.signals

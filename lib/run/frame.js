@@ -3,6 +3,7 @@
 
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { untilSettled } from '../base/settlement.js'
+import { certain } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { instrumentsOf } from '../measures/index.js'
 import { dataLossOf } from './data-loss.js'
@@ -177,7 +178,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
      * @returns epoch milliseconds of the start
      */
     begin(of, start) {
-      const instruments = /** @type {NonNullable<typeof running>} */ (running)
+      const instruments = certain(running)
       instruments.startRun()
       const startedEpochMs = Date.now()
       seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show }, journal.note)
@@ -188,7 +189,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     },
     /** Waits until the load is over, by itself or by a signal, and what is under way has settled. @param {() => void} [onOver] */
     untilSettled(onOver = () => {}) {
-      const playing = /** @type {Playing} */ (load)
+      const playing = certain(load)
       // An end that was asked for before the load had begun.
       if (hasEnded) playing.stop()
       return untilSettled(playing, { stop, stopNow }, () => {

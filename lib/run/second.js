@@ -8,6 +8,7 @@ import { nodeSampler } from '../probes/node-sampler.js'
  * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
+ * @import { Line } from '../measures/fold.js'
  */
 
 /** @param {Target} target @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs */
@@ -67,7 +68,7 @@ const isRest = (overS) => overS < shortestS
 /**
  * What the live line shows of every run. A line written just before a whole second counts as that second's.
  * @param {number} atMs
- * @param {any} line
+ * @param {Line} line
  */
 const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }) => {
   const times = latencyUs ? latencyUs.intended : durationUs

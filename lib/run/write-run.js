@@ -2,6 +2,7 @@
 import { InterruptedError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { sleep } from '../base/settlement.js'
+import { certain } from '../base/typed.js'
 import { ledSource } from '../fleet/leader-sampling.js'
 import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
 import { writingOf } from '../loads/index.js'
@@ -65,12 +66,6 @@ const briefS = 10
 // A box of a fleet sets the timer of its first tick this long before it is due.
 const aheadMs = 5
 
-/** @template T @param {T | null} one @returns {T} */
-const known = (one) => {
-  if (one === null) throw new TypeError('a phase of the run came before what it needs')
-  return one
-}
-
 export class WriteRun {
   /** @type {Awaited<ReturnType<typeof instrumentsOf>> | null} */
   #instruments = null
@@ -132,12 +127,12 @@ export class WriteRun {
   }
 
   get instruments() {
-    return known(this.#instruments)
+    return certain(this.#instruments)
   }
 
   /** What offers the items, with what it counts. */
   get load() {
-    return known(this.#load)
+    return certain(this.#load)
   }
 
   get writing() {
@@ -146,7 +141,7 @@ export class WriteRun {
 
   /** What the target held before the first write. */
   get before() {
-    return known(this.#before)
+    return certain(this.#before)
   }
 
   /** Whether this box measures the servers for all. */

@@ -7,8 +7,9 @@ import { changesOf } from '../probes/seconds.js'
 import { lengthMs } from './second.js'
 
 /**
- * @import { Seconds } from '../probes/seconds.js'
+ * @import { Changes, Seconds } from '../probes/seconds.js'
  * @import { WriteRun } from './write-run.js'
+ * @import { Line } from '../measures/fold.js'
  */
 
 /** Where the seconds go: into the run's files, and in a fleet also to the control server. @param {WriteRun} run @returns {(line: object) => void} */
@@ -44,16 +45,16 @@ export const secondsOf = (run) => {
     moment: changesOf(() => ledger.whole, 'acked', frame.elapsed),
     ask: presence.sample,
     line: (
-      /** @type {any} */ { phase, counts, perS },
-      /** @type {any} */ line,
-      /** @type {any} */ writers,
+      /** @type {Changes} */ { phase, counts, perS },
+      /** @type {Line} */ line,
+      /** @type {unknown} */ writers,
     ) => ({ phase, items: counts, achieved: perS, ...line, writers }),
-    shown: (/** @type {any} */ { perS, now: { failed, uncertain, dropped } }) => ({
+    shown: (/** @type {Changes} */ { perS, now: { failed, uncertain, dropped } }) => ({
       nominalRate: plan.nominalHz,
       achievedRate: perS,
       lost: { failed, uncertain, dropped, errors: sum(ledger.errorsBy) },
     }),
-    write(/** @type {any} */ line) {
+    write(/** @type {Line} */ line) {
       const words =
         isInFlightTold || !namesOfKind(plan).keepsInFlight
           ? ''

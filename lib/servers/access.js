@@ -1,7 +1,7 @@
 // How a target lets us in: name, password, certificates.
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 
 /**
  * @import { SecureContextOptions } from 'node:tls'
@@ -16,14 +16,14 @@ const fileFor = (path, option) => {
   try {
     return readFileSync(path)
   } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     throw new OptionError(`${option}: cannot read ${path} (${code})`, { cause })
   }
 }
 
 /** @param {unknown} error */
 const opensslReason = (error) => {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  const { code, message } = errorOf(error)
   if (/passphrase|bad (password|decrypt)/i.test(`${code} ${message}`))
     return 'it is encrypted; take the passphrase off'
   return code ?? message

@@ -1,7 +1,11 @@
 // Addresses as text and back.
 import { isIP } from 'node:net'
 
-/** @typedef {{ host: string, port: number }} Endpoint */
+/**
+ * @import { Server } from 'node:net'
+ *
+ * @typedef {{ host: string, port: number }} Endpoint
+ */
 
 /** @param {Endpoint} endpoint */
 export const addressOf = ({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
@@ -19,3 +23,10 @@ export const endpointOf = (address) => {
 /** What may be connected to: any other text of a server is not an address of a node. @param {Endpoint} endpoint */
 export const isDialable = ({ host, port }) =>
   (isIP(host) !== 0 || /^[\w.-]{1,253}$/.test(host)) && Number.isInteger(port) && port > 0 && port < 65_536
+
+/** Where a server of this process listens. @param {Server} server */
+export const portOf = (server) => {
+  const at = server.address()
+  if (at === null || typeof at === 'string') throw new TypeError('the server listens on no port')
+  return at.port
+}

@@ -1,4 +1,5 @@
 // CLUSTER NODES as data: the nodes, the slots that each claims, and the epoch of that claim.
+import { pair } from '../base/typed.js'
 import { addressOf, endpointOf } from './address.js'
 
 /**
@@ -21,7 +22,7 @@ const rangesIn = (text) =>
     .filter((part) => /^\d/.test(part))
     .map((part) => {
       const [from, to = from] = part.split('-').map(Number)
-      return /** @type {[number, number]} */ ([from, to])
+      return pair(from, to)
     })
 
 /**
@@ -43,7 +44,8 @@ export const clusterNodes = (text, asked) =>
       return {
         id,
         address: addressOf({ host: host || asked, port }),
-        role: /** @type {'master' | 'replica'} */ (flags.includes('master') ? 'master' : 'replica'),
+        /** @type {'master' | 'replica'} */
+        role: flags.includes('master') ? 'master' : 'replica',
         masterId: master === '-' ? null : master,
         epoch: Number(epoch),
         failed: flags.some((flag) => flag.startsWith('fail')),

@@ -1,7 +1,7 @@
 // Which servers may be sent the password, and which of them items: the one that the user named, those that it and the
 // cluster's own map name, and a master that comes later only after the same preflight.
 import { isIP } from 'node:net'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { addressOf, endpointOf } from './address.js'
 import { isLinkLocal } from './link-local.js'
@@ -49,7 +49,7 @@ export const replicaRule = ({ password, tls }, mayBeNamed) => {
 const isFinal = (error) => {
   if (!(error instanceof TargetError)) return false
   if (error.code === 'FOREIGN' || error instanceof UnconfirmedError) return true
-  const { code = '', message = '' } = /** @type {NodeJS.ErrnoException} */ (error.cause ?? {})
+  const { code = '', message = '' } = errorOf(error.cause)
   return /CERT|ALTNAME|self.signed|unable to (get|verify)/i.test(`${code} ${message}`)
 }
 
@@ -127,7 +127,7 @@ export const confirmedServersOf = ({ clock, typed = '' }) => {
         for (const { address } of layout.nodes) checkLink(address)
         for (const address of layout.masters) await admit(address, layout)
       } catch (error) {
-        if (isFinal(error)) refuse(/** @type {Error} */ (error).message)
+        if (isFinal(error)) refuse(errorOf(error).message)
         throw error
       }
       for (const { address, role } of layout.nodes) {
@@ -146,7 +146,7 @@ export const confirmedServersOf = ({ clock, typed = '' }) => {
 
     /** Call when the servers' answers about the topology could not be used. @param {unknown} error */
     failed(error) {
-      if (isFinal(error)) refuse(/** @type {Error} */ (error).message)
+      if (isFinal(error)) refuse(errorOf(error).message)
     },
 
     /** Whether a redirect may be followed. @param {string} from @param {string} to */

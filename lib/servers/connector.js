@@ -2,6 +2,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { AbstractConnector, SentinelConnector } from 'ioredis'
+import { errorOf } from '../base/errors.js'
 import { noTally, replyCounter } from '../wire/decode.js'
 import { addressOf } from './address.js'
 import { UnconfirmedError } from './confirmed-servers.js'
@@ -37,7 +38,7 @@ const strict = (stream, mostBytes) => {
       check(args[0])
       if (bytes > mostBytes) throw new Error(`its reply is longer than ${mostBytes} bytes`)
     } catch (error) {
-      stream.destroy(/** @type {Error} */ (error))
+      stream.destroy(errorOf(error))
       return true
     }
     return emit(name, ...args)

@@ -1,6 +1,6 @@
 // Control connections: one a node, for questions beside the load.
 import { Redis } from 'ioredis'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { addressOf } from './address.js'
 import { clientOptions, connectLimitMs, retryAfter, withLivePassword } from './client-options.js'
 import { strictConnector } from './connector.js'
@@ -122,7 +122,7 @@ export const controlConnections = (access, mayConnect = () => true, sent = sentC
         if (ownDb > 0) await client.select(ownDb)
         return client
       } catch (error) {
-        const cause = faults.get(address) ?? /** @type {Error} */ (error)
+        const cause = faults.get(address) ?? errorOf(error)
         client.disconnect()
         clients.delete(address)
         throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })

@@ -2,6 +2,8 @@
 // order. Timers of Node are accurate to a millisecond, so the last 2 ms of each wait are a busy loop.
 import net from 'node:net'
 import { parentPort } from 'node:worker_threads'
+import { certain } from '../base/typed.js'
+import { portOf } from './address.js'
 
 /**
  * @import { MessagePort as Port } from 'node:worker_threads'
@@ -11,7 +13,8 @@ import { parentPort } from 'node:worker_threads'
  * @typedef {{ listen: Endpoint, id: number } | { holdMs: number } | { loseEvery: number } | 'figures'} Order
  */
 
-const port = /** @type {Port} */ (parentPort)
+/** @type {Port} */
+const port = certain(parentPort)
 const spinMs = 2
 let holdMs = 0
 let loseEvery = 0
@@ -90,7 +93,7 @@ const join = (inner, endpoint) => {
 const listen = ({ listen: endpoint, id }) => {
   const server = net.createServer({ noDelay: true, allowHalfOpen: true }, (socket) => join(socket, endpoint))
   server.listen(0, '127.0.0.1', () => {
-    port.postMessage({ id, port: /** @type {net.AddressInfo} */ (server.address()).port })
+    port.postMessage({ id, port: portOf(server) })
   })
 }
 

@@ -25,7 +25,8 @@ const pingsMs = 1000
 
 /** The round trips of PINGs in ms. @param {Endpoint} endpoint @param {Access} access @param {number} pings */
 const roundTrip = async (endpoint, access, pings) => {
-  const times = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const times = []
   /** @type {(reason?: unknown) => void} */
   let answered = () => {}
   /** @type {(reason: unknown) => void} */

@@ -1,7 +1,7 @@
 // A plain connection to a server: connected, authenticated, ready for commands.
 import net from 'node:net'
 import tls from 'node:tls'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { commandBytes } from '../wire/encode.js'
 import { addressOf } from './address.js'
@@ -99,7 +99,7 @@ export const dial = (
         if (ready) onBytes(chunk)
         else greet(chunk)
       } catch (error) {
-        fault ??= /** @type {Error} */ (error)
+        fault ??= errorOf(error)
         socket.destroy()
       }
       return true

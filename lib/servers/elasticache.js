@@ -1,4 +1,5 @@
 // The region, group and node in the name of an ElastiCache endpoint. Pure.
+import { entryOf, exactly } from '../base/typed.js'
 
 /**
  * @typedef {object} Endpoint
@@ -22,9 +23,7 @@ const directions = {
 /** us-east-1 of use1, ap-southeast-2 of apse2; null where it is no such code. @param {string} code */
 export const regionOf = (code) => {
   const found = /^(us|eu|ap|ca|sa|me|af|il|mx|cn)(ne|nw|se|sw|n|s|e|w|c)(\d)$/.exec(code)
-  return found
-    ? `${found[1]}-${directions[/** @type {keyof typeof directions} */ (found[2])]}-${found[3]}`
-    : null
+  return found ? `${found[1]}-${entryOf(directions, found[2])}-${found[3]}` : null
 }
 
 /** A node's name ends in its number; in cluster mode the shard's number comes before it. */
@@ -44,7 +43,7 @@ export const endpointIn = (host) => {
   if (!found || !region) return null
   const parts = found[1].toLowerCase().split('.')
   const [first, second] = parts
-  const group = (/** @type {string} */ id) => ({ region, kind: /** @type {const} */ ('group'), id })
+  const group = (/** @type {string} */ id) => ({ region, kind: exactly('group'), id })
   if (parts.includes('serverless'))
     return { region, kind: 'serverless', id: first.replace(/-[a-z0-9]{6}$/, '') }
   if (['master', 'replica', 'clustercfg'].includes(first) && second) return group(second)

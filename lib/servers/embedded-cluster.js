@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { slotCount } from '../wire/slot.js'
+import { listIn } from './lists.js'
 
 /**
  * @import { Redis } from 'ioredis'
@@ -69,7 +70,7 @@ export async function formCluster(members, { slotRanges, signal }) {
     every(members, async ({ redis }) => {
       const info = String(await redis.call('CLUSTER', 'INFO'))
       if (!/^cluster_state:ok\r?$/m.test(info)) return false
-      return seenSlots(/** @type {SlotRow[]} */ (await redis.call('CLUSTER', 'SLOTS'))) === wanted
+      return seenSlots(listIn('CLUSTER SLOTS', await redis.call('CLUSTER', 'SLOTS'))) === wanted
     }),
   )
   await replicasLinked(members, signal)

@@ -15,12 +15,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { OptionError, TargetError } from '../base/errors.js'
+import { errorOf, OptionError, TargetError } from '../base/errors.js'
 import { parseInfo } from '../wire/info.js'
+import { portOf } from './address.js'
 
 /**
  * @import { ChildProcess } from 'node:child_process'
- * @import { AddressInfo, Server as NetServer } from 'node:net'
+ * @import { Server as NetServer } from 'node:net'
  * @import { ServerBinary } from './embedded-binary.js'
  */
 
@@ -58,7 +59,7 @@ const ownFolder = () => {
   try {
     return mkdtempSync(join(tmpdir(), 'millrace-servers-'))
   } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     throw new OptionError(`TMPDIR ${tmpdir()}: no folder for local servers can be made there (${code})`, {
       cause,
     })
@@ -129,7 +130,7 @@ export async function inServerGroup(binary, start) {
       return { group, result: await start(group) }
     } catch (error) {
       await group.close()
-      const { message, code } = /** @type {TargetError} */ (error)
+      const { message, code } = errorOf(error)
       if (code !== 'SERVER_ENDED' || !portTaken.test(message) || attempt === startAttempts) throw error
     }
   }
@@ -219,7 +220,7 @@ export async function freePorts(count, bus) {
   const hold = async (port) => {
     const listener = await listening(port)
     if (listener) held.push(listener)
-    return listener ? /** @type {AddressInfo} */ (listener.address()).port : 0
+    return listener ? portOf(listener) : 0
   }
   try {
     const found = []

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { findServerBinary } from './embedded-binary.js'
 import { formCluster, formingConfig, replicasLinked } from './embedded-cluster.js'
 import { answering, baseConfig, freePorts, inServerGroup } from './embedded-servers.js'
@@ -46,7 +47,7 @@ export async function startEmbedded({
     const file = stateDir === null ? undefined : publish(stateDir, embedded)
     if (file) group.ownState(file)
   } catch (error) {
-    log(`other programs cannot attach: ${/** @type {Error} */ (error).message}`)
+    log(`other programs cannot attach: ${errorOf(error).message}`)
   }
   log(
     `started a local ${described(cluster, places)} on ${embedded.address} (${binary.name} ${binary.version})`,
@@ -80,7 +81,7 @@ export function findEmbedded({ cluster, stateDir = stateFolder() } = {}) {
 function placesOf(shards, replicas) {
   const numbers = Array.from({ length: shards }, (_, i) => i + 1)
   return [
-    ...numbers.map((shard) => ({ role: /** @type {const} */ ('master'), shard })),
+    ...numbers.map((shard) => ({ role: exactly('master'), shard })),
     ...numbers.flatMap((shard) => Array(replicas).fill({ role: 'replica', shard })),
   ]
 }
@@ -121,7 +122,7 @@ async function started(group, binary, cluster, places, more) {
     else await replicasLinked(members, signal)
   } catch (error) {
     if (error instanceof TargetError) throw error
-    throw new TargetError(`the local servers did not start: ${/** @type {Error} */ (error).message}`, {
+    throw new TargetError(`the local servers did not start: ${errorOf(error).message}`, {
       cause: error,
     })
   } finally {

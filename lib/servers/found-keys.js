@@ -1,6 +1,7 @@
 // The keys in a target, by SCAN and the plans that are there: ours or those of others. Only reads.
 import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOfPlan } from '../plan/ownership.js'
 import { planKey, plansIn } from './announcements.js'
+import { listIn } from './lists.js'
 import { ownerOf } from './topology.js'
 
 /**
@@ -30,9 +31,9 @@ export async function* scan(client, { match } = {}) {
   do {
     const pattern = match === undefined ? [] : ['MATCH', match]
     const reply = await client.call('SCAN', cursor, ...pattern, 'COUNT', String(scanCount))
-    const [next, keys] = /** @type {[string, string[]]} */ (reply)
+    const [next, keys] = listIn('SCAN', reply)
     cursor = String(next)
-    yield keys
+    yield listIn('SCAN', keys)
   } while (cursor !== '0')
 }
 

@@ -1,7 +1,7 @@
 // Login by IAM: a token in the place of a password, signed by AWS' own packages. ElastiCache takes it for 15 minutes. It is
 // signed anew every few seconds, so that each new connection has a fresh one.
 import { createHash, createHmac } from 'node:crypto'
-import { OptionError, TargetError } from '../base/errors.js'
+import { errorOf, OptionError, TargetError } from '../base/errors.js'
 import { needPackagesOf } from '../base/optional-packages.js'
 import { endpointIn } from './elasticache.js'
 
@@ -100,7 +100,7 @@ export const identityOf = ({ iam = '', iamCache, awsRegion, host = '' }, env) =>
 }
 
 /** @param {unknown} error */
-const firstLine = (error) => String(/** @type {Error} */ (error).message).split('\n', 1)[0]
+const firstLine = (error) => errorOf(error).message.split('\n', 1)[0]
 
 /**
  * Access whose password is a token of the last seconds. What is copied of it has the token of that moment;

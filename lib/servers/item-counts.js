@@ -38,7 +38,8 @@ export const holderBytesIn = (target, strategy, nowMs) =>
  * @returns {Promise<number[]>} the sum of each family
  */
 const ofHolders = async ({ topology, control }, strategy, nowMs, ask, after = []) => {
-  const counts = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const counts = []
   for (const { keys, ...holder } of strategy.holders().counts(Math.floor(nowMs / 60_000))) {
     let sum = 0
     for (let from = 0; from < keys.length; from += askedAtOnce) {

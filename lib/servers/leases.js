@@ -54,8 +54,10 @@ export const leaseKey = ({ prefix, readers }, agent) =>
 /** A connection of its own: a lease must not wait behind the load. @param {LeaseTarget} target */
 const clientFor = (target) => {
   const client = clientOf(target)
-  const watch = (/** @type {Redis} */ one, address = addressOf(/** @type {Endpoint} */ (one.options))) =>
-    target.sent?.watch(one, address)
+  const watch = (
+    /** @type {Redis} */ one,
+    address = addressOf({ host: String(one.options.host), port: Number(one.options.port) }),
+  ) => target.sent?.watch(one, address)
   if (client instanceof Cluster) client.on('+node', (node) => watch(node))
   else watch(client, target.topology.masters[0])
   return client

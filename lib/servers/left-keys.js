@@ -1,5 +1,6 @@
 // The keys that runs have left under a prefix: counted, and removed by name and type.
 import { TargetError } from '../base/errors.js'
+import { certain } from '../base/typed.js'
 import { isLease } from '../plan/ownership.js'
 import { planKey, plansUnder } from './announcements.js'
 import { escapedPattern, ownersBook, plannedPrefixes, scan, typedKeys } from './found-keys.js'
@@ -48,20 +49,29 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
   if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, holder, prefix)
   let looked = 0
   let removed = 0
-  const results = /** @type {LeftKeys[]} */ ([])
+  /** @type {LeftKeys[]} */
+  const results = []
   for (const master of target.topology.masters) {
     const client = target.control(master)
-    const found = { master, ours: /** @type {Record<string, number>} */ ({}), foreign: 0, removed: 0 }
+    const found = {
+      master,
+      /** @type {Record<string, number>} */
+      ours: {},
+      foreign: 0,
+      removed: 0,
+    }
     results.push(found)
     for await (const keys of scan(client, { match: `${escapedPattern(prefix)}*` })) {
       if (signal.aborted) return results
-      const names = /** @type {string[]} */ ([])
+      /** @type {string[]} */
+      const names = []
       for (const key of keys) {
         if (isLease(key)) continue // it expires by itself
         if ((await typesFor(key)).length > 0) names.push(key)
         else found.foreign++
       }
-      const ours = /** @type {string[]} */ ([])
+      /** @type {string[]} */
+      const ours = []
       for (const { key, type } of await typedKeys(client, names)) {
         if (!(await typesFor(key)).includes(type)) {
           found.foreign++
@@ -78,7 +88,7 @@ export const clearLeftKeys = async ({ target, prefix, remove, nowMs, onProgress,
   }
   // The plan is removed last: while it is there, the keys are known to be ours.
   if (remove && !signal.aborted) {
-    const last = /** @type {LeftKeys} */ (results.find(({ master }) => master === holder))
+    const last = certain(results.find(({ master }) => master === holder))
     last.removed += await unlink(target.control(holder), [marker])
   }
   return results

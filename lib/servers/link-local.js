@@ -21,6 +21,6 @@ export const lookupBeyond = (host, options, callback) =>
     const usable = error ? [] : found.filter(({ address }) => !isLinkLocal(address))
     if (error || usable.length === 0)
       callback(error ?? new Error(`${host} resolves to a link-local address, and nothing was sent there`), '')
-    else if (options.all) callback(null, /** @type {LookupAddress[]} */ (usable))
+    else if (options.all) callback(null, usable)
     else callback(null, usable[0].address, usable[0].family)
   })

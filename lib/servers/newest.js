@@ -48,7 +48,8 @@ const masterIn = ([, , [host, port]]) => `${host}:${port}`
  */
 export const newestLayout = (views) => {
   const best = new Float64Array(slotCount).fill(-1)
-  const claims = /** @type {(SlotRow | undefined)[]} */ (Array(slotCount).fill(undefined))
+  /** @type {(SlotRow | undefined)[]} */
+  const claims = Array(slotCount).fill(undefined)
   for (const { rows, epochs } of views) {
     for (const row of rows) {
       const epoch = epochs.get(row[2][2]) ?? 0
@@ -59,7 +60,8 @@ export const newestLayout = (views) => {
       }
     }
   }
-  const rows = /** @type {SlotRow[]} */ ([])
+  /** @type {SlotRow[]} */
+  const rows = []
   for (let from = 0; from < slotCount; ) {
     const claim = claims[from]
     let to = from

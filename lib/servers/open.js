@@ -1,7 +1,8 @@
 // The servers of a run: found or started, checked, and followed while they change.
 
-import { OptionError, TargetError } from '../base/errors.js'
+import { errorOf, OptionError, TargetError } from '../base/errors.js'
 import { sleep } from '../base/settlement.js'
+import { exactly, pair } from '../base/typed.js'
 import { count, plainText, several } from '../base/units.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
@@ -12,6 +13,7 @@ import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
 import { iamAccess, identityOf } from './iam.js'
 import { untilReplicasAreKnown } from './late-replicas.js'
+import { listIn } from './lists.js'
 import { byteCounter } from './load-bytes.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
@@ -84,7 +86,7 @@ const locate = async (settings, say, mayStart) => {
     const isIam = settings.iam !== undefined
     const access = isIam ? await iamAccess(plain, identityOf(settings, process.env), { say }) : plain
     const close = async () => access.endRenewing?.()
-    return { origin: /** @type {Origin} */ ('address'), endpoint, access, cluster, close }
+    return { origin: exactly('address'), endpoint, access, cluster, close }
   }
   const asked = mayStart || settings.given.cluster !== 'default'
   const found = findEmbedded(asked ? { cluster: settings.cluster } : {})
@@ -93,7 +95,8 @@ const locate = async (settings, say, mayStart) => {
     say(`attached to the local ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
     const close = async () => {}
     return {
-      origin: /** @type {Origin} */ ('attached'),
+      /** @type {Origin} */
+      origin: 'attached',
       endpoint: endpointOf(found.address),
       access: /** @type {Access} */ (found.access),
       cluster: found.cluster,
@@ -114,7 +117,8 @@ const locate = async (settings, say, mayStart) => {
     log: say,
   })
   return {
-    origin: /** @type {Origin} */ ('embedded'),
+    /** @type {Origin} */
+    origin: 'embedded',
     endpoint: endpointOf(started.address),
     access: /** @type {Access} */ (started.access),
     cluster,
@@ -159,7 +163,7 @@ const checkSlots = ({ owners }, address) => {
 }
 
 /** An error reply is an answer too. @param {unknown} error */
-const isRefusal = (error) => /** @type {Error} */ (error).name === 'ReplyError'
+const isRefusal = (error) => errorOf(error).name === 'ReplyError'
 
 /**
  * Checks for masters that do not answer before anything else asks them.
@@ -281,8 +285,10 @@ const questionsTo = (control) => ({
   info: async (/** @type {string} */ at) =>
     String(await control.clientOf(endpointOf(at)).call('INFO', 'everything')),
   /** Seconds and microseconds by its clock. */
-  time: async (/** @type {string} */ at) =>
-    /** @type {[number, number]} */ (await control.clientOf(endpointOf(at)).time()),
+  time: async (/** @type {string} */ at) => {
+    const [seconds, micros] = await control.clientOf(endpointOf(at)).time()
+    return pair(seconds, micros)
+  },
   loadScripts: scriptLoader(control),
 })
 
@@ -362,7 +368,8 @@ export const openAt = async (
     if (cluster && !refused.has('INFO')) await untilReplicasAreKnown({ ...of, ...namedBy(control), say })
 
     return {
-      kind: /** @type {'single' | 'cluster'} */ (cluster ? 'cluster' : 'single'),
+      /** @type {'single' | 'cluster'} */
+      kind: cluster ? 'cluster' : 'single',
       origin,
       address,
       access,
@@ -395,7 +402,7 @@ export const openAt = async (
       refresh,
       /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
-        const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))
+        const replies = listIn('COMMAND INFO', await seed.call('COMMAND', 'INFO', ...names))
         return new Map(
           names.flatMap((name, i) => (replies[i]?.length > 0 ? [[name, Number(replies[i][3])]] : [])),
         )

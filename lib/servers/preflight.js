@@ -2,6 +2,7 @@
 // found keys TYPE, PTTL and reads of their plans.
 
 import { TargetError } from '../base/errors.js'
+import { certain } from '../base/typed.js'
 import { bytes, count, plainText, several } from '../base/units.js'
 import { forecastOfPlan } from '../plan/forecast.js'
 import { parseInfo } from '../wire/info.js'
@@ -86,7 +87,13 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  */
 const inspect = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
   const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
-  const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  const all = {
+    looked: 0,
+    foreign: 0,
+    /** @type {Findings['examples']} */
+    examples: [],
+    mortal: false,
+  }
   if (target.refused.has('SCAN')) return all
   const untilMs = clock() + inspectLimitMs
   for (const [name, { keys }] of Object.entries(databases)) {
@@ -238,7 +245,8 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
   const forecasts = forecastOfPlan(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
   /** @type {Map<string, Findings>} */
   const findings = new Map()
-  const nodes = /** @type {FoundNode[]} */ ([])
+  /** @type {FoundNode[]} */
+  const nodes = []
   const allNodes = target.nodes()
   const nodeWords = await Promise.all(allNodes.map((node) => wordsOf(target, node, say)))
   // On a single server they are among the names scanned.
@@ -262,7 +270,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
 
   const crowded = [...findings].find(([, { foreign }]) => foreign > 0)
   if (crowded && !allow.includes('foreign-keys')) {
-    const node = /** @type {FoundNode} */ (nodes.find(({ address }) => address === crowded[0]))
+    const node = certain(nodes.find(({ address }) => address === crowded[0]))
     throw new TargetError(foreignWords(crowded[0], node, crowded[1].looked, crowded[1]), { code: 'FOREIGN' })
   }
   const fault = strategyNamed(plan.strategy).play.caches

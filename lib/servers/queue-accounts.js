@@ -27,10 +27,10 @@ const sinceLast = 3
 /** @param {Redis} client @param {string} key @param {Bits} bits */
 const store = async (client, key, bits) => {
   const change = bits.changed()
-  if (change) await client.setrange(key, change.from, /** @type {any} */ (change.bytes))
+  if (change) await client.setrange(key, change.from, change.bytes)
 }
 
-/** @param {[unknown, unknown]} time */
+/** @param {readonly unknown[]} time */
 const msIn = ([seconds, micros]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 
 /**
@@ -41,7 +41,7 @@ const signsOf = (client, key, name) => {
   /** @type {number | undefined} */
   let begunMs
   return async (/** @type {boolean} */ ended, /** @type {Partial<Sign>} */ besides = {}) => {
-    const renewedMs = msIn(/** @type {any} */ (await client().time()))
+    const renewedMs = msIn(await client().time())
     begunMs ??= renewedMs
     await client().hset(key, name, JSON.stringify({ begunMs, ...besides, ended, renewedMs }))
   }
@@ -127,7 +127,7 @@ export const signs = async (client, keys) => {
     client.hgetall(keys.boxes),
     client.time(),
   ])
-  const nowMs = msIn(/** @type {any} */ (time))
+  const nowMs = msIn(time)
   return { makers: signsIn(makers, nowMs), boxes: signsIn(boxes, nowMs) }
 }
 
@@ -161,14 +161,17 @@ const doubtOf = (makers, open) => ({
  */
 export const accountsBeside = async (client, keys, box) => {
   const { makers, boxes } = await signs(client, keys)
-  const acked = /** @type {Sets} */ ({})
+  /** @type {Sets} */
+  const acked = {}
   for (const { name } of makers)
     acked[name] = (await client.getBuffer(keys.acked + name)) ?? new Uint8Array(0)
-  const others = /** @type {Other[]} */ ([])
+  /** @type {Other[]} */
+  const others = []
   const begunMs = boxes.find(({ name }) => name === box)?.begunMs ?? Number.POSITIVE_INFINITY
   for (const other of boxes) {
     if (other.name === box) continue
-    const sets = /** @type {Sets} */ ({})
+    /** @type {Sets} */
+    const sets = {}
     for (const { name } of makers) {
       const bits = await client.getBuffer(`${keys.done}${other.name}.${name}`)
       if (bits) sets[name] = bits

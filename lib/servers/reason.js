@@ -1,6 +1,6 @@
 // Why a server cannot be used, in one line that says what to change.
 
-import { MillraceError, TargetError } from '../base/errors.js'
+import { errorOf, MillraceError, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 
 /** @import { Access } from './dial.js' */
@@ -61,7 +61,7 @@ const clipped = (text) => {
 
 /** A server may quote the password that it was given: it is removed before the text is cut. @param {unknown} error @param {string} [password] */
 const wordsOf = (error, password) => {
-  const { message = '', code } = /** @type {NodeJS.ErrnoException} */ (error)
+  const { message = '', code } = errorOf(error)
   const words = code && !message.includes(code) ? `${code} ${message}` : message || String(code)
   return clipped(password ? words.replaceAll(password, '***') : words)
 }
@@ -115,7 +115,7 @@ const libraryWords =
 export const asTargetError = (error) => {
   if (error instanceof MillraceError || !(error instanceof Error)) return error
   if (!libraryErrors.test(error.name) && !libraryWords.test(error.message)) return error
-  const name = /** @type {any} */ (error).command?.name
+  const name = 'command' in error ? Object(error.command).name : undefined
   const where = name ? `the target refused ${String(name).toUpperCase()}` : 'the target'
   return new TargetError(reasonFor(where, error), { cause: error })
 }

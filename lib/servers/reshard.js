@@ -1,7 +1,7 @@
 // Changes of a cluster while it serves: slots moved, shards added and removed, roles exchanged. Every step uses control
 // connections, so that no password is in a process list.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { endpointOf } from './address.js'
 import { clusterNodes, slotNumbers } from './cluster-nodes.js'
 import { isRefusal, RefusedChange } from './managed.js'
@@ -48,12 +48,13 @@ const masterNamed = (nodes, wanted) => {
 
 /** What the nodes of a cluster report about it. @param {Needs} needs */
 const viewsOf = ({ cluster, clock, onProgress, signal }) => {
-  /** @param {string} address @param {(string | number)[]} args */
-  const ask = async (address, ...args) => {
+  /** @param {string} address @param {(string | number)[]} words */
+  const ask = async (address, ...words) => {
+    const [name, ...args] = words.map(String)
     try {
-      return await cluster.control(address).call(.../** @type {[string, ...string[]]} */ (args.map(String)))
+      return await cluster.control(address).call(name, args)
     } catch (error) {
-      if (isRefusal(error)) throw new RefusedChange(address, /** @type {Error} */ (error))
+      if (isRefusal(error)) throw new RefusedChange(address, errorOf(error))
       throw error
     }
   }
@@ -149,7 +150,7 @@ const slotsMover = ({ cluster: { control, access }, clock, onProgress, signal },
     }
     const workers = Array.from({ length: slotsAtOnce }, () => work().catch(stop))
     const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected')
-    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
+    if (failed?.status === 'rejected') throw failed.reason
     signal?.throwIfAborted()
     await oneMap(nodes)
     return { slots: done, keys, tookMs: clock() - startMs }

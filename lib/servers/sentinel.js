@@ -1,9 +1,10 @@
 // The primary as the sentinels see it.
 import { Redis } from 'ioredis'
-import { TargetError } from '../base/errors.js'
+import { errorOf, TargetError } from '../base/errors.js'
 import { addressOf, endpointOf, isDialable } from './address.js'
 import { clientOptions, retryAfter } from './client-options.js'
 import { isLinkLocal } from './link-local.js'
+import { listIn } from './lists.js'
 import { asker } from './newest.js'
 
 /**
@@ -21,10 +22,9 @@ import { asker } from './newest.js'
 
 /** A flat list of names and values. @param {unknown} reply @returns {Record<string, string>} */
 const fieldsIn = (reply) => {
-  const list = /** @type {string[]} */ (reply)
-  if (!Array.isArray(list)) return /** @type {any} */ (reply)
+  if (!Array.isArray(reply)) return Object(reply)
   return Object.fromEntries(
-    Array.from({ length: list.length >> 1 }, (_, i) => [list[2 * i], list[2 * i + 1]]),
+    Array.from({ length: reply.length >> 1 }, (_, i) => [reply[2 * i], reply[2 * i + 1]]),
   )
 }
 
@@ -56,8 +56,8 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
       throw error.name === 'MaxRetriesPerRequestError' ? (faults.get(address) ?? error) : error
     })
     const fields = fieldsIn(master)
-    const others = /** @type {unknown[]} */ (await client.call('SENTINEL', 'SENTINELS', name))
-    return { fields, others: others.map(fieldsIn) }
+    const others = await client.call('SENTINEL', 'SENTINELS', name)
+    return { fields, others: listIn('SENTINEL SENTINELS', others).map(fieldsIn) }
   })
 
   return {
@@ -75,7 +75,7 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
      */
     async primary() {
       const answers = await ask([...clients.keys()]).catch((/** @type {Error} */ error) => {
-        const cause = /** @type {Error | undefined} */ (error.cause) ?? error
+        const cause = error.cause === undefined ? error : errorOf(error.cause)
         const reason = /No such master/i.test(cause.message)
           ? `it watches no primary named ${name}; correct --sentinel`
           : `no sentinel answers (${cause.message}); correct the address of a sentinel (--url, or --host and --port)`

@@ -1,6 +1,8 @@
 // One slot and its keys from one master to another, while both serve.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorOf } from '../base/errors.js'
 import { endpointOf } from './address.js'
+import { listIn } from './lists.js'
 import { isRefusal, RefusedChange } from './managed.js'
 
 /**
@@ -42,17 +44,17 @@ export const slotMover = ({ control, access, ask }) => {
           host,
           port,
           '',
-          access.db ?? 0,
-          migrateTimeoutMs,
+          String(access.db ?? 0),
+          String(migrateTimeoutMs),
           ...replace,
           ...signIn,
           'KEYS',
           ...keys,
         ]
-        await control(from.address).call('MIGRATE', .../** @type {string[]} */ (args))
+        await control(from.address).call('MIGRATE', ...args)
         return
       } catch (error) {
-        const { message } = /** @type {Error} */ (error)
+        const { message } = errorOf(error)
         if (attempt < migrateAttempts && /^IOERR/.test(message)) continue
         if (attempt < migrateAttempts && /CLUSTERDOWN|LOADING|BUSY /.test(message)) {
           await sleep(migratePauseMs)
@@ -65,8 +67,9 @@ export const slotMover = ({ control, access, ask }) => {
 
   /** @param {number} slot @param {ClusterNode} from */
   const keysIn = async (slot, from) =>
-    /** @type {Buffer[]} */ (
-      await control(from.address).callBuffer('CLUSTER', 'GETKEYSINSLOT', String(slot), String(keysPerBatch))
+    listIn(
+      'CLUSTER GETKEYSINSLOT',
+      await control(from.address).callBuffer('CLUSTER', 'GETKEYSINSLOT', String(slot), String(keysPerBatch)),
     )
 
   /**
@@ -87,15 +90,13 @@ export const slotMover = ({ control, access, ask }) => {
       }
     } catch (error) {
       // A part of what the receiver refused may be there: the slot stays between the two, where all keys are found.
-      const isReceivers = /Target instance replied/.test(/** @type {Error} */ (error).message)
+      const isReceivers = /Target instance replied/.test(errorOf(error).message)
       if (!isRefusal(error) || isReceivers) throw error
       // A change that may not begin leaves nothing half done.
       if (moved === 0)
         for (const { address } of [from, to])
           await ask(address, 'CLUSTER', 'SETSLOT', slot, 'STABLE').catch(() => {})
-      throw error instanceof RefusedChange
-        ? error
-        : new RefusedChange(from.address, /** @type {Error} */ (error))
+      throw error instanceof RefusedChange ? error : new RefusedChange(from.address, errorOf(error))
     }
     // The new owner first: from then on a node serves the slot, even if this program ends.
     await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)

@@ -1,4 +1,5 @@
 // Which slots move where, as pure functions of the owners.
+import { certain } from '../base/typed.js'
 import { slotCount } from '../wire/slot.js'
 
 /** @import { ClusterNode } from './cluster-nodes.js' */
@@ -21,7 +22,7 @@ export const evenShares = (owners, receivers, empty) => {
     const [to] = [...receivers].sort((a, b) => size(a) - size(b))
     const [from] = givers.sort((a, b) => size(b) - size(a))
     if (to === undefined || from === undefined || (!empty && size(from) <= size(to) + 1)) break
-    const slot = /** @type {number} */ (slotsByOwner.get(from)?.pop())
+    const slot = certain(slotsByOwner.get(from)?.pop())
     slotsByOwner.get(to)?.push(slot)
     moves.push({ slot, to })
   }

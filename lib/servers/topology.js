@@ -69,8 +69,10 @@ export const slotRanges = (reply, asked) => {
  */
 export const clusterLayout = (reply, asked) => {
   const owners = new Uint16Array(slotCount).fill(noOwner)
-  const masters = /** @type {string[]} */ ([])
-  const nodes = /** @type {TargetNode[]} */ ([])
+  /** @type {string[]} */
+  const masters = []
+  /** @type {TargetNode[]} */
+  const nodes = []
   const ranges = [...slotRanges(reply, asked)].sort((a, b) => a[0] - b[0])
   for (const [first, last, master, ...replicas] of ranges) {
     const address = nodeAddress(master, asked)
@@ -112,7 +114,8 @@ export const singleLayout = (endpoint, replicas) => {
     return {
       address: addressOf(replica),
       ...replica,
-      role: /** @type {const} */ ('replica'),
+      /** @type {'replica'} */
+      role: 'replica',
       shard: 1,
       masterAddress: address,
     }

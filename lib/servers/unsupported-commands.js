@@ -1,5 +1,6 @@
 // Commands that a server which speaks RESP refuses, and what a run cannot report or check without them. Only strategies
 // that need nothing but their own commands run on such a server.
+import { errorOf } from '../base/errors.js'
 
 /**
  * @import { Redis } from 'ioredis'
@@ -39,7 +40,7 @@ const passing = /^(LOADING|NOAUTH|WRONGPASS|BUSY|MASTERDOWN|CLUSTERDOWN|WRONGTYP
 
 /** @param {unknown} error */
 const isRefusal = (error) => {
-  const { name, message } = /** @type {Error} */ (error)
+  const { name, message } = errorOf(error)
   return name === 'ReplyError' && !passing.test(message)
 }
 

@@ -1,7 +1,9 @@
 // The share of hits over memory, of requests that are known by their seed. A sample has as many keys as there is room for, by a hash
 // (SHARDS, FAST '15), and its requests are weighed by how many there are of each class of popularity. From it follow the distances of
 // exact LRU. What a policy keeps is played on a smaller sample, whose error is known from LRU, which is there for both.
+
 import { mix } from '../base/random.js'
+import { exactly } from '../base/typed.js'
 import { addDistinct } from './batches.js'
 import { classCount, drop, expiryOf, simulated } from './cache-models.js'
 import { drawsOf, ranksOf } from './items.js'
@@ -54,7 +56,7 @@ const recordOf = () => {
   }
   const grow = () => {
     const size = 2 * record.ids.length
-    for (const name of /** @type {const} */ (['ids', 'atMs'])) {
+    for (const name of exactly(['ids', 'atMs'])) {
       const larger = new Uint32Array(size)
       larger.set(record[name])
       record[name] = larger
@@ -101,7 +103,8 @@ export const sampled = (requests, { overhead, ...most }) => {
   const hashOf = (/** @type {number} */ n) => mix(mix(n) ^ mix(Math.floor(n / words)) ^ own)
   /** @type {Map<number, number>} */
   let known = new Map()
-  let numbers = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  let numbers = []
   let below = words
   const asked = new Float64Array(classCount)
   const rankOf = ranksOf({ ...items, count: items.quantity })
@@ -114,7 +117,8 @@ export const sampled = (requests, { overhead, ...most }) => {
   const thin = () => {
     below = Math.floor(below / 2)
     const idOf = new Int32Array(numbers.length)
-    const left = /** @type {number[]} */ ([])
+    /** @type {number[]} */
+    const left = []
     for (const [id, n] of numbers.entries()) idOf[id] = isSampled(n) ? left.push(n) - 1 : -1
     numbers = left
     known = new Map(left.map((n, id) => [n, id]))
@@ -135,7 +139,8 @@ export const sampled = (requests, { overhead, ...most }) => {
       return true
     })
   fillers = numbers.length
-  const one = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const one = []
   for (let i = 0; i < count; i++) {
     if (i === from) record.from = record.count
     const atMs = dueMs(i)
@@ -199,7 +204,8 @@ const smallerOf = (sample) => {
   const keysBelow = () => hashes.reduce((n, hash) => n + (hash < below ? 1 : 0), 0)
   while (keysBelow() > playedKeys || requestsBelow(below) > playedRequests) below *= 0.8
   const idOf = new Int32Array(keys).fill(-1)
-  const left = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const left = []
   for (let id = 0; id < keys; id++) if (hashes[id] < below) idOf[id] = left.push(id) - 1
   const part = recordOf()
   for (let i = 0; i < count; i++) {

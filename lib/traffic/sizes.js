@@ -2,9 +2,10 @@
 // number and the seed, through a table of quantiles, so that writers, readers and checks agree on it.
 import { readFileSync } from 'node:fs'
 import { normalDensity, normalQuantile, normalTail } from '../base/distributions.js'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { mix } from '../base/random.js'
 import { byteUnits, scaled } from '../base/scaled.js'
+import { certain, entryOf } from '../base/typed.js'
 import { count, plainText } from '../base/units.js'
 
 /**
@@ -61,7 +62,8 @@ const evenTable = (text) => {
 /** `p50=200B,p99=4kB`, and `min=`, `max=` that cut it. @param {string} text @returns {Uint32Array | undefined} */
 const lognormalTable = (text) => {
   let [least, most] = [1, largest]
-  const points = /** @type {[z: number, log: number][]} */ ([])
+  /** @type {[z: number, log: number][]} */
+  const points = []
   for (const part of text.split(',')) {
     const [name, value] = part.split('=').map((word) => word.trim())
     const bytes = bytesIn(value)
@@ -121,7 +123,7 @@ const histogramIn = (path) => {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new OptionError(`${where} cannot be read (${/** @type {NodeJS.ErrnoException} */ (cause).code})`, {
+    throw new OptionError(`${where} cannot be read (${errorOf(cause).code})`, {
       cause,
     })
   }
@@ -147,7 +149,7 @@ const tables = { lognormal: lognormalTable, histogram: histogramTable }
 /** @param {string} name @returns {Sizes | undefined} */
 const made = (name) => {
   const [, kind, rest] = anyKind.exec(name) ?? []
-  const table = kind ? tables[/** @type {keyof typeof tables} */ (kind)](rest) : evenTable(name)
+  const table = kind ? certain(entryOf(tables, kind))(rest) : evenTable(name)
   if (!table) return
   const mean = table.reduce((sum, bytes) => sum + bytes, 0) / quantiles
   return {

@@ -51,7 +51,8 @@ const groupsOf = (step, range) => {
   const groups = new Map()
   /** @type {Key | null} */
   let last = null
-  let group = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  let group = []
   for (let i = 0; i < count; i++) {
     const key = step.key(numberAt(range, i))
     if (key !== last) {
@@ -110,7 +111,8 @@ const keyedBatch = (step, range, cluster, values) => {
   const { first } = range
   const groups = groupsOf(step, range)
   const moving = groups.some(([key]) => isMoving(key))
-  const keys = /** @type {Key[]} */ ([])
+  /** @type {Key[]} */
+  const keys = []
   const starts = [0]
   const members = new Uint32Array(step.kind === 'once' ? 0 : range.count)
   let filled = 0
@@ -130,7 +132,8 @@ const keyedBatch = (step, range, cluster, values) => {
   }
   const from = Uint32Array.from(starts)
   const itemsOf = (/** @type {number} */ i) => {
-    const ns = /** @type {number[]} */ ([])
+    /** @type {number[]} */
+    const ns = []
     for (let m = from[i]; m < from[i + 1]; m++) ns.push(numberAt(range, members[m]))
     return ns
   }

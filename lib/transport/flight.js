@@ -9,7 +9,8 @@ const firstPlaces = 16
  */
 export class Flight {
   #mask = firstPlaces - 1
-  #requests = /** @type {(R | null)[]} */ (Array(firstPlaces).fill(null))
+  /** @type {(R | null)[]} */
+  #requests = Array(firstPlaces).fill(null)
   #owed = new Int32Array(firstPlaces)
   #leads = new Uint8Array(firstPlaces)
   #head = 0
@@ -92,7 +93,8 @@ export class Flight {
 
   /** The oldest first. */
   all() {
-    const all = /** @type {R[]} */ ([])
+    /** @type {R[]} */
+    const all = []
     for (let place = this.#head; place < this.#tail; place++)
       all.push(/** @type {R} */ (this.#requests[place & this.#mask]))
     return all

@@ -1,5 +1,7 @@
 // ioredis with auto-pipelining: how it connects, sends and reports.
 import * as ioredis from 'ioredis'
+import { errorOf } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { addressOf, endpointOf } from '../servers/address.js'
 import { clientOptions, retryAfter, withLivePassword } from '../servers/client-options.js'
 import { connectorFor } from '../servers/connector.js'
@@ -20,7 +22,7 @@ const askAgainMs = 100
 /** The first map may take as long as a connection; later another node is asked soon. */
 const slotsLimits = { firstMs: 5000, laterMs: 1000 }
 const scripts = new Set(['eval', 'evalsha', 'fcall'])
-const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
+const scales = exactly({ replica: 'slave', master: 'master', any: 'all' })
 
 // The map changed while the pipeline was built, and the library rejects all of it.
 const wasRegrouped = (/** @type {Error} */ error) => /same slots allocation group/.test(error.message)
@@ -30,7 +32,7 @@ const wasNeverSent = (/** @type {Error} */ error) =>
 
 /** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
-  const reason = /** @type {Error} */ (error)
+  const reason = errorOf(error)
   return { line: refusalIn(reason), left: !wasNeverSent(reason), atOnce: wasRegrouped(reason) }
 }
 
@@ -48,7 +50,7 @@ const ruleReplies = (client, follows) => {
   client.handleError = (
     /** @type {Error} */ error,
     /** @type {unknown} */ _left,
-    /** @type {any} */ handlers,
+    /** @type {{ defaults: () => void, ask: (slot: number | undefined, address: string) => void, tryagain: () => void }} */ handlers,
   ) => {
     const { action, slot, address = '' } = ruleOf(error.message, '')
     if (action !== 'asking') return handlers.defaults()
@@ -65,7 +67,8 @@ const clientOf = ({ Redis, Cluster }, needs) => {
     Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray, mostBytes }),
     ...clientOptions(target.access, 'millrace'),
     // With RESP3 it makes objects of maps, so RESP2 is used.
-    protocol: /** @type {2 | 3} */ (bytes ? 2 : 3),
+    /** @type {2 | 3} */
+    protocol: bytes ? 2 : 3,
     // Retries are decided here: the library would send RPUSH and XADD twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

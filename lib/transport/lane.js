@@ -111,7 +111,8 @@ const takingOf = (flight, { onAnswered, onReplied, onReply, onTaken, onRefused }
  * @param {Timers} [needs.timers]
  */
 export const laneOf = ({ client = 0, address = '', decoder = counting(), events, ...linking }) => {
-  const flight = /** @type {Flight<R>} */ (new Flight())
+  /** @type {Flight<R>} */
+  const flight = new Flight()
   const { onRead, onUp, onDown, onRenewed } = events
   /** @type {string | null} */
   let givenUp = null

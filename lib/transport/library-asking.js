@@ -1,5 +1,6 @@
 // The reads of a client library: one command until it is answered, and the values of ids. Commands in flight are limited,
 // and those that the library gives up are retried.
+import { errorOf } from '../base/errors.js'
 import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
@@ -37,7 +38,7 @@ const tellReply = (reply, sink, depth = 0) => {
     for (const element of reply) tellReply(element, sink, depth + 1)
   } else if (typeof reply === 'object') {
     // HGETALL, which the library makes an object of.
-    const pairs = Object.entries(/** @type {Record<string, unknown>} */ (reply)).flat()
+    const pairs = Object.entries(reply).flat()
     tellReply(pairs, sink, depth)
   }
 }
@@ -82,9 +83,6 @@ const boundOf = (most) => {
     },
   }
 }
-
-/** @param {unknown} error */
-export const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 /**
  * The places of each command.
@@ -186,11 +184,11 @@ export const askerOf =
         tellReply(reply, sink)
         return null
       }
-      if (fault.isSilent) throw new ReadError(unansweredCause, `${args[0]} ${key}: ${messageOf(reply)}`)
+      if (fault.isSilent) throw new ReadError(unansweredCause, `${args[0]} ${key}: ${errorOf(reply).message}`)
       return {
         line: fault.line,
         from: server,
-        words: `${args[0]} ${key} is refused: ${messageOf(reply)}`,
+        words: `${args[0]} ${key} is refused: ${errorOf(reply).message}`,
         loadScript: () => target.loadScripts(node ?? server, [fetchScript]),
       }
     })

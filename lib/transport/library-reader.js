@@ -1,7 +1,8 @@
 // The read driver over a client library, as a Node application would use it. The library follows redirects.
+import { errorOf } from '../base/errors.js'
 import { slotOf } from '../wire/slot.js'
 import { connectLibrary, libraryNamed, longestReplyOf } from './library.js'
-import { askerOf, libraryAskingOf, messageOf, valuesReader } from './library-asking.js'
+import { askerOf, libraryAskingOf, valuesReader } from './library-asking.js'
 import { ReadError } from './read-driver.js'
 import { readRetriesOf } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
@@ -77,7 +78,7 @@ export const libraryReadDriver = async (options) => {
     askMaster: async (args, key, sink) => {
       const main = await masterLibrary().catch((error) => {
         mains = null
-        throw new ReadError('CONNECT', messageOf(error))
+        throw new ReadError('CONNECT', errorOf(error).message)
       })
       await askUntil(main, args, key, sink)
     },

@@ -1,6 +1,6 @@
 // The interface of client libraries: they send commands and report what became of each. Retries, drops and the order per
 // slot are decided here, by their final replies.
-import { OptionError, TargetError } from '../base/errors.js'
+import { errorOf, OptionError, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { endpointOf } from '../servers/address.js'
 import { dial } from '../servers/dial.js'
@@ -88,7 +88,7 @@ export const libraryNamed = async (name) => {
   try {
     return await libraries[name]()
   } catch (cause) {
-    const [line] = String(/** @type {Error} */ (cause).message).split('\n')
+    const [line] = errorOf(cause).message.split('\n')
     throw new OptionError(
       `--driver ${name}: its package cannot be loaded on ${process.platform} ${process.arch}; install it again with its optional dependencies (${plainText(line)})`,
       { cause },

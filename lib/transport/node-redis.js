@@ -1,11 +1,16 @@
 // node-redis: one client, which puts the commands of a turn of the event loop into one write. Redirects and the queue of
 // a lost connection are the library's; it never repeats what it has written.
 import { createClient, createCluster, ErrorReply, RESP_TYPES } from 'redis'
+import { errorOf } from '../base/errors.js'
 import { addressOf, endpointOf } from '../servers/address.js'
 import { reasonFor } from '../servers/reason.js'
 import { closed as closedReason } from './topology-events.js'
 
-/** @import { Fault, Library, LibraryNeeds } from './library.js' */
+/**
+ * @import { EventEmitter } from 'node:events'
+ * @import { Fault, Library, LibraryNeeds } from './library.js'
+ * @import { Endpoint } from '../servers/address.js'
+ */
 
 // They come before a command is written, or instead of a redirect that was not followed.
 const neverSent = new Set([
@@ -21,7 +26,7 @@ const isFull = (/** @type {Error} */ { message }) => /^(The queue is full|Cannot
 
 /** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
-  const reason = /** @type {Error} */ (error)
+  const reason = errorOf(error)
   if (reason instanceof ErrorReply) return { line: reason.message, left: true, atOnce: false }
   const isUnsent = neverSent.has(reason.constructor.name) || timedOutWaiting(reason) || isFull(reason)
   return { line: null, left: !isUnsent, atOnce: false }
@@ -32,11 +37,13 @@ const reconnectMs = (retries) => Math.min(2 ** retries * 50, 2000) + Math.floor(
 
 /** @param {LibraryNeeds} needs */
 const optionsOf = ({ target: { access }, bytes, options }) => ({
-  RESP: /** @type {2 | 3} */ (bytes ? 2 : 3),
+  /** @type {2 | 3} */
+  RESP: bytes ? 2 : 3,
   ...(access.iam
     ? {
         credentialsProvider: {
-          type: /** @type {const} */ ('async-credentials-provider'),
+          /** @type {'async-credentials-provider'} */
+          type: 'async-credentials-provider',
           credentials: async () => ({ username: access.username, password: access.password }),
         },
       }
@@ -58,7 +65,7 @@ const optionsOf = ({ target: { access }, bytes, options }) => ({
   },
 })
 
-/** Reports the events of one server. @param {any} client @param {string} address @param {LibraryNeeds['events']} events */
+/** Reports the events of one server. @param {EventEmitter} client @param {string} address @param {LibraryNeeds['events']} events */
 const followServer = (client, address, events) => {
   client.on('error', (/** @type {Error} */ error) => {
     if (error instanceof ErrorReply) events.turnedAway(error.message)
@@ -70,13 +77,13 @@ const followServer = (client, address, events) => {
   })
 }
 
-/** @param {any} cluster @param {LibraryNeeds['events']} events */
+/** @param {EventEmitter} cluster @param {LibraryNeeds['events']} events */
 const followNodes = (cluster, events) => {
   cluster.on('error', () => {})
-  cluster.on('node-error', (/** @type {Error} */ error, /** @type {any} */ node) =>
+  cluster.on('node-error', (/** @type {Error} */ error, /** @type {Endpoint} */ node) =>
     events.down(addressOf(node), reasonFor(addressOf(node), error)),
   )
-  cluster.on('node-ready', (/** @type {any} */ node) => events.up(addressOf(node)))
+  cluster.on('node-ready', (/** @type {Endpoint} */ node) => events.up(addressOf(node)))
 }
 
 /** @param {LibraryNeeds} needs @returns {Library} */
@@ -107,7 +114,7 @@ const ofServer = (needs) => {
   }
 }
 
-/** The library retries for ever: the first fault ends it. @param {any} client @param {() => Promise<unknown>} connect */
+/** The library retries for ever: the first fault ends it. @param {EventEmitter} client @param {() => Promise<unknown>} connect */
 const untilTold = (client, connect) =>
   new Promise((resolve, reject) => {
     client.once('error', reject)

@@ -1,4 +1,5 @@
 // What follows a command that was not answered, or refused: one rule for writers, readers and clients, with both drivers.
+import { exactly } from '../base/typed.js'
 import { ruleOf } from './refusals.js'
 
 /**
@@ -14,7 +15,7 @@ const maxAttempts = 8
 // After this many redirects the servers contradict each other and need time to agree.
 const atOnce = 3
 
-const closed = /** @type {const} */ ({
+const closed = exactly({
   action: 'later',
   cause: 'CLOSED',
   address: null,

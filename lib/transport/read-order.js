@@ -48,7 +48,8 @@ export const readsByServer = ({ list, places, cluster, many, serverOf }) => {
   for (let i = 0; i < places.length; i++) {
     slots[i] = slotOfBytes(bytes, list.startOf(places[i]), list.endOf(places[i]))
   }
-  const servers = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const servers = []
   const serverOfSlot = new Uint16Array(slotCount)
   for (let slot = 0; slot < slotCount; slot++) {
     const server = serverOf(slot)
@@ -70,7 +71,11 @@ export const readsByServer = ({ list, places, cluster, many, serverOf }) => {
 /** @param {Uint32Array} places @param {Uint16Array} slots @param {string[]} servers @param {Uint16Array} serverOfSlot */
 const readsBySlot = (places, slots, servers, serverOfSlot) => {
   const { out, starts } = sorted(places, slots, slotCount)
-  const parts = servers.map(() => ({ places: /** @type {number[]} */ ([]), cuts: [0] }))
+  const parts = servers.map(() => ({
+    /** @type {number[]} */
+    places: [],
+    cuts: [0],
+  }))
   for (let slot = 0; slot < slotCount; slot++) {
     const part = parts[serverOfSlot[slot]]
     for (let i = starts[slot]; i < starts[slot + 1]; i++) {

@@ -53,7 +53,8 @@ export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
  * @param {() => number} clock
  */
 const writingOf = (reads, lane, maxUnansweredBytes, clock) => {
-  const spare = /** @type {Buffer[]} */ ([])
+  /** @type {Buffer[]} */
+  const spare = []
 
   /** Encodes commands of a job, as many as the buffer and the limit have room for; returns where they end. @param {ReadJob} job @param {Buffer} buffer @param {number} from */
   const fill = (job, buffer, from) => {
@@ -122,7 +123,8 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
     reads.waiting = []
     for (const job of jobs) job.closed()
   }
-  const lane = /** @type {typeof laneOf<Segment>} */ (laneOf)({
+  /** @type {ReturnType<typeof laneOf<Segment>>} */
+  const lane = laneOf({
     address,
     open,
     decoder: (taking) => {

@@ -29,8 +29,8 @@ const mostLoads = 2
 const roundOf = ({ policy, dueMs, attempts, given }) => {
   const round = {
     attempts,
-    /** Places of ids. */
-    again: /** @type {number[]} */ ([]),
+    /** Places of ids. @type {number[]} */
+    again: [],
     /** @type {Map<string, number[]>} places by the server that is to be asked with ASKING */
     asking: new Map(),
     waitMs: 0,
@@ -94,7 +94,8 @@ export const readRetriesOf = ({ clock, random, follows, isClosed, refresh }) => 
      */
     async untilRead(places, read) {
       const dueMs = clock()
-      const given = /** @type {Record<string, number>} */ ({})
+      /** @type {Record<string, number>} */
+      const given = {}
       let wanted = places
       for (let attempts = 1; ; attempts++) {
         const round = roundOf({ policy, dueMs, attempts, given })

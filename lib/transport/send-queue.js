@@ -73,7 +73,8 @@ export const sendQueueOf = ({
   timers,
   events,
 }) => {
-  const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
+  /** @type {ReturnType<typeof fifo<Entry>>} */
+  const urgent = fifo()
   /** @type {TickJobs[]} */
   let waiting = []
   let written = 0
@@ -98,7 +99,8 @@ export const sendQueueOf = ({
     events.onAnswered(entry, n, queue)
     entry.from += n
   }
-  const lane = /** @type {typeof laneOf<Entry>} */ (laneOf)({
+  /** @type {ReturnType<typeof laneOf<Entry>>} */
+  const lane = laneOf({
     address,
     open,
     decoder: onReply ? asValues() : counting(),

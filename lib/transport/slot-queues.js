@@ -95,7 +95,8 @@ export const slotQueuesOf = ({ send }) => {
 
     /** Takes out what waits behind a hold and was due before `dueMs`. @param {number} dueMs @returns {Entry[]} */
     expired(dueMs) {
-      const out = /** @type {Entry[]} */ ([])
+      /** @type {Entry[]} */
+      const out = []
       for (const hold of queues.values()) {
         const keep = hold.queue.filter((entry) => entry.tick.dueMs >= dueMs)
         if (keep.length === hold.queue.length) continue

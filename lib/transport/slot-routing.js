@@ -65,8 +65,10 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
 
     /** Sends everything that waits by the current map. */
     again() {
-      const urgent = /** @type {Entry[]} */ ([])
-      const waiting = /** @type {TickJobs[]} */ ([])
+      /** @type {Entry[]} */
+      const urgent = []
+      /** @type {TickJobs[]} */
+      const waiting = []
       for (const pool of pools()) {
         const all = pool.takeAll()
         urgent.push(...all.urgent)

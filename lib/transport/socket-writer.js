@@ -62,7 +62,8 @@ const lostLimitMs = 2000
 
 /** Buffers for bytes that are made as they are sent. */
 const sparePool = () => {
-  const free = /** @type {Buffer[]} */ ([])
+  /** @type {Buffer[]} */
+  const free = []
   return {
     take: () => free.pop() ?? Buffer.allocUnsafeSlow(writeBytes),
     give: (/** @type {Buffer} */ buffer) => {
@@ -309,7 +310,8 @@ export const socketDriver = async (options) => {
 
   /** The run has ended: gives up commands without an outcome. */
   const abandon = () => {
-    const entries = /** @type {Entry[]} */ ([...retries.slotQueues.clear()])
+    /** @type {Entry[]} */
+    const entries = [...retries.slotQueues.clear()]
     for (const queue of queues()) {
       const { urgent, waiting } = queue.takeAll()
       entries.push(...queue.unanswered(), ...urgent)

@@ -1,6 +1,7 @@
 // The batches of a plan: one for each step of each portion of a chunk, kept as far as memory allows.
 
 import { chunkRange } from '../base/ranges.js'
+import { exactly } from '../base/typed.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
 import { batchOf, numberAt } from './command-batch.js'
@@ -125,7 +126,7 @@ export const tickBatchesOf = async (
   { keep = true, items: least = portionItems, onEncoding } = {},
 ) => {
   const values = tickValues(0, 0)
-  for (const name of /** @type {const} */ (['score', 'stamp', 'floor'])) values[name] = '0'.repeat(13)
+  for (const name of exactly(['score', 'stamp', 'floor'])) values[name] = '0'.repeat(13)
   values.minute = '0'.repeat(8)
   /** @type {TickBatch[][][]} */
   const byChunk = []

@@ -1,6 +1,8 @@
 // Valkey GLIDE: one client, whose core in Rust has the connections, the map of the slots, the redirects and the retries
 // of a connection. What it reports is typed, so faults are put back into the words of the servers.
 import { createRequire } from 'node:module'
+import { errorOf } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { endpointOf } from '../servers/address.js'
 import { causeOf, isRedirect } from './refusals.js'
 
@@ -15,14 +17,15 @@ import { causeOf, isRedirect } from './refusals.js'
 const glide = createRequire(import.meta.url)('@valkey/valkey-glide')
 const { Batch, ClusterBatch, Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } = glide
 
-const kinds = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const kinds = {
   ResponseError: 'ERR',
   NoScriptError: 'NOSCRIPT',
   BusyLoadingError: 'LOADING',
   PermissionDenied: 'NOPERM',
   CrossSlot: 'CROSSSLOT',
   ExecAbortError: 'EXECABORT',
-})
+}
 const ofServer = /^An error was signalled by the server: - (\w+): (.*)$/s
 const asServer = /^([A-Z][A-Z_]*): (.*)$/s
 const neverSent = /^Reached maximum inflight requests|FatalSendError/
@@ -37,7 +40,7 @@ const lineOf = (message) => {
 
 /** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
-  const { message, name } = /** @type {Error} */ (error)
+  const { message, name } = errorOf(error)
   const line = name === 'RequestError' ? lineOf(message) : null
   // It follows redirects itself; a command that it gave up in a batch is retried later.
   if (line !== null && isRedirect(causeOf(line))) return { line: null, left: false, atOnce: false }
@@ -60,7 +63,7 @@ const plainReply = (args, reply) => {
   return reply
 }
 
-const reading = /** @type {const} */ ({ master: 'primary', replica: 'preferReplica', any: 'allNodes' })
+const reading = exactly({ master: 'primary', replica: 'preferReplica', any: 'allNodes' })
 
 /** @param {LibraryNeeds} needs */
 const configOf = ({ cluster, target: { topology, access }, address, reads, options }) => {

@@ -1,5 +1,6 @@
 // Hash slots of a cluster.
 import slotOfKey from 'cluster-key-slot'
+import { certain } from '../base/typed.js'
 
 export const slotCount = 16384
 
@@ -15,7 +16,7 @@ export const tagsOf = (slots) => {
     const slot = slotOfPlainText(String(n))
     if (missing.delete(slot)) tags.set(slot, String(n))
   }
-  return slots.map((slot) => /** @type {string} */ (tags.get(slot)))
+  return slots.map((slot) => certain(tags.get(slot)))
 }
 
 const crcTable = Uint16Array.from({ length: 256 }, (_, byte) => {

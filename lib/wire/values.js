@@ -16,7 +16,8 @@ export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
   let whole = null
   /** @type {string | null} */
   let refusal = null
-  const open = /** @type {{ list: Reply[], left: number }[]} */ ([])
+  /** @type {{ list: Reply[], left: number }[]} */
+  const open = []
 
   /** @param {Reply} value */
   const put = (value) => {
@@ -31,7 +32,8 @@ export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
   const sink = {
     /** @param {number} count */
     open(count) {
-      const list = /** @type {Reply[]} */ ([])
+      /** @type {Reply[]} */
+      const list = []
       put(list)
       if (count > 0) open.push({ list, left: count })
     },
@@ -154,7 +156,8 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
   /** @type {Buffer | null} a header line that a read has cut */
   let cut = null
   // Elements still missing in each open array.
-  const left = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const left = []
   let depth = 0
 
   const element = () => {

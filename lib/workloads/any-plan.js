@@ -5,12 +5,14 @@ export const anyPlan = Object.freeze({
   ttlS: 1,
   once: false,
   valueBytes: 16,
-  payload: /** @type {const} */ ('zero'),
+  /** @type {'zero'} */
+  payload: 'zero',
   seed: 0,
   stamp: false,
   sets: ['', ''],
   extraSets: [''],
-  placement: /** @type {const} */ ('plain'),
+  /** @type {'plain'} */
+  placement: 'plain',
   taggedItems: false,
   buckets: 1,
 })

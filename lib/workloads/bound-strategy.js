@@ -1,5 +1,6 @@
 // A plan's strategy: its declaration with the plan's planFields, as the drivers, the measures and the reports ask for it.
 
+import { keysOf } from '../base/typed.js'
 import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
 import { clientCommandOf, keyBytesOf } from './bind/client.js'
@@ -90,7 +91,8 @@ const replyNamesOf = (commands, where) => {
   /** @type {Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>} */
   const names = {}
   for (const { counts = {}, name } of commands) {
-    for (const [reply, meaning] of /** @type {['bulk', string][]} */ (Object.entries(counts))) {
+    for (const reply of keysOf(counts)) {
+      const meaning = counts[reply]
       if ((names[reply] ?? meaning) !== meaning)
         throw new TypeError(
           `${where}: ${name} counts a ${reply} as ${meaning}, another command as ${names[reply]}`,
@@ -124,11 +126,10 @@ const workNames = (workers) => {
 // Other programs, and our own leases, run them too.
 const commonNames = new Set(['get', 'mget', 'evalsha', 'multi', 'exec'])
 
-/** @param {object} options each with what it may be @returns {Record<string, any>[]} every choice of them */
+/** @param {Readonly<Record<string, readonly unknown[]>>} options each with what it may be @returns {Record<string, any>[]} every choice of them */
 const choicesOf = (options) =>
   Object.entries(options).reduce(
-    (all, [name, values]) =>
-      all.flatMap((one) => values.map((/** @type {any} */ value) => ({ ...one, [name]: value }))),
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
     [{}],
   )
 
@@ -252,8 +253,12 @@ export const strategyOf = (plan) => {
     ...sent.map(({ name }) => name.toLowerCase()),
     ...(declared.play.delivery === 'transaction' ? ['multi', 'exec'] : []),
   ])
-  const keyOf = (/** @type {number} */ n) =>
-    textOf(/** @type {Family} */ (declared.keys(planFields).key), n, plan.prefix)
+  const ownFamily = () => {
+    const { key } = declared.keys(planFields)
+    if (!('pattern' in key)) throw new TypeError(`${declared.name} has no keys of its own`)
+    return key
+  }
+  const keyOf = (/** @type {number} */ n) => textOf(ownFamily(), n, plan.prefix)
   return {
     declared,
     planFields,
@@ -274,8 +279,7 @@ export const strategyOf = (plan) => {
     loads: declared.answers !== null || declared.updates !== null,
     /** The number in the name of a key, as a function; -1: it is none of ours. */
     numbers: () => {
-      const family = /** @type {Family} */ (declared.keys(planFields).key)
-      const numberIn = itemNumberOf(family, plan.prefix)
+      const numberIn = itemNumberOf(ownFamily(), plan.prefix)
       return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
     },
     /** The key that the first operation about n is about, as bytes. */

@@ -1,6 +1,7 @@
 // The words that a workload's strategy is declared with. A declaration is frozen data: arguments are constants,
 // variables, key families, scripts, or lists of these. Closures are left only inside variables, so everything else
 // that a module must know of a strategy is read off its declaration.
+import { exactly } from '../base/typed.js'
 
 /**
  * @import { SettingKey, Settings } from '../../settings.js'
@@ -399,8 +400,10 @@ const standard = { n, minute }
  * @param {Record<string, Variable>} own variables of this pattern
  */
 export const partsOf = (pattern, own) => {
-  const known = /** @type {Record<string, Variable>} */ ({ ...standard, ...own })
-  const parts = /** @type {(string | Variable)[]} */ ([])
+  /** @type {Record<string, Variable>} */
+  const known = { ...standard, ...own }
+  /** @type {(string | Variable)[]} */
+  const parts = []
   for (const [token, , name] of pattern.matchAll(/(\{\{|\}\}|\{(\w+)\}|[^{}]+|[{}])/g)) {
     if (name && !known[name])
       throw new TypeError(`${pattern}: unknown {${name}}; a hash tag is written {{${name}}}`)
@@ -559,7 +562,7 @@ export const inList = (list, most) => Object.freeze({ check: 'listed', name: 'LR
 /** @type {ValueCommand} */
 export const get = Object.freeze({ name: 'GET', after: [], many: true })
 
-const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'operations', 'play', 'repeat'])
+const needed = exactly(['workload', 'name', 'title', 'keys', 'operations', 'play', 'repeat'])
 
 /**
  * What a strategy has for its commands at a rate only: its passes begin with nothing, go as fast as the replies come, and
@@ -625,7 +628,7 @@ export const strategy = (declaration) => {
     model: null,
     ...declaration,
     play: {
-      drivers: /** @type {const} */ (['socket']),
+      drivers: exactly(['socket']),
       delivery: null,
       fatal: [],
       beside: null,

@@ -1,6 +1,7 @@
 // Facts about a strategy that follow from its key families and commands alone.
 
 import { claimedTwice } from '../base/claims.js'
+import { exactly } from '../base/typed.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
 import { isMany, isScript, keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
@@ -25,10 +26,7 @@ export const keyFaults = (strategies) => [
   ...claimedTwice('key pattern', [
     ...new Map(
       strategies.flatMap(({ workload, families }) =>
-        families.map(({ pattern, owner = workload }) => [
-          `${pattern} ${owner}`,
-          /** @type {const} */ ([pattern, owner]),
-        ]),
+        families.map(({ pattern, owner = workload }) => [`${pattern} ${owner}`, exactly([pattern, owner])]),
       ),
     ).values(),
   ]),
@@ -107,13 +105,14 @@ export const slotsOf = (declared, planFields, items) => {
   return Math.round(slotsUsed(slotCount, Math.max(0, ...keys)))
 }
 
-const countedBy = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const countedBy = {
   zset: 'ZCARD',
   list: 'LLEN',
   stream: 'XLEN',
   hash: 'HLEN',
   set: 'SCARD',
-})
+}
 
 /** Families with a key for each item. @param {Family} family */
 const isOfItem = (family) => varies(family, 'n') && !varies(family, 'minute')
@@ -225,8 +224,10 @@ export const typesOf = (declared, planFields, { isItem, isMinute }) => {
   const { prefix } = planFields
   /** @type {Map<string, string>} */
   const exact = new Map()
-  const shaped = /** @type {{ head: string, rest: RegExp, type: string }[]} */ ([])
-  const numbered = /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */ ([])
+  /** @type {{ head: string, rest: RegExp, type: string }[]} */
+  const shaped = []
+  /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */
+  const numbered = []
   for (const family of familiesOf(declared.keys(planFields))) {
     if (!isNumbered(family)) {
       exact.set(textOf(family, 0, prefix), family.type)

@@ -1,4 +1,5 @@
 // What the strategies of each workload read of a plan.
+import { entryOf } from '../base/typed.js'
 import { planFieldsOf as cache } from './cache/fields.js'
 import { planFieldsOf as counters } from './counters/fields.js'
 import { planFieldsOf as documents } from './documents/fields.js'
@@ -30,7 +31,7 @@ const byWorkload = Object.freeze({
 /** @template {{ strategy: string, prefix: string }} P @param {P} plan @returns {Fields} */
 export const planFieldsOf = (plan) => {
   const fieldsOf = /** @type {(plan: object) => Fields} */ (
-    byWorkload[/** @type {keyof FieldsBy} */ (strategyNamed(plan.strategy).workload)]
+    entryOf(byWorkload, strategyNamed(plan.strategy).workload)
   )
   return fieldsOf(plan)
 }

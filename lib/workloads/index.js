@@ -1,5 +1,6 @@
 // The registry: a strategy is one file and one line here.
 import { claimedTwice } from '../base/claims.js'
+import { exactly } from '../base/typed.js'
 import { cacheAside, cacheHash, cacheMget } from './cache/strategies.js'
 import {
   counterAutoPipeline,
@@ -45,7 +46,7 @@ export const register = (declared) => {
   const [fault] = claimedTwice(
     'flag',
     [...registry.values(), declared].flatMap(({ name, flags }) =>
-      flags.map((flag) => /** @type {const} */ ([flag.name, name])),
+      flags.map((flag) => exactly([flag.name, name])),
     ),
   )
   if (fault) throw new TypeError(`lib/workloads: ${fault}`)

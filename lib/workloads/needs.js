@@ -1,4 +1,5 @@
 // What a user may need of a data model of latest items. A model declares in `choice` which needs it meets.
+import { keysOf } from '../base/typed.js'
 
 /**
  * @typedef {'newest-n' | 'exact-expiry' | 'expiry-by-length' | 'unique-ids' | 'values-included' | 'safe-to-retry'} NeedName
@@ -37,7 +38,7 @@ export const needs = Object.freeze({
   },
 })
 
-export const needNames = Object.freeze(/** @type {NeedName[]} */ (Object.keys(needs)))
+export const needNames = Object.freeze(keysOf(needs))
 
 /**
  * The needs that a model does not meet; without `choice` it meets none.

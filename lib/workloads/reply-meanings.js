@@ -4,6 +4,7 @@ import { MillraceError } from '../base/errors.js'
 
 /**
  * @import { Reply } from '../wire/values.js'
+ * @import { Document } from './query/documents.js'
  *
  * @typedef {{ key: string, sortKey: number }} Row
  *
@@ -19,8 +20,8 @@ import { MillraceError } from '../base/errors.js'
  * @property {number} conflicts transactions that were not
  *
  * @typedef {object} Question how a client filters and sorts by itself
- * @property {(n: number, document: Record<string, any>) => boolean} matches
- * @property {(document: Record<string, any>) => number} sortKey the lowest first
+ * @property {(n: number, document: Document) => boolean} matches
+ * @property {(document: Document) => number} sortKey the lowest first
  * @property {number} limit
  * @property {number} offset
  *

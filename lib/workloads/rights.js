@@ -1,4 +1,5 @@
 // What a user of the servers must be allowed to do for strategies, read off their declarations: an ACL of keys and commands.
+import { exactly } from '../base/typed.js'
 import { anyPlan } from './any-plan.js'
 import { strategyOf } from './bound-strategy.js'
 import { familiesOf, headOf } from './derive.js'
@@ -26,9 +27,9 @@ const ofKeys = Object.freeze({
 
 /** What changes a strategy's keys and commands. */
 const choices = Object.freeze([
-  { taggedItems: false, placement: /** @type {const} */ ('plain'), sets: [''] },
-  { taggedItems: false, placement: /** @type {const} */ ('same-slot'), sets: ['', ''] },
-  { taggedItems: true, placement: /** @type {const} */ ('spread'), sets: ['', ''] },
+  { taggedItems: false, placement: exactly('plain'), sets: [''] },
+  { taggedItems: false, placement: exactly('same-slot'), sets: ['', ''] },
+  { taggedItems: true, placement: exactly('spread'), sets: ['', ''] },
 ])
 
 /** Names that begin alike are one pattern: latest-*. @param {string} head */
@@ -39,8 +40,10 @@ const patternOf = (head) => {
 
 /** @param {Declaration} declared */
 export const rightsOf = (declared) => {
-  const keys = /** @type {Set<string>} */ (new Set())
-  const commands = /** @type {Set<string>} */ (new Set())
+  /** @type {Set<string>} */
+  const keys = new Set()
+  /** @type {Set<string>} */
+  const commands = new Set()
   for (const choice of choices)
     for (const variant of [null, ...Object.keys(declared.variants ?? {})]) {
       const plan = { ...anyPlan, ...choice, ttlS: 2, variant, strategy: declared.name }

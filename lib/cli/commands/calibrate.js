@@ -15,6 +15,7 @@ import { interruptsOfSeries } from '../signals.js'
 /**
  * @import { Typed } from '../../options/command-line.js'
  * @import { Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
  */
 
 /** What `calibrate` and a `plan` without a calibration have in common. */
@@ -66,7 +67,7 @@ export const fileIn = (typed, odd = []) => {
   return { name, path }
 }
 
-/** @param {any} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env @param {ReturnType<typeof fileIn>} [file] */
+/** @param {Values} settings @param {Typed} typed @param {NodeJS.ProcessEnv} env @param {ReturnType<typeof fileIn>} [file] */
 export const calibrationRequest = (
   { models, ownModel, serverBin, seed, out, ...place },
   typed,
@@ -117,7 +118,8 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   work: async ({ settings, typed, env }) => {
-    const values = /** @type {any} */ (settings)
+    /** @type {Values} */
+    const values = settings
     const file = fileIn(typed, ['items', 'value-size', 'max-members'])
     const stop = interruptsOfSeries()
     const { document, folder } = await calibrate(

@@ -25,13 +25,15 @@ import { plannedLoad } from './plan.js'
 /**
  * @import { ChooseAnswer } from '../../answers/choose/report.js'
  * @import { Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
+ * @import { Calibration } from '../../result/plan-schemas.js'
  */
 
 const tickMs = 100
 const usualMembers = 1000
 
 /**
- * @param {any} calibration
+ * @param {Calibration} calibration
  * @param {ReturnType<typeof chooseRequest>['asked']} asked
  * @param {number} ttlS
  * @param {readonly { model: string }[]} candidates the chosen one first
@@ -45,7 +47,9 @@ const turnoversIn = (calibration, { rate, load, files }, ttlS, candidates) => {
     ttlS,
     calibration,
     planned: (strategy, at) => {
-      const model = calibration.models.find((/** @type {any} */ one) => one.strategy === strategy)
+      const model = calibration.models.find(
+        (/** @type {{ strategy: string }} */ one) => one.strategy === strategy,
+      )
       if (!model) return null
       const members = Math.max(1, Math.min(usualMembers, Math.ceil((at * tickMs) / 1000)))
       const items = Math.max(1, Math.round(at * ttlS))
@@ -86,7 +90,8 @@ export const command = {
   isPrivate: true,
   words: () => strategiesInBatches(),
   work: async ({ settings, env, as }) => {
-    const values = /** @type {Record<string, any>} */ (settings)
+    /** @type {Values} */
+    const values = settings
     const request = chooseRequest(values, env)
     const { needs, excluded, candidates, asked } = request
     const { ttlS } = checkedLoad(request)

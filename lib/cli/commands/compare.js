@@ -43,6 +43,7 @@ import { interruptsOfSeries } from '../signals.js'
  * @import { Round } from '../../compare/report.js'
  * @import { Typed } from '../../options/command-line.js'
  * @import { Asked, Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
  */
 
 /** How long the runs are, and how many. */
@@ -67,7 +68,7 @@ const compareOptions = ownOptions('Options', [
 
 const [leastRounds, mostRounds] = [6, 200]
 
-/** @param {Record<string, any>} values @param {number} sides */
+/** @param {Values} values @param {number} sides */
 const planOf = ({ rounds, 'until-sure': untilSureAsked }, sides) => {
   if (!untilSureAsked) return fixedRounds(rounds ?? leastRounds, sides)
   if (rounds < leastRounds || rounds > mostRounds)
@@ -99,13 +100,13 @@ const requestOf = (typed) => {
 
 /** @param {string} outDir @param {string} id */
 const earlierOf = async (outDir, id) => {
-  const names = await readdir(outDir).catch(() => /** @type {string[]} */ ([]))
+  const names = await readdir(outDir).catch(() => [])
   return names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
 }
 
 /**
  * The command line that asks for the same again.
- * @param {Record<string, any>} values
+ * @param {Values} values
  * @param {ReturnType<typeof requestOf>} request
  * @param {ReturnType<typeof planOf>} plan
  * @param {readonly string[] | null} shown the target
@@ -178,7 +179,7 @@ const serverWords = (store) =>
     .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
     .join(', ')
 
-/** How the rounds were run, in words. @param {number} rounds @param {Record<string, any>} values @param {readonly number[]} looks @param {number} sides */
+/** How the rounds were run, in words. @param {number} rounds @param {Values} values @param {readonly number[]} looks @param {number} sides */
 const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks, sides) =>
   `${several(rounds, 'round')} ${sides > 2 ? 'of all sides in random order' : 'in ABBA order'}, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
 

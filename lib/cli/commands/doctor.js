@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, TargetError } from '../../base/errors.js'
 import { twoColumns } from '../../base/layout.js'
+import { pair } from '../../base/typed.js'
 import { bytes, micros, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
 import { findServerBinary } from '../../servers/embedded-binary.js'
@@ -112,8 +113,8 @@ const otherServers = (env) => {
 /** @param {Finding[]} findings @param {number} columns */
 const textOf = (findings, columns) => {
   const rows = findings.flatMap(({ what, found, advice }) => [
-    /** @type {[string, string]} */ ([what, found]),
-    ...(advice === undefined ? [] : [/** @type {[string, string]} */ (['', `! ${advice}`])]),
+    pair(what, found),
+    ...(advice === undefined ? [] : [pair('', `! ${advice}`)]),
   ])
   return twoColumns(rows, columns).join('\n')
 }

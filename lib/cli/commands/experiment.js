@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { optionsOf, ownOptions } from '../../../settings.js'
 import { programsEnv } from '../../base/child.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
+import { exactly } from '../../base/typed.js'
 import { withUndo } from '../../base/undo.js'
 import { plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
@@ -103,7 +104,7 @@ const serverFile = (name) => {
 /** @param {Experiment} experiment @param {Cell[]} cells */
 const checkServers = ({ id }, cells) => {
   for (const { name, place } of cells)
-    for (const [key, list] of /** @type {const} */ ([
+    for (const [key, list] of exactly([
       ['server', [...peers, ...otherVersions]],
       ['module', modules],
     ])) {

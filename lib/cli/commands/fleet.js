@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
 import { ownOptions } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
+import { certain, entryOf, exactly } from '../../base/typed.js'
 import { several } from '../../base/units.js'
 import { controlOf, openControl, stopsInMs } from '../../fleet/control.js'
 import { runsOn, statusOf } from '../../fleet/status.js'
@@ -28,12 +29,13 @@ import { interruptsOfRun } from '../signals.js'
  * @import { Warning } from '../../measures/warnings.js'
  * @import { Shared } from '../../run/fleet-result.js'
  * @import { Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
  *
- * @typedef {{ control: Control, place: Place, run: string, settings: any, redact: Redactor }} Asking
+ * @typedef {{ control: Control, place: Place, run: string, settings: Values, redact: Redactor }} Asking
  */
 
 const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
-const actions = /** @type {const} */ (['status', 'watch', 'serve', 'report', 'stop'])
+const actions = exactly(['status', 'watch', 'serve', 'report', 'stop'])
 
 /** @param {Asking} asking */
 const statusOfRun = async ({ control, run, place: { address, access } }) => {
@@ -189,7 +191,7 @@ export const command = {
         return ExitCode.done
       }
       const asking = { control: controlOf(client, run), place, run, settings, redact }
-      return await works[/** @type {keyof typeof works} */ (action)](asking)
+      return await certain(entryOf(works, action))(asking)
     } finally {
       disconnect(client)
     }

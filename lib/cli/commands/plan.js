@@ -6,9 +6,10 @@ import { planAnswer } from '../../answers/plan/answer.js'
 import { readCalibration } from '../../answers/plan/calibration.js'
 import { keysAt, mixFactsOf } from '../../answers/plan/mix.js'
 import { plan as kit } from '../../answers/plan/report.js'
-import { ExitCode, OptionError } from '../../base/errors.js'
+import { errorOf, ExitCode, OptionError } from '../../base/errors.js'
 import { bulkPrices, pricesOf, typesLike } from '../../base/prices.js'
 import { countUnits, scaled } from '../../base/scaled.js'
+import { entryOf, exactly } from '../../base/typed.js'
 import { plainText } from '../../base/units.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { printAnswer, writeAnswer } from '../answer.js'
@@ -22,6 +23,7 @@ import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
  * @import { CalibratedModel, Calibration } from '../../answers/plan/calibration.js'
  * @import { MixFacts } from '../../answers/plan/mix.js'
  * @import { Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
  */
 
 // A rate and a lifetime may make more items than one cache can hold.
@@ -30,7 +32,7 @@ const tickMs = 100
 // What is in the file of a mix.
 const ofItems = ['value-size', 'ttl', 'items', 'max-members', 'sets']
 // A shard without a replica is lost with its node or zone.
-const leastReplicas = /** @type {const} */ ({ none: 0, node: 1, zone: 1 })
+const leastReplicas = exactly({ none: 0, node: 1, zone: 1 })
 
 // biome-ignore format: a table, an option a row
 const options = [
@@ -114,7 +116,7 @@ const rateOfMix = (text, { rate }) => {
   return share > 0 ? share * Number(rate) : scaled(text, countUnits)
 }
 
-/** @param {Record<string, any>} values @param {MixFacts | null} mix */
+/** @param {Values} values @param {MixFacts | null} mix */
 const askedOf = (values, mix) => {
   const {
     peak: text = mix?.rate ? '100%' : undefined,
@@ -144,7 +146,7 @@ const askedOf = (values, mix) => {
     throw new OptionError(
       `--rate ${plainText(text)} with --ttl ${ttlMs / 1000}s: ${items.toPrecision(3)} items at once; ${mostItems.toPrecision(1)} are the most that can be planned`,
     )
-  if (replicas < leastReplicas[/** @type {'none'} */ (survive)])
+  if (replicas < Number(entryOf(leastReplicas, survive)))
     throw new OptionError(
       `--survive ${survive} needs --replicas 1: without one the items of the shard are lost`,
     )
@@ -171,7 +173,7 @@ const askedOf = (values, mix) => {
   }
 }
 
-/** The load as a run of it would be planned. @param {Pick<CalibratedModel, 'strategy' | 'variant'>} model @param {{ rate: number, items: number, members: number }} asked @param {Record<string, any>} values @param {Record<string, string>} files */
+/** The load as a run of it would be planned. @param {Pick<CalibratedModel, 'strategy' | 'variant'>} model @param {{ rate: number, items: number, members: number }} asked @param {Values} values @param {Record<string, string>} files */
 export const plannedLoad = (
   { strategy, variant },
   { rate, items, members },
@@ -208,7 +210,7 @@ const modelsIn = ({ models }, names, where, mix) => {
   })
 }
 
-/** @param {Record<string, any>} values */
+/** @param {Values} values */
 const pricesIn = ({ prices, region, engine }) => {
   if (prices === undefined) return pricesOf(region)
   try {
@@ -218,10 +220,9 @@ const pricesIn = ({ prices, region, engine }) => {
     })
   } catch (error) {
     if (error instanceof OptionError) throw error
-    throw new OptionError(
-      `--prices ${plainText(prices)} cannot be read (${/** @type {NodeJS.ErrnoException} */ (error).code})`,
-      { cause: error },
-    )
+    throw new OptionError(`--prices ${plainText(prices)} cannot be read (${errorOf(error).code})`, {
+      cause: error,
+    })
   }
 }
 
@@ -241,7 +242,8 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   work: async ({ settings, typed, env }) => {
-    const values = /** @type {Record<string, any>} */ (settings)
+    /** @type {Values} */
+    const values = settings
     const [strategy = ''] = typed.words
     if (isStrategy(strategy) && strategyNamed(strategy).play.caches) {
       const stop = interruptsOfSeries()

@@ -24,6 +24,7 @@ import { interruptsOfRun } from '../signals.js'
  * @import { Redactor } from '../../base/redact.js'
  * @import { Profile } from '../../answers/profile/profile.js'
  * @import { Command } from '../commands.js'
+ * @import { Values } from '../../options/values.js'
  */
 
 // biome-ignore format: a table, an option a row
@@ -61,7 +62,7 @@ const adviceFor = (profile, needs) =>
     return advised(profile, { client, ...needs })
   })
 
-/** @param {any} settings @param {Redactor} redact */
+/** @param {Values} settings @param {Redactor} redact */
 const profiled = (settings, redact) =>
   withUndo(async (undo) => {
     const { durationMs, anonymous: isAnonymous, out, json } = settings

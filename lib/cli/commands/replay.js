@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { optionsOf, ownOptions } from '../../../settings.js'
-import { OptionError } from '../../base/errors.js'
+import { errorOf, OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { refuseWords } from '../../options/command-line.js'
 import { settingsOf } from '../../options/read-settings.js'
@@ -40,11 +40,12 @@ const shareOf = (text) => {
 /** What the file recommends; the model itself is read and checked by --model. @param {string} path */
 const runIn = (path) => {
   try {
-    const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
+    /** @type {typeof import('yaml')} */
+    const { parse } = createRequire(import.meta.url)('yaml')
     const { run = {}, mix = [] } = parse(readFileSync(path, 'utf8'), { logLevel: 'error' }) ?? {}
     return { ...run, mix }
   } catch (cause) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code, message } = errorOf(cause)
     throw new OptionError(
       `cannot read ${plainText(path)} (${plainText(code ?? message.split('\n', 1)[0])})`,
       { cause },
@@ -55,7 +56,8 @@ const runIn = (path) => {
 /** What is no mix is refused where the model is read. @param {any} mix */
 const shareOfReads = (mix) => {
   const all = Array.isArray(mix) ? mix : []
-  const sum = (/** @type {any[]} */ some) => some.reduce((total, one) => total + (Number(one?.share) || 0), 0)
+  const sum = (/** @type {readonly { share?: unknown }[]} */ some) =>
+    some.reduce((total, one) => total + (Number(one?.share) || 0), 0)
   const reads = all.filter((one) => isRead(String(one?.command).trim().split(/\s/, 1)[0]))
   return sum(reads) / (sum(all) || 1)
 }

@@ -138,7 +138,8 @@ const watchedStep = async (target, last, say) => {
 /** @param {ReshardSettings} given @param {string | undefined} word what to change */
 const reshard = async (given, word) => {
   const { stop } = interruptsOfRun()
-  const settings = /** @type {ReshardSettings} */ ({ ...given, cluster: true })
+  /** @type {ReshardSettings} */
+  const settings = { ...given, cluster: true }
   if (word === undefined || !changes.includes(word))
     throw new OptionError(`reshard takes one of ${changes.join(', ')}${word ? `, not '${word}'` : ''}`)
   const change = /** @type {Change} */ (word)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { faultIn } from '../../base/json-schema.js'
+import { exactly } from '../../base/typed.js'
 import { count, plainText } from '../../base/units.js'
 import { readPlanOf } from '../../loads/fetches/plan.js'
 import { refuseWords } from '../../options/command-line.js'
@@ -22,9 +23,10 @@ import { withPassword } from '../password.js'
  * @import { Typed } from '../../options/command-line.js'
  * @import { Checked } from '../../run/check-written.js'
  * @import { Command } from '../commands.js'
+ * @import { Run } from '../../measures/section.js'
  */
 
-/** Why it cannot be decided whether everything is there; null: it can. @param {any} document */
+/** Why it cannot be decided whether everything is there; null: it can. @param {Run} document */
 const reasonAgainst = ({ plan, written }) => {
   if (!plan.once)
     return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
@@ -44,7 +46,7 @@ const fileIn = (folder) => (folder.endsWith('.json') ? folder : join(folder, 'ru
 const documentIn = async (folder) => {
   if (folder === undefined) throw new OptionError('name the folder of a run: millrace verify results/<run>')
   const path = fileIn(folder)
-  /** @type {any} */
+  /** @type {Run | null} */
   const document = await readRunFile(path)
   if (document === null) throw new OptionError(`${path} cannot be read (ENOENT)`)
   if (document.kind !== 'producer') throw new OptionError(`${path} is not the result of a producer`)
@@ -55,13 +57,13 @@ const documentIn = async (folder) => {
   return document
 }
 
-/** Refuses contradictions that are known only with the run's model. @param {string} folder @param {any} document */
+/** Refuses contradictions that are known only with the run's model. @param {string} folder @param {Run} document */
 const refuseContradictions = (folder, document) => {
   const fault = contradictionIn(document)
   if (fault) throw new OptionError(`${fileIn(folder)} cannot be verified: ${fault}`)
 }
 
-/** Embedded servers end with their producer; those that run now must be those of the run. @param {any} document */
+/** Embedded servers end with their producer; those that run now must be those of the run. @param {Run} document */
 const checkAttached = ({ run, target, nodes }) => {
   const isCluster = target?.kind === 'cluster'
   const found = target?.origin === 'attached' ? findEmbedded({ cluster: isCluster }) : null
@@ -72,7 +74,7 @@ const checkAttached = ({ run, target, nodes }) => {
     )
 }
 
-const namesOfAddress = ['host', 'url', 'port']
+const namesOfAddress = exactly(['host', 'url', 'port'])
 
 /**
  * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, so the
@@ -85,7 +87,7 @@ const placed = async (typed) => {
   const document = await documentIn(folder)
   if (document.target?.origin !== 'address') return typed
   const { target, nodes } = document
-  const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
+  const masters = nodes.filter((/** @type {{ role: string }} */ { role }) => role === 'master')
   const among = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
   const [{ address }] = [...among].sort((a, b) => a.gaps - b.gaps)
   const { host, port } = endpointOf(address)
@@ -95,20 +97,19 @@ const placed = async (typed) => {
 
 /**
  * The servers of a run that were started for it are found as a consumer finds them.
- * @param {any} document
+ * @param {Run} document
  * @param {ReaderSettings} settings
  * @returns {ReaderSettings}
  */
 const attached = (document, settings) => {
-  if (namesOfAddress.some((name) => settings.given[/** @type {'host'} */ (name)] === 'command line'))
-    return settings
+  if (namesOfAddress.some((name) => settings.given[name] === 'command line')) return settings
   checkAttached(document)
-  const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
+  const given = { ...settings.given, cluster: exactly('command line') }
   const cluster = document.target.kind === 'cluster'
   return { ...settings, host: undefined, port: undefined, cluster, given }
 }
 
-/** @param {Checked} checked @param {any} document */
+/** @param {Checked} checked @param {Run} document */
 const sentencesOf = (
   { acked, present, lost, examples, not_checked: unchecked, ...bad },
   { run, written },
@@ -130,7 +131,7 @@ const sentencesOf = (
   return lines.join('\n')
 }
 
-/** @param {any} document @param {ReaderSettings} settings */
+/** @param {Run} document @param {ReaderSettings} settings */
 const checkedIn = async (document, settings) => {
   const { plan, written } = document
   const target = await openTarget(settings, { say: () => {}, mayStart: false })
@@ -172,7 +173,7 @@ const json = 'print what was found as JSON, and nothing else'
 const options = optionsOf('consumer').map((option) =>
   isOfTarget(option)
     ? { ...option, ...(option.name === 'json' && { help: json, brief: json }) }
-    : { ...option, hidden: /** @type {const} */ (true) },
+    : { ...option, hidden: exactly(true) },
 )
 
 /** @type {Command} */

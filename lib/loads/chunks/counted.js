@@ -1,5 +1,6 @@
 // Reads the counters of a run from the servers and compares them with what was acknowledged.
-import { TargetError } from '../../base/errors.js'
+import { certain } from '../../base/typed.js'
+import { listIn } from '../../servers/lists.js'
 import { ownerOf } from '../../servers/topology.js'
 
 /**
@@ -19,15 +20,14 @@ const pageSize = 5000
  * @returns {Promise<Float64Array>} of counter i + 1
  */
 const amountsIn = async (strategy, target) => {
-  const { play, counters } = /** @type {Amounts} */ (strategy.amounts())
+  const { play, counters } = certain(strategy.amounts())
   const { commands } = strategy.chunk(play)
   const control = target.control(ownerOf(target.topology, strategy.keyOf(1)))
   const amounts = new Float64Array(counters)
   for (let from = 0; from < counters; from += pageSize) {
     const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)
     const [[name, ...args]] = commands(numbers, numbers.length)
-    const found = await control.call(name, args)
-    if (!Array.isArray(found)) throw new TargetError(`${name}: the server does not answer as Redis does`)
+    const found = listIn(name, await control.call(name, args))
     // What is no number was not written by us, and cannot be incremented.
     for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount) || 0
   }
@@ -47,7 +47,7 @@ export const counted = async (strategy, target, inPasses) => {
   /** @param {Counts} outcome @returns {Promise<Sum>} */
   return async ({ offered, acked, uncertain, unsettled }) => {
     const after = await amountsIn(strategy, target)
-    const { expected } = /** @type {Amounts} */ (strategy.amounts())
+    const { expected } = certain(strategy.amounts())
     let different = 0
     if (inPasses && acked === offered)
       for (const [i, amount] of after.entries()) if (amount - before[i] !== expected(i + 1)) different++

@@ -193,7 +193,8 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       underWay = false
     },
   }
-  const router = /** @type {typeof routerOf<Chunk>} */ (routerOf)({
+  /** @type {ReturnType<typeof routerOf<Chunk>>} */
+  const router = routerOf({
     kind,
     clients: 1,
     slots: [slot],

@@ -10,7 +10,7 @@ import { writerReasons } from '../writer-reasons.js'
 import { plan } from './plan.js'
 
 /**
- * @import { AnyPlan as Plan } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Evidence } from '../writer-reasons.js'
  * @import { FlowNeeds } from '../ticks/open.js'
  * @import { Loaded } from '../index.js'

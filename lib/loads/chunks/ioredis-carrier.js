@@ -104,10 +104,10 @@ export const ioredisCarrier = ({ delivery, chunk: { isOne, commands }, access, p
       lane.write(/** @type {any} */ (words))
     },
     replied({ count }, /** @type {Results | Error} */ results) {
-      const errorOf = (/** @type {number} */ i) =>
+      const errorAt = (/** @type {number} */ i) =>
         results instanceof Error ? results : results[isOne ? 0 : i]?.[0]
       lines = Array.from({ length: count }, (_, i) => {
-        const error = errorOf(i)
+        const error = errorAt(i)
         // An error of the library itself shows that the connection is lost.
         return error ? (refusalIn(error) ?? undefined) : null
       })

@@ -1,6 +1,8 @@
 // The parts of a client that sends in chunks: its flow, its carrier, and what is measured. It has the same interface as a
 // writer in ticks with its driver, so that the same instruments work for both.
 import { performance } from 'node:perf_hooks'
+import { certain } from '../../base/typed.js'
+import { operationsIn } from '../../probes/operations.js'
 import { addressOf, endpointOf } from '../../servers/address.js'
 import { delayProxy, throughProxy } from '../../servers/delay.js'
 import { libraryIn } from '../../servers/scripts.js'
@@ -14,7 +16,6 @@ import { socketCarrier } from './socket-carrier.js'
 
 /**
  * @import { Times } from './socket-carrier.js'
- * @import { Operations } from '../../probes/operations.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
@@ -51,11 +52,11 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
  * @param {Course | null} [needs.course] of a run whose rate changes
  */
 export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
-  const sending = /** @type {SendingPart} */ (plan.sending)
+  const sending = certain(plan.sending)
   const { delivery, chunkSize, isWhole } = sending
   const { maxBehindMs } = plan
   const chunk = strategy.chunk('add')
-  const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
+  const ledger = operationsIn(records)
   const compare = await counted(strategy, target, isWhole)
   const proxy = await proxyOf(sending, target, strategy.keyOf(1))
   const flow = await chunksFlow({

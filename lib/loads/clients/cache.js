@@ -32,26 +32,30 @@ const longest = 1e12
 /** Something to be sent; it takes its own reply, since one may come in several reads. @implements {ReplySink} */
 class CacheRequest {
   client = 0
-  kind = /** @type {number} */ (serve)
+  /** @type {number} */
+  kind = serve
   n = 0
-  /** Of several keys. */
-  keys = /** @type {number[]} */ ([])
+  /** Of several keys. @type {number[]} */
+  keys = []
   dueMs = 0.5
   measured = false
   repeatable = true
   firstMs = 0.5
   attempts = 0
-  goTo = /** @type {string | null} */ (null)
+  /** @type {string | null} */
+  goTo = null
   notBeforeMs = 0.5
   isOver = false
   /** Of a request: keys that are not there yet. */
   pending = 0
-  /** Of a fill: the requests that wait for it. */
-  waiting = /** @type {CacheRequest[]} */ ([])
+  /** Of a fill: the requests that wait for it. @type {CacheRequest[]} */
+  waiting = []
   /** Keys of the reply so far, and which of them are not there. */
   at = 0
-  missed = /** @type {number[]} */ ([])
-  refusal = /** @type {string | null} */ (null)
+  /** @type {number[]} */
+  missed = []
+  /** @type {string | null} */
+  refusal = null
 
   open() {}
   bulk() {
@@ -111,7 +115,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   const misses = timed(counts.missTimes)
   const writes = timed(null)
   const fills = fillsOf(counts)
-  const free = /** @type {CacheRequest[]} */ ([])
+  /** @type {CacheRequest[]} */
+  const free = []
   let lastMs = 0
 
   /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */

@@ -3,9 +3,11 @@
 
 import { settleLimitMs } from '../../base/settlement.js'
 import { alarm, deferred } from '../../base/timers.js'
+import { certain, keysOf } from '../../base/typed.js'
 import { cache } from '../../measures/cache.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { scheduleOfCourse } from '../../plan/course.js'
+import { operationsIn } from '../../probes/operations.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
 import { eachOnce } from '../../traffic/items.js'
 import { picksOf } from '../../traffic/operations.js'
@@ -18,7 +20,6 @@ import { clientsFlow } from './flow.js'
 import { queryChecksOf, updating } from './query-checks.js'
 
 /**
- * @import { Operations } from '../../probes/operations.js'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
@@ -36,10 +37,7 @@ import { queryChecksOf, updating } from './query-checks.js'
  */
 
 /** Numbers of replies by their meaning. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
-const named = (names, tally) =>
-  Object.fromEntries(
-    Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
-  )
+const named = (names, tally) => Object.fromEntries(keysOf(names).map((reply) => [names[reply], tally[reply]]))
 
 /** @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { play, passes } }, { ratio }) =>
@@ -50,7 +48,7 @@ const answerLimitMs = 300_000
 
 /** Draws what the next operation of a client is about. @param {Plan} plan @param {ReturnType<typeof queryChecksOf>} asked */
 const drawOf = (plan, asked) => {
-  const { requests } = /** @type {Clients} */ (plan.clients)
+  const { requests } = certain(plan.clients)
   if (plan.flow === 'passes') return eachOnce(plan.items)
   const draw = drawsOfPart(plan, { count: asked?.queries ?? plan.items, quantity: undefined })
   if (requests === null) return draw
@@ -84,7 +82,7 @@ export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed,
  */
 const cachingOf = ({ plan, strategy, instruments }) => {
   const { cache: of } = plan
-  const { ratio } = /** @type {Clients} */ (plan.clients)
+  const { ratio } = certain(plan.clients)
   if (!of) return null
   const source = instruments.source(cache)
   if (!source) throw new TypeError('a cache without its measure')
@@ -133,7 +131,7 @@ const cachingOf = ({ plan, strategy, instruments }) => {
 const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
   const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
   const { queue, reconnectHz, cluster, maxBehindMs } = plan
-  const clients = /** @type {Clients} */ (plan.clients)
+  const clients = certain(plan.clients)
   return clientsFlow({
     plan: {
       clients: clients.connections,
@@ -160,7 +158,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
         : drawOf(plan, asked),
     schedule: scheduleAt(plan, course),
     target,
-    ledger: /** @type {Operations} */ (/** @type {unknown} */ (records.ledger)),
+    ledger: operationsIn(records),
     latency: records.latency,
     onSent: records.sent,
     onRenewed: instruments.source(reconnects)?.connected,
@@ -176,9 +174,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
 export const clientsWriting = async (needs) => {
   const { plan, strategy, target, records, instruments, clock, onEvent } = needs
   const tally = noTally()
-  const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
-    /** @type {unknown} */ (records.ledger)
-  )
+  const { isMeasured } = operationsIn(records)
   const elapsed = () => flow.elapsed()
   const failedBy = () => records.ledger.failedBy
   const asked = queryChecksOf({ plan, strategy, target, clock, isMeasured, onEvent })
@@ -276,9 +272,7 @@ export const clientsWriting = async (needs) => {
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
-  const { order: passes } = /** @type {NonNullable<Strategy['declared']['passes']>} */ (
-    strategy.declared.passes
-  )
+  const { order: passes } = certain(strategy.declared.passes)
   const never = new AbortController().signal
   let stopped = false
   /** @type {Awaited<ReturnType<typeof playPasses>>} */

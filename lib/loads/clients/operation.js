@@ -62,7 +62,8 @@ export const ackedOf = ({ ledger, latency }) => {
 
 /** Records of operations, used again and again. @param {FlowNeeds['operations']} operations */
 const recordsOf = (operations) => {
-  const free = /** @type {Operation[]} */ ([])
+  /** @type {Operation[]} */
+  const free = []
   // Times have fractions from the start: a field that changes from integers to fractions is slow.
   /** @returns {Operation} */
   const made = () => ({

@@ -1,5 +1,6 @@
 // Checks every answer of a run's operations, and lets other clients change documents meanwhile.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { certain } from '../../base/typed.js'
 import { checkedOf } from '../../measures/queries.js'
 import { latencyOf } from '../../probes/latency.js'
 import { operationsOf } from '../../probes/operations.js'
@@ -103,11 +104,12 @@ const extremes = () => {
  */
 const checkedAnswers = (strategy, verifier, onAnswer = () => {}) => {
   const numberOf = strategy.numbers()
-  const { matches } = /** @type {Answers} */ (strategy.answers())
+  const { matches } = certain(strategy.answers())
   const times = extremes()
   /** @type {Record<AnswerVerdict, number>} */
   const verdicts = { right: 0, wrong: 0, partial: 0 }
-  const examples = /** @type {{ query: number, verdict: AnswerVerdict, ids: string[] }[]} */ ([])
+  /** @type {{ query: number, verdict: AnswerVerdict, ids: string[] }[]} */
+  const examples = []
   let matched = 0
   return {
     /** @param {Operation} exchange @param {number} nowMs */
@@ -148,9 +150,7 @@ const ownNumbers = (count, clients, seed) => {
  * @param {Needs & { verifier: AnswerVerifier, oldestMs: () => number }} needs
  */
 const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, onEvent, oldestMs }) => {
-  const { updateWriters: clients, updateRateHz } = /** @type {NonNullable<Plan['querying']>} */ (
-    plan.querying
-  )
+  const { updateWriters: clients, updateRateHz } = certain(plan.querying)
   const operation = strategy.beside()
   if (!operation || clients === 0) return null
   const ledger = operationsOf({ isMeasured })

@@ -19,7 +19,8 @@ export const sourceOf = ({ missTime, missConcurrency, onRead, random, timers }) 
   const most = missConcurrency ?? Number.POSITIVE_INFINITY
   /** @type {Set<T>} */
   const reading = new Set()
-  const waiting = /** @type {ReturnType<typeof fifo<T>>} */ (fifo())
+  /** @type {ReturnType<typeof fifo<T>>} */
+  const waiting = fifo()
   let ended = false
 
   const read = (/** @type {T} */ one) => {

@@ -8,7 +8,7 @@ import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, unitOf, valueWords, writingWords } from '../words.js'
 
 /**
- * @import { AnyPlan as Plan } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Loaded } from '../index.js'
  */
 

@@ -1,4 +1,5 @@
 // Reads the plan in the target now and then: whether its writers still renew it, and whether it is the same.
+import { certain } from '../../base/typed.js'
 import { samePlan } from '../../plan/announcement.js'
 
 /** @import { AnnouncedPlan } from '../../plan/announcement.js' */
@@ -61,7 +62,7 @@ export const planWatch = ({ announced, read, now, onChanged, onAppeared, onCheck
       if (!announced || announced.once) return false
       const neededMs = sinceMs + announced.periodMs + rewriteSlackMs
       for (;;) {
-        const { ended, renewedMs } = /** @type {AnnouncedPlan} */ (current)
+        const { ended, renewedMs } = certain(current)
         if (changed || ended) return false
         if (renewedMs >= neededMs) return true
         if (now() > neededMs + silenceMs) return false

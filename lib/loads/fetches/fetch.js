@@ -1,5 +1,6 @@
 // One fetch: the ids with what the reader asks beside, then their values.
 import { stampBytes } from '../../traffic/payload.js'
+import { ReadError } from '../../transport/read-driver.js'
 import { idList, scoreIn } from '../../wire/id-list.js'
 import { newestOf, sinkOf } from '../../workloads/shapes.js'
 
@@ -147,8 +148,8 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
         await askIds(sink, nowAt(server))
         return { sink, server }
       } catch (error) {
-        const cause = /** @type {{ causeName?: string }} */ (error).causeName
-        if (cause === undefined) throw error
+        if (!(error instanceof ReadError)) throw error
+        const cause = error.causeName
         const again = (cause === 'CLOSED' || cause === 'CONNECT') && left > 1
         // Replies of the lost attempt may still arrive: they have their own lists.
         attempt = attemptOf(reader, stamped, nowAt)

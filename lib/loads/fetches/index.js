@@ -8,7 +8,8 @@ import { words } from './words.js'
 /** @import { ReadNeeds } from './open.js' */
 
 export const fetches = Object.freeze({
-  document: /** @type {const} */ ('consumer'),
+  /** @type {'consumer'} */
+  document: 'consumer',
   names: names.fetches,
   plan: readPlanOf,
   open: async (/** @type {ReadNeeds} */ needs) => (await import('./open.js')).openFetches(needs),

@@ -29,6 +29,7 @@ import { verifierOf } from './verifying.js'
  * @import { FetchingNeeds } from './course-fetching.js'
  * @import { Fetched } from './fetch.js'
  * @import { ReadPlan } from './plan.js'
+ * @import { Line } from '../../measures/fold.js'
  *
  * @typedef {LoadNeeds & OfReaders} ReadNeeds
  * @typedef {object} OfReaders
@@ -152,10 +153,10 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
   totalMs: plan.durationMs,
   moment: momentsOf(frame.elapsed),
   ask: async () => uniqueness?.sample(),
-  line: (/** @type {any} */ _, /** @type {any} */ line) => line,
+  line: (/** @type {unknown} */ _, /** @type {Line} */ line) => line,
   shown: shownBy(instruments),
   /** @param {number} fromMs */
-  writeFrom: (fromMs) => (/** @type {any} */ line) => {
+  writeFrom: (fromMs) => (/** @type {Line} */ line) => {
     results.interval(line)
     if (!joined) return
     const { nodes, ...second } = line
@@ -243,7 +244,8 @@ export const openFetches = async (needs) => {
     },
     /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
     result: (startedEpochMs, { interrupted }) => ({
-      kind: /** @type {const} */ ('consumer'),
+      /** @type {'consumer'} */
+      kind: 'consumer',
       startedEpochMs,
       durationS,
       interrupted,

@@ -2,6 +2,7 @@
 import { OPTIONS, typedName, wordsOf } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
 import { libraryOf } from '../../base/libraries.js'
+import { keysOf } from '../../base/typed.js'
 import { plainText } from '../../base/units.js'
 import { announcedWords } from '../../plan/announcement.js'
 import { storedBy, storedIn } from '../../plan/stored-fields.js'
@@ -47,7 +48,7 @@ const fieldsOf = (announced) => ({
   sortedSets: Math.max(1, announced.sets.length),
 })
 
-/** @typedef {keyof ReturnType<typeof asked>} Field */
+/** @typedef {keyof ReturnType<typeof asked> & string} Field */
 
 /**
  * Options that were given, not defaults, and that the plan contradicts.
@@ -58,8 +59,7 @@ const fieldsOf = (announced) => ({
 const contradictions = (settings, announced) => {
   const ours = asked(settings)
   const theirs = fieldsOf(announced)
-  const fields = /** @type {Field[]} */ (Object.keys(ours))
-  return fields.filter((field) => settings.given[field] !== 'default' && ours[field] !== theirs[field])
+  return keysOf(ours).filter((field) => settings.given[field] !== 'default' && ours[field] !== theirs[field])
 }
 
 /** A value as the user types it: `hash` for plain. @param {Field} field @param {unknown} value */
@@ -150,12 +150,13 @@ const buildPlan = (settings, { announced, agents, cluster, masters }) => {
     ? { ...announced, writePeriodMs: announced.periodMs, writers: announced.totalAgents }
     : announcedBySettings(settings)
   return {
-    flow: /** @type {const} */ ('fetches'),
-    /** null: there was no plan in the target, and the options or their defaults decide. */
-    source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    /** @type {'fetches'} */
+    flow: 'fetches',
+    /** null: there was no plan in the target, and the options or their defaults decide. @type {'target' | 'options'} */
+    source: announced ? 'target' : 'options',
     ...storedIn({ ...written, prefix: settings.prefix }),
-    /** The writer's value, null where it is not known. */
-    writePeriodMs: /** @type {number | null} */ (written.writePeriodMs),
+    /** The writer's value, null where it is not known. @type {number | null} */
+    writePeriodMs: written.writePeriodMs,
     writers: written.writers,
     order: written.order ?? 'sequential',
     churn: written.churn ?? null,
@@ -169,11 +170,9 @@ const buildPlan = (settings, { announced, agents, cluster, masters }) => {
     mode: settings.mode,
     fetch: settings.fetch,
     values: settings.values,
-    /** node-redis reads from masters or from any node. */
+    /** node-redis reads from masters or from any node. @type {ReaderSettings['reads']} */
     reads:
-      settings.driver === 'node-redis' && cluster && settings.reads === 'replica'
-        ? /** @type {const} */ ('any')
-        : settings.reads,
+      settings.driver === 'node-redis' && cluster && settings.reads === 'replica' ? 'any' : settings.reads,
     totalAgents: settings.totalAgents,
     agents,
     consumers: settings.consumers,

@@ -6,7 +6,8 @@ import { fetchTimesWords } from '../rhythm.js'
 import { driverWords, setsWords, unitOf } from '../words.js'
 
 /**
- * @import { AnyPlan as Plan, ReadRun, WriteRun } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../measures/measure.js'
+ * @import { ReadRun, WriteRun } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
  *
  * @typedef {NonNullable<WriteRun['readers']>} Readers of a fleet

@@ -1,6 +1,7 @@
 // A producer's account of its jobs, stored beside the queue once a second and at the end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { untilStopped } from '../../base/interrupts.js'
+import { certain } from '../../base/typed.js'
 import { bitsOf } from '../../probes/bits.js'
 import { makerAccount, signs } from '../../servers/queue-accounts.js'
 import { ownerOf } from '../../servers/topology.js'
@@ -28,7 +29,8 @@ const enough = 0.25
 const leastSamples = 3
 
 export const fillingOf = () => {
-  const samples = /** @type {{ atMs: number, full: number }[]} */ ([])
+  /** @type {{ atMs: number, full: number }[]} */
+  const samples = []
   /** @type {Filling} */
   const filling = { predicted_ms: null, predicted_at_ms: null, full_ms: null }
 
@@ -105,7 +107,7 @@ export const queueOwner = (target, strategy) => () => ownerOf(target.topology, s
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
-  const { maker, limit } = /** @type {NonNullable<typeof plan.queue>} */ (plan.queue)
+  const { maker, limit } = certain(plan.queue)
   const acked = bitsOf()
   const owner = queueOwner(target, strategy)
   const client = () => target.control(owner())

@@ -81,7 +81,8 @@ export const playPasses = async (needs) => {
     const [cpuS, bytes] = await Promise.all([cpuSecondsOf(target), dataBytesIn(target)])
     return { cpuS, bytes, replies: tally(), acked: acked() }
   }
-  const results = /** @type {PassResult[]} */ ([])
+  /** @type {PassResult[]} */
+  const results = []
   let before = await sample()
   before.bytes = dataBytes ?? before.bytes
   for (const [i, pass] of passes.entries()) {

@@ -12,7 +12,7 @@ import { writerReasons } from '../writer-reasons.js'
 import { plan } from './plan.js'
 
 /**
- * @import { AnyPlan as Plan } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Evidence } from '../writer-reasons.js'
  * @import { FlowNeeds } from './open.js'
  * @import { Loaded } from '../index.js'
@@ -84,7 +84,8 @@ const planWords = (plan) => {
 const words = { does: 'writes', load, plan: planWords, good: goodOfWriters }
 
 export const ticks = Object.freeze({
-  document: /** @type {const} */ ('producer'),
+  /** @type {'producer'} */
+  document: 'producer',
   names: names.ticks,
   plan,
   sharing: byWriters,

@@ -2,12 +2,12 @@
 import { systemTimers } from '../../base/timers.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { replies } from '../../measures/replies.js'
+import { itemsIn } from '../../probes/operations.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { socketDriver } from '../../transport/socket-writer.js'
 import { ticksWriter } from './writer.js'
 
 /**
- * @import { ledgerOf } from '../../probes/ledger.js'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
@@ -59,7 +59,7 @@ export const ticksWriting = async ({
   ...on
 }) => {
   const { latency, begun: onBegun } = records
-  const ledger = /** @type {ReturnType<typeof ledgerOf>} */ (records.ledger)
+  const ledger = itemsIn(records)
   const steps = strategy.steps()
   const driver = await openDriver({
     plan,

@@ -1,4 +1,5 @@
 // The contents of a queue, job by job, while no worker takes from it: jobs that wait, and jobs given to workers.
+import { certain } from '../../base/typed.js'
 import { bitsOf } from '../../probes/bits.js'
 import { jobIn } from '../../workloads/queue/job.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
@@ -34,13 +35,14 @@ const asked = async (client, bound, known) => {
 /** The jobs of one of the contents, page by page. @param {Redis} client @param {Strategy} strategy @param {Contents} contents */
 async function* pagesOf(client, strategy, { each, read, by }) {
   const bound = strategy.boundWork(read)
-  const workers = each ? /** @type {string[]} */ (await asked(client, strategy.boundWork(each), {})) : ['']
+  /** @type {string[]} */
+  const workers = each ? await asked(client, strategy.boundWork(each), {}) : ['']
   for (const worker of workers) {
     let place = 0
     let from = '-'
     for (;;) {
       const known = { worker, page: pageSize, from: by === 'id' ? from : place, to: place + pageSize - 1 }
-      const jobs = jobsIn(/** @type {any} */ (read.jobs), await asked(client, bound, known))
+      const jobs = jobsIn(certain(read.jobs), await asked(client, bound, known))
       yield jobs
       if (jobs.length < pageSize) break
       place += pageSize

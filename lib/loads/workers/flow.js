@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../../base/timers.js'
+import { certain } from '../../base/typed.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
 import { doneOf } from './work-sink.js'
 import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.js'
@@ -112,7 +113,7 @@ export const workersFlow = async (needs) => {
     const jobsBy = async (one) => {
       const askedMs = clock()
       const replies = await ask(connection, [one], values)
-      const jobs = replies.flatMap((reply) => jobsIn(/** @type {any} */ (one.work.jobs), reply))
+      const jobs = replies.flatMap((reply) => jobsIn(certain(one.work.jobs), reply))
       if (jobs.length > 0) sink.took(jobs.length, clock() - askedMs)
       return jobs
     }

@@ -12,6 +12,7 @@ import { programsEnv, startChild } from '../../base/child.js'
 import { TargetError } from '../../base/errors.js'
 import { sleep } from '../../base/settlement.js'
 import { deferred } from '../../base/timers.js'
+import { certain } from '../../base/typed.js'
 import { journalReader } from './journal.js'
 
 /**
@@ -59,7 +60,8 @@ const startGroup = (orders, sink) => {
     reader,
     exit,
     isReady: Promise.race([ready.then(() => true), exit.then(() => false)]),
-    measured: /** @type {Measured | null} */ (null),
+    /** @type {Measured | null} */
+    measured: null,
     whole: true,
     ended: false,
     fault: 'ended before it was ready',
@@ -68,7 +70,7 @@ const startGroup = (orders, sink) => {
     group.ended = true
     reader.read()
   })
-  createInterface({ input: /** @type {Readable} */ (child.stdout) }).on('line', (text) => {
+  createInterface({ input: certain(child.stdout) }).on('line', (text) => {
     const line = JSON.parse(text)
     if (line.ready) finish()
     if (line.measured) group.measured = line.measured

@@ -8,7 +8,8 @@ import { words } from './words.js'
 /** @import { openWorkers } from './open.js' */
 
 export const workers = Object.freeze({
-  document: /** @type {const} */ ('workers'),
+  /** @type {'workers'} */
+  document: 'workers',
   names: names.workers,
   plan: workPlanOf,
   open: async (/** @type {Parameters<typeof openWorkers>[0]} */ needs) =>

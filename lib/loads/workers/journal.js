@@ -1,6 +1,7 @@
 // A file of what a worker process has done. A job is recorded as soon as it is done, before it is confirmed, so that
 // nothing is lost if the process is killed. Records are eight numbers.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { exactly } from '../../base/typed.js'
 
 /** @import { WorkSink } from './work-sink.js' */
 
@@ -17,7 +18,7 @@ const kinds = Object.freeze({
   foreign: 7,
   renewed: 8,
 })
-const losses = /** @type {const} */ (['take', 'confirm', 'other'])
+const losses = exactly(['take', 'confirm', 'other'])
 const mostKept = 500
 
 /**
@@ -74,7 +75,8 @@ export const journalReader = (path, sink) => {
   const file = openSync(path, 'a+')
   const buffer = Buffer.alloc(recordBytes * 1024)
   const numbers = new Float64Array(buffer.buffer, buffer.byteOffset, buffer.length / 8)
-  const makers = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const makers = []
   let at = 0
   let isOpen = true
 

@@ -20,6 +20,8 @@ import { openStages } from './stages.js'
  * @import { Target } from '../../servers/open.js'
  * @import { LoadNeeds } from '../index.js'
  * @import { WorkPlan } from './plan.js'
+ * @import { Line } from '../../measures/fold.js'
+ * @import { Changes } from '../../probes/seconds.js'
  */
 
 // Boxes that drain a queue see that it is empty within about a second of each other.
@@ -62,12 +64,12 @@ const secondsOf = (plan, elapsed, stages, account, checkEnd) => {
     totalMs: plan.durationMs,
     moment: changesOf(() => records.jobs.counts, 'done', elapsed),
     ask: () => account.renew().catch(() => {}),
-    async line(/** @type {any} */ { perS: achieved }, /** @type {any} */ line) {
+    async line(/** @type {Changes} */ { perS: achieved }, /** @type {Line} */ line) {
       const { perS } = filtered()
       await checkEnd(waitingIn(line)).catch(() => {})
       return { achieved, ...(stages.length > 1 && { filtered: perS }), ...line }
     },
-    shown: (/** @type {any} */ { perS, now }, /** @type {any} */ line) => ({
+    shown: (/** @type {Changes} */ { perS, now }, /** @type {Line} */ line) => ({
       achievedRate: perS,
       lost: { waiting: waitingIn(line) ?? 0, again: now.duplicates },
     }),

@@ -1,6 +1,7 @@
 // The plan of the workers of a queue: their own settings, and the queue by its producers' plan in the target.
 import { OPTIONS, typedName } from '../../../settings.js'
 import { OptionError } from '../../base/errors.js'
+import { exactly } from '../../base/typed.js'
 import { announcedFields } from '../../plan/announcement.js'
 import { storedIn } from '../../plan/stored-fields.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
@@ -14,7 +15,7 @@ import { setNames } from '../../workloads/latest/parts.js'
  */
 
 /** Options that only workers have. */
-const ofWorkers = /** @type {const} */ ([
+const ofWorkers = exactly([
   'workers',
   'processes',
   'take',
@@ -28,7 +29,7 @@ const ofWorkers = /** @type {const} */ ([
 ])
 
 /** Options that only consumers of items have. */
-const ofFetches = /** @type {const} */ ([
+const ofFetches = exactly([
   'limit',
   'mode',
   'fetch',
@@ -48,7 +49,8 @@ const ofFetches = /** @type {const} */ ([
 const ofJobs = Object.freeze({
   sets: [],
   extraSets: [],
-  placement: /** @type {const} */ ('plain'),
+  /** @type {'plain'} */
+  placement: 'plain',
   taggedItems: false,
   buckets: 1,
   once: true,
@@ -100,13 +102,16 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
       `--with reclaim: a worker that takes ${take} jobs works ${Math.round(holdMs)} ms on them; others would take them over after ${reclaimMs} ms. Raise --with reclaim to ${Math.ceil((holdMs * 2) / 1000)}s, or lower --take`,
     )
   return {
-    flow: /** @type {const} */ ('workers'),
-    source: announced ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    /** @type {'workers'} */
+    flow: 'workers',
+    /** @type {'target' | 'options'} */
+    source: announced ? 'target' : 'options',
     ...storedIn({ ...settings, ...announced, ...ofJobs, strategy, prefix, ttlS: settings.ttlS }),
     /** The rate of the producers, if known. */
     producedHz: announced?.paced ? (announced.quantity * 1000) / announced.periodMs : null,
     totalAgents: 1,
-    agents: /** @type {readonly number[]} */ ([1]),
+    /** @type {readonly number[]} */
+    agents: [1],
     work: {
       workers,
       reconnectHz: settings.reconnectHz ?? null,
@@ -123,11 +128,14 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
         outputs === undefined
           ? null
           : { workers: outputs, processes: processesOf(outputs, outputWork), ...outputWork },
-      stage: outputs === undefined ? null : /** @type {'filter' | 'output'} */ ('filter'),
+      /** @type {'filter' | 'output' | null} */
+      stage: outputs === undefined ? null : 'filter',
     },
-    pacing: /** @type {const} */ ('closed'),
+    /** @type {'closed'} */
+    pacing: 'closed',
     durationMs: durationMs ?? null,
-    driver: /** @type {const} */ ('socket'),
+    /** @type {'socket'} */
+    driver: 'socket',
     cluster,
     masters,
   }

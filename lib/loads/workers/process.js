@@ -32,8 +32,9 @@ const tell = (/** @type {object} */ line) => process.stdout.write(`${JSON.string
 process.on('SIGINT', () => {})
 
 const { ORDERS = '' } = await fromParent(process.env, () => process.exit(1))
-const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /** @type {Orders} */ (
-  deserialize(Buffer.from(ORDERS, 'base64'))
+/** @type {Orders} */
+const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = deserialize(
+  Buffer.from(ORDERS, 'base64'),
 )
 const steady = steadyClock()
 const writer = journalWriter(journal)

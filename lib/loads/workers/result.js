@@ -85,7 +85,8 @@ export const workResultOf = (run, { startedEpochMs, interrupted, whole, account 
   const durationMs = elapsed()
   const { counts } = jobs
   return {
-    kind: /** @type {const} */ ('consumer'),
+    /** @type {'consumer'} */
+    kind: 'consumer',
     startedEpochMs,
     durationS: durationMs / 1000,
     interrupted,

@@ -1,4 +1,5 @@
 // The workers of a queue in plain words.
+import { exactly } from '../../base/typed.js'
 import { count, micros, percent, rate, several } from '../../base/units.js'
 import { accounted } from '../../measures/account.js'
 import { answersIn } from '../../measures/index.js'
@@ -7,7 +8,8 @@ import { rowsOf } from '../../measures/section.js'
 import { connections, stages, working } from '../../measures/workers.js'
 
 /**
- * @import { AnyPlan as Plan, WorkRun as Run } from '../../result/document.js'
+ * @import { AnyPlan as Plan } from '../../measures/measure.js'
+ * @import { WorkRun as Run } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
  */
 
@@ -125,8 +127,8 @@ export const words = {
   rows,
   facts,
   times: (/** @type {Run} */ run) => [
-    { name: 'production to done', figures: run.latency_us.intended, unit: /** @type {const} */ ('us') },
-    { name: 'taken to done', figures: run.latency_us.service, unit: /** @type {const} */ ('us') },
+    { name: 'production to done', figures: run.latency_us.intended, unit: exactly('us') },
+    { name: 'taken to done', figures: run.latency_us.service, unit: exactly('us') },
   ],
   doubt: doubtOf,
   good: (/** @type {Run} */ run) =>

@@ -73,7 +73,8 @@ export class LostReply extends Error {
  * @param {() => number} needs.random
  */
 export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, random }) => {
-  const waiting = /** @type {(() => void)[]} */ ([])
+  /** @type {(() => void)[]} */
+  const waiting = []
   let closed = false
 
   const wake = () => {
@@ -87,7 +88,8 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
     replies.push(reply)
     if (left === 0) resolve(replies)
   }
-  const lane = /** @type {typeof laneOf<Call>} */ (laneOf)({
+  /** @type {ReturnType<typeof laneOf<Call>>} */
+  const lane = laneOf({
     open,
     decoder: asValues(),
     events: {

@@ -1,4 +1,5 @@
 // Arguments of a declaration for a role: what they are made of, the key among them, and the keys of a family.
+import { pair } from '../../base/typed.js'
 import { inlineScript, scriptSha } from '../lua.js'
 
 /**
@@ -40,7 +41,8 @@ export const shaOrInline = ({ script, inline }) => (inline ? inlineScript(script
 
 /** Merges neighbouring texts. @param {(string | number | Variable)[]} parts */
 const joined = (parts) => {
-  const out = /** @type {(string | number | Variable)[]} */ ([])
+  /** @type {(string | number | Variable)[]} */
+  const out = []
   for (const part of parts) {
     const last = out.at(-1)
     if (typeof part === 'string' && typeof last === 'string') out[out.length - 1] = last + part
@@ -110,7 +112,7 @@ export const textOf = ({ parts }, i, prefix) => {
 /** The numbers of a family that can be listed; null: they depend on the item, the minute, or several numbers. @param {Family} family */
 export const rangeOf = ({ parts }) => {
   const variables = parts.filter((part) => typeof part === 'object')
-  if (variables.length === 0) return /** @type {[number, number]} */ ([0, 1])
+  if (variables.length === 0) return pair(0, 1)
   if (variables.some(({ variable }) => variable === 'n' || variable === 'minute')) return null
   const ranges = new Map(variables.flatMap(({ variable, range }) => (range ? [[variable, range]] : [])))
   return ranges.size === 1 ? [...ranges.values()][0] : null

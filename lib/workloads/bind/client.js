@@ -54,9 +54,7 @@ const bytesOf = (parts, n) =>
   Buffer.concat(
     parts.flatMap((part) => {
       const made = typeof part === 'object' ? (part.forItem?.(n) ?? '') : part
-      return Array.isArray(made)
-        ? made.map((one) => /** @type {Buffer} */ (one))
-        : [Buffer.from(String(made))]
+      return Array.isArray(made) ? made.filter(Buffer.isBuffer) : [Buffer.from(String(made))]
     }),
   )
 

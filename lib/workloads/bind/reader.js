@@ -1,5 +1,6 @@
 // Makes what a reader asks of a declaration and the fields of a plan: the commands of a fetch, for each of its keys at a
 // moment.
+import { certain } from '../../base/typed.js'
 import { argumentParts, isAll, keyIn, listedKeys, rangeOf, textOfParts } from './arguments.js'
 
 /**
@@ -50,7 +51,7 @@ const keysAtFetch = (family, at, prefix) => {
  * @param {Binding} binding
  */
 export const commandsAt = ({ name, args, keys }, at, binding) => {
-  const family = /** @type {Family} */ (keyIn(args, name).family)
+  const family = certain(keyIn(args, name).family)
   const slot = args[keyIn(args, name).at]
   const all = keysAtFetch(family, at, binding.prefix)
   const chosen = isAll(slot) ? all.slice(0, 1) : all.slice(0, keys ?? all.length)
@@ -59,7 +60,8 @@ export const commandsAt = ({ name, args, keys }, at, binding) => {
 
 /** The commands of each key together: its length, then its members. @param {readonly Ask[]} asks */
 const byFamily = (asks) => {
-  const groups = /** @type {Ask[][]} */ ([])
+  /** @type {Ask[][]} */
+  const groups = []
   for (const ask of asks) {
     const last = groups.at(-1)
     const same = last && keyIn(last[0].args, '').family === keyIn(ask.args, '').family

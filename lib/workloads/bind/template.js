@@ -3,8 +3,9 @@
 import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../../wire/encode.js'
 
 /**
- * @import { Hole, Part, TickValues } from '../../wire/encode.js'
+ * @import { Argument as Encoded, Hole, Part, TickValues } from '../../wire/encode.js'
  * @import { Variable } from '../declare.js'
+ * @import { Key } from '../step.js'
  *
  * @typedef {{ variable: Variable, at: number, end: number }} Place
  * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} CommandTemplate `cut`: what follows the bytes
@@ -51,7 +52,8 @@ export const templatesOf = (name, args, total = args.length) => {
   const cut = args.findIndex((arg) => arg.some((part) => isVariable(part)?.widthOf))
   if (cut >= 0) return cutTemplates(name, args, cut, total)
   const lead = name === null ? Buffer.alloc(0) : leadOf(name, total)
-  const templates = /** @type {CommandTemplate[]} */ ([])
+  /** @type {CommandTemplate[]} */
+  const templates = []
 
   /** @param {number} widths @param {number} n @returns {CommandTemplate} */
   const make = (widths, n) => {
@@ -59,7 +61,8 @@ export const templatesOf = (name, args, total = args.length) => {
     const size = encoded.reduce((sum, arg) => sum + argumentSize(arg), lead.length)
     const bytes = Buffer.alloc(size)
     lead.copy(bytes)
-    const places = /** @type {Place[]} */ ([])
+    /** @type {Place[]} */
+    const places = []
     let at = lead.length
     for (const [a, arg] of args.entries()) {
       const widthsOf = arg.map((part) => widthOf(part, n))
@@ -113,9 +116,10 @@ const cutTemplates = (name, args, at, total) => {
     lead: { ...lead, bytes: lead.bytes.subarray(headerOf(fixedWidth), -2), shift: headerOf(fixedWidth) },
     own,
     width: 0,
-    after: /** @type {CommandTemplate} */ (lead),
+    after: lead,
   }
-  const template = /** @type {CommandTemplate} */ ({ ...lead, cut })
+  /** @type {CommandTemplate} */
+  const template = { ...lead, cut }
   return (n) => {
     const first = before(n)
     cut.after = after(n)
@@ -168,13 +172,13 @@ export const putTemplate = ({ bytes, places, cut }, n, out, at, values, note) =>
 /**
  * A command that carries many items, as bytes: some of its arguments are repeated for each, the others are one value.
  * @param {string} name
- * @param {readonly { templateFor: ReturnType<typeof templatesOf>, repeated: number, value: (items: number, key: any) => any }[]} pieces
+ * @param {readonly { templateFor: ReturnType<typeof templatesOf>, repeated: number, value: (items: number, key: Key) => Encoded }[]} pieces
  */
 export const gatheredBytes = (name, pieces) => {
   const single = 1 + pieces.filter(({ templateFor }) => templateFor === null).length
   const repeated = pieces.reduce((sum, piece) => sum + piece.repeated, 0)
   return {
-    /** @param {ArrayLike<number>} ns @param {number} count of them @param {any} key */
+    /** @param {ArrayLike<number>} ns @param {number} count of them @param {Key} key */
     size(ns, count, key) {
       let size = countSize(single + repeated * count) + argumentSize(name)
       for (const { templateFor, value } of pieces) {
@@ -186,7 +190,7 @@ export const gatheredBytes = (name, pieces) => {
     /**
      * @param {ArrayLike<number>} ns
      * @param {number} count of them
-     * @param {any} key
+     * @param {Key} key
      * @param {Buffer} out
      * @param {number} begin
      * @param {TickValues} values

@@ -99,7 +99,8 @@ const stepOf = (command, repeat, binding, where) => {
     const { forItem: ofKey, constant: onlyKey } = makers[at] ?? { forItem: null, constant: name }
     return eachStep(
       (n) => {
-        const args = /** @type {Encoded[]} */ ([name])
+        /** @type {Encoded[]} */
+        const args = [name]
         for (const { forItem, constant } of makers) args.push(forItem ? forItem(n) : constant)
         return args
       },
@@ -109,7 +110,8 @@ const stepOf = (command, repeat, binding, where) => {
   if (family === null) throw new TypeError(`${where}: ${name} has no key`)
   /** @param {Key} key @param {number[]} ns */
   const args = (key, ns) => {
-    const out = /** @type {Encoded[]} */ ([name])
+    /** @type {Encoded[]} */
+    const out = [name]
     for (const { isKey, count, many, encoders } of slots) {
       if (isKey) out.push(key)
       else if (count) out.push(ns.length * (count.times ?? 1) + (count.plus ?? 0))

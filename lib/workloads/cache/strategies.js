@@ -1,4 +1,5 @@
 // A cache beside a source: what is not found is read from the source and written for the next one who asks.
+import { exactly } from '../../base/typed.js'
 import { each, family, gather, label, many, modulo, strategy } from '../declare.js'
 import { ttl, valueBody } from '../latest/parts.js'
 
@@ -52,13 +53,14 @@ const withoutTtl = (s, named) =>
   s.given.ttlS !== 'default' && `${named('ttlS')}: fields of cache-hash have no lifetime`
 
 const common = {
-  workload: /** @type {const} */ ('cache'),
+  /** @type {'cache'} */
+  workload: 'cache',
   options: Object.freeze([
     ...['keys', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals', 'reconnectHz', 'ttlS'],
     ...['fill', 'ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
   ]),
   rules,
-  play: Object.freeze({ flow: /** @type {const} */ ('clients'), operations: ['serve'], caches: true }),
+  play: Object.freeze({ flow: exactly('clients'), operations: ['serve'], caches: true }),
   keys: (/** @type {PlanFields} */ t) => ({
     key: family('cache:{n}', 'string', {
       lifetimeS: t.expires ? t.ttlS : null,
@@ -68,7 +70,8 @@ const common = {
   }),
   fill: { play: 'fill' },
   keepsKeys: true,
-  repeat: /** @type {const} */ ('safe'),
+  /** @type {'safe'} */
+  repeat: 'safe',
 }
 
 /** @param {PlanFields} t @param {Keys} k */

@@ -1,4 +1,5 @@
 // What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
+import { exactly } from '../../base/typed.js'
 import { count as counted } from '../../base/units.js'
 import { atRate, count, each, family, gather, many, number, script } from '../declare.js'
 
@@ -33,7 +34,7 @@ const familyOf = (t, structure) => {
   })
 }
 
-const structures = /** @type {const} */ (['zset', 'hash', 'string'])
+const structures = exactly(['zset', 'hash', 'string'])
 
 /** One increment. @param {PlanFields} t @param {CounterKeys} k @returns {Command} */
 const increment = (t, { key }) => {
@@ -94,8 +95,19 @@ const reasonsOf = (sum) => {
   ]
 }
 
+/** @type {readonly Rule[]} */
+const rules = [
+  ...atRate('arrivals', 'durationMs'),
+  (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
+  (s, named) =>
+    s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --with delay`,
+  (s, named) =>
+    s.cluster && s.driver === 'ioredis' && `${named('driver')}: counters run over ioredis on one server only`,
+]
+
 export const ofCounters = Object.freeze({
-  workload: /** @type {const} */ ('counters'),
+  /** @type {'counters'} */
+  workload: 'counters',
   keys: (/** @type {PlanFields} */ t) => ({
     key: familyOf(t, t.structure),
     // Counters of earlier runs are recognised by their names.
@@ -103,7 +115,8 @@ export const ofCounters = Object.freeze({
   }),
   passes: Object.freeze({ order: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]) }),
   play: Object.freeze({
-    flow: /** @type {const} */ ('chunks'),
+    /** @type {'chunks'} */
+    flow: 'chunks',
     operations: Object.freeze(['add']),
     // A client that prepares its chunks is a part of what is compared.
     clientWorks: true,
@@ -116,21 +129,11 @@ export const ofCounters = Object.freeze({
   // As published.
   defaultItems: 50_992,
   keepsKeys: true,
-  rules: Object.freeze(
-    /** @type {Rule[]} */ ([
-      ...atRate('arrivals', 'durationMs'),
-      (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
-      (s, named) =>
-        s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --with delay`,
-      (s, named) =>
-        s.cluster &&
-        s.driver === 'ioredis' &&
-        `${named('driver')}: counters run over ioredis on one server only`,
-    ]),
-  ),
+  rules,
   /** @type {Declaration['reasons']} */
   reasons: (_counts, { sending }, passes, sum) =>
     sending?.isWhole && passes.length === 0 ? [] : reasonsOf(sum),
   // An increment that is retried may count twice.
-  repeat: /** @type {const} */ ('never'),
+  /** @type {'never'} */
+  repeat: 'never',
 })

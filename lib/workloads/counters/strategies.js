@@ -1,4 +1,5 @@
 // Increments of many counters: one call each, or many in one.
+import { exactly } from '../../base/typed.js'
 import { strategy } from '../declare.js'
 import { byFunction, byScript, countersByCommand, ofCounters } from './parts.js'
 
@@ -6,7 +7,7 @@ import { byFunction, byScript, countersByCommand, ofCounters } from './parts.js'
 
 const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery', 'arrivals'])
 const chunked = Object.freeze([...options, 'chunkSize'])
-const drivers = /** @type {const} */ (['socket', 'ioredis'])
+const drivers = exactly(['socket', 'ioredis'])
 
 /** @param {Delivery} delivery @param {Play['drivers']} by */
 const sent = (delivery, by) => ({ ...ofCounters.play, delivery, drivers: by })

@@ -39,11 +39,18 @@ const keys = (type, bytes) => (/** @type {PlanFields} */ t) => ({
   key: family('doc:{n}', type, { keys: t.quantity, bytes, owner: 'query' }),
 })
 
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) => s.cluster && `${named('cluster')}: documents are on one server, with or without replicas`,
+]
+
 const common = Object.freeze({
-  workload: /** @type {const} */ ('documents'),
+  /** @type {'documents'} */
+  workload: 'documents',
   options: Object.freeze(['connections', 'order', 'arrivals', 'requests']),
   play: Object.freeze({
-    flow: /** @type {const} */ ('clients'),
+    /** @type {'clients'} */
+    flow: 'clients',
     operations: Object.freeze(['update']),
     // Reading a document is part of an update.
     clientWorks: true,
@@ -52,18 +59,15 @@ const common = Object.freeze({
   updates: updates(false),
   defaultItems: 1000,
   keepsKeys: true,
-  rules: Object.freeze(
-    /** @type {Rule[]} */ ([
-      (s, named) => s.cluster && `${named('cluster')}: documents are on one server, with or without replicas`,
-    ]),
-  ),
+  rules,
 })
 
 const texts = Object.freeze({
   ...common,
   keys: keys('string', 420),
   // What it writes is one more than what it read: a retry would count twice.
-  repeat: /** @type {const} */ ('never'),
+  /** @type {'never'} */
+  repeat: 'never',
 })
 const textOperations = (/** @type {PlanFields} */ t, /** @type {{ key: Family }} */ { key }) => ({
   load: [ask('SET', [key, document(t)])],

@@ -46,7 +46,8 @@ export const asList = Object.freeze({
   check: {
     items: (/** @type {PlanFields} */ t, /** @type {ListKeys} */ k) => [byId, inList(k.list, t.kept)],
   },
-  repeat: /** @type {const} */ ('safe'),
+  /** @type {'safe'} */
+  repeat: 'safe',
 })
 
 export const list = strategy({

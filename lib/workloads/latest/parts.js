@@ -1,5 +1,6 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
 
+import { certain, exactly, pair } from '../../base/typed.js'
 import { lifetimeOf } from '../../traffic/lifetimes.js'
 import { minuteKeyS } from '../../traffic/live-items.js'
 import { payloadBody } from '../../traffic/payload.js'
@@ -48,8 +49,8 @@ const fetchItems = script('fetch-latest-items', {
 })
 const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
 
-export const workload = /** @type {const} */ ('latest')
-export const play = Object.freeze({ flow: /** @type {const} */ ('ticks'), operations: ['store'] })
+export const workload = 'latest'
+export const play = Object.freeze({ flow: exactly('ticks'), operations: ['store'] })
 /** The shared options about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
@@ -71,7 +72,7 @@ export const value = (t) => {
 /** @param {PlanFields} t */
 const tag = (t) => ({
   ...made('tag', (n) => t.tags[n % t.sets]),
-  range: /** @type {[number, number]} */ ([0, t.sets]),
+  range: pair(0, t.sets),
 })
 
 /** The value under its own key. @param {PlanFields} t */
@@ -130,7 +131,7 @@ export const minuteKeys = (name, type, options) =>
  * @param {Slot[]} make
  */
 export const keep = (key, everyMs, make) =>
-  every(everyMs, 'EVAL', [keepKey, 1, key, /** @type {number} */ (key.lifetimeS), ...make])
+  every(everyMs, 'EVAL', [keepKey, 1, key, certain(key.lifetimeS), ...make])
 
 /** @param {PlanFields} t @param {{ item: Family }} k */
 export const storeItem = (t, k) => each('SETEX', [k.item, ttl(t), value(t)])

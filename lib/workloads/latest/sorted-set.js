@@ -1,4 +1,5 @@
 // Each value under its own key; the ids in a sorted set (or several) by time.
+import { exactly } from '../../base/typed.js'
 import { byId, byScore, get, many, strategy } from '../declare.js'
 import {
   asksOfScript,
@@ -39,7 +40,7 @@ export const checkRanked = (k, member) => [
 ]
 
 /** How strategies are read, checked and repeated that keep each value under its own key and the ids in sorted sets. */
-export const ofRankedItems = /** @type {const} */ ({
+export const ofRankedItems = exactly({
   play,
   read: {
     modes: ['manual', 'script'],

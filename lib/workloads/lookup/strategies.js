@@ -1,4 +1,5 @@
 // GET and SET of single keys of a key space, and both, with DEL, in a ratio.
+import { exactly } from '../../base/typed.js'
 import { count } from '../../base/units.js'
 import { each, family, strategy } from '../declare.js'
 import { ttl, valueBody } from '../latest/parts.js'
@@ -14,8 +15,7 @@ import { ttl, valueBody } from '../latest/parts.js'
 const keyBytes = 72
 
 /** @param {...string} operations */
-const play = (...operations) =>
-  Object.freeze({ flow: /** @type {const} */ ('clients'), operations, anyServer: true })
+const play = (...operations) => Object.freeze({ flow: exactly('clients'), operations, anyServer: true })
 
 /** @type {readonly Rule[]} */
 const rules = [
@@ -30,7 +30,8 @@ const rules = [
 ]
 
 const common = {
-  workload: /** @type {const} */ ('lookup'),
+  /** @type {'lookup'} */
+  workload: 'lookup',
   options: Object.freeze([
     'keys',
     'fill',
@@ -69,7 +70,8 @@ const common = {
     miss > 0
       ? [`${count(miss)} lookups missed although every key was filled: keys were removed or evicted`]
       : [],
-  repeat: /** @type {const} */ ('safe'),
+  /** @type {'safe'} */
+  repeat: 'safe',
 }
 
 export const lookupGet = strategy({

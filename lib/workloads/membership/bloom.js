@@ -1,5 +1,6 @@
 // A Bloom filter by SETBIT: k hashes of an id in one script. False positives are counted with ids that were never added,
 // when the filter is full.
+import { exactly } from '../../base/typed.js'
 import { count } from '../../base/units.js'
 import { each, script, strategy } from '../declare.js'
 import { wholeId } from './ids.js'
@@ -26,7 +27,7 @@ const tolerance = 2
 export const filter = Object.freeze({
   ...exact,
   options: [...exact.options, 'falsePositives'],
-  play: { flow: /** @type {const} */ ('passes'), operations: ['add', 'test'] },
+  play: { flow: exactly('passes'), operations: ['add', 'test'] },
   passes: { order: [...exact.passes.order, { name: 'others', play: 'test', beyond: true }] },
   /** @type {Declaration['reasons']} */
   reasons: (_counts, plan, [misses, hits, others]) => {

@@ -1,4 +1,5 @@
 // What the strategies of 'membership' share: a pass over ids that are all new, and one over the same ids again.
+import { exactly } from '../../base/typed.js'
 import { count } from '../../base/units.js'
 import { atRate, family } from '../declare.js'
 import { partition } from './ids.js'
@@ -50,7 +51,8 @@ const rules = [
 
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
-  workload: /** @type {const} */ ('membership'),
+  /** @type {'membership'} */
+  workload: 'membership',
   options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot', 'fill', 'arrivals']),
   fill: Object.freeze({ several: Object.freeze([Object.freeze({ play: 'add', count: null })]) }),
   passes: Object.freeze({
@@ -59,11 +61,12 @@ export const exact = Object.freeze({
       Object.freeze({ name: 'hits', play: 'add' }),
     ]),
   }),
-  play: Object.freeze({ flow: /** @type {const} */ ('passes'), operations: Object.freeze(['add']) }),
+  play: Object.freeze({ flow: exactly('passes'), operations: Object.freeze(['add']) }),
   keepsKeys: true,
   rules,
   /** @type {Declaration['reasons']} */
   reasons: (_counts, _plan, passes) => unexpected(passes),
   // The id is there after a repeat too, but the reply to it is not that of the first.
-  repeat: /** @type {const} */ ('never'),
+  /** @type {'never'} */
+  repeat: 'never',
 })

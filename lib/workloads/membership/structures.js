@@ -9,7 +9,7 @@ import { added, exact, structures } from './parts.js'
  */
 
 /** @param {PlanFields} t */
-const idBytes = (t) => bareBytes[/** @type {'hex'} */ (t.ids)]
+const idBytes = (t) => bareBytes[t.ids]
 
 /**
  * In 2^n structures by partition, the rest of an id is a field or a member of its own.

@@ -10,7 +10,8 @@ const table = require('@ioredis/commands')
 /** @type {Record<string, { arity: number }>} */
 const details = require('@ioredis/commands/built/commands.json')
 
-const byType = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const byType = {
   string:
     'SET SETEX PSETEX SETNX SETRANGE GETSET GETEX GETDEL APPEND INCR INCRBY INCRBYFLOAT DECR DECRBY SETBIT GETBIT ' +
     'BITFIELD BITCOUNT GET GETRANGE STRLEN MSET MSETNX MGET PFADD PFCOUNT PFMERGE',
@@ -24,7 +25,7 @@ const byType = /** @type {Record<string, string>} */ ({
     'HSET HMSET HSETNX HSETEX HINCRBY HINCRBYFLOAT HDEL HEXPIRE HPEXPIRE HGET HMGET HGETALL HLEN HEXISTS HKEYS HVALS ' +
     'HRANDFIELD',
   stream: 'XADD XTRIM XDEL XLEN XRANGE XREVRANGE',
-})
+}
 
 const typeBy = new Map(
   Object.entries(byType).flatMap(([type, names]) => names.split(' ').map((name) => [name, type])),
@@ -41,11 +42,12 @@ const once = new Set(
 const refusedFlags = ['blocking', 'admin', 'pubsub']
 
 // What these store in other keys is neither counted nor removed.
-const elsewhere = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const elsewhere = {
   MOVE: 'moves keys to another database',
   MIGRATE: 'moves keys to another server',
   SWAPDB: 'swaps databases',
-})
+}
 
 /** The type of the keys that a command reads or writes; undefined: any, or not known. @param {string} name */
 export const typeOfCommand = (name) => typeBy.get(name)

@@ -192,7 +192,8 @@ const keysOf = ({ keys: declared }, commands) => {
 
 /** Arguments, with those that are repeated as lists. @param {ReadCommand} command @returns {(ModelArgument | ModelMany)[]} */
 const argumentsOf = ({ words, indexes, place }) => {
-  const args = /** @type {(ModelArgument | ModelMany)[]} */ ([])
+  /** @type {(ModelArgument | ModelMany)[]} */
+  const args = []
   const wordAt = (/** @type {number} */ i) => {
     const arg = args[i]
     return arg && 'word' in arg && !arg.key ? arg.word : null

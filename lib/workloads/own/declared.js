@@ -31,15 +31,17 @@ import { random, writer } from './words.js'
  */
 
 // In addition to values and the names of members; measured like those of latest/parts.js.
-const keyBytes = /** @type {Record<string, number>} */ ({ string: 122, hash: 290 })
+/** @type {Record<string, number>} */
+const keyBytes = { string: 122, hash: 290 }
 const otherKeyBytes = 200
-const elementBytes = /** @type {Record<string, number>} */ ({
+/** @type {Record<string, number>} */
+const elementBytes = {
   zset: 123,
   set: 68,
   list: 14,
   hash: 90,
   stream: 40,
-})
+}
 // With more keys than this, they are not asked how many items they hold.
 const mostAsked = 1000
 
@@ -83,7 +85,7 @@ const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
   const ofItems = commands.filter(({ kind }) => kind !== 'every')
   const words = ofItems.filter(({ keys }) => keys[0] === pattern).flatMap(wordsIn)
   const inWords = new Set(words.flatMap((word) => namesIn(word.parts)))
-  const atoms = /** @type {(string | Variable)[]} */ (allAtoms(t, parts))
+  const atoms = allAtoms(t, parts).filter((atom) => typeof atom !== 'number')
   const names = namesIn(parts)
   const span = spanOf(atoms)
   const isOwn = names.includes('n')
@@ -155,12 +157,13 @@ const storeOf = ({ commands, fetch }, t, k) => {
   })
 }
 
-const countedBy = /** @type {Record<string, [string, string]>} */ ({
+/** @type {Record<string, [string, string]>} */
+const countedBy = {
   zset: ['cardinality', 'ZCARD'],
   set: ['cardinality', 'SCARD'],
   list: ['cardinality', 'LLEN'],
   hash: ['cardinality', 'HLEN'],
-})
+}
 
 /** @param {ModelFetch} fetch @param {readonly ModelCommand[]} commands @param {string | undefined} type of the key of ids */
 const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands, type) => {

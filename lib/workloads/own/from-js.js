@@ -3,10 +3,11 @@
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { didYouMean } from '../../base/did-you-mean.js'
-import { MillraceError, OptionError } from '../../base/errors.js'
+import { errorOf, MillraceError, OptionError } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
+import { exactly } from '../../base/typed.js'
 import { plainText } from '../../base/units.js'
-import { shaOrInline } from '../bind/arguments.js'
+import { isFamily, shaOrInline } from '../bind/arguments.js'
 import { boundStepsOf } from '../bind/writer.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
@@ -39,7 +40,7 @@ const { strategy, script, familyOf, partsOf, drawn, ...declaring } = words
 /** The words that a model's function gets. */
 const modelWords = Object.freeze({ ...declaring, value, keep, ttl, writer, random })
 
-const fields = /** @type {const} */ ({
+const fields = exactly({
   name: 'string',
   title: 'string',
   keys: 'function',
@@ -54,7 +55,7 @@ const parts = {
   read: { fetch: 'function', ids: 'function', counters: 'function' },
   check: { items: 'function', unchecked: 'function' },
 }
-const needed = /** @type {const} */ (['title', 'keys', 'operations'])
+const needed = exactly(['title', 'keys', 'operations'])
 
 /** @param {string} path @param {string} text */
 const linesOf = (path, text) => {
@@ -62,8 +63,7 @@ const linesOf = (path, text) => {
   const frame = new RegExp(`${basename(path).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}:(\\d+)`)
   /** @type {WeakMap<object, string>} */
   const made = new WeakMap()
-  const inStack = (/** @type {unknown} */ error) =>
-    frame.exec(String(/** @type {Error} */ (error)?.stack ?? ''))?.[1] ?? '1'
+  const inStack = (/** @type {unknown} */ error) => frame.exec(String(errorOf(error).stack ?? ''))?.[1] ?? '1'
   return {
     /** @param {string} line @param {string} sentence @returns {never} */
     refuse: (line, sentence) => {
@@ -87,8 +87,8 @@ const linesOf = (path, text) => {
           name,
           typeof word !== 'function'
             ? word
-            : (/** @type {any[]} */ ...args) => {
-                const one = /** @type {(...args: any[]) => any} */ (word)(...args)
+            : (/** @type {Loose[]} */ ...args) => {
+                const one = Reflect.apply(word, null, args)
                 if (typeof one === 'object') made.set(one, inStack(new Error('here')))
                 return one
               },
@@ -105,7 +105,7 @@ const located = (lines, make) => {
     return make()
   } catch (error) {
     if (error instanceof MillraceError) throw error
-    const { message = String(error) } = /** @type {Error} */ (error)
+    const { message } = errorOf(error)
     return lines.refuse(lines.inStack(error), message.split('\n', 1)[0])
   }
 }
@@ -154,20 +154,24 @@ const fieldsIn = (path, lines) => {
   return found
 }
 
-/** Functions whose errors name a line. @param {Record<string, any>} found @param {Lines} lines @returns {Record<string, any>} */
+/** Functions whose errors name a line. @param {Record<string, Loose>} found @param {Lines} lines @returns {Loose} */
 const guarded = (found, lines) =>
   Object.fromEntries(
     Object.entries(found).map(([name, given]) => [
       name,
       typeof given === 'function'
-        ? (/** @type {any[]} */ ...args) => located(lines, () => given(...args))
+        ? (/** @type {unknown[]} */ ...args) => located(lines, () => given(...args))
         : parts[name] && given
           ? guarded(given, lines)
           : given,
     ]),
   )
 
-/** An argument as a text that key positions can be found by. @param {any} slot @returns {string[]} */
+/** An argument of a file that was not checked yet. @typedef {any} Loose */
+/** @param {Loose} slot @returns {unknown[] | undefined} */
+const manyIn = (slot) => slot?.many
+
+/** An argument as a text that key positions can be found by. @param {Loose} slot @returns {string[]} */
 const textsOf = (slot) => {
   if (slot?.many) return slot.many.flatMap(textsOf)
   if (Array.isArray(slot)) return [slot.flatMap(textsOf).join('')]
@@ -183,14 +187,14 @@ const checkCommand = (command, families, refuse) => {
   const { name, args, counts, number } = command
   const fault = firstFault({ ...(counts && { counts }), ...(number && { number }) }, replySchema)
   if (fault) refuse(`${name}: ${fault.sentence}`)
-  const words = args.flatMap((slot) => /** @type {any} */ (slot)?.many ?? [slot])
+  const words = args.flatMap((slot) => manyIn(slot) ?? [slot])
   const texts = args.flatMap(textsOf)
   const script = scriptFault(name, texts)
   if (script && 'refused' in script)
     refuse(`${name}: its script calls what a model may not: ${script.refused}`)
   const refusal = refusalOf(name, texts) ?? (isKnown(name) ? aritySentence(name, texts.length + 1) : null)
   if (refusal) refuse(refusal)
-  const isOurs = (/** @type {any} */ one) => families.includes(one?.all ?? one)
+  const isOurs = (/** @type {Loose} */ one) => families.includes(one?.all ?? one)
   if (!isKnown(name) && !words.some(isOurs)) refuse(`unknown command ${name}${likeCommand(name)}`)
   const keyed = isKnown(name) ? keyIndexes(name, texts).filter((i) => i < words.length) : []
   const odd = keyed.find((i) => !isOurs(words[i]))
@@ -199,7 +203,8 @@ const checkCommand = (command, families, refuse) => {
     refuse(`${name} has no key, and a model's commands are about the keys that it declares`)
   const type = typeOfCommand(name)
   const other = keyed
-    .map((i) => /** @type {Family} */ (words[i]))
+    .map((i) => words[i])
+    .filter(isFamily)
     .find((family) => type && family.type !== type)
   if (other) refuse(`${name} needs a ${type}, but ${other.pattern} is declared a ${other.type}`)
 }
@@ -248,11 +253,11 @@ const checkDeclared = (declared, lines) => {
         scriptText: shaOrInline,
       })
     } catch (error) {
-      lines.refuse(lines.lineOf(command), /** @type {Error} */ (error).message)
+      lines.refuse(lines.lineOf(command), errorOf(error).message)
     }
   const { asks = [] } = declared.read?.fetch(t, k) ?? {}
   for (const { name, args } of asks)
-    if (!args.some((/** @type {any} */ arg) => families.includes(arg?.all) || familyIsOurs(families, arg)))
+    if (!args.some((/** @type {Loose} */ arg) => families.includes(arg?.all) || familyIsOurs(families, arg)))
       lines.refuse(lines.ofField('fetch'), `${name} reads no key of keys`)
 }
 
@@ -267,16 +272,14 @@ const unreadIn = (declared, lines, path) => {
   return null
 }
 
-/** Whether the family has the same pattern and minute. @param {readonly Family[]} families @param {any} arg */
+/** Whether the family has the same pattern and minute. @param {readonly Family[]} families @param {Loose} arg */
 const familyIsOurs = (families, arg) => families.some(({ pattern }) => arg?.pattern === pattern)
 
 /** @param {string} path @param {string} text of the file @param {string} name unless the file names it */
 export const modelOfJs = (path, text, name) => {
   const lines = linesOf(path, text)
   const found = fieldsIn(path, lines)
-  const declared = located(lines, () =>
-    modelDeclaration(/** @type {any} */ ({ name, ...guarded(found, lines) })),
-  )
+  const declared = located(lines, () => modelDeclaration({ name, ...guarded(found, lines) }))
   located(lines, () => checkDeclared(declared, lines))
   const unread = unreadIn(declared, lines, path)
   return {

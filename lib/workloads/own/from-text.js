@@ -1,6 +1,6 @@
 // A model in lines, as --command gives them, or in YAML.
 import { createRequire } from 'node:module'
-import { OptionError } from '../../base/errors.js'
+import { errorOf, OptionError } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
 import { compile } from './compile.js'
@@ -11,11 +11,19 @@ import { parsed, patternOf, templateParts } from './template.js'
 
 /**
  * @import { Document, Node } from 'yaml'
+ * @import { CommandText, Lifetime } from './compile.js'
  * @import { Place } from './template.js'
+ *
+ * @typedef {any} Loose a node of the document
+ * @typedef {Pick<CommandText, 'per' | 'retry' | 'counts' | 'number'> & { command: string, every?: string }} SaidCommand
+ * @typedef {object} ModelFile as the schema has it
+ * @property {Record<string, string | { type: string, lifetime?: Lifetime }>} [keys]
+ * @property {{ ids: string, id?: string, value?: string }} [read]
  */
 
 const longestTitle = 120
-const unitMs = /** @type {Record<string, number>} */ ({ ms: 1, s: 1000, m: 60_000 })
+/** @type {Record<string, number>} */
+const unitMs = { ms: 1, s: 1000, m: 60_000 }
 
 /** @param {readonly string[]} texts */
 const titleOf = (texts) => {
@@ -53,16 +61,15 @@ const placeInLine = (text) => (at) =>
 /** @param {string} path @param {string} text */
 const placesIn = (path, text) => {
   // Loaded only for a file: a run without one starts 12 ms sooner.
-  const { LineCounter, parseDocument } = /** @type {typeof import('yaml')} */ (
-    createRequire(import.meta.url)('yaml')
-  )
+  /** @type {typeof import('yaml')} */
+  const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const at = (/** @type {number} */ offset) => {
     const { line, col } = lines.linePos(offset)
     return `${plainText(path)}:${Math.max(1, line)}:${Math.max(1, col)}`
   }
-  /** The characters of a scalar. @param {any} node @returns {Place} */
+  /** The characters of a scalar. @param {Loose} node @returns {Place} */
   const valueIn = (node) => {
     const start = node?.range?.[0] ?? 0
     const value = typeof node?.value === 'string' ? node.value : null
@@ -73,8 +80,9 @@ const placesIn = (path, text) => {
     path.length === 0 ? document.contents : document.getIn(path, true)
   /** The name of an entry. @param {(string | number)[]} path */
   const nameAt = (path) => {
-    const parent = /** @type {any} */ (node(path.slice(0, -1)))
-    const pair = parent?.items?.find((/** @type {any} */ one) => one.key?.value === path.at(-1))
+    /** @type {Loose} */
+    const parent = node(path.slice(0, -1))
+    const pair = parent?.items?.find((/** @type {Loose} */ one) => one.key?.value === path.at(-1))
     return valueIn(pair?.key ?? parent)
   }
   return { document, at, place: (/** @type {(string | number)[]} */ path) => valueIn(node(path)), nameAt }
@@ -86,12 +94,9 @@ const plainDataOf = (document, place) => {
     return document.toJS()
   } catch (error) {
     // Aliases that expand to millions of values.
-    throw new OptionError(
-      `${place()}: ${plainText(/** @type {Error} */ (error).message.split('\n', 1)[0])}`,
-      {
-        cause: error,
-      },
-    )
+    throw new OptionError(`${place()}: ${plainText(errorOf(error).message.split('\n', 1)[0])}`, {
+      cause: error,
+    })
   }
 }
 
@@ -104,7 +109,7 @@ const everyMsOf = (text) => {
 /** The pattern that a name of `keys` stands for. @param {string} text @param {Place} place */
 const keyPattern = (text, place) => patternOf(parsed({ text, place }, templateParts))
 
-/** @param {any} data @param {ReturnType<typeof placesIn>} places */
+/** @param {ModelFile} data @param {ReturnType<typeof placesIn>} places */
 const keysIn = (data, { nameAt }) =>
   data.keys === undefined
     ? null
@@ -116,10 +121,10 @@ const keysIn = (data, { nameAt }) =>
         }),
       )
 
-/** @param {any} data @param {ReturnType<typeof placesIn>} places */
+/** @param {ModelFile} data @param {ReturnType<typeof placesIn>} places */
 const readIn = ({ read }, { place }) => {
   if (read === undefined) return null
-  const part = (/** @type {string} */ name) =>
+  const part = (/** @type {'id' | 'value'} */ name) =>
     read[name] === undefined ? null : { text: read[name], place: place(['read', name]) }
   return { ids: { text: read.ids, place: place(['read', 'ids']) }, id: part('id'), value: part('value') }
 }
@@ -143,15 +148,16 @@ export const modelOfYaml = (path, text, name, onlyReads = false) => {
     throw new OptionError(`${where()}: ${fault.sentence}`)
   }
   if (isMix) {
-    const lines = data.mix.map((/** @type {any} */ { command }) => command)
+    const lines = data.mix.map((/** @type {{ command: string }} */ { command }) => command)
     const title = titleOf(data.title ? [data.title] : lines)
     return {
       declared: modelOfMix(data, { name: data.name ?? name, title, onlyReads, place, nameAt }),
       place: place(['name'])(),
     }
   }
-  const write = data.write.map((/** @type {any} */ one, /** @type {number} */ i) => {
+  const write = data.write.map((/** @type {string | SaidCommand} */ one, /** @type {number} */ i) => {
     const isLine = typeof one === 'string'
+    /** @type {SaidCommand} */
     const { command, every, per, retry, counts, number } = isLine ? { command: one } : one
     return {
       text: command,
@@ -165,7 +171,7 @@ export const modelOfYaml = (path, text, name, onlyReads = false) => {
   })
   const model = {
     name: data.name ?? name,
-    title: titleOf(data.title ? [data.title] : write.map((/** @type {any} */ one) => one.text)),
+    title: titleOf(data.title ? [data.title] : write.map((/** @type {CommandText} */ one) => one.text)),
     meets: data.meets,
     keys: keysIn(data, places),
     read: readIn(data, places),

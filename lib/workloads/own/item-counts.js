@@ -50,11 +50,12 @@ const bytesIn = (t, { parts }) => {
 
 /** The largest number that a word becomes, as text. @param {PlanFields} t @param {Word} word */
 const largestIn = (t, { parts }) => {
-  const largest = /** @type {Record<string, number>} */ ({
+  /** @type {Record<string, number>} */
+  const largest = {
     n: Math.ceil(t.live.ranked),
     writer: t.writers,
     minute: someMinute,
-  })
+  }
   return parts
     .map((part) => (typeof part === 'string' ? part : (part.args[1] ?? largest[part.name] ?? '')))
     .join('')

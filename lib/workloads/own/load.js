@@ -1,7 +1,7 @@
 // Where a user's model comes from: lines of --command, a module, or YAML. What was loaded is a strategy like any other.
 import { readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { OptionError } from '../../base/errors.js'
+import { errorOf, OptionError } from '../../base/errors.js'
 import { bytes, plainText } from '../../base/units.js'
 import { isStrategy, registerModel, strategyNamed } from '../index.js'
 import { modelOfJs } from './from-js.js'
@@ -30,18 +30,19 @@ const textIn = (path, option) => {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     if (cause instanceof OptionError) throw cause
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     throw new OptionError(`${option}cannot read ${plainText(path)} (${code})`, { cause })
   }
 }
 
-const readers = /** @type {Record<string, typeof modelOfYaml>} */ ({
+/** @type {Record<string, typeof modelOfYaml>} */
+const readers = {
   '.yaml': modelOfYaml,
   '.yml': modelOfYaml,
   '.js': modelOfJs,
   '.mjs': modelOfJs,
   '.cjs': modelOfJs,
-})
+}
 
 /** Whether a word is the path of a model, by its ending. @param {string} word */
 export const isModelFile = (word) => !word.includes('=') && extname(word) in readers

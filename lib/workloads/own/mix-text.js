@@ -1,5 +1,6 @@
 // A mix as a file of YAML has it, checked: each complaint is a line that names its place.
 import { didYouMean } from '../../base/did-you-mean.js'
+import { certain } from '../../base/typed.js'
 import {
   aritySentence,
   isKnown,
@@ -21,6 +22,15 @@ import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, 
  * @import { Place } from './template.js'
  * @import { Mix } from '../declare.js'
  * @import { MixCommand, MixKey } from './mix.js'
+ *
+ * @typedef {Pick<MixKey, 'type' | 'keys'> & Partial<Pick<MixKey, 'element' | 'value'>> & { lifetime?: number, use?: number[],
+ *   bytes?: number | number[], elements?: number | number[], left?: number | number[] }} SaidKey
+ * @typedef {object} MixFile as the schema has it
+ * @property {string} [name]
+ * @property {string} [title]
+ * @property {Mix['run']} [run]
+ * @property {Record<string, SaidKey>} keys
+ * @property {{ command: string, share: number }[]} mix
  */
 
 const text = { type: 'string', minLength: 1 }
@@ -84,13 +94,13 @@ export const mixSchema = Object.freeze({
   },
 })
 
-/** @param {unknown} one @param {number[]} none @returns {number[]} */
-const asList = (one, none) => (one === undefined ? none : /** @type {number[]} */ ([one].flat()))
+/** @param {number | number[] | undefined} one @param {number[]} none @returns {number[]} */
+const asList = (one, none) => (one === undefined ? none : [one].flat())
 
 /** @param {string} text */
 const inMix = (text) => templateParts(text, 0, mixPlaceholders)
 
-/** @param {any} data @param {(path: (string | number)[]) => Place} nameAt */
+/** @param {MixFile} data @param {(path: (string | number)[]) => Place} nameAt */
 const keysIn = (data, nameAt) =>
   new Map(
     Object.entries(data.keys).map(([name, said]) => {
@@ -165,7 +175,7 @@ const commandIn = ({ text: line, share, place }, keys) => {
     if (type && known?.type !== type)
       refuse(place, `${name} needs a ${type}, but ${pattern} is a ${known?.type}`, words[i].at)
   }
-  const firstKey = /** @type {MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
+  const firstKey = certain(keys.get(mixPattern(words[indexes[0]].parts)))
   if (firstKey.lifetime === null && patterns.some((pattern) => pattern.includes('{lifetime}')))
     refuse(place, `{lifetime}: ${firstKey.pattern} has no lifetime under keys`, first.at)
   for (const [i, { parts, at }] of words.entries())
@@ -183,13 +193,13 @@ const commandIn = ({ text: line, share, place }, keys) => {
 }
 
 /**
- * @param {any} data of a file that has a mix
+ * @param {MixFile} data
  * @param {{ name: string, title: string, onlyReads: boolean, place: (path: (string | number)[]) => Place, nameAt: (path: (string | number)[]) => Place }} about
  */
 export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
   const keys = keysIn(data, nameAt)
   /** @type {MixCommand[]} */
-  const commands = data.mix.map((/** @type {any} */ { command, share }, /** @type {number} */ i) =>
+  const commands = data.mix.map(({ command, share }, i) =>
     commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
   )
   /** @type {Mix} */

@@ -1,6 +1,7 @@
 // A model of reads and writes at their shares: each of its commands is about a key of a pattern, and how many keys there
 // are, how large and how old they are is in the file. Which command is next, and about which key, follows from its number.
 import { mix as hashed } from '../../base/random.js'
+import { certain, exactly } from '../../base/typed.js'
 import { payloadBody } from '../../traffic/payload.js'
 import { storedBytes } from '../../traffic/sizes.js'
 import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
@@ -87,7 +88,8 @@ const numbersOf = (key, { before }, seed) => {
   const followed = before('turn', pattern)
   const newest = (/** @type {number} */ n) => keys + made(n)
   const used = usedOf(key, salt)
-  return /** @type {Record<string, (n: number) => number>} */ ({
+  /** @type {Record<string, (n: number) => number>} */
+  const byName = {
     new: (n) => newest(n) + 1,
     live: (n) => {
       const last = newest(n)
@@ -98,7 +100,8 @@ const numbersOf = (key, { before }, seed) => {
     last: (n) => gone(n) + 1,
     // Never written: above all that a run can make.
     missing: (n) => 1e12 + drawOf(n, salt, keys),
-  })
+  }
+  return byName
 }
 
 /** @param {PlanFields} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes */
@@ -124,7 +127,8 @@ const variablesOf = (t, key, numberOf) => {
   const size = (/** @type {number} */ n) => elements[(idOf(n) - 1) % elements.length]
   const own = (/** @type {number} */ n) => sizeOf(idOf(n), bytes.length)
   const sorted = [...left].sort((a, b) => a - b)
-  return /** @type {Record<string, (args: number[]) => Variable | number>} */ ({
+  /** @type {Record<string, (args: number[]) => Variable | number>} */
+  const byName = {
     id: () => number('id', idOf),
     bytes: () => bodyOf(t, key, key.type === 'string' ? own : (n) => drawOf(n, 0x2f6e2b1, bytes.length)),
     element: ([percent = 100]) =>
@@ -145,7 +149,8 @@ const variablesOf = (t, key, numberOf) => {
         ),
         sorted,
       ),
-  })
+  }
+  return byName
 }
 
 /** @param {MixKey} key */
@@ -192,13 +197,15 @@ const fillsOf = (key) => {
   const pattern = key.pattern
   if (type === 'string')
     return [{ count: keys, line: `SET ${pattern} ${body}${left.length > 0 ? ' EX {left}' : ''}` }]
-  const line = /** @type {Record<string, string>} */ ({
+  /** @type {Record<string, string>} */
+  const lines = {
     hash: `HSET ${pattern} ${element} ${body}`,
     set: `SADD ${pattern} ${element}`,
     zset: `ZADD ${pattern} {random 0 1000000} ${element}`,
     list: `RPUSH ${pattern} ${body}`,
     stream: `XADD ${pattern} * f ${body}`,
-  })[type]
+  }
+  const line = lines[type]
   const block = elements.reduce((sum, n) => sum + n, 0)
   const rounds = Math.floor(keys / elements.length)
   const rest = elements.slice(0, keys % elements.length).reduce((sum, n) => sum + n, 0)
@@ -211,7 +218,7 @@ const fillsOf = (key) => {
 /** Which key and which of its elements is number n of all elements. @param {readonly number[]} elements */
 const placesOf = (elements) => {
   const ends = elements.map((_, k) => elements.slice(0, k + 1).reduce((sum, n) => sum + n, 0))
-  const block = /** @type {number} */ (ends.at(-1))
+  const block = certain(ends.at(-1))
   const at = new Uint16Array(block)
   for (let i = 0, k = 0; i < block; i++) {
     while (i >= ends[k]) k++
@@ -228,7 +235,8 @@ const placesOf = (elements) => {
 
 /** @param {MixParts} mix */
 export const declarationOfMix = ({ name, title, keys, commands, file }) => {
-  const schedules = /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */ (new Map())
+  /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */
+  const schedules = new Map()
   const scheduleFor = (/** @type {number} */ seed) => {
     const known = schedules.get(seed) ?? mixScheduleOf(commands, seed)
     schedules.set(seed, known)
@@ -271,7 +279,8 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
     const [command, of, ...args] = line.split(' ')
     const isInBraces = (/** @type {string[]} */ words) => {
       // A placeholder with blanks is one word.
-      const whole = /** @type {string[]} */ ([])
+      /** @type {string[]} */
+      const whole = []
       for (const word of words)
         if (/\{[^}]*$/.test(whole.at(-1) ?? '')) whole.push(`${whole.pop()} ${word}`)
         else whole.push(word)
@@ -291,7 +300,7 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
   return modelDeclaration({
     name,
     title,
-    play: Object.freeze({ flow: /** @type {const} */ ('clients'), operations: plays }),
+    play: Object.freeze({ flow: exactly('clients'), operations: plays }),
     options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
     defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
     rules: [(s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model'],

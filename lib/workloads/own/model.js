@@ -61,7 +61,8 @@ export const modelDeclaration = ({ meets, ...fields }) =>
     repeat: 'never',
     ...(meets && { choice: { label: fields.name, meets, expiry: 'its own rules', use: fields.title } }),
     ...fields,
-    workload: /** @type {const} */ ('own'),
+    /** @type {'own'} */
+    workload: 'own',
     keepsKeys: longestS(fields.keys(sampleFields())) === null,
     model: { digest: digestOf(fields), source: {} },
   })

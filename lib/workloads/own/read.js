@@ -52,7 +52,8 @@ const askOf = (ids, keys) => {
           at,
         )
   const isScored = rest.some(({ parts }) => patternOf(parts).toUpperCase() === 'WITHSCORES')
-  const shape = /** @type {Shape} */ (isPairs ? 'pairs' : isScored ? 'scored' : 'members')
+  /** @type {Shape} */
+  const shape = isPairs ? 'pairs' : isScored ? 'scored' : 'members'
   return { name, key: pattern, args: rest.map(({ parts }) => parts), shape }
 }
 

@@ -40,40 +40,36 @@ export const parsed = ({ text, place }, read) => {
   }
 }
 
-/** What stands for what; docs and complaints list them in this order. */
-export const placeholders = Object.freeze(
-  /** @type {Record<string, string>} */ ({
-    n: 'the number of the item',
-    key: 'its key, item:{n}',
-    value: 'its value, as --value-size and --payload say',
-    ttl: 'seconds of --ttl',
-    time: 'epoch milliseconds of the tick',
-    oldest: 'the time before which items have expired, by --ttl',
-    minute: 'epoch seconds / 60',
-    writer: 'the number of the writer that owns the item',
-    count: 'number of items that the command carries',
-    random: 'a whole number from a to b, all equally likely; always the same for an item and a --seed',
-  }),
-)
+/** What stands for what; docs and complaints list them in this order. @type {Readonly<Record<string, string>>} */
+export const placeholders = Object.freeze({
+  n: 'the number of the item',
+  key: 'its key, item:{n}',
+  value: 'its value, as --value-size and --payload say',
+  ttl: 'seconds of --ttl',
+  time: 'epoch milliseconds of the tick',
+  oldest: 'the time before which items have expired, by --ttl',
+  minute: 'epoch seconds / 60',
+  writer: 'the number of the writer that owns the item',
+  count: 'number of items that the command carries',
+  random: 'a whole number from a to b, all equally likely; always the same for an item and a --seed',
+})
 
-/** What stands for what in a mix. */
-export const mixPlaceholders = Object.freeze(
-  /** @type {Record<string, string>} */ ({
-    live: 'in a key: one of the keys that are there, all equally likely',
-    new: 'in a key: one that was never there; the pattern has one key more',
-    turn: 'in a key: the new ones in turn, for what follows their making, such as EXPIRE',
-    last: 'in a key: the oldest, for commands that remove it',
-    missing: 'in a key: one that is never there',
-    id: 'under keys: the number of a key',
-    bytes: 'as many bytes as bytes says',
-    element:
-      'the number of an element that the key has at the start; {element 150} draws from half as many more',
-    add: 'the number of a new element',
-    random: 'a whole number from a to b, all equally likely',
-    lifetime: 'seconds of lifetime',
-    left: 'at the fill: the seconds that are left of a key',
-  }),
-)
+/** What stands for what in a mix. @type {Readonly<Record<string, string>>} */
+export const mixPlaceholders = Object.freeze({
+  live: 'in a key: one of the keys that are there, all equally likely',
+  new: 'in a key: one that was never there; the pattern has one key more',
+  turn: 'in a key: the new ones in turn, for what follows their making, such as EXPIRE',
+  last: 'in a key: the oldest, for commands that remove it',
+  missing: 'in a key: one that is never there',
+  id: 'under keys: the number of a key',
+  bytes: 'as many bytes as bytes says',
+  element:
+    'the number of an element that the key has at the start; {element 150} draws from half as many more',
+  add: 'the number of a new element',
+  random: 'a whole number from a to b, all equally likely',
+  lifetime: 'seconds of lifetime',
+  left: 'at the fill: the seconds that are left of a key',
+})
 
 const blank = /\s/
 const largest = 2 ** 32
@@ -104,7 +100,8 @@ const placeholderIn = (inner, at, allowed) => {
  * @param {Record<string, string>} [allowed] placeholders
  */
 export const templateParts = (text, begin = 0, allowed = placeholders) => {
-  const parts = /** @type {(string | Placeholder)[]} */ ([])
+  /** @type {(string | Placeholder)[]} */
+  const parts = []
   let plain = ''
   for (let i = 0; i < text.length; i++) {
     const double = text[i] === text[i + 1]
@@ -166,7 +163,8 @@ const wordOf = (text, at, allowed) => {
  * @returns {Word[]}
  */
 export const wordsOf = (line, allowed = placeholders) => {
-  const words = /** @type {Word[]} */ ([])
+  /** @type {Word[]} */
+  const words = []
   for (let i = 0; i < line.length; i++) {
     if (blank.test(line[i])) continue
     const end = endOf(line, i)

@@ -80,13 +80,14 @@ export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy
   const matchesOf = (at) => {
     const query = queries[at]
     const isLoaded = loadedIn(columns, query)
-    matching[at] ??= {
+    const found = matching[at] ?? {
       loaded: sorted.filter(isLoaded),
       came: new Set(
         isChanged ? sorted.filter((n) => isMatch(query, status[n], price[n]) && !isLoaded(n)) : [],
       ),
     }
-    return /** @type {NonNullable<typeof matching[number]>} */ (matching[at])
+    matching[at] = found
+    return found
   }
 
   /**

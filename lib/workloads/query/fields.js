@@ -41,17 +41,30 @@ const questionOf = ({ query, sortBy, limit, offset }) => {
     offset,
     matches: (n, { status, price }) => {
       const asked = query(n)
-      return status === asked.status && price >= asked.min && price <= asked.max
+      return status === asked.status && price !== undefined && price >= asked.min && price <= asked.max
     },
     sortKey: (document) =>
-      (document[field] ?? null) === null ? Number.POSITIVE_INFINITY : sign * document[field],
+      (document[field] ?? null) === null ? Number.POSITIVE_INFINITY : sign * Number(document[field]),
   }
 }
 
 /** As a pattern of SCAN it means only itself. @param {string} text */
 const literally = (text) => text.replaceAll(/[\\*?[\]^]/g, '\\$&')
 
-/** @param {{ prefix: string, quantity: number, seed: number, own?: Record<string, any> }} plan */
+/**
+ * @typedef {object} Own settings of queries
+ * @property {number} [selectivity]
+ * @property {number} [queries]
+ * @property {SortBy} [sortBy]
+ * @property {number} [pageSize]
+ * @property {number} [pageOffset]
+ * @property {number} [scanCount]
+ * @property {'before' | 'after'} [indexWhen]
+ * @property {number} [indexes]
+ * @property {number | null} [searchTimeoutMs]
+ */
+
+/** @param {{ prefix: string, quantity: number, seed: number, own?: Own }} plan */
 export const planFieldsOf = ({ prefix, quantity, seed, own = {} }) => {
   const { selectivity = 0.01, queries = 100, sortBy = 'created', pageSize = 10, pageOffset = 0 } = own
   const data = () => dataFor({ seed, count: quantity, queries, share: selectivity })
@@ -66,12 +79,12 @@ export const planFieldsOf = ({ prefix, quantity, seed, own = {} }) => {
     prefix,
     quantity,
     scanCount: own.scanCount ?? 1000,
-    sortBy: /** @type {SortBy} */ (sortBy),
+    sortBy,
     pageSize,
     pageOffset,
-    indexWhen: /** @type {'before' | 'after'} */ (own.indexWhen ?? 'after'),
+    indexWhen: own.indexWhen ?? 'after',
     indexes: own.indexes ?? 1,
-    searchTimeoutMs: /** @type {number | null} */ (own.searchTimeoutMs ?? null),
+    searchTimeoutMs: own.searchTimeoutMs ?? null,
     keysPattern: `${literally(prefix)}doc:*`,
     query,
     document: (/** @type {number} */ n) => data().documents.document(n, versions?.[n]),

@@ -1,4 +1,5 @@
 // Queries by an index: made by hand of sorted sets and sets, with the answer in the index, or by the module RediSearch.
+import { exactly } from '../../base/typed.js'
 import { ask, family, listed, many, number, script, strategy } from '../declare.js'
 import { statuses } from './documents.js'
 import { asked, document, fieldsOf, jsonModule, ofQueries, searchModule } from './parts.js'
@@ -210,7 +211,7 @@ const bySearch = ({ name, title, type, needs, writes }) => {
   })
 }
 
-const changed = /** @type {const} */ (['status', 'price', 'stock', 'version'])
+const changed = exactly(['status', 'price', 'stock', 'version'])
 
 export const querySearch = bySearch({
   name: 'query-search',

@@ -21,7 +21,7 @@ export const searchModule = Object.freeze({
 })
 export const jsonModule = Object.freeze({ command: 'JSON.SET', since: module('RedisJSON', 'rejson.so') })
 
-/** Names and values of a document as arguments. @param {Record<string, any>} fields @param {readonly string[]} [only] */
+/** Names and values of a document as arguments. @param {Readonly<Record<string, unknown>>} fields @param {readonly string[]} [only] */
 export const fieldsOf = (fields, only = Object.keys(fields)) =>
   only.flatMap((name) => (fields[name] === undefined ? [] : [name, String(fields[name])]))
 
@@ -41,8 +41,20 @@ export const filterArguments = (t) => {
   return [status, min, max, fieldOf(t.sortBy), isDescending(t.sortBy) ? 1 : 0]
 }
 
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) => s.cluster && `${named('cluster')}: queries run on one server, with or without replicas`,
+  (s, named) =>
+    s.updateRateHz !== undefined &&
+    s.updateWriters === 0 &&
+    `${named('updateRateHz')} needs --with update-writers`,
+  (s, named) =>
+    s.updateWriters > s.quantity && `${named('updateWriters')}: each of them needs a document of its own`,
+]
+
 export const ofQueries = Object.freeze({
-  workload: /** @type {const} */ ('query'),
+  /** @type {'query'} */
+  workload: 'query',
   options: Object.freeze([
     'connections',
     'order',
@@ -63,7 +75,8 @@ export const ofQueries = Object.freeze({
   /** Documents as JSON text. @param {PlanFields} t @param {{ key: Family }} k */
   texts: (t, k) => ({ load: [ask('SET', [k.key, document(t)])], update: [ask('SET', [k.key, document(t)])] }),
   play: Object.freeze({
-    flow: /** @type {const} */ ('clients'),
+    /** @type {'clients'} */
+    flow: 'clients',
     operations: Object.freeze(['query']),
     beside: 'update',
     // As the published clients have it: a query that meets the script of another one fails.
@@ -73,16 +86,7 @@ export const ofQueries = Object.freeze({
   fill: Object.freeze({ play: 'load' }),
   defaultItems: 100_000,
   keepsKeys: true,
-  rules: Object.freeze(
-    /** @type {Rule[]} */ ([
-      (s, named) => s.cluster && `${named('cluster')}: queries run on one server, with or without replicas`,
-      (s, named) =>
-        s.updateRateHz !== undefined &&
-        s.updateWriters === 0 &&
-        `${named('updateRateHz')} needs --with update-writers`,
-      (s, named) =>
-        s.updateWriters > s.quantity && `${named('updateWriters')}: each of them needs a document of its own`,
-    ]),
-  ),
-  repeat: /** @type {const} */ ('safe'),
+  rules,
+  /** @type {'safe'} */
+  repeat: 'safe',
 })

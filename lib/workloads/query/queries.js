@@ -16,7 +16,7 @@ import { statuses } from './documents.js'
  */
 
 /** @param {SortBy} sortBy */
-export const fieldOf = (sortBy) => /** @type {'created' | 'rating'} */ (sortBy.replace('-desc', ''))
+export const fieldOf = (sortBy) => (sortBy.startsWith('created') ? 'created' : 'rating')
 /** @param {SortBy} sortBy */
 export const isDescending = (sortBy) => sortBy.endsWith('-desc')
 

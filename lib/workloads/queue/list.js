@@ -27,7 +27,8 @@ const bytesBesideJob = 3
 
 const lengthOf = (/** @type {Family} */ queue) => ({
   ...work('LLEN', [queue]),
-  sign: /** @type {const} */ (1),
+  /** @type {1} */
+  sign: 1,
 })
 
 /** @param {QueueKeys} k */

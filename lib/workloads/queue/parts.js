@@ -1,5 +1,6 @@
 // What the strategies of 'queue' share: the job, the accounts beside the queue, and their options. All keys of a queue
 // are in one slot, by their tag.
+import { exactly } from '../../base/typed.js'
 import { due, each, family, fixed, pageFrom, pageTo, script, work } from '../declare.js'
 import { valueBody } from '../latest/parts.js'
 import { leastJobBytes, numberWidth } from './job.js'
@@ -131,8 +132,28 @@ export const placed = (stage, state, name, key, each = null) => ({
   bodies: true,
 })
 
+/** @type {readonly Rule[]} */
+const rules = [
+  (s, named) => s.valueSizes !== null && `${named('valueBytes')}: jobs of a queue have one size`,
+  (s, named) =>
+    s.valueBytes < leastJobBytes &&
+    `${named('valueBytes')}: a job has at least ${leastJobBytes} bytes: its maker, its number and when it was due`,
+  (s, named) =>
+    typeof s.rate === 'number' &&
+    s.given.quantity === 'command line' &&
+    `${named('rate')} and ${named('quantity')} exclude each other: both are jobs a second`,
+  (s, named) =>
+    s.quantity < s.totalAgents &&
+    `${named('quantity')}: ${s.quantity} jobs are too few for ${s.totalAgents} writers (${named('totalAgents')})`,
+  (s, named) =>
+    Array.isArray(s.agent) &&
+    s.agent.at(-1) > s.totalAgents &&
+    `${named('agent')}: number ${s.agent.at(-1)} is above ${named('totalAgents')} ${s.totalAgents}`,
+]
+
 export const ofQueues = Object.freeze({
-  workload: /** @type {const} */ ('queue'),
+  /** @type {'queue'} */
+  workload: 'queue',
   options: Object.freeze([
     'connections',
     'pipeline',
@@ -144,28 +165,11 @@ export const ofQueues = Object.freeze({
     'maxQueue',
     'whenFull',
   ]),
-  play: Object.freeze({ flow: /** @type {const} */ ('jobs'), operations: Object.freeze(['produce']) }),
+  play: Object.freeze({ flow: exactly('jobs'), operations: Object.freeze(['produce']) }),
   defaultItems: 1000,
   keepsKeys: true,
-  rules: Object.freeze(
-    /** @type {Rule[]} */ ([
-      (s, named) => s.valueSizes !== null && `${named('valueBytes')}: jobs of a queue have one size`,
-      (s, named) =>
-        s.valueBytes < leastJobBytes &&
-        `${named('valueBytes')}: a job has at least ${leastJobBytes} bytes: its maker, its number and when it was due`,
-      (s, named) =>
-        typeof s.rate === 'number' &&
-        s.given.quantity === 'command line' &&
-        `${named('rate')} and ${named('quantity')} exclude each other: both are jobs a second`,
-      (s, named) =>
-        s.quantity < s.totalAgents &&
-        `${named('quantity')}: ${s.quantity} jobs are too few for ${s.totalAgents} writers (${named('totalAgents')})`,
-      (s, named) =>
-        Array.isArray(s.agent) &&
-        s.agent.at(-1) > s.totalAgents &&
-        `${named('agent')}: number ${s.agent.at(-1)} is above ${named('totalAgents')} ${s.totalAgents}`,
-    ]),
-  ),
+  rules,
   // A push that is repeated may be there twice.
-  repeat: /** @type {const} */ ('never'),
+  /** @type {'never'} */
+  repeat: 'never',
 })

@@ -3,7 +3,7 @@
 /**
  * @import { JobsShape } from '../declare.js'
  *
- * @typedef {string | number | null | Error | any[]} Reply as lib/wire/values.js builds it
+ * @typedef {string | number | null | Error | unknown[]} Reply as lib/wire/values.js builds it
  * @typedef {{ handle: string, text: string }} Taken
  */
 
@@ -25,7 +25,7 @@ const byShape = Object.freeze({
   // XREADGROUP: key and entries. One that was removed has no fields.
   'entries-by-key': ([[, entries]]) => entries.flatMap(entry),
   // XAUTOCLAIM: where the next begins, and entries.
-  claimed: ([, entries]) => entries.filter((/** @type {any} */ one) => one !== null).flatMap(entry),
+  claimed: ([, entries]) => entries.filter((/** @type {unknown} */ one) => one !== null).flatMap(entry),
 })
 
 /** @param {JobsShape} shape @param {Reply} reply no error @returns {Taken[]} */
