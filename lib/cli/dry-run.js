@@ -3,17 +3,17 @@
 import { ExitCode, TargetError } from '../base/errors.js'
 import { unlessInterrupted } from '../base/interrupts.js'
 import { twoColumns } from '../base/layout.js'
+import { pair } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, count, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { namesOfKind } from '../loads/names.js'
-import { planOf } from '../loads/plan.js'
 import { lengthWords, rhythmWords } from '../loads/rhythm.js'
 import { announcementOf } from '../plan/announcement.js'
 import { tickValues } from '../plan/tick-values.js'
 import { clockOf } from '../probes/run-clock.js'
 import { agentWords, readerWords, workersWords } from '../run/agents.js'
-import { targetFactsOf } from '../run/facts.js'
+import { plansOnTarget } from '../run/facts.js'
 import { findPlan } from '../run/find-announced.js'
 import { refuseRival } from '../servers/announcements.js'
 import { leasesUnder } from '../servers/left-keys.js'
@@ -104,9 +104,7 @@ const firstCommands = (plan, nowMs) => {
 /** @param {Part[]} parts @param {number} columns */
 const textOf = (parts, columns) =>
   twoColumns(
-    parts.flatMap(({ title, lines }) =>
-      lines.map((line, i) => /** @type {[string, string]} */ ([i === 0 ? title : '', line])),
-    ),
+    parts.flatMap(({ title, lines }) => lines.map((line, i) => pair(i === 0 ? title : '', line))),
     columns,
   ).join('\n')
 
@@ -144,8 +142,8 @@ export const lookedAt = async (settings, { stop }) => {
       return null
     }
     const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }).catch(refused))
-    const facts = await unlessInterrupted(stop, targetFactsOf(settings, target))
-    const whole = planOf(settings, facts)
+    const plans = await unlessInterrupted(stop, plansOnTarget(settings, target))
+    const whole = plans([])
     const needs = { target, plan: whole, allow, warn, say: (/** @type {string} */ line) => lines.push(line) }
     const epochMs = time?.now ?? Date.now
     const found = await unlessInterrupted(
@@ -161,10 +159,11 @@ export const lookedAt = async (settings, { stop }) => {
     return {
       lines,
       warnings,
-      refusal: /** @type {string | null} */ (refusal),
+      /** @type {string | null} */
+      refusal,
       found,
       leases,
-      facts,
+      plans,
       nowMs: epochMs(),
       target: { kind, origin, address, versions },
     }
@@ -189,8 +188,8 @@ const shareWords = ({ totalAgents, quantity, control }, plan, leases, isNext) =>
 
 /** @param {Settings} settings @param {Guidance} guidance */
 export const dryRunOfWriter = async (settings, { stop }) => {
-  const { facts, lines, warnings, refusal, found, leases, nowMs, target } = await lookedAt(settings, { stop })
-  const plan = planOf(settings, { ...facts, agents: ownAgents(settings, target.origin) })
+  const { plans, lines, warnings, refusal, found, leases, nowMs, target } = await lookedAt(settings, { stop })
+  const plan = plans(ownAgents(settings, target.origin))
   const commands = firstCommands(plan, nowMs)
   const isNext = settings.agent === 'auto' && target.origin === 'address'
   const { valueBytes, valueSizes, strategy, driver } = plan

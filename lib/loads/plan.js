@@ -1,6 +1,7 @@
 // Makes frozen plain data of settings and facts about the target.
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { storedBy } from '../plan/stored-fields.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -17,14 +18,14 @@ import { roomOf, threadsOf } from './parts.js'
  * @import { Part } from './parts.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
- * @typedef {ReturnType<typeof clientsPlan>} OfClients
+ * @typedef {ReturnType<ReturnType<typeof clientsPlan>>} OfClients
  * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
  * @typedef {{ threads?: number, part?: Part }} InThreads threads: above one; part: that a thread plays
  * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null } & InThreads>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
- * @property {number[]} agents which of the agents this process is
+ * @property {readonly number[]} agents which of the agents this process is
  * @property {number} masters
  * @property {boolean} cluster
  * @property {string | null} variant of the strategy, by what the servers can do
@@ -35,11 +36,16 @@ import { roomOf, threadsOf } from './parts.js'
 /** What the plans of all writers have, whatever their load. @param {Settings} settings @param {Facts} facts */
 const ofAllWriters = (settings, facts) => ({
   ...storedBy(settings),
-  clients: /** @type {OfClients['clients'] | null} */ (null),
-  queue: /** @type {QueuePart | null} */ (null),
-  querying: /** @type {OfClients['querying']} */ (null),
-  sending: /** @type {SendingPart | null} */ (null),
-  cache: /** @type {OfClients['cache']} */ (null),
+  /** @type {OfClients['clients'] | null} */
+  clients: null,
+  /** @type {QueuePart | null} */
+  queue: null,
+  /** @type {OfClients['querying']} */
+  querying: null,
+  /** @type {SendingPart | null} */
+  sending: null,
+  /** @type {OfClients['cache']} */
+  cache: null,
   shift: settings.shift ?? null,
   churn: settings.churn ?? null,
   arrivals: settings.arrivals,
@@ -51,16 +57,20 @@ const ofAllWriters = (settings, facts) => ({
   reconnectHz: settings.reconnectHz ?? null,
   ...(settings.rates && { rates: settings.rates }),
   /** Whether the warm-up ends when the run is steady: not in a fleet, whose boxes all measure the same seconds. */
-  ...(settings.warmUpMs === 'auto' &&
-    settings.control === undefined && { settles: /** @type {true} */ (true) }),
+  ...(settings.warmUpMs === 'auto' && settings.control === undefined && { settles: exactly(true) }),
   durationMs: settings.durationMs ?? null,
   driver: settings.driver,
   cluster: facts.cluster,
   masters: facts.masters,
 })
 
-/** @param {Settings} settings @param {Facts} facts @returns {Plan} */
-export const planOf = (settings, facts) => {
+/**
+ * The plan of a run, for whichever of its writers: they differ in their items alone.
+ * @param {Settings} settings
+ * @param {Facts} facts
+ * @returns {(agents?: readonly number[]) => Plan} without them those of the facts
+ */
+export const plansOf = (settings, facts) => {
   const { strategy, placement } = settings
   const { flags, play } = strategyNamed(strategy)
   if (play.oneSlot && facts.masters > 1 && placement !== 'spread') {
@@ -70,20 +80,28 @@ export const planOf = (settings, facts) => {
     )
   }
   const load = LOADS[play.flow]
-  const plan = { ...ofAllWriters(settings, facts), ...load.plan(settings, facts) }
-  const { mostMembers, model } = strategyOf(plan)
-  const whole = { ...plan, membersInCommand: mostMembers }
-  const threads =
-    plan.agents.length === 0
-      ? 1
-      : threadsOf(settings.threads, roomOf(whole, load.sharing), facts.serversHere ?? 0)
-  return deepFreeze({
-    ...plan,
-    /** 0: commands are not cut. */ membersInCommand: mostMembers,
-    ...(model && { model }),
-    ...(threads > 1 && { threads }),
-  })
+  const common = ofAllWriters(settings, facts)
+  const ofLoad = load.plan(settings, facts)
+  const { mostMembers, model } = strategyOf({ ...common, ...ofLoad(facts.agents) })
+  return (agents = facts.agents) => {
+    const plan = { ...common, ...ofLoad(agents) }
+    const whole = { ...plan, membersInCommand: mostMembers }
+    const threads =
+      plan.agents.length === 0
+        ? 1
+        : threadsOf(settings.threads, roomOf(whole, load.sharing), facts.serversHere ?? 0)
+    return deepFreeze({
+      ...plan,
+      /** 0: commands are not cut. */
+      membersInCommand: mostMembers,
+      ...(model && { model }),
+      ...(threads > 1 && { threads }),
+    })
+  }
 }
+
+/** The plan of the writers that the facts name. @param {Settings} settings @param {Facts} facts */
+export const planOf = (settings, facts) => plansOf(settings, facts)()
 
 /** @template T @param {T} value @returns {T} */
 const deepFreeze = (value) => {

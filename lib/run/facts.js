@@ -2,13 +2,13 @@
 
 import { OptionError, TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { planOf } from '../loads/plan.js'
+import { plansOf } from '../loads/plan.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
  * @import { Settings } from '../../settings.js'
- * @import { Facts, Plan } from '../loads/plan.js'
+ * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  * @import { Declaration } from '../workloads/declare.js'
  */
@@ -89,18 +89,18 @@ const checkMembers = ({ maxMembers }, plan, { majorVersion, address, versions })
 const possibleAgents = ({ agent, totalAgents }) =>
   Array.isArray(agent) ? [...agent] : Array.from({ length: totalAgents }, (_, i) => i + 1)
 
-/** @param {Settings} settings @param {Target} target @param {number[]} [agents] @returns {Promise<Facts>} */
-export const targetFactsOf = async (settings, target, agents = []) => {
-  const facts = {
-    agents,
+/** The plan of a run on a target that can play it, for whichever of its writers. @param {Settings} settings @param {Target} target */
+export const plansOnTarget = async (settings, target) => {
+  const plans = plansOf(settings, {
+    agents: possibleAgents(settings),
     masters: target.topology.masters.length,
     cluster: target.kind === 'cluster',
     variant: await variantOf(strategyNamed(settings.strategy), target),
     startedMs: Date.now(),
     serversHere: serversHere(target),
-  }
-  const plan = planOf(settings, { ...facts, agents: possibleAgents(settings) })
+  })
+  const plan = plans()
   await checkCommands(plan, target)
   checkMembers(settings, plan, target)
-  return facts
+  return plans
 }

@@ -9,7 +9,6 @@ import { storeInMemory } from '../fleet/interval-store.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
 import { readingOf } from '../loads/index.js'
 import { threadsOf } from '../loads/parts.js'
-import { planOf } from '../loads/plan.js'
 import { workAnnouncement } from '../loads/workers/plan.js'
 import { announcementOf } from '../plan/announcement.js'
 import { clockOf } from '../probes/run-clock.js'
@@ -29,7 +28,7 @@ import {
   readerWords,
   workersWords,
 } from './agents.js'
-import { serversHere, targetFactsOf } from './facts.js'
+import { plansOnTarget, serversHere } from './facts.js'
 import { findPlan } from './find-announced.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
@@ -54,6 +53,8 @@ import { writeRun } from './write-run.js'
  * @import { FrameNeeds } from './frame.js'
  * @import { Shared } from './fleet-result.js'
  * @import { WriteNeeds } from './write-run.js'
+ * @import { Line } from '../measures/fold.js'
+ * @import { Facts } from '../result/facts.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  *
@@ -69,7 +70,7 @@ import { writeRun } from './write-run.js'
  * @property {(line: object) => void} interval
  * @property {(line: object) => void} event
  *
- * @typedef {Shared & { seconds: () => AsyncIterable<any[]> }} Merged
+ * @typedef {Shared & { seconds: () => AsyncIterable<Line[]> }} Merged
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program
@@ -79,7 +80,7 @@ import { writeRun } from './write-run.js'
  * @property {Observer} observer
  * @property {(plan: Plan | ReadPlan | WorkPlan) => Lines}
  *   linesOf
- * @property {(facts: any) => void} [onFacts] the parts of the result besides the seconds: when the run begins, and when it has ended
+ * @property {(facts: Facts) => void} [onFacts] the parts of the result besides the seconds: when the run begins, and when it has ended
  * @property {() => Promise<unknown>} untilStored resolves when all lines are stored
  * @property {IntervalStore} [store] where a box of a fleet keeps its intervals
  * @property {(own: RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
@@ -96,7 +97,8 @@ import { writeRun } from './write-run.js'
  * @param {object} found of the target
  */
 const factsOfRun = (settings, { program, target, run, commandLine, observer }, found) => ({
-  schema: /** @type {const} */ (1),
+  /** @type {1} */
+  schema: 1,
   parts: {
     kind: program,
     run,
@@ -140,9 +142,9 @@ const written = async (settings, needs, undo) => {
   let { stop } = signals
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
-  const facts = await unlessInterrupted(stop, targetFactsOf(settings, target))
+  const plans = await unlessInterrupted(stop, plansOnTarget(settings, target))
   await checkSnapshot(settings, target)
-  const whole = planOf(settings, facts)
+  const whole = plans([])
   const announced = announcementOf(whole, millraceVersion())
   const clock = () => performance.now()
   const checking = { target, allow, clock, epochMs: time.now }
@@ -166,7 +168,7 @@ const written = async (settings, needs, undo) => {
   }
   const agents = await (fleet ? claimOnFleet(fleet, claim) : claimAgents(claim))
   undo(() => untilStopped(stopNow, agents.release(), undefined))
-  const plan = planOf(settings, { ...facts, agents: agents.agents })
+  const plan = plans(agents.agents)
   say(agentWords(plan, fleet !== null))
   const missing = fleet ? null : missingWriters(settings, plan, await agents.otherWriters().catch(() => 0))
   if (missing !== null) {
@@ -179,7 +181,7 @@ const written = async (settings, needs, undo) => {
   placementWarnings(plan, target.topology).forEach(warn)
   unfilledWarnings(plan, found.keys).forEach(warn)
   if (fleet) {
-    const everybody = planOf(settings, { ...facts, agents: allOf(settings.totalAgents) })
+    const everybody = plans(allOf(settings.totalAgents))
     const about = { found, shared_keys: sharedKeysOf(everybody, target.topology) }
     // The name of a run that has ended cannot be used again.
     const again = commandLine === undefined ? undefined : `${commandLine} --run ${run}-again`

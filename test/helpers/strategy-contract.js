@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { noCounts } from '../../lib/probes/ledger.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
+import { plansOnTarget } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
@@ -342,7 +342,7 @@ const expiresFields = async ({ ask }) =>
   JSON.stringify(await ask(['COMMAND INFO HEXPIRE'])).includes('hexpire')
 
 const hashTtlRefused = (/** @type {Place} */ at) =>
-  assert.rejects(targetFactsOf(settingsOf('--strategy hash-ttl', at.cluster), at.target, [1]), (error) => {
+  assert.rejects(plansOnTarget(settingsOf('--strategy hash-ttl', at.cluster), at.target), (error) => {
     assert.ok(error instanceof TargetError)
     assert.equal(error.exitCode, 3)
     assert.ok(error.message.includes(`(${at.target.versions.join(', ')})`), error.message)

@@ -1,7 +1,6 @@
 // A writing run in the process of a test, without a screen and a signal: its settings, target, plan and result.
-import { planOf } from '../../lib/loads/plan.js'
 import { documentWith } from '../../lib/result/facts.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
+import { plansOnTarget } from '../../lib/run/facts.js'
 import { writeRun } from '../../lib/run/write-run.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { settingsOf as linedSettings, sampleSettings } from './sample-plan.js'
@@ -27,7 +26,7 @@ export const openedTarget = async (scope, { host, port, password }, cluster = fa
 
 /** @param {Settings} settings @param {Target} target @param {number[]} [agents] */
 export const planOn = async (settings, target, agents = [1]) =>
-  planOf(settings, await targetFactsOf(settings, target, agents))
+  (await plansOnTarget(settings, target))(agents)
 
 /** @param {Plan} plan @param {Target} target @param {Partial<WriteNeeds> & Partial<WriteNeeds['office']>} [more] */
 export const writeUnattended = (plan, target, more = {}) => {

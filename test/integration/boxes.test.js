@@ -6,10 +6,9 @@ import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
-import { planOf } from '../../lib/loads/plan.js'
 import { announcementOf } from '../../lib/plan/announcement.js'
 import { claimAgents } from '../../lib/run/agents.js'
-import { targetFactsOf } from '../../lib/run/facts.js'
+import { plansOnTarget } from '../../lib/run/facts.js'
 import { planKey } from '../../lib/servers/announcements.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { startHere, writeHere } from '../helpers/here.js'
@@ -55,8 +54,8 @@ const gathering = (several) => {
 
 /** What a producer does with its leases. @param {Settings} settings @param {() => Promise<void>} [ready] waited for before the first item */
 const boxOf = async (settings, ready = async () => {}) => {
-  const facts = await targetFactsOf(settings, target)
-  const announced = announcementOf(planOf(settings, facts), 'test')
+  const plans = await plansOnTarget(settings, target)
+  const announced = announcementOf(plans([]), 'test')
   /** @type {string[]} */
   const rivals = []
   const leased = await claimAgents({
@@ -70,7 +69,7 @@ const boxOf = async (settings, ready = async () => {}) => {
     signal: new AbortController().signal,
   })
   scope.after(leased.release)
-  const plan = planOf(settings, { ...facts, agents: leased.agents })
+  const plan = plans(leased.agents)
   const announce = () => leased.announce(announced)
   /** @type {any[]} */
   const seconds = []
@@ -153,10 +152,7 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     const other = new Redis({ host, port, password, db: 5 })
     scope.after(() => other.disconnect())
     const settings = settingsOf({ periodMs: 100, intervals: 12 })
-    const writing = writeUnattended(
-      planOf(settings, { ...(await targetFactsOf(settings, place)), agents: [1] }),
-      place,
-    )
+    const writing = writeUnattended((await plansOnTarget(settings, place))([1]), place)
     let isOver = false
     const foreign = async () => {
       for (let i = 0; !isOver; i++, await sleep(20))

@@ -1,7 +1,7 @@
 // How many members a command may have where a server reads 1,048,576 arguments at most.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { targetFactsOf } from '../../lib/run/facts.js'
+import { plansOnTarget } from '../../lib/run/facts.js'
 import { settingsOf } from '../helpers/sample-plan.js'
 
 const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
@@ -15,7 +15,7 @@ const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
     topology,
     nodes,
   }
-  return targetFactsOf(settingsOf(line), /** @type {any} */ (target))
+  return plansOnTarget(settingsOf(line), /** @type {any} */ (target))
 }
 
 for (const line of [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { planOf, plansOf } from '../../lib/loads/plan.js'
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { samplePlan, settingsOf } from '../helpers/sample-plan.js'
 import { fieldsIn, rowsOf, valuesOf } from '../helpers/table.js'
 
 const assertFrozen = (/** @type {unknown} */ value, /** @type {string} */ path) => {
@@ -104,4 +105,20 @@ test('the warm-up that is chosen by the duration', () => {
     (durationMs) => samplePlan({ warmUpMs: 'auto', rate: 'max', durationMs }).warmUpMs,
   )
   assert.deepEqual(chosen, [500, 1000, 3000, 4500, 5000, 7500, 10_000])
+})
+
+test('the plan of a run is made once: for other writers it differs in their items, their rate and the name of their jobs', () => {
+  const line = '-q 90 -t 3 -p 500 --duration 10s --value-size 64'
+  const isShared = new Set(['sorted-set', 'queue-list'])
+  for (const strategy of ['sorted-set', 'queue-list', 'lookup-get', 'membership-set', 'counter-pipeline']) {
+    const settings = settingsOf(`--strategy ${strategy} ${isShared.has(strategy) ? line : ''}`)
+    const facts = { masters: 1, cluster: false, variant: null, startedMs: 7 }
+    const plans = plansOf(settings, { ...facts, agents: [1] })
+    for (const agents of [[1], [2, 3], [], [1, 2, 3]])
+      assert.deepEqual(plans(agents), planOf(settings, { ...facts, agents }))
+    assert.deepEqual(plans(), plans([1]))
+  }
+  const plans = plansOf(settingsOf(line), { agents: [], masters: 1, cluster: false, variant: null })
+  const [one, all] = [plans([2]), plans([1, 2, 3])]
+  assert.deepEqual([one.items, one.nominalHz, all.items, all.nominalHz], [30, 60, 90, 180])
 })

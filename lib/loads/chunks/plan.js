@@ -1,11 +1,11 @@
 // What a client that sends in chunks adds to the plan of clients.
+import { certain } from '../../base/typed.js'
 import { playsPasses, strategyNamed } from '../../workloads/index.js'
 import { plan as clientsPlan } from '../clients/plan.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
  * @import { Delivery } from '../../workloads/declare.js'
- * @import { Facts } from '../plan.js'
  *
  * @typedef {ReturnType<typeof sendingOf>} SendingPart
  */
@@ -14,7 +14,7 @@ import { plan as clientsPlan } from '../clients/plan.js'
 const sendingOf = (settings) => {
   const { options, play } = strategyNamed(settings.strategy)
   return {
-    delivery: /** @type {Delivery} */ (play.delivery),
+    delivery: certain(play.delivery),
     /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
     delayMs: settings.delayMs ?? null,
     loseEvery: settings.loseEvery ?? null,
@@ -22,13 +22,15 @@ const sendingOf = (settings) => {
   }
 }
 
-/** @param {Settings} settings @param {Facts} facts */
-export const plan = (settings, facts) => {
-  const ofClients = clientsPlan(settings, facts)
-  return {
-    ...ofClients,
-    flow: /** @type {const} */ ('chunks'),
-    clients: { ...ofClients.clients, connections: 1 },
-    sending: sendingOf(settings),
+/** @param {Settings} settings */
+export const plan = (settings) => {
+  const ofClients = clientsPlan(settings)
+  const sending = sendingOf(settings)
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return (numbers) => {
+    const own = ofClients(numbers)
+    /** @type {'chunks'} */
+    const flow = 'chunks'
+    return { ...own, flow, clients: { ...own.clients, connections: 1 }, sending }
   }
 }

@@ -8,7 +8,6 @@ import { longestWarmUpMs } from '../warm-up.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
- * @import { Facts } from '../plan.js'
  */
 
 // A --ttl from the environment is meant for writers of latest items, which always have one.
@@ -31,8 +30,8 @@ const queryingOf = ({ queryTimeoutMs, updateWriters, updateRateHz }) => ({
   updateRateHz: updateRateHz ?? null,
 })
 
-/** @param {Settings} settings @param {Facts} facts */
-export const plan = (settings, facts) => {
+/** @param {Settings} settings */
+export const plan = (settings) => {
   const {
     quantity,
     connections = 50,
@@ -46,17 +45,21 @@ export const plan = (settings, facts) => {
   const resolved = { ...settings, connections, pipeline }
   const { options, play, answers, updates } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
-  return {
-    flow: /** @type {const} */ ('clients'),
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return ([agent = 1]) => ({
+    /** @type {'clients'} */
+    flow: 'clients',
     quantity,
     items: quantity,
     periodMs: 1000,
     chunks: 1,
     spacingMs: 1000,
     totalAgents: 1,
-    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: quantity }],
-    pacing: /** @type {const} */ ('open'),
-    rate: /** @type {'max' | null} */ (rateHz === null ? 'max' : null),
+    agents: [{ agent, first: 1, count: quantity }],
+    /** @type {'open'} */
+    pacing: 'open',
+    /** @type {'max' | null} */
+    rate: rateHz === null ? 'max' : null,
     nominalHz: rateHz,
     once: false,
     stamp: false,
@@ -77,9 +80,11 @@ export const plan = (settings, facts) => {
       /** Keys have a lifetime only where one was given. */
       expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
       ratio: play.caches && settings.given.ratio === 'default' ? [0, 1] : ratio,
-      fill: answers || updates ? /** @type {const} */ ('keys') : fill,
-      /** Operations after which the run ends. */ requests: settings.requests ?? null,
+      /** @type {Settings['fill']} */
+      fill: answers || updates ? 'keys' : fill,
+      /** Operations after which the run ends. */
+      requests: settings.requests ?? null,
     },
     querying: answers ? queryingOf(settings) : null,
-  }
+  })
 }

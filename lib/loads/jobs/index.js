@@ -1,5 +1,4 @@
 // Clients that put jobs into a queue, each job once.
-import { agentRange } from '../../base/ranges.js'
 import { makerName } from '../../workloads/queue/job.js'
 import { behind } from '../clients/in-flight.js'
 import { plan as clientsPlan } from '../clients/plan.js'
@@ -7,6 +6,7 @@ import { connectionsWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
 import { undivided } from '../parts.js'
+import { sharedAmong } from '../shares.js'
 import { goodOfWriters } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
 
@@ -24,42 +24,34 @@ import { writerReasons } from '../writer-reasons.js'
  * @param {Facts} facts
  */
 const plan = (settings, facts) => {
-  const {
-    quantity,
-    periodMs,
-    rate,
-    totalAgents,
-    durationMs,
-    delayMs = 0,
-    maxQueue = null,
-    whenFull,
-  } = settings
-  const { agents, startedMs = 0 } = facts
-  const ranges = agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
-  const items = ranges.reduce((sum, { count }) => sum + count, 0)
-  const nominalHz = rate === 'max' ? null : (items * 1000) / periodMs
-  return {
-    ...clientsPlan(settings, facts),
-    flow: /** @type {const} */ ('jobs'),
-    rate: rate === 'max' ? rate : null,
-    nominalHz,
-    items,
-    periodMs,
-    spacingMs: periodMs,
-    totalAgents,
-    agents: ranges,
-    order: names.jobs.defaultOrder,
-    queue: {
-      /** The id of this run, which is part of the names of its jobs. */
-      maker: makerName(startedMs, agents[0] ?? 1),
-      /** Jobs in the queue at the end of a run without workers. */
-      most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
-      /** Delay from a job's making to the earliest moment it may begin. */
-      delayMs,
-      /** Jobs; null: as the memory allows. */
-      limit: maxQueue,
-      waits: whenFull === 'wait',
-    },
+  const { periodMs, rate, totalAgents, durationMs, delayMs = 0, maxQueue = null, whenFull } = settings
+  const { startedMs = 0 } = facts
+  const common = clientsPlan(settings)
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return (numbers) => {
+    const shares = sharedAmong(settings, numbers)
+    return {
+      ...common(numbers),
+      /** @type {'jobs'} */
+      flow: 'jobs',
+      rate: rate === 'max' ? rate : null,
+      ...shares,
+      periodMs,
+      spacingMs: periodMs,
+      totalAgents,
+      order: names.jobs.defaultOrder,
+      queue: {
+        /** The id of this run, which is part of the names of its jobs. */
+        maker: makerName(startedMs, numbers[0] ?? 1),
+        /** Jobs in the queue at the end of a run without workers. */
+        most: Math.ceil(((shares.nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
+        /** Delay from a job's making to the earliest moment it may begin. */
+        delayMs,
+        /** Jobs; null: as the memory allows. */
+        limit: maxQueue,
+        waits: whenFull === 'wait',
+      },
+    }
   }
 }
 

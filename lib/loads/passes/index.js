@@ -9,15 +9,17 @@ import { writerReasons } from '../writer-reasons.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
- * @import { Facts } from '../plan.js'
  * @import { FlowNeeds } from '../ticks/open.js'
  */
 
-/** At a rate, the commands of its passes are played by clients. @param {Settings} settings @param {Facts} facts */
-const plan = (settings, facts) => ({
-  ...clientsPlan(settings, facts),
-  flow: playsPasses(settings) ? /** @type {const} */ ('passes') : /** @type {const} */ ('clients'),
-})
+/** At a rate, the commands of its passes are played by clients. @param {Settings} settings */
+const plan = (settings) => {
+  const ofClients = clientsPlan(settings)
+  /** @type {'passes' | 'clients'} */
+  const flow = playsPasses(settings) ? 'passes' : 'clients'
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return (numbers) => ({ ...ofClients(numbers), flow })
+}
 
 export const passes = operationsLoad({
   names: names.passes,

@@ -1,16 +1,16 @@
 // When writers in ticks are due, and what is in flight of them.
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
 import { libraryOf } from '../../base/libraries.js'
-import { agentRange } from '../../base/ranges.js'
 import { duesOf } from '../../traffic/arrivals.js'
 import { isEven } from '../../traffic/even.js'
 import { names } from '../names.js'
+import { sharedAmong } from '../shares.js'
 import { longestWarmUpMs } from '../warm-up.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
  * @import { FlowName } from '../names.js'
- * @import { AgentRange, Facts } from '../plan.js'
+ * @import { AgentRange } from '../plan.js'
  *
  * @typedef {object} Timing what every load of writers says of its items in time; clients and jobs have one tick a period
  * @property {FlowName} flow
@@ -77,33 +77,39 @@ const endOf = (settings, ticks, spacingMs) => {
   return isEven(settings) ? ticks * spacingMs : Number(settings.durationMs)
 }
 
-/** @param {Settings} settings @param {Facts} facts */
-export const plan = (settings, facts) => {
+/** @param {Settings} settings */
+export const plan = (settings) => {
   const { quantity, totalAgents, periodMs, pacing, rate } = settings
   const chunks = chunksOf(settings, Math.floor(quantity / totalAgents))
   const spacingMs = periodMs / chunks
   const ticks = tickCount(settings, spacingMs, chunks)
-  const agents = facts.agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
-  const items = agents.reduce((sum, { count }) => sum + count, 0)
-  return {
-    flow: /** @type {const} */ ('ticks'),
-    quantity,
-    items,
-    periodMs,
-    chunks,
-    spacingMs,
-    totalAgents,
-    agents,
-    pacing,
-    rate: rate === 'max' ? rate : null,
-    nominalHz: rate === 'max' ? null : (items * 1000) / periodMs,
-    order: settings.order ?? names.ticks.defaultOrder,
-    maxBehindMs: Math.max(settings.maxBehindMs ?? DEFAULT_MAX_BEHIND_S * 1000, 2 * spacingMs),
-    connections: settings.connections ?? 1,
-    windowCommands: settings.pipeline ?? null,
+  const ofSchedule = {
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     ticks,
     endMs: endOf(settings, ticks, spacingMs),
     ...(settings.driver !== 'socket' && { library: libraryOf(settings) }),
+  }
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return (numbers) => {
+    const { agents, items, nominalHz } = sharedAmong(settings, numbers)
+    return {
+      /** @type {'ticks'} */
+      flow: 'ticks',
+      quantity,
+      items,
+      periodMs,
+      chunks,
+      spacingMs,
+      totalAgents,
+      agents,
+      pacing,
+      rate: rate === 'max' ? rate : null,
+      nominalHz,
+      order: settings.order ?? names.ticks.defaultOrder,
+      maxBehindMs: Math.max(settings.maxBehindMs ?? DEFAULT_MAX_BEHIND_S * 1000, 2 * spacingMs),
+      connections: settings.connections ?? 1,
+      windowCommands: settings.pipeline ?? null,
+      ...ofSchedule,
+    }
   }
 }
