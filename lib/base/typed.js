@@ -18,7 +18,7 @@ export const certain = (value) => {
 export const keysOf = (table) => /** @type {(keyof T & string)[]} */ (Object.keys(table))
 
 /** By a name that need not be of the table. @template T @param {Readonly<Record<string, T>>} table @param {string} name @returns {T | undefined} */
-export const entryOf = (table, name) => table[name]
+export const entryOf = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined)
 
 /** @template A, B @param {A} one @param {B} other @returns {[A, B]} */
 export const pair = (one, other) => [one, other]

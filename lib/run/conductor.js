@@ -112,6 +112,9 @@ const secondsOf = ({ step, fromMs, before, marks, atEnd, isBehind }, slots) => {
   })
 }
 
+/** @type {Stretch} */
+const noStretch = { fromMs: 0, toMs: 0, rateHz: 0 }
+
 /**
  * Plays steps in a run, the same on every box of a fleet.
  * @param {object} needs
@@ -132,8 +135,7 @@ const playerOf = ({
   const health = clientHealth({ clock })
   /** @type {ReturnType<typeof slotOf>[]} */
   const slots = []
-  /** @type {Stretch} */
-  let now = { fromMs: 0, toMs: 0, rateHz: 0 }
+  let now = noStretch
   let lastWaitMs = 0 // latency of the last answer, from the due time
   let originMs = 0 // when the run began, by the clock
   let isOver = stop.aborted // the run was interrupted, or a guard ended it
@@ -163,8 +165,7 @@ const playerOf = ({
     now = { fromMs, toMs: fromMs + (isTried ? 1 : n) * 1000, rateHz: rate }
     health.sample()
     course.add(now)
-    /** @type {Mark[]} */
-    const marks = []
+    const marks = /** @type {Mark[]} */ ([])
     let isBehind = false
     for (let i = 1; i <= n && !isOver && !(isBehind && isTried); i++) {
       const overMs = fromMs + i * 1000

@@ -368,8 +368,7 @@ export const openAt = async (
     if (cluster && !refused.has('INFO')) await untilReplicasAreKnown({ ...of, ...namedBy(control), say })
 
     return {
-      /** @type {'single' | 'cluster'} */
-      kind: cluster ? 'cluster' : 'single',
+      kind: exactly(cluster ? 'cluster' : 'single'),
       origin,
       address,
       access,

@@ -16,6 +16,7 @@ test('what must be there is given back, also where it is false; what is not ther
 
 test('an entry is one of the table, or none', () => {
   assert.deepEqual([entryOf({ a: 1 }, 'a'), entryOf({ a: 1 }, 'b')], [1, undefined])
+  for (const name of ['constructor', 'toString']) assert.equal(entryOf({ a: 1 }, name), undefined)
   assert.deepEqual(keysOf({ a: 1, b: 2 }), ['a', 'b'])
 })
 
