@@ -225,7 +225,7 @@ describe('a window of runs', () => {
   const startMs = Date.UTC(2026, 0, 1)
   const started = new Date(startMs).toISOString()
   const master = { address: 'a:1', shard: 1, role: 'master', over_ms: 1000 }
-  const cpu = (/** @type {number} */ count) => ({ cpu_pct: count / 100, engine_cpu_pct: count / 200 })
+  const cpu = (/** @type {number} */ count) => ({ cpu_s: count / 1e4, engine_cpu_s: count / 2e4 })
   /** @param {number[]} acked of each second @param {object} [plan] @param {object} [items] of each second */
   const run = (acked, plan, items) => ({
     document: {
@@ -246,7 +246,7 @@ describe('a window of runs', () => {
       client: { over_s: 1, cpu_s: 0.05, thread: { busy_s: (10 + i) / 100, over_s: 1 }, rss_mb: 10 },
       nodes: [
         { ...master, ...cpu(count), commands: { setex: { calls: count, usec: count } } },
-        { ...master, address: 'a:2', role: 'replica', cpu_pct: count / 200 },
+        { ...master, address: 'a:2', role: 'replica', cpu_s: count / 2e4 },
       ],
     })),
   })

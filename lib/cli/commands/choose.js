@@ -26,7 +26,7 @@ import { plannedLoad } from './plan.js'
  * @import { ChooseAnswer } from '../../answers/choose/report.js'
  * @import { Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'
- * @import { Calibration } from '../../result/plan-schemas.js'
+ * @import { Calibration } from '../../answers/plan/calibration.js'
  */
 
 const tickMs = 100
