@@ -14,7 +14,6 @@ import type { Warning } from './warnings.js'
 /** Who takes measures: a run of writers, of consumers or of workers, or a process that a run of workers starts. */
 export type Taker = 'writers' | 'readers' | 'workers' | 'processes'
 
-
 interface OfProcess {
   plan: AnyPlan
   clock: () => number
