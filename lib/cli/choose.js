@@ -9,7 +9,7 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
 
 /**
  * @import { RunOptions, RunResult, WriteResult } from '../index.js'
- * @import { RunRecord } from '../answers/choose/answer.js'
+ * @import { Known, RunRecord } from '../answers/choose/report.js'
  * @import { Idle, Metric } from '../answers/choose/cost.js'
  * @import { Decision } from '../answers/choose/procedure.js'
  * @import { RoundsPlan } from '../result/rounds-plan.js'
@@ -27,7 +27,7 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  * @property {RunOptions | null} where url and cluster; null: local servers
  * @property {Record<string, string>} files of own models
  *
- * @typedef {import('../answers/choose/answer.js').Candidate & { serverBin?: string }} Candidate
+ * @typedef {Known & { serverBin?: string }} Candidate
  */
 
 export const prefix = 'millrace-choose:'

@@ -125,10 +125,11 @@ const racing = (count, effect, plan) => {
 }
 
 /** The decision once no more runs come. @param {ReturnType<typeof racing>} race @param {readonly number[]} simplicity @param {number} effect @returns {Omit<Decision, 'rounds' | 'runs'>} */
-const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, simplicity, effect) => {
+const decided = (race, simplicity, effect) => {
+  const { all, costs, places } = race
   const ranked = all.filter((i) => ['left', 'halved'].includes(places[i]) && costs[i].size > 1)
-  const best = lowest(left())
-  const difference = (/** @type {number} */ i) => (best === null || i === best ? null : against(best, i))
+  const best = race.lowest(race.left())
+  const difference = (/** @type {number} */ i) => (best === null || i === best ? null : race.against(best, i))
   const unproven = ranked.filter((i) => i === best || difference(i)?.verdict !== 'worse')
   const change = (/** @type {number} */ i) => difference(i)?.change ?? 0
   const simplest = (/** @type {number} */ i, /** @type {number} */ j) =>
@@ -137,7 +138,7 @@ const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, s
     change(i) - change(j)
   const alike = best === null ? [] : unproven.sort(simplest)
   return {
-    state: best === null ? 'none' : alike.length === 1 ? 'best' : areSame(alike) ? 'same' : 'unclear',
+    state: best === null ? 'none' : alike.length === 1 ? 'best' : race.areSame(alike) ? 'same' : 'unclear',
     chosen: alike[0] ?? null,
     alike,
     standings: all.map((i) => {
@@ -151,7 +152,7 @@ const decided = ({ all, costs, lost, places, left, against, lowest, areSame }, s
         low: at(found?.low),
         high: at(found?.high),
         verdict: found?.verdict ?? null,
-        why: lost[i].at(-1) ?? null,
+        why: race.lost[i].at(-1) ?? null,
       }
     }),
   }

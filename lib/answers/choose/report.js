@@ -3,13 +3,15 @@ import { choosePareto } from '../../../charts/choose.js'
 import * as S from '../../base/shape.js'
 import { bytes, count, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
 import { answer, answerSchema, figure, only, table, words } from '../../report/kit.js'
-import { candidatesAnswer } from './answer.js'
+import { ratioOf } from '../../result/ratio.js'
+import { figureOfRow } from '../../result/statistics.js'
 import { metricNames, metrics } from './cost.js'
 
 /**
  * @import { Schema, Shaped } from '../../base/shape-types.js'
  * @import { Column } from '../../report/kit.js'
- * @import { Metric } from './cost.js'
+ * @import { Metric, Metrics } from './cost.js'
+ * @import { Decision } from './procedure.js'
  */
 
 /** @template {Schema} const T @param {T} schema */
@@ -78,6 +80,101 @@ const schema = answerSchema('choose', {
 /** @typedef {Shaped<typeof schema>} ChooseAnswer */
 /** @typedef {Omit<ChooseAnswer, 'sentence'>} Chosen */
 /** @typedef {Chosen['candidates'][number]} Candidate */
+/** @typedef {Pick<Candidate, 'name' | 'model' | 'server' | 'simplicity' | 'gives_up'>} Known of a candidate before it runs */
+/**
+ * @typedef {object} RunRecord
+ * @property {number} candidate
+ * @property {number} round
+ * @property {Metrics} metrics
+ * @property {boolean} counts
+ * @property {string[]} reasons why it is not valid
+ * @property {number | null} achieved items a second
+ */
+
+/** Runs of a candidate that are valid, by round. @param {readonly RunRecord[]} runs @param {number} at */
+const countedOf = (runs, at) =>
+  new Map(
+    runs.filter(({ candidate, counts }) => counts && candidate === at).map((run) => [run.round, run.metrics]),
+  )
+
+/** @param {ReturnType<typeof countedOf>} own @param {Metric} metric @returns {Candidate['metrics'][Metric]} */
+const figureOf = (own, metric) => {
+  const samples = [...own.values()].flatMap((values) => values[metric] ?? [])
+  if (samples.length === 0) return null
+  const { mean, median, low, high } = figureOfRow(samples)
+  return { value: mean ?? median, low, high }
+}
+
+/** @param {ReturnType<typeof countedOf>} of @param {ReturnType<typeof countedOf>} to @param {Metric} metric @returns {NonNullable<Candidate['against_chosen']>[Metric]} */
+const ratioIn = (of, to, metric) => {
+  const pairs = [...of].flatMap(([round, values]) => {
+    const [a, b] = [values[metric], to.get(round)?.[metric]]
+    return a === undefined || b === undefined ? [] : [{ of: a, to: b }]
+  })
+  const found = ratioOf(pairs)
+  return found && { ratio: found.ratio, low: found.low, high: found.high }
+}
+
+/** @template T @param {(metric: Metric) => T} make @returns {Record<Metric, T>} */
+const ofEach = (make) => ({
+  cpu: make('cpu'),
+  memory: make('memory'),
+  network: make('network'),
+  latency: make('latency'),
+})
+
+/**
+ * Whether another candidate costs less CPU or memory, and not more of the other.
+ * @param {readonly Pick<Candidate, 'metrics'>[]} all
+ * @param {Pick<Candidate, 'metrics'>} one
+ */
+const isDominated = (all, { metrics: { cpu, memory } }) =>
+  cpu !== null &&
+  memory !== null &&
+  all.some(
+    ({ metrics: other }) =>
+      other.cpu !== null &&
+      other.memory !== null &&
+      other.cpu.value <= cpu.value &&
+      other.memory.value <= memory.value &&
+      (other.cpu.value < cpu.value || other.memory.value < memory.value),
+  )
+
+/**
+ * What was chosen, and what each candidate costs against it.
+ * @param {object} found
+ * @param {readonly Known[]} found.candidates
+ * @param {Decision} found.decision
+ * @param {readonly RunRecord[]} found.runs
+ * @returns {Candidate[]}
+ */
+export const candidatesAnswer = ({ candidates, decision, runs }) => {
+  const { standings, chosen, alike } = decision
+  const counted = candidates.map((_, at) => countedOf(runs, at))
+  const rows = candidates.map((candidate, at) => {
+    /** @type {Candidate['place']} */
+    const stands = at === chosen ? 'chosen' : alike.includes(at) ? 'alike' : standings[at].place
+    const { place, rounds, ratio, low, high, verdict, why } = standings[at]
+    const own = runs.filter((run) => run.candidate === at)
+    return {
+      ...candidate,
+      place: stands,
+      rounds,
+      runs: own.length,
+      cost: ratio === null ? null : { ratio, low, high, verdict },
+      metrics: ofEach((metric) => figureOf(counted[at], metric)),
+      against_chosen:
+        chosen === null ? null : ofEach((metric) => ratioIn(counted[at], counted[chosen], metric)),
+      why: place === 'refused' || place === 'not-counted' ? why : null,
+      not_valid: own.filter(({ counts }) => !counts).length,
+    }
+  })
+  const rank = (/** @type {(typeof rows)[number]} */ { place, cost, name }) => {
+    const at = alike.findIndex((one) => candidates[one].name === name)
+    return at >= 0 ? at : place === 'refused' || place === 'not-counted' ? 1e9 : 1000 + (cost?.ratio ?? 1e6)
+  }
+  return rows.map((row) => ({ ...row, dominated: isDominated(rows, row) })).sort((a, b) => rank(a) - rank(b))
+}
 
 /**
  * @param {Pick<ChooseAnswer, 'started' | 'duration_s' | 'command_line' | 'versions' | 'hardware' | 'asked' | 'excluded' | 'turnovers' | 'warnings'>} facts
@@ -86,9 +183,10 @@ const schema = answerSchema('choose', {
  */
 export const chooseDocument = (facts, found) => {
   const { state, chosen, rounds, runs } = found.decision
+  /** @type {Chosen} */
   const one = {
-    schema: /** @type {const} */ (1),
-    kind: /** @type {const} */ ('choose'),
+    schema: 1,
+    kind: 'choose',
     ...facts,
     state,
     chosen: chosen === null ? null : found.candidates[chosen].name,

@@ -14,7 +14,6 @@ const beyond = 10
 
 /**
  * @import { CalibratedModel, Calibration } from '../plan/calibration.js'
- * @import { Allocator } from '../plan/memory.js'
  *
  * @typedef {{ model: CalibratedModel, plan: Plan }} Planned of a calibration, at a rate
  * @typedef {{ other: string, rate: number, items: number, cheaper_above: string, cheaper_below: string }} Turnover
@@ -40,12 +39,8 @@ export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, pla
     const items = Math.round(at * ttlS)
     const found = items < least || items > beyond * most ? null : planned(strategy, at)
     if (!found) return null
-    const [wire, memory] = [
-      await wireOf(found.plan),
-      memoryOf(found.plan, /** @type {Allocator} */ (calibration.server.allocator)),
-    ]
-    return demandOf({ ...found, wire, memory }, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu
-      .value
+    const [wire, memory] = [await wireOf(found.plan), memoryOf(found.plan, calibration.server.allocator)]
+    return demandOf({ ...found, wire, memory }, { rate: at, items }).cpu.value
   }
   const rates = Array.from({ length: steps + 1 }, (_, i) => (rate / reach) * reach ** ((2 * i) / steps))
   const costs = async (/** @type {string} */ name) => {

@@ -14,7 +14,7 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
 /**
  * @import { CalibratedModel, Calibration } from './calibration.js'
  * @import { Plan } from '../../loads/plan.js'
- * @import { Allocator, Memory } from './memory.js'
+ * @import { Memory } from './memory.js'
  * @import { Model, Prediction } from './model.js'
  * @import { PlanAnswer } from './report.js'
  * @import { Candidate, Demand, Wishes } from './nodes.js'
@@ -95,7 +95,7 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
 /**
  * The demand at a rate: `bound` takes the value, or an end of the interval.
  * @param {Planned} planned
- * @param {Asked} asked
+ * @param {Pick<Asked, 'rate' | 'items'>} asked
  * @param {'value' | 'low' | 'high'} [bound]
  * @returns {Demand & { cpu: Prediction }}
  */
@@ -106,7 +106,7 @@ export const demandOf = (planned, asked, bound = 'value') => {
     : demandOfItems(planned, asked, bound)
 }
 
-/** @param {Planned} planned @param {Asked} asked @param {'value' | 'low' | 'high'} bound */
+/** @param {Planned} planned @param {Pick<Asked, 'rate' | 'items'>} asked @param {'value' | 'low' | 'high'} bound */
 const demandOfItems = ({ model, wire, memory, isCluster = false }, { rate, items }, bound) => {
   const features = cpuFeatures(sumOfParts(wire, rate), items)
   const usOf = (/** @type {Model} */ role) => {
@@ -185,7 +185,7 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
       ...(plan && {
         plan,
         wire: await wireOf(plan),
-        memory: memoryOf(plan, /** @type {Allocator} */ (server.allocator)),
+        memory: memoryOf(plan, server.allocator),
       }),
     })
     const outside = plan ? outsideOf(calibration.ranges, planned, asked) : outsideOfMix(model, asked.rate)

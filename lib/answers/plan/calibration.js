@@ -69,7 +69,8 @@ const schema = S.document('calibration.json: what millrace calibrate measured, a
   complete: S.said('false: it was stopped before its end', S.flag),
   ...S.each(['started', 'millrace'], S.text),
   server: S.object({
-    ...S.each(['version', 'allocator'], S.text),
+    version: S.text,
+    allocator: S.oneOf('jemalloc-8', 'jemalloc-16', 'libc'),
     ...S.each(['masters', 'replicas'], S.number),
     configuration: S.byName(S.text),
   }),
@@ -91,7 +92,8 @@ const schema = S.document('calibration.json: what millrace calibrate measured, a
 
 const three = (/** @type {number} */ n) => String(+n.toPrecision(3))
 
-const termNames = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const termNames = {
   command: 'a command',
   byte: 'a kilobyte',
   log2_items: 'a doubling of the items',
@@ -99,7 +101,7 @@ const termNames = /** @type {Record<string, string>} */ ({
   byte_log2: 'a kilobyte for each doubling of the items',
   first_byte: 'an extra for each of the first two kilobytes',
   second: 'a second, whatever its rate,',
-})
+}
 const ofKilobyte = new Set(['byte', 'byte_log2', 'first_byte'])
 
 /** @param {string} role @param {CalibratedModel['cpu'][string]} model @param {boolean} isMix */

@@ -1,8 +1,7 @@
 // `millrace choose`: the data model, or the server version, that costs least at a load.
 import { join } from 'node:path'
-import { candidatesAnswer } from '../../answers/choose/answer.js'
 import { leastRounds } from '../../answers/choose/procedure.js'
-import { choose, chooseDocument } from '../../answers/choose/report.js'
+import { candidatesAnswer, choose, chooseDocument } from '../../answers/choose/report.js'
 import { turnoversOf } from '../../answers/choose/turnover.js'
 import { readCalibration } from '../../answers/plan/calibration.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
