@@ -17,7 +17,8 @@ import { aligned } from './staffing-series.js'
 // A spread needs this many moments.
 const leastMoments = 10
 
-const unitsOf = /** @type {Record<string, LoadUnit>} */ ({ Percent: 'pct', Bytes: 'bytes' })
+/** @type {Record<string, LoadUnit>} */
+const unitsOf = { Percent: 'pct', Bytes: 'bytes' }
 
 /** The unit by a metric's name, where the export has none. @param {string} name @returns {LoadUnit} */
 const unitNamed = (name) =>

@@ -60,7 +60,8 @@ const labelOf = ({ strategy, work: { take, kind, us, confirm, processes, workers
 export const scalingAnswer = async (folders, { rates, boxWorkers }) => {
   /** @type {Map<string, Sweep['points']>} */
   const byLabel = new Map()
-  const left = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const left = []
   for (const path of folders.flatMap((folder) => runFiles(folder))) {
     const run = await readRunFile(path)
     if (!isOfWorkers(run)) continue

@@ -215,7 +215,8 @@ const mostBelowZero = 0.01
 /** Reasons to doubt the numbers above. @param {StaffingAnswer} answer */
 const warnings = ({ beyondNode, belowZero, mean, sd, unit, measured }) => {
   const amount = (/** @type {number} */ value) => formatted(unit, value)
-  const texts = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const texts = []
   if (beyondNode) {
     const { each, single, fewest } = beyondNode
     const who =

@@ -128,7 +128,8 @@ export const sumsOfSecond = (nodes) => {
 
 /** @param {Bench} bench @param {RunOptions} options @param {AbortSignal} stop */
 const watchedRun = async (bench, options, stop) => {
-  const seconds = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
+  /** @type {ReturnType<typeof sumsOfSecond>[]} */
+  const seconds = []
   /** @type {RunHooks['onProgress']} */
   const onProgress = (event) => {
     if (event.type === 'second' && event.phase === 'measuring' && event.nodes.length > 0)
@@ -240,9 +241,12 @@ export const measureCell = async (needs, strategy, cell, idle, kind = cellsOfIte
   const isMix = Boolean(needs.mixOf?.(strategy))
   const { mixPrefix = '' } = needs
   const startedMs = performance.now()
-  const runs = /** @type {WriteRun[]} */ ([])
-  let costs = /** @type {ReturnType<typeof calibratedCosts>} */ ([])
-  const all = /** @type {ReturnType<typeof sumsOfSecond>[]} */ ([])
+  /** @type {WriteRun[]} */
+  const runs = []
+  /** @type {ReturnType<typeof calibratedCosts>} */
+  let costs = []
+  /** @type {ReturnType<typeof sumsOfSecond>[]} */
+  const all = []
   /** @type {Awaited<ReturnType<typeof amountsOf>> | null} */
   let amounts = null
   const half = () => halfPct(costs.map(({ cpu_us: cpu }) => cpu.master))
@@ -380,7 +384,8 @@ async function* cellsInOrder({ strategy, kind, mix, save }) {
     /** @type {const} */ ({ what: 'reference', at, cell: kind.reference })
   const { measured: first, variant } = yield reference(0)
   const { designed, held } = kind.cells(first)
-  const cells = /** @type {MeasuredCell<Cell>[]} */ ([])
+  /** @type {MeasuredCell<Cell>[]} */
+  const cells = []
   for (const [i, cell] of designed.entries()) {
     const { amounts, measured } = yield { what: 'cell', at: i, cell }
     cells.push({ ...cell, amounts, measured })
@@ -405,9 +410,12 @@ async function* cellsInOrder({ strategy, kind, mix, save }) {
 /** @param {readonly string[]} strategies @param {Needs} needs */
 export const calibration = async (strategies, needs) => {
   const { seed, cells: count, proofs, say, save, stop } = needs
-  const models = /** @type {Fitted[]} */ ([])
-  const references = /** @type {Reference[]} */ ([])
-  const idles = /** @type {Idle[]} */ ([])
+  /** @type {Fitted[]} */
+  const models = []
+  /** @type {Reference[]} */
+  const references = []
+  /** @type {Idle[]} */
+  const idles = []
   for (const [k, strategy] of strategies.entries()) {
     const idle = await measureIdle(needs, strategy)
     idles.push(idle)

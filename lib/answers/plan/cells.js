@@ -105,7 +105,8 @@ export const designedCells = (seed, count, within = ranges) => {
       chosen.includes(at) ? -1 : rows[at].mmul(variance).mmul(rows[at].transpose()).get(0, 0)
     return points.reduce((most, _, at) => (gain(at) > gain(most) ? at : most), 0)
   }
-  const chosen = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const chosen = []
   while (chosen.length < designed) chosen.push(best(chosen))
   for (let round = 0; round < exchanges; round++)
     for (let i = 0; i < designed; i++) {

@@ -192,7 +192,8 @@ export const memoryOf = (plan, allocator) => {
     (_, i, count = Math.min(sampled, n)) => 1 + Math.floor(((i + 0.5) * n) / count),
   )
   const found = { spread: 0, fixed: 0, keys: 0 }
-  const unknown = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const unknown = []
   const keyNames = new Set()
   const strategy = strategyOf(plan)
   const typeOf = strategy.types({ isItem: () => true, isMinute: () => true })

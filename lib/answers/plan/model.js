@@ -79,7 +79,8 @@ const choicesOf = ([first, ...others]) => {
  * @returns {Model}
  */
 export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
-  const leftOut = /** @type {{ name: string, why: string }[]} */ ([])
+  /** @type {{ name: string, why: string }[]} */
+  const leftOut = []
   const there = names.filter((name) => {
     if (rows.some((row) => row[name] > 0)) return true
     leftOut.push({ name, why: 'it is 0 in every cell' })

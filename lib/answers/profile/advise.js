@@ -237,13 +237,15 @@ export const advised = async ({ patterns }, { client, stop, say }) => {
     .slice(0, mostPlays)
   /** @type {Advice[]} */
   const advice = []
-  const silent = /** @type {{ pattern: string, title: string }[]} */ ([])
+  /** @type {{ pattern: string, title: string }[]} */
+  const silent = []
   const plan = fixedRounds(rounds, Math.max(2, plays.length))
   for (const [at, { pattern, rule }] of plays.entries()) {
     if (stop.aborted) break
     say?.(`advice ${at + 1} of ${plays.length}: ${pattern.pattern.slice(0, 60)} ${rule.title}`)
     const { now, other, items } = rule.forms(pattern)
-    const both = /** @type {{ a: Played, b: Played, first: 'a' | 'b' }[]} */ ([])
+    /** @type {{ a: Played, b: Played, first: 'a' | 'b' }[]} */
+    const both = []
     // A first play is not counted: a new server still allocates memory and gets faster.
     await played(client, now, items)
     for (let round = 0; round < rounds && !stop.aborted; round++) {

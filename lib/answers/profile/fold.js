@@ -3,14 +3,15 @@
 
 const limits = { patterns: 2000, words: 20, name: 512 }
 
-const kinds = /** @type {[RegExp, string][]} */ ([
+/** @type {[RegExp, string][]} */
+const kinds = [
   [/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, '{uuid}'],
   [/^(19|20)\d\d-?[01]\d(-?[0-3]\d)?([T_-]?[0-2]\d(:?[0-5]\d)*)?$/, '{date}'],
   [/^-?\d+$/, '{n}'],
   [/^(?=.*\d)[0-9a-f]{8,}$/i, '{hash}'],
   // Letters and digits that do not occur in words.
   [/^(?=.*\d)(?=.*[a-z])[\w~+=-]{12,}$/i, '{id}'],
-])
+]
 const separators = /([:/|.,;#@!&?=_{}[\]()<> -]+)/
 const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:19|20)\d\d-[01]\d-[0-3]\d/gi
 
@@ -26,7 +27,8 @@ const escaped = (/** @type {string} */ text) => text.replaceAll('{', '{{').repla
 /** A name's pieces; separators among them. @param {Buffer} name @returns {string[]} */
 export const piecesOf = (name) => {
   const parts = name.toString('latin1', 0, limits.name).split(/([^\x20-\x7e]+)/)
-  const pieces = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const pieces = []
   for (const [i, part] of parts.entries()) {
     if (i % 2 === 1) pieces.push('{bytes}')
     else if (part !== '') pieces.push(...piecesOfText(part))
@@ -36,7 +38,8 @@ export const piecesOf = (name) => {
 
 /** @param {string} text */
 const piecesOfText = (text) => {
-  const pieces = /** @type {string[]} */ ([])
+  /** @type {string[]} */
+  const pieces = []
   let from = 0
   const plain = (/** @type {string} */ part) => {
     // Long identifiers may have - and _ in them.

@@ -34,7 +34,8 @@ const mostHot = 16
 // Hot keys are tracked for a tenth of the time, and in a sample of commands, since tracking slows every command.
 const hotPart = 0.1
 const hotSample = 10
-const logKinds = /** @type {LogKind[]} */ (['slow', 'large-request', 'large-reply'])
+/** @type {LogKind[]} */
+const logKinds = ['slow', 'large-request', 'large-reply']
 
 /** @param {unknown} reply @returns {readonly unknown[]} */
 const listOf = (reply) => {
@@ -162,7 +163,8 @@ const hotOfValkey = (reply) => ({
 const hotKeys = ({ ask, may }, { durationMs, remark }) => {
   /** @type {Map<Master, { grammar: 'redis' | 'valkey', started: unknown }>} */
   const sessions = new Map()
-  const get = /** @type {Question} */ (['HOTKEYS', 'GET'])
+  /** @type {Question} */
+  const get = ['HOTKEYS', 'GET']
   const startedOf = (/** @type {unknown} */ reply) =>
     hotGrammar(reply).fields?.['collection-start-time-unix-ms'] ?? null
   return {

@@ -35,14 +35,15 @@ const batch = 8
 const enough = 60
 // A question follows so many pages, until all names were seen.
 const pagesPerQuestion = 5
-const sizeBy = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const sizeBy = {
   string: 'STRLEN',
   list: 'LLEN',
   set: 'SCARD',
   zset: 'ZCARD',
   hash: 'HLEN',
   stream: 'XLEN',
-})
+}
 
 /** Adds up what a key's pattern has. @param {Found} into @param {Found} from */
 const merge = (into, from) => {
@@ -191,7 +192,8 @@ export const sampling = (asking) => {
       }
       if (found === null) return false
       const { waiting, endings } = found
-      const keys = /** @type {Found['waiting']} */ ([])
+      /** @type {Found['waiting']} */
+      const keys = []
       while (
         keys.length < batch &&
         waiting.length > 0 &&

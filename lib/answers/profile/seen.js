@@ -200,7 +200,8 @@ export const clientsOf = (all, infos, seconds, named) => {
   const groups = new Map()
   let connections = 0
   // If the server does not count per connection, all that were not idle have the same weight.
-  const sent = /** @type {number[]} */ ([])
+  /** @type {number[]} */
+  const sent = []
   for (const [i, { begin, end }] of all.entries()) {
     if (end.clients === null) connections += Number(infos[i].fields.connected_clients) || 0
     const before = new Map(linesOf(begin.clients).map((line) => [field(line, 'id'), line]))

@@ -148,8 +148,10 @@ const setTurnover = (profile, keys) => {
 
 /** @param {Profile} profile @param {readonly WorkloadKey[]} keys */
 const commandsOf = (profile, keys) => {
-  const leftOut = /** @type {LeftOut[]} */ ([])
-  const uses = /** @type {{ name: string, key: WorkloadKey, perS: number }[]} */ ([])
+  /** @type {LeftOut[]} */
+  const leftOut = []
+  /** @type {{ name: string, key: WorkloadKey, perS: number }[]} */
+  const uses = []
   for (const { name, per_s: perS, share, is_data: isData } of profile.commands) {
     if (!isData) continue
     const form = commandForms[name]
@@ -349,8 +351,10 @@ export const connectionsOf = ({ clients: { busy, connections } }) =>
 
 /** @param {Profile} profile */
 export const workloadOf = (profile) => {
-  const keys = /** @type {WorkloadKey[]} */ ([])
-  const leftOut = /** @type {LeftOut[]} */ ([])
+  /** @type {WorkloadKey[]} */
+  const keys = []
+  /** @type {LeftOut[]} */
+  const leftOut = []
   /** @type {Set<string>} */
   const taken = new Set()
   for (const pattern of profile.patterns) {

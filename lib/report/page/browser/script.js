@@ -39,7 +39,8 @@ const sortable = (table) => {
 
 for (const table of document.querySelectorAll('table')) sortable(table)
 const charts = JSON.parse(elementById('charts').textContent ?? '[]')
-const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('figure')])
+/** @type {HTMLElement[]} */
+const figures = [...document.querySelectorAll('figure')]
 const echarts = figures.length > 0 ? await unpackedEcharts() : null
 themed(
   echarts ? figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)]).draw) : [],
