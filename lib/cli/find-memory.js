@@ -14,6 +14,7 @@ import { judgedBy } from '../result/thresholds.js'
 import { drawnCurve } from '../run/cache-curve.js'
 import { startEmbedded } from '../servers/embedded.js'
 import { limitOf } from '../servers/open.js'
+import { risingOf } from '../traffic/share-by-memory.js'
 import { commandLineOf } from './again.js'
 import { thresholdCode } from './ending.js'
 import { judgedThresholds } from './find.js'
@@ -97,15 +98,8 @@ const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, me
 }
 
 /** @param {Run} run @returns {Curve | null} */
-const curveIn = ({ miss_curve: curve }) => {
-  if (!curve) return null
-  let most = 0
-  const points = curve.points.map((/** @type {Folded} */ { memory_bytes: at, policy_pct, lru_pct }) => {
-    most = Math.max(most + 1e-3, policy_pct ?? lru_pct)
-    return [at, most]
-  })
-  return { points, ceiling: curve.ceiling_pct }
-}
+const curveIn = ({ miss_curve: curve }) =>
+  curve ? { points: risingOf(curve.points), ceiling: curve.ceiling_pct } : null
 
 /** The memory with which the search begins. @param {Request} request @param {AbortSignal} stop */
 const startOf = async ({ settings, checks }, stop) => {
@@ -133,8 +127,9 @@ const startOf = async ({ settings, checks }, stop) => {
  * @param {Request} request
  * @param {AbortSignal} stop
  * @param {(line: string) => void} say
+ * @param {typeof played} play
  */
-const searched = async (request, stop, say) => {
+export const searched = async (request, stop, say, play = played) => {
   const { settings, slos, trials: count, checks } = request
   say(`drawing requests for ${several(settings.quantity, 'key')}: where to begin`)
   const begin = await startOf(request, stop)
@@ -162,7 +157,7 @@ const searched = async (request, stop, say) => {
       say(
         `${trials.length + 1} of ${count}: ${phase === 'confirm' ? 'confirming' : 'measuring'} with ${bytes(memory)}`,
       )
-      const run = await played(request, { memory, n: runs.length, signal: stop })
+      const run = await play(request, { memory, n: runs.length, signal: stop })
       if (stop.aborted) return null
       const trial = trialOf(run, slos, memory, phase)
       runs.push(run)

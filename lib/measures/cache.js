@@ -261,6 +261,14 @@ export const curveSection = section('miss_curve', curve, {
     'miss_curve.predicted_pct': metric('hits by the miss ratio curve', 'pct', 'more'),
     'miss_curve.footprint_bytes': metric('memory of all keys that were asked for', 'bytes'),
   },
+  reasons: ({ footprint_bytes: footprint }, { cache: { maxmemory_bytes: limit } }) => ({
+    'cache-whole':
+      limit !== null &&
+      footprint < limit &&
+      note(
+        `all keys that were asked for fit: they take ${bytes(footprint)} of ${bytes(limit)}, so nothing is evicted; give less by --with maxmemory`,
+      ),
+  }),
   rows: ({ policy, needs, ceiling_pct: ceiling, footprint_bytes: footprint, predicted_pct: here }) => ({
     'hits by memory': facts([
       `${plainText(policy)}: ${needs.map(({ hit_pct: pct, memory_bytes: most }) => `${pct} % ${most === null ? 'with none' : `with ${bytes(most)}`}`).join(', ')}`,

@@ -393,7 +393,7 @@ const fleetRules = [
   (s, named) =>
     s.control &&
     !namesOfWriters(s.strategy).inBatches &&
-    `${named('control')}: ${named('strategy')} has no writers (-t) that boxes could share`,
+    `${named('control')}: ${named('strategy')} has no writers (-t) that boxes could share; start it on each box alone, with another --seed`,
   (s, named) =>
     s.control &&
     'limit' in s &&

@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads'
 import { exactly } from '../base/typed.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
+import { filledCount } from '../traffic/keys-in-use.js'
 import { missCurve, sampled } from '../traffic/miss-curve.js'
+import { risingOf, shareOver } from '../traffic/share-by-memory.js'
 import { storedBytes } from '../traffic/sizes.js'
 
 /**
@@ -22,7 +24,8 @@ import { storedBytes } from '../traffic/sizes.js'
  * @property {number} offered
  * @property {number} fromMs
  * @property {number} endMs
- * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'>} measured
+ * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'> & Partial<Pick<Measured, 'maxmemory_bytes' | 'evicted_per_s'>>} measured
+ * @property {number} [masters]
  * @property {Settings | null} eviction null: not known
  * @property {number} [overhead] bytes that a key takes beside its value, where nothing was measured
  */
@@ -32,29 +35,6 @@ const usualOverhead = 80
 // Drawing more would take longer than a few seconds.
 const mostRequests = 20e6
 const wantedPct = [90, 95, 99]
-
-/** The least bytes at which a rising share is reached; null: none are. @param {(bytes: number) => number} shareAt @param {number} wanted @param {number} most */
-const leastFor = (shareAt, wanted, most) => {
-  if (shareAt(most) < wanted) return null
-  let [low, high] = [0, most]
-  for (let step = 0; step < 40; step++) {
-    const middle = (low + high) / 2
-    if (shareAt(middle) < wanted) low = middle
-    else high = middle
-  }
-  return high
-}
-
-/** A share that rises between known points. @param {readonly { data_bytes: number, policy_pct: number | null, lru_pct: number }[]} points */
-const between = (points) => (/** @type {number} */ bytes) => {
-  const share = (/** @type {typeof points[number]} */ one) => one.policy_pct ?? one.lru_pct
-  const at = points.findIndex((one) => one.data_bytes >= bytes)
-  if (at < 0) return share(points[points.length - 1])
-  if (at === 0) return (share(points[0]) * bytes) / points[0].data_bytes
-  const [a, b] = [points[at - 1], points[at]]
-  const part = Math.log(bytes / a.data_bytes) / Math.log(b.data_bytes / a.data_bytes)
-  return share(a) + part * (share(b) - share(a))
-}
 
 /** @param {About} about */
 export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...about }) => {
@@ -98,22 +78,32 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...a
   const sample = sampled(requests, { overhead: Math.max(0, overhead) })
   const curve = missCurve(sample, evicts ? { policy, ...(eviction ?? usualEviction) } : null)
   const besides = known ? Math.max(0, Number(measured.memory_bytes) - Number(measured.data_bytes)) : 0
-  const shareAt = between(curve.points)
-  const { points, ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
+  const points = curve.points.map(({ data_bytes, ...shares }) => ({
+    memory_bytes: data_bytes + besides,
+    ...shares,
+  }))
+  const over = shareOver({ points: risingOf(points) })
+  const { ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
+  const filled = filledCount({
+    ...{ items: requests.filled === null ? 0 : quantity, stored: storedBytes(plan) },
+    ...{ limit: measured.maxmemory_bytes ?? Number.POSITIVE_INFINITY, masters: about.masters ?? 1 },
+  })
   const here =
     measured.data_bytes === null
       ? null
-      : (curve.policyAt(measured.data_bytes) ?? curve.lruAt(measured.data_bytes))
+      : measured.evicted_per_s === 0
+        ? curve.allKept(filled)
+        : (curve.policyAt(measured.data_bytes) ?? curve.lruAt(measured.data_bytes))
   return {
     policy: evicts ? policy : 'lru',
     maxmemory_samples: eviction?.samples ?? null,
     lfu_log_factor: eviction?.lfuLogFactor ?? null,
     lfu_decay_min: eviction?.lfuDecayMin ?? null,
-    points: points.map(({ data_bytes, ...shares }) => ({ memory_bytes: data_bytes + besides, ...shares })),
-    needs: wantedPct.map((hit_pct) => {
-      const least = leastFor(shareAt, hit_pct, footprint_bytes)
-      return { hit_pct, memory_bytes: least === null ? null : least + besides }
-    }),
+    points,
+    needs: wantedPct.map((hit_pct) => ({
+      hit_pct,
+      memory_bytes: over.at(footprint_bytes + besides) < hit_pct ? null : over.bytesFor(hit_pct),
+    })),
     ceiling_pct,
     footprint_bytes: footprint_bytes + besides,
     predicted_pct: here,

@@ -58,7 +58,8 @@ const curveIn = async ({ plan, strategy, records, window, target, needs, fleet }
   if (!measured || fleet || family.type !== 'string') return null
   const { offered } = records.ledger.whole
   const eviction = await evictionOf(target)
-  const about = { plan, offered, fromMs: window.fromMs(), endMs, measured, eviction }
+  const { length: masters } = target.topology.masters
+  const about = { plan, offered, fromMs: window.fromMs(), endMs, measured, eviction, masters }
   return curveAside(about, needs.stopNow)
 }
 

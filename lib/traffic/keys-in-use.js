@@ -7,6 +7,21 @@ import { drawsOf } from './items.js'
 const salt = 0x3c6ef3
 const drawsOfKey = 20
 const mostDraws = 10e6
+// What a server takes without keys, and what each takes beside its value: of keys written in one second none is older, so that evicting
+// would take any.
+const emptyBytes = 1.5e6
+const besideValue = 80
+
+/**
+ * How many keys a fill writes: those that there is room for.
+ * @param {object} about
+ * @param {number} about.items keys that there are
+ * @param {number} about.stored bytes of a value
+ * @param {number} about.limit maxmemory of all masters
+ * @param {number} about.masters
+ */
+export const filledCount = ({ items, stored, limit, masters }) =>
+  Math.min(items, Math.max(1, Math.floor((limit - masters * emptyBytes) / (stored + besideValue))))
 
 /**
  * Calls for keys, the last to be evicted first and some more than once, until it returns false.

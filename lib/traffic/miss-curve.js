@@ -356,6 +356,12 @@ export const missCurve = (sample, eviction) => {
     points,
     lruAt,
     policyAt,
+    /** Where nothing is evicted, after a fill of so many keys. @param {number} filled */
+    allKept: (filled) => {
+      const kept = Math.min(sample.filled.length, Math.round(filled * rate))
+      const those = sample.filled.slice(sample.filled.length - kept)
+      return percentOf(lruOf({ ...sample, filled: those })(Number.MAX_VALUE))
+    },
     ceiling_pct: lruAt(Number.MAX_VALUE),
     footprint_bytes: footprint,
     sampled_keys: sample.keys,

@@ -1,7 +1,7 @@
 // The registry: a strategy is one file and one line here.
 import { claimedTwice } from '../base/claims.js'
 import { exactly } from '../base/typed.js'
-import { cacheAside, cacheHash, cacheMget } from './cache/strategies.js'
+import { cacheAside, cacheHash, cacheHashTtl, cacheMget } from './cache/strategies.js'
 import {
   counterAutoPipeline,
   counterFunction,
@@ -72,6 +72,7 @@ for (const declared of [
   lookupMix,
   cacheAside,
   cacheHash,
+  cacheHashTtl,
   cacheMget,
   ...membershipStructures,
   membershipBloom,

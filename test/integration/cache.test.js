@@ -105,6 +105,35 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(Number(await cli(server, 'DBSIZE')) <= 12)
   })
 
+  for (const name of ['redis-7.4', 'redis-8.2', 'valkey-9.1'])
+    test(`fields with a lifetime of their own are asked for again when it is over: ${name}`, async (t) => {
+      const bin = peer(t, name)
+      if (bin === undefined) return
+      const server = await startServer(t, { bin })
+      const run = await writeHere(
+        t,
+        '--strategy cache-hash-ttl --keys 200 --ttl 1s --rate 1000 --duration 4s --warm-up 0',
+        { env: at(server) },
+      )
+      assertDone(run)
+      const { cache, items, counts } = run.document
+      assert.equal(counts.hit + counts.miss, items.acked)
+      const [sets, scripts] = [await callsOf(server, 'hsetex'), await callsOf(server, 'evalsha')]
+      assert.ok(sets === cache.fills || scripts >= cache.fills, `${sets}, ${scripts} of ${cache.fills}`)
+      // Each field is read from the source once in its second, and the time until it is asked for again.
+      assert.ok(cache.misses > 400 && cache.misses < 1400, `${cache.misses} misses`)
+      await until('no field', async () => (await cli(server, 'HLEN', 'cache:0')) === '0')
+    })
+
+  test('a server without lifetimes of fields is refused before the first write', async (t) => {
+    const server = await startServer(t)
+    const run = await writeHere(t, '--strategy cache-hash-ttl --keys 200 --ttl 1s --duration 1s', {
+      env: at(server),
+    })
+    assert.equal(run.code, 3)
+    assert.match(run.stderr, /needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/)
+  })
+
   test('a source that takes its time: misses take as long, and with coalesce a key is read once at a time', async (t) => {
     const server = await startServer(t)
     const played = async (/** @type {string} */ more) => {

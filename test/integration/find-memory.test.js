@@ -31,6 +31,18 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
     assert.match(found.sentence, /^[\d.]+ MB \(95 % sure between .*\): less fails hit_rate>80%$/)
   })
 
+  test('a limit of latency: where nine in ten requests need not wait for the source', async (t) => {
+    const { code, found, stderr } = await searched(
+      t,
+      '--rate 1k --with miss-time=60ms --slo latency.p90<30ms --time 60s',
+    )
+    assert.equal(code, 0, stderr)
+    assert.equal(found.state, 'found')
+    assert.equal(found.binds, 'latency.p90<30ms')
+    for (const { hit_pct: hits, passed } of found.trials)
+      assert.ok(passed ? hits > 89 : hits < 91, `${hits} % of hits: ${passed}`)
+  })
+
   test('no memory meets a limit above the most that can be hits', async (t) => {
     const { code, found } = await searched(t, '--rate 1k --ttl 1s --slo hit_rate>99% --time 60s')
     assert.equal(code, 4)

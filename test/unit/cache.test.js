@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linearRegression } from 'simple-statistics'
 import { sourceOf } from '../../lib/loads/clients/source.js'
-import { cacheSection, shareOfHits } from '../../lib/measures/cache.js'
+import { cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
 import { isWarm, trendChance } from '../../lib/run/warm.js'
 import { addDistinct } from '../../lib/traffic/batches.js'
 import { drawsOf, ranksOf } from '../../lib/traffic/items.js'
@@ -209,3 +209,17 @@ for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ 
     )
     assert.ok(reasons.every(({ invalidates = true }) => invalidates))
   })
+
+test('where all keys fit, a run says that nothing is evicted, and stays valid', () => {
+  const reasonsWith = (/** @type {number | null} */ maxmemory_bytes) =>
+    curveSection.reasons({ miss_curve: { footprint_bytes: 4e6 }, cache: { maxmemory_bytes } })
+  assert.deepEqual(reasonsWith(10e6), [
+    {
+      code: 'cache-whole',
+      message:
+        'all keys that were asked for fit: they take 4.00 MB of 10.0 MB, so nothing is evicted; give less by --with maxmemory',
+      invalidates: false,
+    },
+  ])
+  for (const limit of [3e6, null]) assert.deepEqual(reasonsWith(limit), [])
+})

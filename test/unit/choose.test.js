@@ -34,6 +34,10 @@ test('candidates meet the needs, and the others are named with those that they d
   assert.deepEqual(valuesOf(candidates, 'name'), meeting)
   assert.deepEqual(excluded.find(({ name }) => name === 'list')?.unmet, ['exact-expiry'])
   assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
+  assert.throws(
+    () => modelsFor({ needs: [], names: ['cache-aside'] }),
+    /^OptionError: --strategy cache-aside: of a cache its policy is chosen, by millrace compare policy=/,
+  )
 })
 
 test('simple models have few commands and keys', () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { crossing, memorySearch, shareOver } from '../../lib/answers/find/memory-search.js'
+import { crossing, memorySearch } from '../../lib/answers/find/memory-search.js'
+import { shareOver } from '../../lib/traffic/share-by-memory.js'
 
 /** @import { Curve, Step, Trial } from '../../lib/answers/find/memory-search.js' */
 
@@ -59,8 +60,10 @@ test('the crossing of a line without errors is where it is', () => {
   assert.ok(Math.abs(middle - 100 / 1.1) < 0.1 && high - low < 0.5, `${low}, ${middle}, ${high}`)
 })
 
-test('of 200 searches 93 to 99 % have the answer in their interval', () => {
+test('of 200 searches 93 to 99 % have the answer in their interval, and runs with its high end meet the limit in 9 of 10', () => {
   let inside = 0
+  let met = 0
+  let missed = 0
   for (let seed = 1; seed <= 200; seed++) {
     const { uniform, normal } = normals(seed)
     const share = rising(2 + 3 * uniform())
@@ -84,7 +87,11 @@ test('of 200 searches 93 to 99 % have the answer in their interval', () => {
     assert.ok(steps <= 9)
     assert.equal(answer.state, 'found')
     if (answer.find.low <= high && high <= answer.find.high) inside++
+    if (share(answer.find.high) + noise * normal() > 90) met++
+    if (share(0.95 * answer.find.low) + noise * normal() < 90) missed++
   }
+  assert.ok(met >= 180, `${met} of 200 runs with the high end met the limit`)
+  assert.ok(missed >= 180, `${missed} of 200 runs with 5 % less than the low end missed it`)
   assert.ok(inside >= 186 && inside <= 198, `${inside} of 200`)
 })
 

@@ -116,6 +116,29 @@ test('a cache that was in use hits at once what an empty one finds later', () =>
   assert.ok(Math.abs(filled - late) < 1 && empty < late - 2, `${empty}, ${filled}, ${late}`)
 })
 
+test('where nothing is evicted, hits are of the keys that a fill wrote, and of those that came since', () => {
+  const requests = requestsOf({}, { filled: 'allkeys-lru', count: 40_000 })
+  for (const filled of [0, 3000, 12_000]) {
+    const there = new Set(keysInUse(requests.items, 'allkeys-lru', Math.max(1, filled)))
+    if (filled === 0) there.clear()
+    const draw = drawsOf({ ...requests.items, clients: 10 })
+    let hits = 0
+    for (let i = 0; i < 40_000; i++) {
+      const n = draw(i / 10, i % 10)
+      if (i >= 20_000 && there.has(n)) hits++
+      there.add(n)
+    }
+    const share = hits / 200
+    const whole = missCurve(sampled(requests, { overhead, ...all }), null).allKept(filled)
+    assert.ok(Math.abs(whole - share) < 0.01, `${filled}: ${whole} %, ${share} %`)
+    const part = missCurve(sampled(requests, { overhead, keys: 8000, requests: 20_000 }), null)
+    assert.ok(
+      Math.abs(part.allKept(filled) - share) < 1.5,
+      `${filled}: ${part.allKept(filled)} %, ${share} %`,
+    )
+  }
+})
+
 test('expired keys take room until the server finds them', () => {
   const sample = sampled(requestsOf({ order: 'uniform' }, { ttlS: 2, count: 200_000 }), { overhead, ...all })
   const bytes = 7000 * 300

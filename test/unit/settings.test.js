@@ -371,7 +371,10 @@ const bad = rowsOf(`
 --host h --control redis://c -> --control needs --run, the same on every box
 --run r --control redis://c -> --control needs an address, --host or --url: the boxes write to one target
 --host h --run r --control c:0 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters, or host:port
---host h --run r --control redis://c --strategy lookup-get -> --control: --strategy lookup-get has no writers (-t) that boxes could share
+--host h --run r --control redis://c --strategy lookup-get -> --control: --strategy lookup-get has no writers (-t) that boxes could share; start it on each box alone, with another --seed
+--strategy cache-hash --ttl 5s -> --ttl: fields of cache-hash have no lifetime; those of cache-hash-ttl have
+--strategy cache-hash-ttl -> --strategy cache-hash-ttl needs --ttl: the lifetime of a field
+--strategy cache-hash-ttl --ttl 5s --maxmemory 5MB --policy volatile-lru -> evicts keys with a lifetime, and those of --strategy cache-hash-ttl have none: their fields do
 --partial | --stagger | --all | --join-within 5s -> $1 needs --control
 --host h --sentinel m --cluster | --host h --ask-password --password-file f -> $2 and $3 exclude each other
 --host h --sentinel-password s -> --sentinel-password needs --sentinel
@@ -486,7 +489,7 @@ foo | -- -q -> unexpected word on the command line (not shown: it may be a passw
 --strategy zset -> --strategy 'zset' is unknown; for zset take sorted-set (or membership-zset, queue-zset). It must be one of sorted-set,
 --strategy hset -> for hset take hash
 --strategy string -> for string take actual-value (or lookup-get, lookup-set).
---strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, cache-{aside, hash, mget}, membership-{flat,
+--strategy nonsense -> hash-ttl, stream, lookup-{get, set, mix}, cache-{aside, hash, hash-ttl, mget}, membership-{flat,
 -p 27110 --rate 1k -> --rate and --period exclude each other (-p is the period; the port is --port 27110)
 --host 10.0.0.1:7000 --port 7001 -> --host and --port name two ports
 --host 10.0.0.1:0 | --host 10.0.0.1:65536 | --host redis://h -> --host must be a name or an address, with or without :port, not '$0'

@@ -58,11 +58,16 @@ const modelOf = (declared) => ({
  * @returns {{ models: Model[], excluded: Excluded[] }}
  */
 export const modelsFor = ({ needs, names }) => {
-  for (const name of names ?? [])
+  for (const name of names ?? []) {
+    if (isStrategy(name) && strategyNamed(name).play.caches)
+      throw new OptionError(
+        `--strategy ${name}: of a cache its policy is chosen, by millrace compare policy=allkeys-lru policy=allkeys-lfu -- --strategy ${name}`,
+      )
     if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
         `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or the file of an own model${nameHint(plainText(name).slice(0, 40), strategiesInBatches(), namesElsewhere)}`,
       )
+  }
   const declared = names
     ? [...new Set(names)].map(strategyNamed)
     : allStrategies().filter(({ choice, name }) => choice !== null && namesOfWriters(name).inBatches)

@@ -2,8 +2,11 @@
 // the share of hits is read off a line through the runs, over what the miss ratio curve says for their memories; any other limit is
 // between the most memory that fails it and the least that meets it. Pure.
 import { studentQuantile } from '../../base/distributions.js'
+import { shareOver } from '../../traffic/share-by-memory.js'
 
 /**
+ * @import { Rising } from '../../traffic/share-by-memory.js'
+ *
  * @typedef {object} Check a limit in a run
  * @property {string} text
  * @property {string} name of its metric
@@ -17,7 +20,7 @@ import { studentQuantile } from '../../base/distributions.js'
  * @property {readonly Check[]} checks
  *
  * @typedef {object} Curve
- * @property {readonly (readonly [bytes: number, pct: number])[]} points both rise
+ * @property {Rising} points
  * @property {number} ceiling the most percent that any memory reaches
  *
  * @typedef {{ low: number, middle: number, high: number }} Ends
@@ -34,52 +37,11 @@ const near = 1.35
 const apart = 0.05
 const sharp = 1.02
 const tail = 0.025
+// So many of the runs with the high end of the interval may miss the limit.
+const missing = 0.05
 
 const mean = (/** @type {readonly number[]} */ values) =>
   values.reduce((sum, value) => sum + value, 0) / values.length
-
-/** Percent of the hits by memory, and back: a smooth line through the points that rises as they do, over the logarithm of the memory. @param {Curve} curve */
-export const shareOver = ({ points }) => {
-  const xs = points.map(([bytes]) => Math.log(bytes))
-  const ys = points.map(([, pct]) => pct)
-  const steps = xs.slice(1).map((x, i) => (ys[i + 1] - ys[i]) / (x - xs[i]))
-  // Monotone by Fritsch and Butland: no slope is above what keeps the line between its points.
-  const slopes = xs.map((_, i) => {
-    const [before, after] = [steps[i - 1] ?? steps[i], steps[i] ?? steps[i - 1]]
-    return before * after <= 0 ? 0 : (2 * before * after) / (before + after)
-  })
-  const at = (/** @type {number} */ bytes) => {
-    const x = Math.log(bytes)
-    const last = xs.length - 1
-    if (x <= xs[0]) return ys[0] + (x - xs[0]) * steps[0]
-    if (x >= xs[last]) return ys[last] + (x - xs[last]) * Math.max(1e-3, steps[last - 1])
-    const i =
-      Math.max(
-        1,
-        xs.findIndex((one) => one >= x),
-      ) - 1
-    const h = xs[i + 1] - xs[i]
-    const t = (x - xs[i]) / h
-    return (
-      ys[i] * (1 + 2 * t) * (1 - t) ** 2 +
-      ys[i + 1] * t * t * (3 - 2 * t) +
-      h * (slopes[i] * t * (1 - t) ** 2 - slopes[i + 1] * t * t * (1 - t))
-    )
-  }
-  return {
-    at,
-    /** @param {number} pct */
-    bytesFor(pct) {
-      let [low, high] = [xs[0] - 2, xs[xs.length - 1] + 2]
-      for (let step = 0; step < 50; step++) {
-        const middle = (low + high) / 2
-        if (at(Math.exp(middle)) < pct) low = middle
-        else high = middle
-      }
-      return Math.exp(high)
-    },
-  }
-}
 
 /** A limit as a share of hits, and what the runs have of it: requests of the source are as many for each miss in all of them. @param {readonly Trial[]} trials @param {number} at */
 const asHits = (trials, at) => {
@@ -90,7 +52,13 @@ const asHits = (trials, at) => {
   return { wanted: 100 - limit / perMiss, shares: values.map((value) => 100 - value / perMiss) }
 }
 
-/** Where a line through the runs has the share that is wanted, by the shares of the curve; with its 95 % interval. @param {readonly number[]} xs @param {readonly number[]} ys @param {number} wanted */
+/**
+ * Where a line through the runs has the share that is wanted, by the shares of the curve; with its 95 % interval, whose high end is where
+ * a single run has it, which varies beside the line.
+ * @param {readonly number[]} xs
+ * @param {readonly number[]} ys
+ * @param {number} wanted
+ */
 export const crossing = (xs, ys, wanted) => {
   const [x, y] = [mean(xs), mean(ys)]
   const n = xs.length
@@ -106,11 +74,12 @@ export const crossing = (xs, ys, wanted) => {
   }
   const middle = x + (wanted - y) / slope
   const ofSlope = (middle - x) ** 2 / (sxx / variance + 1 / slopeSpread ** 2)
-  const half =
-    n < 2
-      ? Number.POSITIVE_INFINITY
-      : (studentQuantile(tail, Math.max(1, n - 2)) * Math.sqrt(variance / n + ofSlope)) / slope
-  return { low: middle - half, middle, high: middle + half }
+  if (n < 2) return { low: Number.NEGATIVE_INFINITY, middle, high: Number.POSITIVE_INFINITY }
+  const freedom = Math.max(1, n - 2)
+  const ofLine = variance / n + ofSlope
+  const half = (studentQuantile(tail, freedom) * Math.sqrt(ofLine)) / slope
+  const ofRun = (studentQuantile(missing, freedom) * Math.sqrt(ofLine + variance)) / slope
+  return { low: middle - half, middle, high: middle + Math.max(half, ofRun) }
 }
 
 /** @param {readonly Trial[]} trials @param {number} at @param {Curve} curve @returns {Ends} */

@@ -4,7 +4,7 @@ import { hoursAMonth } from '../../base/prices.js'
 import * as S from '../../base/shape.js'
 import { bytes, count, percent, several } from '../../base/units.js'
 import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
-import { shareOver } from '../find/memory-search.js'
+import { risingOf, shareOver } from '../../traffic/share-by-memory.js'
 import { ownBytes, reserved } from './nodes.js'
 
 /**
@@ -68,12 +68,7 @@ export const cacheNeeds = ({
   types,
   replicas,
 }) => {
-  let most = 0
-  const rising = points.map(({ memory_bytes: at, policy_pct, lru_pct }) => {
-    most = Math.max(most + 1e-3, policy_pct ?? lru_pct)
-    return /** @type {const} */ ([at, most])
-  })
-  const over = shareOver({ points: rising, ceiling })
+  const over = shareOver({ points: risingOf(points) })
   return wanted.map((pct) => {
     const memory = pct > ceiling ? null : Math.min(whole, over.bytesFor(pct))
     const found = memory === null ? null : nodesFor(memory, types, replicas)

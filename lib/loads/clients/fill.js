@@ -8,7 +8,7 @@ import { operationsOf } from '../../probes/operations.js'
 import { longCommand } from '../../servers/long-command.js'
 import { ownerOf } from '../../servers/topology.js'
 import { eachOnce } from '../../traffic/items.js'
-import { keysInUse } from '../../traffic/keys-in-use.js'
+import { filledCount, keysInUse } from '../../traffic/keys-in-use.js'
 import { shortestS } from '../../traffic/lifetimes.js'
 import { payloadMatcher } from '../../traffic/payload.js'
 import { storedBytes } from '../../traffic/sizes.js'
@@ -211,11 +211,6 @@ const fillEach = async (needs, fills) => {
   return { keys: plan.items, seconds, data_bytes: measurableGrowth(target, grown) }
 }
 
-// What a server takes without keys, and what each takes beside its value: of keys written in one second none is older, so that evicting
-// would take any.
-const emptyBytes = 1.5e6
-const besideValue = 80
-
 /**
  * A cache as it is after long use: keys that there is room for, the first to be evicted first.
  * @param {Needs} needs
@@ -226,10 +221,7 @@ const fillCache = async (needs, operation) => {
   const { masters } = target.topology
   const { fields } = parseInfo(await target.info(masters[0]))
   const limit = masters.length * (Number(fields.maxmemory) || Number.POSITIVE_INFINITY)
-  const numbers = Math.min(
-    plan.items,
-    Math.max(1, Math.floor((limit - masters.length * emptyBytes) / (storedBytes(plan) + besideValue))),
-  )
+  const numbers = filledCount({ ...plan, stored: storedBytes(plan), limit, masters: masters.length })
   const keys = keysInUse({ ...plan, count: plan.items, clients: 1 }, fields.maxmemory_policy ?? null, numbers)
   let next = 0
   const draw = () => keys[next++] ?? -1

@@ -1,6 +1,6 @@
 // A cache beside a source: what is not found is read from the source and written for the next one who asks.
 import { exactly } from '../../base/typed.js'
-import { each, family, gather, label, many, modulo, strategy } from '../declare.js'
+import { each, family, gather, label, many, modulo, script, strategy } from '../declare.js'
 import { ttl, valueBody } from '../latest/parts.js'
 
 /**
@@ -50,7 +50,15 @@ const oneSlot = (s, named) =>
   s.cluster && `${named('strategy')}: MGET takes keys of one slot; in a cluster take cache-aside`
 /** @type {Rule} */
 const withoutTtl = (s, named) =>
-  s.given.ttlS !== 'default' && `${named('ttlS')}: fields of cache-hash have no lifetime`
+  s.given.ttlS !== 'default' &&
+  `${named('ttlS')}: fields of cache-hash have no lifetime; those of cache-hash-ttl have`
+/** @type {readonly Rule[]} */
+const fieldsExpire = [
+  (s, named) => s.given.ttlS === 'default' && `${named('strategy')} needs --ttl: the lifetime of a field`,
+  (s, named) =>
+    policies.test(s.policy ?? '') &&
+    `${named('policy')} evicts keys with a lifetime, and those of ${named('strategy')} have none: their fields do`,
+]
 
 const common = {
   /** @type {'cache'} */
@@ -105,21 +113,48 @@ export const cacheMget = strategy({
 
 const field = label('{n}')
 
+/** Fields by the hash that they are in. @param {PlanFields} t @param {number} bytes of a field beside its value */
+const inHashes = (t, bytes) => ({
+  key: family('cache:{b}', 'hash', {
+    of: { b: modulo('b', t.hashes) },
+    holds: t.quantity,
+    bytesAnItem: bytes + t.valueBytesStored,
+  }),
+})
+
 export const cacheHash = strategy({
   ...common,
   name: 'cache-hash',
   title: 'HGET of a field of a hash, about a hundred in each, and HSET of what was not there',
   rules: [...rules, withoutTtl],
-  keys: (/** @type {PlanFields} */ t) => ({
-    key: family('cache:{b}', 'hash', {
-      of: { b: modulo('b', t.hashes) },
-      holds: t.quantity,
-      bytesAnItem: fieldBytes + t.valueBytesStored,
-    }),
-  }),
+  keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes),
   operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
     serve: [each('HGET', [k.key, field])],
     fill: [each('HSET', [k.key, field, valueBody(t)])],
+    drop: [each('HDEL', [k.key, field])],
+  }),
+})
+
+const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
+
+export const cacheHashTtl = strategy({
+  ...common,
+  name: 'cache-hash-ttl',
+  title: 'HGET of a field with a ttl, about a hundred in a hash, and HSETEX of what was not there',
+  rules: [...rules, ...fieldsExpire],
+  variants: {
+    HSETEX: [{ command: 'HSETEX', since: 'Redis 8.0, Valkey 9.0' }],
+    HEXPIRE: [{ command: 'HEXPIRE', since: 'Redis 7.4' }],
+  },
+  keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes + ownTtl),
+  operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
+    serve: [each('HGET', [k.key, field])],
+    fill: [
+      t.variant === 'HEXPIRE'
+        ? // The hash lives as long as its newest field may.
+          each('EVALSHA', [storeFields, 1, k.key, ttl(t), t.ttlS, field, valueBody(t)])
+        : each('HSETEX', [k.key, 'EX', ttl(t), 'FIELDS', 1, field, valueBody(t)]),
+    ],
     drop: [each('HDEL', [k.key, field])],
   }),
 })

@@ -12,6 +12,7 @@ import { storedBytes } from '../../traffic/sizes.js'
  * @property {number} ttlS
  * @property {number | null} [ttlLeastS]
  * @property {{ expires: boolean } | null} [clients]
+ * @property {string | null} [variant] of the strategy, by what the servers can do
  */
 
 /** @param {LookupPlan} plan */

@@ -1,0 +1,59 @@
+// The runs of a search for memory, played by a stand-in: what a run that says nothing of its memory does to the search.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { searched } from '../../lib/cli/find-memory.js'
+import { findOptions, loadOptions, memoryRequest } from '../../lib/cli/find-options.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+
+const options = [...findOptions, ...loadOptions]
+const line = 'cache-aside --keys 2k --popularity zipf:0.99 --rate 1k --over memory --slo hit_rate>80%'
+
+const requested = () => {
+  const typed = typedLine(line.split(' '), options)
+  const settings = settingsOf(typed, options, { env: {}, takesWords: true })
+  return memoryRequest({ settings, typed, env: {}, dotenvText: '' })
+}
+
+/** A run whose hits rise with the memory. @param {number} memory @param {object} [more] */
+const runWith = (memory, more = {}) => {
+  const hit = 40 + memory / 1e5
+  const cache = {
+    ...{ hit_pct: hit, hit_pct_low: hit - 1, hit_pct_high: hit + 1, source_per_s: 10, evicted_per_s: 5 },
+    ...{ memory_bytes: memory, data_bytes: memory - 2e6, is_moving: false },
+  }
+  return /** @type {any} */ ({
+    ...{ cache, latency_us: null, measured_s: 10, warnings: [], miss_curve: null },
+    ...{ rate: { achieved: 1000 }, items: {}, ...more },
+  })
+}
+
+/** @param {object} third what the third run has besides */
+const search = async (third) => {
+  let runs = 0
+  const found = await searched(
+    requested(),
+    new AbortController().signal,
+    () => {},
+    async (_, { memory }) => runWith(memory, ++runs === 3 ? third : {}),
+  )
+  return { ...found, played: runs }
+}
+
+for (const [code, message] of [
+  ['cache-limit', 'maxmemory of a server changed while it was measured'],
+  ['cache-swap', 'the machine swaps'],
+])
+  test(`a run with ${code} ends the search, and is its reason`, async () => {
+    const { found, fault, played } = await search({ warnings: [{ code, message, invalidates: true }] })
+    assert.deepEqual([found, played], [null, 3])
+    assert.deepEqual([fault?.code, fault?.message], [code, message])
+  })
+
+test('a run that came to less than the rate ends the search; one that missed little of it does not', async () => {
+  const slow = [{ code: 'rate', message: 'only 700 of 1,000 items/s', invalidates: true }]
+  const ended = await search({ warnings: slow, rate: { achieved: 700 } })
+  assert.equal(ended.fault?.code, 'rate')
+  const { found, fault } = await search({ warnings: slow, rate: { achieved: 950 } })
+  assert.deepEqual([found?.state, fault], ['found', null])
+})
