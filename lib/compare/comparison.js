@@ -184,7 +184,7 @@ export const comparisonOf = (
   )
   if (notValid.length > 0 && !allowInvalid)
     throw new OptionError(
-      `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; they may show the limit of the client or the network. --invalid compares them nevertheless`,
+      `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; they may show the limit of the load generator or the network. --invalid compares them nevertheless`,
     )
   const rows = pairs.flatMap(({ label, a, b }) =>
     rowsOf(label, { a: a.samples, b: b.samples }, thresholds, (figure, ofA, ofB) =>

@@ -26,7 +26,7 @@ export const bestWords = ({ effect }, { order, best, alike }) => {
     return isAll
       ? `none, no two differ by more than ${effectWords(effect)}`
       : `${joined(best, 'and')}, which do not differ by more than ${effectWords(effect)}`
-  return isAll ? 'these runs cannot tell' : `${joined(best, 'or')}, these runs cannot tell which`
+  return isAll ? 'no significant difference' : `${joined(best, 'or')}, no significant difference`
 }
 
 /** The headline metric in a sentence. @param {Comparison} comparison @param {Rank} rank */
@@ -48,8 +48,8 @@ const rankHeadline = (comparison, rank) => {
     return `By ${figure.title}, ${names} do not differ by more than ${effectWords(comparison.effect)}${best.length < order.length ? `, and are the best of ${order.length}` : ''}: ${values}.`
   const more = 'More or longer runs show smaller differences.'
   return best.length === order.length
-    ? `These runs cannot tell which of ${names} is best by ${figure.title}. ${more}`
-    : `The best of ${order.length} by ${figure.title} is ${names}: ${values}; these runs cannot tell which. ${more}`
+    ? `No significant difference between ${joined(best, 'and')} by ${figure.title}. ${more}`
+    : `The best of ${order.length} by ${figure.title} is ${names}: ${values}; no significant difference. ${more}`
 }
 
 /** The conclusion of more than two sides. @param {Comparison} comparison */

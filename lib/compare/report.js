@@ -10,7 +10,7 @@ import { bestWords, conclusionOf, rowOfSide, rulingWords } from './conclusion.js
 
 /**
  * @import { Shaped } from '../base/shape-types.js'
- * @import { Text } from '../report/kit.js'
+ * @import { Column, Text } from '../report/kit.js'
  * @import { Comparison, Row } from './comparison.js'
  * @import { Rank } from './many.js'
  */
@@ -64,7 +64,7 @@ const ran = {
   duration_s: S.number,
   versions: S.object({ ...S.each(['millrace', 'node'], S.text), servers: S.list(S.text) }),
   rate_factor: S.said(
-    'below 1: the client was the limit, and all sides ran at this part of the rate',
+    'below 1: the load generator was the limit, and all sides ran at this part of the rate',
     S.number,
   ),
   rounds: S.said('those that count', S.list(round)),
@@ -194,6 +194,8 @@ const sidesWords = ({ ranks, runs, baseline, other, design }) => {
 }
 
 const intervals = { separate: "Welch's, of the logarithms", paired: 'of the changes within the rounds' }
+const judgedTitle = 'Metrics with a verdict'
+const moreNote = 'Without verdicts: of twenty metrics, one differs by chance.'
 const detectableNote =
   "'Would show' is the smallest change that this many runs detect in four of five comparisons."
 
@@ -253,63 +255,90 @@ const metricsTable = ({ design, baseline, other, effect }, title, rows, isMore) 
     {
       stacks: true,
       notes: isMore
-        ? ['Without verdicts: of twenty metrics, one differs by chance.']
+        ? [moreNote]
         : [`Geometric means; the intervals are ${intervals[design]}.`, detectableNote],
       ...(isMore ? { more: true } : { folded: true }),
     },
   )
 
-/** The sides by a metric, the best first. @param {Comparison} comparison @param {Rank} rank */
+/** @typedef {Rank['order'][number] & { rank: Rank, row: Row | undefined }} Placed a side by a metric */
+
+/** The sides by a metric, the best first. @param {Comparison} comparison @param {Rank} rank @returns {Placed[]} */
+const placedBy = (comparison, rank) =>
+  rank.order.map((one) => ({ ...one, rank, row: rowOfSide(comparison, rank, one.name) }))
+
+/** @param {(row: Row) => string} shown @param {string} [otherwise] @returns {(one: Placed) => string} */
+const ofRow =
+  (shown, otherwise = '') =>
+  ({ row }) =>
+    row ? shown(row) : otherwise
+
+/** @param {number} effect @returns {Column<Placed>[]} */
+const sideColumns = (effect) => [
+  words('side', ({ name }) => name),
+  {
+    title: 'value',
+    left: false,
+    cell: ({ centre, rank }) => shownFigure(rank.figure, centre),
+    sort: ({ centre }) => centre,
+  },
+  {
+    title: 'change',
+    left: false,
+    cell: ofRow((row) => differenceWords(row, row.difference.change)),
+    sort: ({ row }) => row?.difference.change ?? null,
+  },
+  {
+    title: '95 % interval',
+    left: false,
+    cell: ofRow(intervalWords),
+    sort: ({ row }) => row?.difference.low ?? null,
+    rank: 1,
+  },
+  {
+    title: 'would show',
+    left: false,
+    cell: ofRow(detectableWords),
+    sort: ({ row }) => row?.difference.detectable ?? null,
+    rank: 2,
+  },
+  words(
+    'verdict',
+    ofRow((row) => verdictWords(row, effect), 'baseline'),
+  ),
+]
+
+/** Of a text, a table a metric. @param {Comparison} comparison @param {Rank} rank */
 const rankTable = (comparison, rank) => {
-  const { figure: shown, order, primary } = rank
+  const { figure, primary } = rank
   const best = bestWords(comparison, rank)
-  const sides = order.map((one) => ({ ...one, row: rowOfSide(comparison, rank, one.name) }))
-  /** @param {(row: Row) => string} shown @param {string} [otherwise] */
-  const ofRow =
-    (shown, otherwise = '') =>
-    (/** @type {(typeof sides)[number]} */ { row }) =>
-      row ? shown(row) : otherwise
-  return table(
-    shown.title,
-    sides,
+  return table(figure.title, placedBy(comparison, rank), sideColumns(comparison.effect), {
+    only: 'text',
+    notes: [`${figure.name}${best && `. Best: ${best}`}`],
+    ...(!primary && { more: true }),
+  })
+}
+
+/** Of a page, all metrics in one. @param {Comparison} comparison @param {readonly Rank[]} ranks @param {string} title @param {boolean} isMore without verdicts */
+const ranksTable = (comparison, ranks, title, isMore) =>
+  table(
+    title,
+    ranks.flatMap((rank) => placedBy(comparison, rank)),
     [
-      words('side', ({ name }) => name),
-      figure(
-        'value',
-        ({ centre }) => centre,
-        (centre) => shownFigure(shown, centre),
-      ),
-      {
-        title: 'change',
-        left: false,
-        cell: ofRow((row) => differenceWords(row, row.difference.change)),
-        sort: ({ row }) => row?.difference.change ?? null,
-      },
-      {
-        title: '95 % interval',
-        left: false,
-        cell: ofRow(intervalWords),
-        sort: ({ row }) => row?.difference.low ?? null,
-        rank: 1,
-      },
-      {
-        title: 'would show',
-        left: false,
-        cell: ofRow(detectableWords),
-        sort: ({ row }) => row?.difference.detectable ?? null,
-        rank: 2,
-      },
-      words(
-        'verdict',
-        ofRow((row) => verdictWords(row, comparison.effect), 'baseline'),
-      ),
+      words('metric', ({ rank }) => rank.figure.title, {
+        detail: ({ rank, name }) => {
+          const best = name === rank.order[0].name && bestWords(comparison, rank)
+          return best && `best: ${best}`
+        },
+      }),
+      ...sideColumns(comparison.effect),
     ],
     {
-      notes: [`${shown.name}${best && `. Best: ${best}`}`],
-      ...(primary ? { folded: true } : { more: true }),
+      only: 'page',
+      notes: [isMore ? moreNote : detectableNote],
+      ...(isMore ? { more: true } : { folded: true }),
     },
   )
-}
 
 const page = (/** @type {string} */ folder) => `${folder}/report.html`
 
@@ -402,12 +431,16 @@ const wordOf = { better: 'Better', worse: 'Worse', same: 'No difference', unclea
 /** @param {CompareAnswer['conclusions'][number]} conclusion */
 const concluded = ({ label, text }) => `${label ? `${label}: ` : ''}${text}`
 
+/** @param {CompareAnswer['metrics'][number]} metric */
+const isClear = ({ low, verdict }) => low !== null && (verdict === 'better' || verdict === 'worse')
+
 /** @param {CompareAnswer} answer */
 const verdictOf = ({ valid = true, thresholds, ranks, metrics, conclusions }) => {
   const failed = thresholds.some(({ outcome }) => outcome === 'failed')
-  const first = ranks ? undefined : metrics.find(({ primary }) => primary)
+  const [first, ...others] = ranks ? [] : metrics.filter(({ primary }) => primary)
   const good = valid && !failed && (thresholds.length > 0 || first?.verdict !== 'worse')
-  const word = first?.verdict && first.low !== null ? wordOf[first.verdict] : 'Answer'
+  const isOpen = first?.verdict === 'unclear' && others.some(isClear)
+  const word = first?.verdict && first.low !== null && !isOpen ? wordOf[first.verdict] : 'Answer'
   return {
     good,
     neutral: good && thresholds.length === 0 && first?.verdict !== 'better',
@@ -422,15 +455,21 @@ const pictures = (answer) => {
   const { rows, baseline, ranks, runs, other } = comparison
   const primary = rows.filter((row) => row.primary)
   const sides = [baseline.name, ...(ranks ? Object.keys(runs) : [other.name])]
-  const names = ranks ? [...new Set(primary.map(({ figure }) => figure.name))] : []
+  const chief = primary[0]?.figure.name
+  const forestOf = (/** @type {boolean} */ isChief) =>
+    forest.option({
+      ...comparison,
+      rows: primary.filter(({ figure }) => (figure.name === chief) === isChief),
+    })
+  const against = `against ${baseline.name}`
   const forests = ranks
-    ? names.map((name, at) => ({
-        ...forest,
-        name: at === 0 ? forest.name : `${forest.name}-${at + 1}`,
-        note: at === 0 ? forest.note : '',
-        title: `${measureNamed(name).title}, against ${baseline.name}`,
-        option: forest.option({ ...comparison, rows: primary.filter(({ figure }) => figure.name === name) }),
-      }))
+    ? [
+        { ...forest, title: `${primary[0]?.figure.title}, ${against}`, option: forestOf(true) },
+        {
+          ...{ ...forest, name: `${forest.name}-2`, note: '' },
+          ...{ title: `Other metrics, ${against}`, option: forestOf(false) },
+        },
+      ]
     : [{ ...forest, option: forest.option(comparison) }]
   const order =
     primary.length > 0 &&
@@ -484,18 +523,23 @@ export const compare = answer({
     const { rounds = [] } = one
     const comparison = comparisonIn(one)
     const { ranks, rows } = comparison
-    if (ranks)
+    if (ranks) {
+      const judged = ranks.filter(({ primary }) => primary)
+      const others = ranks.filter(({ primary }) => !primary)
       return [
-        ...ranks.filter(({ primary }) => primary).map((each) => rankTable(comparison, each)),
+        ...judged.map((each) => rankTable(comparison, each)),
+        ranksTable(comparison, judged, judgedTitle, false),
         orderTable(comparison, rounds),
-        ...ranks.filter(({ primary }) => !primary).map((each) => rankTable(comparison, each)),
+        ...others.map((each) => rankTable(comparison, each)),
+        ranksTable(comparison, others, several(others.length, 'more metric'), true),
       ]
+    }
     const labels = [...new Set(rows.map(({ label }) => label))]
     const [first, hidden, ...more] = labels.flatMap((label) =>
       tablesOfRows(
         comparison,
         rows.filter((row) => row.label === label),
-        label || 'Metrics with a verdict',
+        label || judgedTitle,
       ),
     )
     return [first, roundsTable(comparison, rounds), hidden, ...more]

@@ -63,7 +63,7 @@ export const roundsOf = (turns, [idA, idB] = ['a', 'b']) => {
         ? [
             {
               code: 'slower',
-              message: `the client was the limit, so all sides ran at ${+(factor * 100).toFixed(1)} % of the rate`,
+              message: `the load generator was the limit, so all sides ran at ${+(factor * 100).toFixed(1)} % of the rate`,
             },
           ]
         : []),

@@ -6,6 +6,7 @@ import { stateWords } from '../../lib/measures/warnings.js'
 import { openedPage, pageTest } from '../helpers/browser.js'
 import { startProducer, until } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
+import { assertTiles, tilesOn } from './tiles.js'
 
 /**
  * @import { TestContext } from 'node:test'
@@ -36,7 +37,6 @@ pageTest(
   async (t) => {
     const program = startProducer(t, '-q 2000 -c 4 --duration 5m --warm-up 0 --cluster --dashboard')
     const [, url] = await program.says(/live page: (http:\S+\/)/)
-    await program.says(/encoded/)
     const page = await opened(t, url)
     await hasPoints(page, 4)
     assert.match((await page.locator('h1').textContent()) ?? '', /^Writes sorted-set · /)
@@ -53,6 +53,10 @@ pageTest(
       })
     })
     assert.ok('last second' in tiles, JSON.stringify(tiles))
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      assertTiles(await tilesOn(page))
+    }
     assert.equal(await page.locator('#nodes tbody tr').count(), 6)
     assert.equal(await page.locator('#boxes tbody tr').count(), 1)
     for (const name of ['overview', 'heat-map', 'bystander', 'memory'])

@@ -20,6 +20,7 @@ import { openedPage, pageTest } from '../helpers/browser.js'
 import { ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { simulatedTarget } from '../simulation/capacity.js'
+import { assertTiles, tilesOn } from './tiles.js'
 
 const chosen = () => {
   const measured = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
@@ -201,6 +202,7 @@ for (const [kind, filesOf] of Object.entries(kinds))
         return { figureAt: figure ? top(figure) : 0, text: above.map((one) => one.textContent).join(' ') }
       })
       assert.ok(figureAt < 900, `${width}: the first chart is at ${figureAt}`)
+      assertTiles(await tilesOn(page))
       assert.match(text, firstScreen[kind], `${width} wide`)
       await page.evaluate(() => {
         for (const fold of document.querySelectorAll('details')) fold.open = true

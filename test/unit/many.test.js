@@ -101,7 +101,7 @@ test('the best are named, with those that cannot be told from them or are as goo
   assert.deepEqual([noisy.ranks?.[0].best, noisy.ranks?.[0].alike], [['list', 'stream'], false])
   assert.equal(isDecided(noisy), false)
   const expected =
-    /The best of 4 by server CPU per item, idle included is list or stream: .*; these runs cannot tell which\. More or longer/
+    /The best of 4 by server CPU per item, idle included is list or stream: .*; no significant difference\. More or longer/
   assert.match(lineOf(noisy), expected)
   const one = compared(turnsOf([10, 7, 9, 12], { noise: 0.002, next: normals(3) })).comparison
   const wanted =
@@ -148,7 +148,7 @@ test('a side without valid rounds has no place, and the comparison is not valid;
   assert.deepEqual(once.comparison.runs, { list: { a: 5, b: 5 }, stream: whole, 'chunks=4': whole })
 })
 
-test('compare.json of several sides is as its schema says, and the page has a table and a picture a metric', () => {
+test('compare.json of several sides is as its schema says, and the page has a table and two pictures', () => {
   const turns = clear()
   const { comparison } = compared(turns)
   const runsOf = (/** @type {number} */ round) =>
@@ -166,9 +166,11 @@ test('compare.json of several sides is as its schema says, and the page has a ta
   assert.deepEqual(data.ranks?.[0].best, ['list', 'stream'])
   assert.deepEqual(valuesOf(data.conclusions, 'label'), ['', 'list', 'stream', 'chunks=4'])
   const sections = compare.sections(data)
-  const titles = ['server CPU per item, idle included', 'rate achieved', 'Rounds', 'latency p99']
+  const titles = ['Metrics with a verdict', 'Rounds', '1 more metric']
   assert.deepEqual(valuesOf(sections.tables, 'title'), titles)
-  assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
+  const [judged, , more] = sections.tables.map(({ rows }) => rows)
+  assert.match(String(judged[0][0].detail), /^best: list and stream, which/)
+  assert.deepEqual([judged.length, more.length], [8, 4])
   const expected =
     /^By server CPU per item, idle included, list and stream do not differ by more than 3 %, and are/
   assert.match(sections.verdict.sentence, expected)
