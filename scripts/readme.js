@@ -19,7 +19,7 @@ import {
 import { dataFolder, dataOf, documents, runNamed, turnsNamed } from './readme/data.js'
 import { gatePart } from './readme/gate.js'
 import { between, linkedFrom } from './readme/marks.js'
-import { measuredFiles, measuredPart } from './readme/measured.js'
+import { measuredFiles, measuredPages, measuredPart } from './readme/measured.js'
 import { membershipFit, membershipPictures, membershipSweep } from './readme/membership.js'
 import { answersPart, modelsPart, needsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
@@ -69,6 +69,7 @@ const partsOf = (experiments) => {
   const versions = experiments.get('versions')
   const results = 'docs/reference/results.md'
   const ownModel = 'docs/reference/own-model.md'
+  const mixes = 'docs/reference/mixes.md'
   return [
     ...(models
       ? /** @type {[string, string, string][]} */ ([
@@ -142,9 +143,9 @@ const partsOf = (experiments) => {
     ['docs/reference/options.md', 'options', optionsPart()],
     ['docs/reference/experiments.md', 'experiments', experimentsPart()],
     [ownModel, 'placeholders', placeholdersPart()],
-    [ownModel, 'mix-placeholders', mixPlaceholdersPart()],
+    [mixes, 'mix-placeholders', mixPlaceholdersPart()],
     [ownModel, 'session-store', examplePart('session-store.yaml')],
-    [ownModel, 'shop', examplePart('shop.yaml')],
+    [mixes, 'shop', examplePart('shop.yaml')],
     [ownModel, 'visitors', examplePart('visitors.yaml')],
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reference/metrics.md', 'metrics', metricsPart()],
@@ -166,6 +167,7 @@ export const made = () => {
       ...schemaFiles(),
       ...pictureFiles(experiments, runNamed('add-shard')),
       ...measuredFiles(experiments),
+      ...measuredPages(experiments),
       ...terminalFiles(),
       ...clientsPicture(experiments.get('clients')),
     },

@@ -20,12 +20,12 @@ export const cpuRatioNamed = (document, label) => {
   return ratioNamed(document, label, isNet ? netCost : grossCost)
 }
 
-/** The cost that all rows have: net of the idle cost, else gross. @param {ExperimentDocument} document */
+/** The cost that all rows have: without the idle cost, else with it. @param {ExperimentDocument} document */
 export const cpuFigureOf = ({ rows }) =>
   rows.every(({ figures }) => netCost in figures) ? netCost : grossCost
 
-/** 'server CPU', and whether it is gross. @param {ExperimentRatio} ratio */
-export const cpuWords = ({ figure }) => (figure === netCost ? 'server CPU' : 'gross server CPU')
+/** 'server CPU', and whether the idle cost is in it. @param {ExperimentRatio} ratio */
+export const cpuWords = ({ figure }) => (figure === netCost ? 'server CPU' : 'server CPU (idle included)')
 
 /** A row of which some runs are not valid. @param {ExperimentRow | undefined} row */
 export const isInvalid = (row) => row?.marks.some(({ code }) => code === 'invalid') ?? false

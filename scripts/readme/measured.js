@@ -1,4 +1,4 @@
-// docs/reference/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
+// docs/reference/results: each experiment of docs/data on a page with its table, its ratios, its picture and its command.
 import { times } from '../../lib/base/units.js'
 import { experimentIds } from '../../lib/experiments/catalogue.js'
 import { publishedRatioWords } from '../../lib/experiments/ratios.js'
@@ -7,6 +7,7 @@ import { experimentPictures } from '../../lib/report/charts.js'
 import { markdownText } from '../../lib/report/markdown.js'
 import { measureNamed } from '../../lib/result/metrics.js'
 import { centreOf } from '../../lib/result/statistics.js'
+import { linkedFrom } from './marks.js'
 import { pictureFile } from './picture-file.js'
 
 /** @import { ExperimentDocument, ExperimentRow } from '../../lib/result/experiment-document.js' */
@@ -45,13 +46,16 @@ const ratiosOf = ({ ratios }) => {
   })
 }
 
+const pageFor = (/** @type {string} */ id) => `docs/reference/results/${id}.md`
+const linkTo = (/** @type {string} */ id) => `[${id}](${pageFor(id)})`
+
 /** An experiment's first ratio, in a line. @param {ExperimentDocument} document */
 const lineOf = ({ id, ratios, verdict }) => {
   const [main] = ratios
-  if (!main) return `| ${id} | ${markdownText(verdict)} | | | |`
+  if (!main) return `| ${linkTo(id)} | ${markdownText(verdict)} | | | |`
   const { label, figure, ours, published, standing } = main
   const what = `${label}, ${measureNamed(figure).title}`
-  return `| ${id} | ${markdownText(what)} | ${publishedRatioWords(ours)} | ${published === null ? '' : times(published)} | ${standing ?? ''} |`
+  return `| ${linkTo(id)} | ${markdownText(what)} | ${publishedRatioWords(ours)} | ${published === null ? '' : times(published)} | ${standing ?? ''} |`
 }
 
 /** The ratios, and the first figure of the rows. @param {ExperimentDocument} document */
@@ -63,11 +67,11 @@ const picturesOf = (document) =>
 const isFrontPage = (/** @type {string} */ id) => !experimentIds().includes(id)
 
 /** @param {ExperimentDocument} document */
-const partOf = (document) => {
+const pageOf = (document) => {
   const { question, verdict, rows, command, id, setup, started, hardware, versions } = document
   const marks = rows.flatMap(({ label, marks }) => marks.map(({ text }) => `${label}: ${text}`))
   return [
-    `### ${id}`,
+    `# ${id}`,
     '',
     markdownText(question),
     '',
@@ -86,6 +90,7 @@ const partOf = (document) => {
     `Data: [data/${id}.ndjson](docs/data/${id}.ndjson).`,
     '',
     `    ${command}`,
+    '',
   ].join('\n')
 }
 
@@ -95,18 +100,24 @@ const inOrder = (experiments) => [
   ...experimentIds().flatMap((id) => experiments.get(id) ?? []),
 ]
 
-/** @param {Map<string, ExperimentDocument>} experiments */
-export const measuredPart = (experiments) => {
-  const documents = inOrder(experiments)
-  const summary = [
+/** All of them in one table. @param {Map<string, ExperimentDocument>} experiments */
+export const measuredPart = (experiments) =>
+  [
     '| experiment | ratio | measured (95 %) | published | ours |',
     '| --- | --- | ---: | ---: | --- |',
-    ...documents.map(lineOf),
+    ...inOrder(experiments).map(lineOf),
   ].join('\n')
-  return [summary, ...documents.map(partOf)].join('\n\n')
-}
 
-/** Pictures of docs/reference/results.md, by path. @param {Map<string, ExperimentDocument>} experiments @returns {Record<string, string>} */
+/** The page of each, by path. @param {Map<string, ExperimentDocument>} experiments @returns {Record<string, string>} */
+export const measuredPages = (experiments) =>
+  Object.fromEntries(
+    inOrder(experiments).map((document) => {
+      const file = pageFor(document.id)
+      return [file, linkedFrom(file, pageOf(document))]
+    }),
+  )
+
+/** Pictures of these pages, by path. @param {Map<string, ExperimentDocument>} experiments @returns {Record<string, string>} */
 export const measuredFiles = (experiments) =>
   Object.fromEntries(
     inOrder(experiments)

@@ -50,13 +50,13 @@ export const modelsPart = (document) => {
       .join(' / ')
   const someInvalid = document.rows.some(isInvalid)
   return [
-    `Costs per item, ${variants.join(' / ')}${cpu === netCost ? '; server CPU is net of the idle cost' : ''}${someInvalid ? ' († some of its runs are not valid)' : ''}:`,
+    `Costs per item, ${variants.join(' / ')}${cpu === netCost ? '; server CPU without the idle cost of the servers' : ''}${someInvalid ? ' († some of its runs are not valid)' : ''}:`,
     '',
     table(
       [
         'model',
         'option',
-        cpu === netCost ? 'server CPU' : 'gross server CPU',
+        cpu === netCost ? 'server CPU' : 'server CPU (idle included)',
         'memory',
         'newest n',
         'old items expire by',
@@ -108,7 +108,7 @@ const shardBullet = (experiments) => {
   const [ten] = experiments.get('ten-sorted-sets')?.ratios ?? []
   if (!hot || !ten || !isClear(hot) || !isClear(ten)) return []
   return [
-    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the gross CPU of the least busy. With ten sorted sets the busiest uses ${changeWords(ten, 'gross CPU')} than with one ([data](docs/reference/results.md#shards)).`,
+    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the CPU of the least busy. With ten sorted sets the busiest uses ${changeWords(ten, 'CPU')} than with one ([data](docs/reference/results/shards.md)).`,
   ]
 }
 
@@ -139,7 +139,7 @@ export const answersPart = (experiments) => {
   return [
     `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
     `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
-    `([data](docs/data/models.ndjson)).${cpuWords(single).startsWith('gross') ? ' Gross CPU has the idle cost of the servers in it, which draws each ratio to 1:' : ' CPU is net of what the servers use when idle:'}`,
+    `([data](docs/data/models.ndjson)).${cpuWords(single).endsWith('(idle included)') ? ' The idle cost of the servers is in their CPU, which draws each ratio to 1:' : ' The idle cost of the servers is excluded:'}`,
     '',
     ...bullets.slice(0, mostBullets).map((bullet) => `- ${bullet}`),
   ].join('\n')

@@ -41,12 +41,12 @@ const tables = Object.freeze([
     figures: ['queries.min', 'queries.avg', 'queries.max', 'server.cpu_us_per_item', 'bystander.max'],
   },
   {
-    page: 'docs/studies/queues.md',
+    page: 'docs/studies/queue-workers.md',
     id: 'queues',
     figures: ['rate.achieved', 'workers.work_us_mean', 'workers.busy_share', 'server.cpu_us_per_job'],
   },
   {
-    page: 'docs/studies/queues.md',
+    page: 'docs/studies/queue-workers.md',
     id: 'queues-stages',
     figures: [
       'rate.achieved',
@@ -66,7 +66,7 @@ const tables = Object.freeze([
     figures: ['queries.avg', 'queries.max', 'queries.busy_pct', 'bystander.max'],
   },
   {
-    page: 'docs/studies/queries.md',
+    page: 'docs/studies/documents.md',
     id: 'documents',
     figures: [
       'rate.achieved',
@@ -102,7 +102,7 @@ const tableOf = ({ rows, id }, names) => {
       ...figures.map((name) => figureText(name, row.figures[name] && centreOf(row.figures[name]))),
     ]),
   )
-  return rows.some(isInvalid) ? `${made}\n\n${invalidNote(`docs/reference/results.md#${id}`)}` : made
+  return rows.some(isInvalid) ? `${made}\n\n${invalidNote(`docs/reference/results/${id}.md`)}` : made
 }
 
 /** @param {Map<string, ExperimentDocument>} experiments @returns {[file: string, mark: string, part: string][]} */

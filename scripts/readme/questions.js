@@ -74,10 +74,10 @@ const questions = Object.freeze([
   {
     id: 'queues',
     question: 'How many workers drain my queue?',
-    page: 'docs/studies/queues.md',
+    page: 'docs/studies/queue-workers.md',
     finding: (document) => {
       const of = (/** @type {number} */ jobs) => workersNeeded(document, 'take 10, sleep 2 ms', jobs).workers
-      return `with 2 ms of waiting in each job, 5,000 jobs a second need ${of(5000)} workers, and 30,000 need ${of(30_000)} on several boxes`
+      return `with 2 ms of waiting in each job, 5,000 jobs a second need ${of(5000)} workers, and 30,000 a second need ${of(30_000)}`
     },
   },
   {
@@ -87,7 +87,7 @@ const questions = Object.freeze([
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
         marked(document, label, micros(figure(document, label, 'snapshot.load.longest_ms') * 1000))
-      return `one server reloads 500 MB in ${of('1 server')}; each of eight shards reloads its eighth in ${of('8 shards')}`
+      return `one server reloads 500 MB in ${of('1 server')}; with eight shards, each reloads its part in ${of('8 shards')}`
     },
   },
 ])

@@ -1,4 +1,4 @@
-// What docs/studies/queues.md says of the measurements in docs/data: pictures of the experiment and of a run, and other tools.
+// What docs/studies/queues.md and queue-workers.md say of the measurements in docs/data: pictures of the experiment and of a run, and other tools.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { workersFor } from '../../lib/base/scalability.js'
@@ -125,7 +125,7 @@ const queuePeersPart = () => {
  * @returns {[file: string, mark: string, part: string][]}
  */
 export const queuesParts = (experiments, markup) => {
-  const page = 'docs/studies/queues.md'
+  const page = 'docs/studies/queue-workers.md'
   const peers = queuePeersPart()
   const sweep = experiments.get('queues')
   return [
@@ -134,6 +134,8 @@ export const queuesParts = (experiments, markup) => {
       ([name, { title }]) =>
         /** @type {[string, string, string]} */ ([page, name, markup(`charts/measured/${name}`, title)]),
     ),
-    ...(peers === null ? [] : /** @type {[string, string, string][]} */ ([[page, 'queue-peers', peers]])),
+    ...(peers === null
+      ? []
+      : /** @type {[string, string, string][]} */ ([['docs/studies/queues.md', 'queue-peers', peers]])),
   ]
 }

@@ -21,7 +21,7 @@ const memory = 'server.memory_bytes_per_item'
 const metricsWith = (cpu) => [
   {
     name: cpu,
-    title: cpu === netCost ? 'server CPU per item, net' : 'gross server CPU per item',
+    title: cpu === netCost ? 'server CPU per item, idle excluded' : 'server CPU per item, idle included',
     shown: micros,
   },
   { name: memory, title: 'memory per item', shown: bytes },

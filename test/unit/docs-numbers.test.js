@@ -10,7 +10,7 @@ import { questionsPart } from '../../scripts/readme/questions.js'
 const docs = new URL('../../docs/', import.meta.url)
 const experiments = documents()
 const generated = /<!-- (\S+):start -->[\s\S]*?<!-- \1:end -->/g
-const namesData = /data\/[\w-]+\.(nd)?json|results\.md#/
+const namesData = /data\/[\w-]+\.(nd)?json|results\/[\w-]+\.md/
 const isNumber = /\d (%|µs|ms|B)(?!\w)/
 
 const of = (/** @type {string} */ id) => {
@@ -183,12 +183,14 @@ const said = {
     cellsRow('other policies', (policy) => !policy.endsWith('lfu')),
     cellsRow('all', () => true),
   ],
-  'studies/queues.md': [
+  'studies/queue-workers.md': [
     `32 of them do ${Math.min(...ofOne)} to ${Math.max(...ofOne)} times the work of one`,
     `which is ${more('1 worker')} % more for one worker and ${more('32 workers')} % for 32`,
     `a second filter on the same core brings nothing (${secondFilter.ratio.toFixed(2)}, ${Number(secondFilter.low).toFixed(2)} to ${Number(secondFilter.high).toFixed(2)})`,
     `a second output doubles the rate (${staged('1 filter, 2 outputs', '1 filter, 1 output').ratio.toFixed(2)} with one filter, ${staged('2 filters, 2 outputs', '2 filters, 1 output').ratio.toFixed(2)} with two)`,
     `An output that waits 1 ms does about ${hundreds(stagedHz('1 filter, 1 output'))} jobs a second, asking and confirming included, and a core about ${hundreds(stagedHz('8 filters, 4 outputs')).toLocaleString('en')} of 500 µs`,
+  ],
+  'studies/queues.md': [
     `BullMQ's ${Math.round(peer('BullMQ').done_commands)} commands a job cost it ${(peer('BullMQ').done_cpu_us / peer('queue-stream').done_cpu_us).toFixed(1)} times what \`queue-stream\` costs`,
   ],
   'studies/traffic.md': [
@@ -215,19 +217,19 @@ for (const name of readdirSync(docs, { recursive: true, encoding: 'utf8' }).filt
     }
   })
 
-test('ratios of CPU are net of the idle cost where the data have it, and else called gross', () => {
+test('ratios of CPU are without the idle cost where the data have it, and else say so', () => {
   const models = of('models')
   const ours = { ratio: 0.5, low: 0.4, high: 0.6 }
   const shownWith = (/** @type {string} */ figure) => {
     const ratios = models.ratios.map((one) => (one.figure === `${cpu}_net` ? { ...one, figure, ours } : one))
     return answersPart(new Map([['models', { ...models, ratios }]]))
   }
-  assert.match(shownWith(cpu), /\*\*List\*\*: 50 % less gross server CPU \(40 to 60 %\)/)
-  assert.match(shownWith(cpu), /Gross CPU has the idle cost of the servers in it/)
+  assert.match(shownWith(cpu), /\*\*List\*\*: 50 % less server CPU \(idle included\) \(40 to 60 %\)/)
+  assert.match(shownWith(cpu), /The idle cost of the servers is in their CPU/)
   const net = shownWith(`${cpu}_net`)
   assert.match(net, /\*\*List\*\*: 50 % less server CPU \(40 to 60 %\)/)
-  assert.doesNotMatch(net, /gross/i)
-  assert.match(modelsPart(models), /server CPU is net of the idle cost/)
+  assert.doesNotMatch(net, /idle included|is in their CPU/)
+  assert.match(modelsPart(models), /without the idle cost of the servers/)
 })
 
 test('what comes from runs that are not valid has a mark', () => {
