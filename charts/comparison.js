@@ -19,7 +19,7 @@ import { ratioSteps } from './ratios.js'
 /**
  * @import { Chart, Option } from '../lib/chart/parts.js'
  * @import { Comparison, Figure, Row } from '../lib/compare/comparison.js'
- * @import { Round } from '../lib/compare/report.js'
+ * @import { Round } from '../lib/compare/document.js'
  */
 
 /** @param {Comparison} comparison */

@@ -19,7 +19,7 @@ export const itemCost = {
     const roles = [
       { name: 'masters', us: masters },
       { name: 'replicas', us: replicas },
-      { name: 'client', us: client },
+      { name: 'load generator', us: client },
     ].filter(({ us }) => us !== null)
     const only = (/** @type {string} */ role, /** @type {number | null} */ us) =>
       roles.map(({ name }) => (name === role ? us : null))
@@ -44,7 +44,7 @@ export const itemCost = {
       parts: [
         ...ofMasters,
         { name: 'replicas', color: '@c3', values: only('replicas', replicas) },
-        { name: 'client', color: '@c4', values: only('client', client) },
+        { name: 'load generator', color: '@c4', values: only('client', client) },
       ].filter(({ values }) => values.some((value) => value !== null)),
     })
   },

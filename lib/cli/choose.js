@@ -185,7 +185,7 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
     onSlower(factor) {
       const slower = slowed(wanted, factor)
       say(
-        `the client was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower.rate)}`,
+        `the load generator was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower.rate)}`,
       )
       asked = slower
     },

@@ -93,10 +93,12 @@ export const screenOf = (
         shownMs ||= performance.now()
         if (performance.now() - shownMs < patienceMs || share === 1) return
         shownMs = performance.now()
-        log.info(`encoding: ${Math.round(share * 100)} %`)
+        log.info(`preparing the commands: ${Math.round(share * 100)} %`)
       },
       onReady: (/** @type {{ encodeMs: number, encodedBytes: number }} */ { encodeMs, encodedBytes }) => {
-        if (encodedBytes > 0) log.info(`encoded ${bytes(encodedBytes)} of commands in ${period(encodeMs)}`)
+        if (encodedBytes === 0) return
+        const level = encodeMs > patienceMs ? 'info' : 'debug'
+        log[level](`${bytes(encodedBytes)} of commands prepared in ${period(encodeMs)}`)
       },
       onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },

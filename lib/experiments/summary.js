@@ -66,12 +66,12 @@ const marksOf = (legs, cell, turns) => {
     [
       factor < 1,
       'slower',
-      `the client was the limit, so it was repeated at ${+(factor * 100).toFixed(1)} % of the rate; costs are per item`,
+      `the load generator was the limit, so it was repeated at ${+(factor * 100).toFixed(1)} % of the rate; costs are per item`,
     ],
     [
       last?.clientLimited === true,
       'client',
-      'the client was the limit: the cost per item is valid, the rate is not',
+      'the load generator was the limit: the cost per item is valid, the rate is not',
     ],
     [
       invalid.length > 0,
@@ -90,7 +90,7 @@ const rowsOf = ({ cells, published }, turns) => {
   return cells.flatMap((cell) =>
     cell.legs.map((leg) => {
       const all = legsOf(turns, leg.row)
-      // If the client was the limit in a later round only, earlier rounds ran at another rate.
+      // If the load generator was the limit in a later round only, earlier rounds ran at another rate.
       const slowest = Math.min(...all.map(({ turn }) => turn.factor))
       const counted = quotable(all.filter(({ turn }) => turn.factor === slowest))
       const names = [...new Set(counted.flatMap(({ figures }) => Object.keys(figures)))]
@@ -197,7 +197,7 @@ const warningsOf = (matrix, rows, ratios, turns) => {
     [
       rows.some(({ marks }) => marks.some(({ code }) => code === 'client')),
       'client',
-      'the client was the limit of some rows',
+      'the load generator was the limit of some rows',
     ],
     [
       valid.includes(true) && doubtful.length > 0,

@@ -239,7 +239,7 @@ const clientBusy = (run) => {
     'client-saturated':
       isLimit &&
       limit === 'saturated' &&
-      `a sending thread was ${percent(busyPct)} busy, so the client was the limit; ${more}${lighter}`,
+      `a sending thread was ${percent(busyPct)} busy, so the load generator was the limit; ${more}${lighter}`,
   }
 }
 

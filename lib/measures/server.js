@@ -57,7 +57,7 @@ export const server = section('server', shape, {
       axis: 'operations a second',
     },
     'server.memory_bytes_per_item': metric('memory per item', 'bytes'),
-    'server.net_bytes_per_item_net': metric('network per item, net of what is on it while idle', 'bytes'),
+    'server.net_bytes_per_item_net': metric('network per item, idle excluded', 'bytes'),
     'server.net_bytes_per_item': metric('network per item', 'bytes'),
     'server.evicted': metric('keys evicted', 'count'),
     'server.share': metric('our share of all items', 'ratio', 'neither'),

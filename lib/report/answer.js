@@ -41,7 +41,7 @@ const costRows = ({ server, plan }) => {
       : `${micros(gross)}${within(server.cpu_us_per_item_uncertainty)} ${each}${typeof gross === 'number' && !others ? ', idle included' : ''}`
   const masters = server.masters_cpu_us_per_item_net
   const beside = others
-    ? `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)} net` : ''}`
+    ? `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)}, idle excluded` : ''}`
     : ''
   const all = bytes(server.net_bytes_per_item)
   // At a high rate both are the same.

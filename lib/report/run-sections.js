@@ -29,9 +29,15 @@ import * as words from './words.js'
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 
-/** The cost of an item without the idle cost, if it is known. @param {string} name @param {RunDocument} run */
+const withoutIdle = new Map([
+  [grossCost, netCost],
+  ['server.net_bytes_per_item', 'server.net_bytes_per_item_net'],
+])
+
+/** What an item takes, idle excluded, if that is known. @param {string} name @param {RunDocument} run */
 const leading = (name, run) => {
-  const net = name === grossCost ? measureNamed(netCost) : null
+  const without = withoutIdle.get(name)
+  const net = without ? measureNamed(without) : null
   return net && net.value(run) !== null ? net : measureNamed(name)
 }
 
@@ -290,10 +296,7 @@ const lateWords = (name, run) => {
   const late = words.sentLateWords(run, at)
   const service = `latency.service.${at}`
   const value = run.latency_us.service?.[at]
-  return (
-    late &&
-    ` (${late} by the load generator; without that ${service} is ${shownFigure(measureNamed(service), value)})`
-  )
+  return late && ` (${late}; without it ${service} is ${shownFigure(measureNamed(service), value)})`
 }
 
 /** The outcome of the thresholds, without the one that is in the verdict. @param {RunDocument} run */

@@ -115,12 +115,20 @@ export const tickWords = ({ ticks, commands, plan }) => {
 
 // Less than this part of a latency is not worth a word.
 const lateShare = 0.2
+/** @type {Record<string, string>} */
+const shownName = { p999: 'p99.9' }
+
+/** 4.1 ms @param {number} us */
+const twoDigits = (us) => {
+  const [digits, unit] = micros(us).replace(',', '').split(' ')
+  return `${Number(Number(digits).toPrecision(2))} ${unit}`
+}
 
 /** How late the load generator itself sent, where that is much of the latency from the due time. @param {Pick<WriteRun, 'ticks' | 'latency_us'>} run @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} [at] */
 export const sentLateWords = ({ ticks, latency_us: { intended } }, at = 'p50') => {
   const [late, all] = [ticks?.lateness_us?.[at], intended?.[at]]
   return typeof late === 'number' && typeof all === 'number' && late > all * lateShare
-    ? `sent ${micros(late)} late`
+    ? `send lag ${shownName[at] ?? at} ${twoDigits(late)}`
     : ''
 }
 

@@ -59,7 +59,7 @@ export const secondsOf = (run) => {
         isInFlightTold || !namesOfKind(plan).keepsInFlight
           ? ''
           : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
-      if (words) journal.event('in-flight', words)
+      if (words) journal.event('connections-full', words)
       isInFlightTold ||= words !== ''
       const notice = window.endWarmUp(line)
       if (notice !== null) {

@@ -272,7 +272,7 @@ export const leases = ({
       if (await attempt()) return
       if (here) await refuseWhileAtWork(wanted, needed)
       if (isLastTry) throw await refusal(wanted)
-      if (!isSaid) say(`every ${who} asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
+      if (!isSaid) say(`all ${who}s are in use; waiting ${lastMs / 1000} s for a lease to run out`)
       isSaid = true
       await sleep(retryMs)
     }
@@ -292,7 +292,7 @@ export const leases = ({
   const refusal = async (/** @type {readonly number[]} */ wanted) => {
     const list = await takenOf(wanted)
     return new TargetError(
-      `every ${who} asked for is taken: ${listed(list, who)}. Raise -t on every box, or end one of them`,
+      `all ${who}s are in use: ${listed(list, who)}. Raise -t on every box, or end one of them`,
       { code: 'LEASED' },
     )
   }

@@ -88,7 +88,7 @@ export const sampleExperiment = (change = {}) => ({
       figures: { 'server.cpu_us_per_item': figure(3.1, 0.1), 'master.cpu_pct': figure(8, 0.2) },
       published: { 'master.cpu_pct': 36 },
       runs: ['cells/list/1'],
-      marks: [{ code: 'client', text: 'the client was the limit' }],
+      marks: [{ code: 'client', text: 'the load generator was the limit' }],
     },
   ],
   ratios: [

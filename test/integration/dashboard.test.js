@@ -30,9 +30,9 @@ const pointsIn = ([whole, ...later]) => [
 ]
 
 test('opened in the middle it has every second of the files, then the verdict', async (t) => {
-  const program = startCommand(t, 'write -q 500 -c 4 --cluster --dashboard')
+  const program = startCommand(t, 'write -q 500 -c 4 --cluster --dashboard --log debug')
   const { url } = await addressIn(program)
-  await program.says(/encoded/)
+  await program.says(/of commands prepared/)
   const early = await following(url)
   await until('three seconds', () => early.messages.filter(({ kind }) => kind === 'second').length >= 3)
   const late = await following(url)

@@ -50,7 +50,7 @@ describe('faults of boxes', { concurrency: true }, () => {
     ])
     still.kill('SIGCONT')
     assert.equal(twice.code, 3, twice.stderr)
-    assert.match(twice.stderr, /every writer asked for is taken/)
+    assert.match(twice.stderr, /all writers are in use/)
     await until('it writes again', async () => inState(await status(), 'writing') === 3)
 
     assert.equal((await fleet.fleet('stop faults')).code, 0)

@@ -192,7 +192,7 @@ describe('a run by hand', { concurrency: true }, () => {
       const first = startCommand(t, 'read -a auto', { env: at(server) })
       await first.says(/the only reader: 1 consumer/)
       const second = startCommand(t, 'read -a auto', { env: at(server) })
-      await second.says(/every reader asked for is taken/)
+      await second.says(/all readers are in use/)
       await assertPrompt(second)
       first.kill('SIGINT')
       assert.equal((await first.ended).code, 130)

@@ -283,7 +283,7 @@ describe('leases', { concurrency: 8 }, () => {
     first.kill('SIGKILL')
     await first.ended
     const next = startHere(t, 'write', '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
-    await next.says(/every writer asked for is taken; waiting 30 s for a lease to run out/)
+    await next.says(/all writers are in use; waiting 30 s for a lease to run out/)
     // As if the 30 s had passed.
     for (const agent of [1, 2]) await server.redis.pexpire(`millrace:lease:${agent}`, 100)
     assertDone(await next.ended)

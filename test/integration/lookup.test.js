@@ -224,7 +224,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const { warnings, events, duration_s: durationS, rate } = few.document
     const advice =
       /2 connections can do no more than .* operations\/s at a mean service time of .*: (set --connections \d+) or --pipeline \d+$/
-    const said = events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
+    const said = events.filter((/** @type {any} */ { kind }) => kind === 'connections-full')
     assert.equal(said.length, 1)
     assert.ok(said[0].at_ms < durationS * 1000, JSON.stringify(said))
     assert.match(few.stderr, /2 connections can do no more than/)

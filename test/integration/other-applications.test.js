@@ -147,8 +147,10 @@ test('what the servers use while another application is there is not their idle 
   const asking = (async () => {
     while (!isOver) await Promise.all([server.redis.hget('of:another', 'field'), sleep(4)])
   })()
-  const writing = startProducer(t, '-q 2000 -c 10 -a all --duration 3s --idle-cost auto', { env: at(server) })
-  await writing.says(/encoded/)
+  const writing = startProducer(t, '-q 2000 -c 10 -a all --duration 3s --idle-cost auto --log debug', {
+    env: at(server),
+  })
+  await writing.says(/of commands prepared/)
   isOver = true
   await asking
   const { document, stderr, stdout } = await writing.ended

@@ -8,7 +8,8 @@ import { answerFilesIn } from '../../lib/answers/index.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
-import { compare, compareDocument, comparisonIn } from '../../lib/compare/report.js'
+import { compareDocument, comparisonIn } from '../../lib/compare/document.js'
+import { compare } from '../../lib/compare/report.js'
 import {
   cellOf,
   commonRequest,

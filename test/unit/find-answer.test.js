@@ -101,7 +101,7 @@ test('a rate that the client limited is no answer: at least that', () => {
   const busy = { busy_pct: 99, thread_cpu_pct: 98 }
   const answer = answered(conduct('steep', busy))
   assert.deepEqual([answer.state, answer.find.high, exitCodeOfFind(answer, [])], ['at-least', null, 4])
-  assert.match(find.sentence(answer), /the client was the limit/)
+  assert.match(find.sentence(answer), /the load generator was the limit/)
   assert.ok(answer.seconds.every(({ client_limited: isLimited }) => isLimited))
   // Others took the core from it: that is no limit of this client.
   const another = { .../** @type {any} */ ({}), client: { ...busy, thread_cpu_pct: 40 } }

@@ -124,7 +124,7 @@ test('an experiment: its table with links to its runs, ratios, and CSV with all 
   const page = String(files['report.html'])
   assert.ok(page.includes('href="cells/list/1/report.html"'))
   assert.ok(page.includes('href="cells/sorted-set/1/run.json"'))
-  assert.ok(page.includes('the client was the limit') && page.includes('list / sorted set'))
+  assert.ok(page.includes('the load generator was the limit') && page.includes('list / sorted set'))
   assert.equal(page.match(/<script/g)?.length, 3)
   const [titles, first] = parsed(String(files['rows.csv']))
   const cell = (/** @type {string} */ name) => first[titles.indexOf(name)]

@@ -27,8 +27,9 @@ const seen = (ready) => {
   return log
 }
 
-test('what was encoded at the start is said, with how long it took', () => {
-  assert.match(seen({ encodeMs: 1234, encodedBytes: 25_600_000 }), /encoded 25\.6 MB of commands in 1\.2 s/)
+test('commands that took long to prepare are said, with how long it took', () => {
+  assert.match(seen({ encodeMs: 1234, encodedBytes: 25_600_000 }), /25\.6 MB of commands prepared in 1\.2 s/)
+  assert.equal(seen({ encodeMs: 900, encodedBytes: 25_600_000 }), '')
 })
 
 test('commands that are encoded as they are sent are not said to be', () =>

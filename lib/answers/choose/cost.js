@@ -14,9 +14,9 @@ import { plainText } from '../../base/units.js'
 
 /** Each with its title, a short one, and the unit of its values. @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' }>>} */
 export const metrics = Object.freeze({
-  cpu: { title: 'server CPU of an item, net', short: 'net CPU', unit: 'us' },
-  memory: { title: 'memory of an item', short: 'memory', unit: 'bytes' },
-  network: { title: 'network of an item', short: 'network', unit: 'bytes' },
+  cpu: { title: 'server CPU per item, idle excluded', short: 'CPU', unit: 'us' },
+  memory: { title: 'memory per item', short: 'memory', unit: 'bytes' },
+  network: { title: 'network per item', short: 'network', unit: 'bytes' },
   latency: { title: 'p99 from the due time', short: 'p99', unit: 'us' },
 })
 export const metricNames = Object.freeze(/** @type {Metric[]} */ (Object.keys(metrics)))

@@ -174,7 +174,7 @@ export const findAnswer = ({
         ? [
             {
               code: 'contended',
-              message: `in ${percentOf(causes.contended)} of the seconds that failed other processes took the CPU from this client`,
+              message: `in ${percentOf(causes.contended)} of the seconds that failed other processes took the CPU from the load generator`,
             },
           ]
         : []),

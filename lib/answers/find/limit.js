@@ -66,7 +66,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
     return {
       part: 'client',
       value: clientPct,
-      words: `the sending thread of this client is ${percent(clientPct)} busy`,
+      words: `the sending thread of the load generator is ${percent(clientPct)} busy`,
     }
   if (clients && placesPct >= busyPct)
     return {
@@ -76,7 +76,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
     }
   const seen = [
     ...(master ? [`the busiest main thread is ${percent(master.pct)} busy`] : []),
-    `the client ${percent(clientPct)}`,
+    `the load generator ${percent(clientPct)}`,
   ]
   return {
     part: 'unknown',

@@ -88,11 +88,11 @@ const columns = [
     (us) => shownFigure({ unit: 'us' }, us),
   ),
   figure(
-    'source',
+    'requests to the source',
     (one) => one.source_per_s,
     (hz) => `${shownFigure({ unit: 'rate' }, hz)}/s`,
   ),
-  words('missed', (one) =>
+  words('limits not met', (one) =>
     one.checks.flatMap(({ passed, threshold }) => (passed ? [] : [threshold])).join(', '),
   ),
 ]

@@ -108,7 +108,7 @@ const states = {
   'at-least': {
     word: 'At least',
     sentence: ({ find, limit, within }, unit) =>
-      `at least ${rounded(find.low)} ${unit}/s: ${limit === null ? `the highest rate of --within (${rounded(within?.[1] ?? null)}) meets the objectives` : 'the client was the limit, not the servers; use more connections or a faster box'}`,
+      `at least ${rounded(find.low)} ${unit}/s: ${limit === null ? `the highest rate of --within (${rounded(within?.[1] ?? null)}) meets the objectives` : 'the load generator was the limit, not the servers; use more connections or a faster box'}`,
   },
   none: {
     word: 'None',
@@ -158,7 +158,7 @@ const secondColumns = [
   figure('p50', (one) => one.latency_us.intended?.p50, us),
   figure('p99', (one) => one.latency_us.intended?.p99, us),
   figure('other clients p99', (one) => one[othersPath]?.p99, us),
-  words('missed', (one) => one.missed ?? ''),
+  words('limit not met', (one) => one.missed ?? ''),
 ]
 
 export const find = answer({

@@ -163,7 +163,7 @@ const warningsOf = (asked, { rate, runs }, ttlS) => {
   return [
     ...(rate < asked.rate
       ? [
-          `the client was the limit: all candidates ran at ${perSecond(rate)} of ${perSecond(asked.rate)} items/s`,
+          `the load generator was the limit: all candidates ran at ${perSecond(rate)} of ${perSecond(asked.rate)} items/s`,
         ]
       : []),
     ...(alive > 2 * asked.items

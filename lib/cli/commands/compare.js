@@ -10,7 +10,8 @@ import { ciFiles } from '../../compare/ci.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
 import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
-import { compareDocument, compare as kit } from '../../compare/report.js'
+import { compareDocument } from '../../compare/document.js'
+import { compare as kit } from '../../compare/report.js'
 import {
   cellOf,
   commonOptions,
@@ -40,7 +41,7 @@ import { screenSay as say } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /**
- * @import { Round } from '../../compare/report.js'
+ * @import { Round } from '../../compare/document.js'
  * @import { Typed } from '../../options/command-line.js'
  * @import { Asked, Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'

@@ -106,7 +106,7 @@ const facts = (run) => [
   ...accounted.rows(run).filter(({ label }) => label !== 'promise'),
   { label: 'take', text: times(run.take_us, ['p50', 'p99', 'max']) },
   { label: 'confirm', text: times(run.confirm_us, ['p50', 'p99', 'max']) },
-  { label: 'client', text: `event loop ${percent(run.client.busy_pct)} busy` },
+  { label: 'load generator', text: `event loop ${percent(run.client.busy_pct)} busy` },
 ]
 
 /** What a valid run does not know. @param {Run} run */

@@ -159,7 +159,7 @@ ${rowsOf(answer ? [...answer, ...(repeat ? [{ label: 'run it again', text: repea
 ${others.length > 0 && html`<div class="charts">${others}</div>`}
 ${warningList(warnings.filter((warning) => !early.includes(warning)))}
 ${open(shownTables)}
-${answer && html`<details><summary>Plan, target and client</summary>${rowsOf(facts)}</details>`}
+${answer && html`<details><summary>Plan, target and load generator</summary>${rowsOf(facts)}</details>`}
 ${foldsOf([...figures, ...shownTables].filter(({ fold }) => fold !== ''))}`
 }
 
