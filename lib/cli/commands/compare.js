@@ -8,9 +8,9 @@ import { plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
 import { ciFiles } from '../../compare/ci.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
+import { compareDocument } from '../../compare/document.js'
 import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
-import { compareDocument } from '../../compare/document.js'
 import { compare as kit } from '../../compare/report.js'
 import {
   cellOf,
