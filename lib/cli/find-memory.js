@@ -27,7 +27,6 @@ import { screenOf } from './screen.js'
  * @import { memoryRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
  * @import { Run } from '../measures/section.js'
- * @import { Folded } from '../measures/fold.js'
  */
 /** @typedef {ReturnType<typeof memoryRequest>} Request */
 
