@@ -55,5 +55,5 @@ test('a run that came to less than the rate ends the search; one that missed lit
   const ended = await search({ warnings: slow, rate: { achieved: 700 } })
   assert.equal(ended.fault?.code, 'rate')
   const { found, fault } = await search({ warnings: slow, rate: { achieved: 950 } })
-  assert.deepEqual([found?.state, fault], ['found', null])
+  assert.deepEqual([found?.state, fault ?? null], ['found', null])
 })
