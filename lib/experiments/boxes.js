@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MillraceError, OptionError, TargetError } from '../base/errors.js'
 import { boxMs, fleetKeys, openControl } from '../fleet/control.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
-import { VALUE_TYPES } from '../options/values.js'
+import { readAs } from '../options/values.js'
 import { leased } from '../run/agents.js'
 import { controlPlace, meetingAt } from '../run/fleet.js'
 import { disconnect } from '../servers/disconnect.js'
@@ -16,6 +16,7 @@ import { NoResult } from './programs.js'
 /**
  * @import { Place } from '../fleet/control.js'
  * @import { Cell, Turn } from './matrix.js'
+ * @import { Values } from '../options/values.js'
  *
  * @typedef {object} Part what a box plays of a turn
  * @property {string} run of the fleet
@@ -46,7 +47,7 @@ export const refuseOneBox = (cell, strategy) => {
 
 /**
  * What each box of an experiment on many boxes typed.
- * @param {any} values
+ * @param {Values} values
  * @param {{ url?: string, caFile?: string }} control
  * @param {boolean} isOne an experiment, on a target of its own
  */
@@ -58,7 +59,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
     return null
   }
   /** @type {Parameters<typeof controlPlace>[0] | undefined} */
-  const control = /** @type {any} */ (VALUE_TYPES.server.read(url, /** @type {any} */ ({})))
+  const control = Object(readAs('server', url))
   if (!control || !name)
     throw new OptionError('--boxes needs --control (or MILLRACE_CONTROL) and --run, the same on every box')
   if (!isOne)

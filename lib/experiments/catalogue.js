@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean } from '../base/did-you-mean.js'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { published } from './published.js'
 import { experimentIn } from './schema.js'
 
@@ -44,7 +44,7 @@ export const experimentNamed = (word) => {
     return experimentIn(readFileSync(word, 'utf8'), word)
   } catch (cause) {
     if (cause instanceof OptionError) throw cause
-    throw new OptionError(`${word} cannot be read (${/** @type {NodeJS.ErrnoException} */ (cause).code})`, {
+    throw new OptionError(`${word} cannot be read (${errorOf(cause).code})`, {
       cause,
     })
   }

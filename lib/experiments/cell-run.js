@@ -17,8 +17,10 @@ import { linesOf, NoResult, startProgram } from './programs.js'
  * @import { Servers } from './experiment-servers.js'
  * @import { Cell, Leg } from './matrix.js'
  * @import { Finished, Program } from './programs.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Line } from '../measures/fold.js'
  *
- * @typedef {Record<string, any>} Document
+ * @typedef {Run} Document
  *
  * @typedef {object} Timing
  * @property {number} seconds measured, of each leg
@@ -55,7 +57,7 @@ const settleMs = 250
 /** @param {Leg} leg @param {number} factor */
 const writerOptions = ({ options }, factor) => (factor === 1 ? options : scaledLoad(options, factor))
 
-/** @param {Document} document @param {Record<string, any>[]} lines @param {string} folder */
+/** @param {Document} document @param {Line[]} lines @param {string} folder */
 const store = async (document, lines, folder) => {
   await madeWithParents(folder)
   await writeFile(join(folder, 'run.json'), `${JSON.stringify(document, null, 2)}\n`)
@@ -164,8 +166,8 @@ const steady = async (needs) => {
 
 /**
  * The seconds of writers that ran side by side, as one run. Nodes and the count of writers are those of the first.
- * @param {readonly (readonly any[])[]} byRun lines of each
- * @returns {Record<string, any>[]}
+ * @param {readonly (readonly Line[])[]} byRun lines of each
+ * @returns {Line[]}
  */
 export const secondsOfAll = (byRun) => {
   /** @type {Map<number, ReturnType<typeof mergedSecond>>} */
@@ -301,7 +303,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
  * The lines of consecutive writers, in milliseconds since the first began. An empty line before each further writer makes
  * a gap in charts, where nothing was measured.
  * @param {Pick<Finished, 'document' | 'lines'>[]} runs
- * @returns {any[]} lines of intervals.ndjson
+ * @returns {Line[]} lines of intervals.ndjson
  */
 export const joinedLines = (runs) => {
   const beginMs = Date.parse(runs[0].document.started)
@@ -341,7 +343,7 @@ const resultOf = async ({ folder, spans, runs, marks }) => {
   const lines = joinedLines(runs)
   const events = [
     ...runs.flatMap(({ document }) =>
-      document.events.map((/** @type {any} */ event) => ({
+      document.events.map((/** @type {Line} */ event) => ({
         ...event,
         at_ms: Math.round(Date.parse(document.started) + event.at_ms - beginMs),
       })),

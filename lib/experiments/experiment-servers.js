@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../settings.js'
 import { OptionError, TargetError } from '../base/errors.js'
 import { howToGetPeers } from '../base/optional-packages.js'
+import { certain, exactly } from '../base/typed.js'
 import { readSettings } from '../options/read-settings.js'
 import { addressOf } from '../servers/address.js'
 import { controlConnections } from '../servers/control.js'
@@ -92,7 +93,7 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
     shards,
     replicas,
     serverBin: serverFile,
-    config: [...config, ...moduleFiles.map((file) => /** @type {const} */ (['loadmodule', file]))],
+    config: [...config, ...moduleFiles.map((file) => exactly(['loadmodule', file]))],
     stateDir: null,
     log,
   })
@@ -117,7 +118,7 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
       const cold = masters.map(addressOf).findLast((address) => !hot?.includes(address))
       if (cold === undefined) throw new NotHere('a shard can be removed only where there are several')
       const at = (/** @type {string} */ address) =>
-        control.clientOf(/** @type {any} */ (nodes.find((node) => addressOf(node) === address)))
+        control.clientOf(certain(nodes.find((node) => addressOf(node) === address)))
       const { slots, keys, tookMs } = await resharding({
         cluster: { control: at, access, addresses: () => all },
         clock,

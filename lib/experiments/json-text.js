@@ -1,6 +1,7 @@
 // JSON with the lines of its keys, for error messages. JSON.parse decides whether a text is JSON; the parser of YAML finds the
 // lines, since JSON is YAML too.
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { errorOf } from '../base/errors.js'
 
 /** @typedef {readonly (string | number)[]} Path */
 
@@ -25,7 +26,7 @@ export const readJson = (text) => {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    const error = /** @type {Error} */ (cause)
+    const error = errorOf(cause)
     const fault = error.message.replace(/ in JSON at position.*| \(line.*/s, '')
     return { value: null, fault, faultLine: faultLine(text, error) }
   }

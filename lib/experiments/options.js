@@ -2,7 +2,7 @@
 import { optionsOf, wordsOf } from '../../settings.js'
 import { isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
-import { VALUE_TYPES } from '../options/values.js'
+import { readAs } from '../options/values.js'
 import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 
 /**
@@ -42,9 +42,9 @@ export const optionWords = (options) =>
 export const strategyOfOptions = ({ strategy = defaultStrategy, model, command }) =>
   /** @type {string} */ (
     model !== undefined
-      ? VALUE_TYPES.model.read(String(model), /** @type {any} */ ({}))
+      ? readAs('model', String(model))
       : command !== undefined
-        ? VALUE_TYPES.commands.read(String(command), /** @type {any} */ ({}))
+        ? readAs('commands', String(command))
         : String(strategy)
   )
 
@@ -65,7 +65,7 @@ export const typedWords = (args) =>
  * @returns {Options}
  */
 export const scaledLoad = (options, factor) => {
-  const rate = Number(VALUE_TYPES.rate.read(String(options.rate), /** @type {any} */ ({})))
+  const rate = Number(readAs('rate', String(options.rate)))
   const least = Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1)
   const name = ['items', 'keys'].find((one) => one in options) ?? 'quantity'
   const quantity = Number(options[name] ?? (rate > 0 ? rate : 10_000))

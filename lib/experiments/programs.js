@@ -6,7 +6,12 @@ import { startChild } from '../base/child.js'
 import { ExitCode } from '../base/errors.js'
 
 /**
- * @typedef {{ document: Record<string, any>, lines: Record<string, any>[], folder: string }} Finished
+ * @import { Run } from '../measures/section.js'
+ * @import { Line } from '../measures/fold.js'
+ */
+
+/**
+ * @typedef {{ document: Run, lines: Line[], folder: string }} Finished
  * @typedef {ReturnType<typeof startProgram>} Program
  */
 
@@ -24,7 +29,7 @@ export class NoResult extends Error {}
 /**
  * The lines of an ndjson file, without an incomplete last one.
  * @param {string} path
- * @returns {Promise<Record<string, any>[]>}
+ * @returns {Promise<Line[]>}
  */
 export const linesOf = async (path) => {
   const text = await readFile(path, 'utf8').catch(() => '')

@@ -21,6 +21,7 @@ import { experimentDocument } from './summary.js'
  * @import { Cell, Turn } from './matrix.js'
  * @import { openMatrix } from './store.js'
  * @import { Matrix, TurnResult } from './summary.js'
+ * @import { Run } from '../measures/section.js'
  *
  * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
  * @typedef {ReturnType<typeof serverPoolOf>} ServerPool
@@ -53,7 +54,7 @@ const mayBeSlower = ({ legs }) =>
 /**
  * Whether the client's own work was too much for a rate that was asked for. A lower rate does not help where other
  * processes took the CPU.
- * @param {Record<string, any>} document
+ * @param {Run} document
  */
 export const clientWasTheLimit = ({ client, warnings, rate }) =>
   rate?.nominal !== null &&

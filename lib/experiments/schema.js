@@ -1,8 +1,9 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
 
 import { OptionError } from '../base/errors.js'
+import { exactly } from '../base/typed.js'
 import { readSettings } from '../options/read-settings.js'
-import { VALUE_TYPES } from '../options/values.js'
+import { readAs } from '../options/values.js'
 import { measureNamed } from '../result/metrics.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
@@ -152,7 +153,7 @@ const optionsOf = (program) => (value, path, tell) => {
 const config = (value, path, tell) => {
   if (!isObject(value)) return tell(path, "must be an object of a server's configuration")
   for (const [key, given] of Object.entries(value))
-    if (VALUE_TYPES.configuration.read(`${key}=${given}`, /** @type {any} */ ({})) === undefined)
+    if (readAs('configuration', `${key}=${given}`) === undefined)
       tell([...path, key], 'is not a configuration that an experiment can set')
 }
 
@@ -268,7 +269,7 @@ const checkTogether = (it, tell) => {
   const rows = it.cells.flatMap(rowNames)
   const variants = it.variants?.map((each) => each.name) ?? []
   it.ratios?.forEach((each, i) => {
-    for (const side of /** @type {const} */ (['of', 'to']))
+    for (const side of exactly(['of', 'to']))
       if (!rows.includes(each[side]))
         tell(['ratios', i, side], `"${each[side]}" is not a row; the rows are ${rows.join(', ')}`)
   })

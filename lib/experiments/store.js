@@ -1,8 +1,9 @@
 // A matrix on disk: what is fixed, a line for each turn as it ends, and experiment.json with the results so far.
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OptionError } from '../base/errors.js'
+import { errorOf, OptionError } from '../base/errors.js'
 import { ownerWords, takeOwnership } from '../base/lock.js'
+import { keysOf } from '../base/typed.js'
 import { madeWithParents, ResultsError, runName } from '../result/files.js'
 import { linesOf } from './programs.js'
 
@@ -61,7 +62,7 @@ const newFolder = async (outDir, { experiment }, epochMs) => {
       if (made) return folder
     }
   } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    const { code } = errorOf(cause)
     throw new OptionError(`--out ${outDir}: the folder cannot be written (${code})`, { cause })
   }
   throw new OptionError(`--out ${outDir}: ${attempts} matrices were started in this second; try again`)
@@ -69,7 +70,7 @@ const newFolder = async (outDir, { experiment }, epochMs) => {
 
 /** The first value that differs; null: all the same. @param {Fixed} a @param {Fixed} b */
 const difference = (a, b) => {
-  const names = /** @type {(keyof Fixed)[]} */ (Object.keys(b))
+  const names = keysOf(b)
   return names.find((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name])) ?? null
 }
 
@@ -119,7 +120,7 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
   const matrix = before ? await jsonIn(matrixFile) : null
   const started = matrix?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...fixed, started, finished: false })
-  const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
+  const turns = await linesOf(turnsFile)
   const earlier = before ? await jsonIn(join(folder, documentName)) : null
   // An incomplete last line is removed, since others follow it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))

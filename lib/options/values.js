@@ -470,6 +470,9 @@ export const VALUE_TYPES = Object.freeze({
   },
 })
 
+/** A text of that type that is of no option. @param {TypeName} type @param {string} text @returns {unknown} undefined: it is none */
+export const readAs = (type, text) => VALUE_TYPES[type].read(text, /** @type {Option} */ ({}))
+
 /**
  * @typedef {keyof typeof VALUE_TYPES} TypeName
  * @typedef {any} Values of a command's options, by their keys

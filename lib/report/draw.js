@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { certain } from '../base/typed.js'
 import { placedLabels, themedOption } from '../chart/theme.js'
 
 /**
@@ -59,7 +60,7 @@ const measureText = (text = '', font = '12px') => {
 }
 
 /** The path of the drawing library, which pages include. */
-export const libraryPath = () => /** @type {string} */ (library())
+export const libraryPath = () => certain(library())
 
 /**
  * @typedef {object} Picture

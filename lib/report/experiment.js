@@ -1,4 +1,5 @@
 // The answer of `millrace experiment`: its sentence, and its report, from experiment.json.
+import { exactly } from '../base/typed.js'
 import { facts, period } from '../base/units.js'
 import { drawnOfAll } from '../result/chief-metrics.js'
 import { measureNamed } from '../result/metrics.js'
@@ -142,7 +143,7 @@ export const experiment = answer({
   tables: (one) => [resultsTable(one), ratiosTable(one)],
   warnings: ({ rows, warnings }) => [
     ...rows.flatMap(({ label, marks }) =>
-      marks.map(({ text }) => ({ text: `${label}: ${text}`, only: /** @type {const} */ ('text') })),
+      marks.map(({ text }) => ({ text: `${label}: ${text}`, only: exactly('text') })),
     ),
     ...warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
   ],

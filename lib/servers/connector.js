@@ -52,7 +52,7 @@ const longestAnswer = 64e6
 /** @param {Gate} gate @param {number} [mostBytes] of a reply */
 const directly = (gate, mostBytes = longestAnswer) =>
   class extends AbstractConnector {
-    /** @param {any} options */
+    /** @param {{ host: string, port: number, tls?: tls.ConnectionOptions, disconnectTimeout: number }} options */
     constructor(options) {
       super(options.disconnectTimeout)
       this.options = options

@@ -25,12 +25,18 @@ const limitMs = 2000
  */
 export const viewOf = (slots, nodesText, asked) => {
   // A node that does not know its own address was asked at it.
-  const named = (/** @type {any[]} */ [host, ...rest]) => [host || asked, ...rest]
+  /** @param {SlotNode} node @returns {SlotNode} */
+  const named = ([host, ...rest]) => [host || asked, ...rest]
   const nodes = clusterNodes(nodesText, asked)
   return {
     // Checked before any loop runs to the end of a range.
     rows: slotRanges(slots, asked).map(
-      ([from, to, ...nodes]) => /** @type {any} */ ([from, to, ...nodes.map(/** @type {any} */ (named))]),
+      /** @returns {SlotRow} */ ([from, to, master, ...nodes]) => [
+        from,
+        to,
+        named(master),
+        ...nodes.map(named),
+      ],
     ),
     epochs: new Map(nodes.map(({ id, epoch }) => [id, epoch])),
     slotless: nodes

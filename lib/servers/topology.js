@@ -6,6 +6,7 @@ import { addressOf, endpointOf, isDialable } from './address.js'
 
 /**
  * @import { Endpoint } from './address.js'
+ * @import { SlotRow } from './newest.js'
  *
  * @typedef {object} TargetNode
  * @property {string} address
@@ -49,7 +50,7 @@ const nodeAddress = (node, asked) => {
 /** @param {unknown} slot */
 const isSlot = (slot) => Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < slotCount
 
-/** @param {unknown} reply @param {string} asked @returns {[first: number, last: number, ...nodes: unknown[]][]} */
+/** @param {unknown} reply @param {string} asked @returns {SlotRow[]} */
 export const slotRanges = (reply, asked) => {
   const makesSense = (/** @type {unknown} */ range) =>
     Array.isArray(range) &&

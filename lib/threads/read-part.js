@@ -10,6 +10,8 @@ import { plansUnder } from '../servers/announcements.js'
  * @import { Seconds } from '../probes/seconds.js'
  * @import { Place } from '../servers/open.js'
  * @import { PartNeeds, Playing } from './thread.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Warning } from '../measures/warnings.js'
  *
  * @typedef {{ kind: 'reading', place: Place, plan: ReadPlan, announced: AnnouncedPlan | null, announcements: readonly AnnouncedPlan[] }} ReadOrders
  */
@@ -39,7 +41,7 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
     hang(/** @type {Load} */ opened) {
       load = opened
     },
-    async measure(/** @type {string} */ _, /** @type {any} */ more) {
+    async measure(/** @type {string} */ _, /** @type {Run} */ more) {
       const own = ofReaders.filter(({ by }) => by === 'each')
       instruments = await instrumentsOf(
         'readers',
@@ -60,7 +62,7 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
     readAnnouncements: async () => (await plansUnder(target, plan.prefix)).announcements,
     results: { interval: () => {} },
     say: (/** @type {string} */ line) => say({ said: line }),
-    warn: (/** @type {any} */ warning) => say({ warning }),
+    warn: (/** @type {Warning} */ warning) => say({ warning }),
     undo: (/** @type {() => unknown} */ step) => undone.unshift(step),
   })
   return {
@@ -88,7 +90,7 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
       await phases.drained?.(whole)
       known(instruments).end()
       const ending = { whole, interrupted: stop.signal.aborted }
-      const { live, uniqueness, reads } = /** @type {any} */ (await phases.result(0, ending))
+      const { live, uniqueness, reads } = Object(await phases.result(0, ending))
       const own = known(instruments)
       return { whole, live, uniqueness, reads, facts: own.own().facts, warnings: own.warnings() }
     },

@@ -1,4 +1,5 @@
 // A load of consumers in threads, as its run sees it: the same as one in its own thread.
+import { exactly } from '../base/typed.js'
 import { clockEffect, shownBy } from '../loads/fetches/open.js'
 import { counts } from '../measures/fields.js'
 import { commandsOfRole } from '../measures/nodes.js'
@@ -13,8 +14,10 @@ import { once, sharedClock } from './writing.js'
  * @import { ReadNeeds } from '../loads/fetches/open.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { End, Second } from './seconds.js'
+ * @import { Run } from '../measures/section.js'
+ * @import { Line } from '../measures/fold.js'
  *
- * @typedef {End & { live: LiveShare | null, uniqueness: any, reads: Record<string, any> }} ReadEnd
+ * @typedef {End & { live: LiveShare | null, uniqueness: Run, reads: Run }} ReadEnd
  */
 
 const added = counts()
@@ -106,7 +109,7 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
           await threads.second()
           beside.add()
         },
-        line: (/** @type {any} */ _, /** @type {any} */ line) => line,
+        line: (/** @type {unknown} */ _, /** @type {Line} */ line) => line,
         shown: shownBy(instruments),
         write: results.interval,
       }
@@ -120,7 +123,7 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
     },
     /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
     result: (startedEpochMs, { interrupted }) => ({
-      kind: /** @type {const} */ ('consumer'),
+      kind: exactly('consumer'),
       ...{ startedEpochMs, durationS, interrupted, plan, writing: announced },
       consumers: plan.agents.length * plan.consumers,
       clocks: clocks.figures(),

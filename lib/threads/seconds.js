@@ -48,7 +48,7 @@ export const besideOf = (threads) => {
   /** @type {object | null} of the measures of all threads */
   let line = null
   const ends = () => threads.flatMap(({ end }) => end ?? [])
-  /** @param {Measure['record']} record @param {Record<string, any>} own */
+  /** @param {Measure['record']} record @param {Folded} own */
   const joined = (record, own) =>
     Object.entries(record).map(([path, { inASecond }]) => {
       const theirs = line && at(line, path)

@@ -1,6 +1,7 @@
 // A thread that plays a part of a plan. It opens the target as its process did, and has connections, counts and instruments of
 // its own. Once a second it is asked for what it has measured.
 import { parentPort, workerData } from 'node:worker_threads'
+import { certain } from '../base/typed.js'
 import { monotonicMs } from '../probes/monotonic.js'
 import { openAt } from '../servers/open.js'
 
@@ -40,7 +41,7 @@ import { openAt } from '../servers/open.js'
  * @property {() => void} close
  */
 
-const port = /** @type {MessagePort} */ (parentPort)
+const port = certain(parentPort)
 /** @type {Orders} */
 const orders = workerData
 const say = (/** @type {Said} */ said) => port.postMessage(said)

@@ -8,10 +8,11 @@ import { atMost, deferred } from '../base/timers.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { threadSeconds } from './seconds.js'
  * @import { Order } from './thread.js'
+ * @import { Line } from '../measures/fold.js'
  *
  * @typedef {{ encodeMs: number, encodedBytes: number }} Ready
  * @typedef {{ ready?: Ready, encoding?: number, event?: [kind: string, text: string], offered?: true, failed?: string,
- *   said?: string, warning?: Warning, second?: any, end?: any }} Said
+ *   said?: string, warning?: Warning, second?: Line, end?: Line }} Said
  * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void }} Heard
  * @typedef {Pick<ReturnType<typeof threadSeconds>, 'isLost' | 'take' | 'end'>} Known of a thread
  */

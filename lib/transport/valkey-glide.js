@@ -9,7 +9,7 @@ import { causeOf, isRedirect } from './refusals.js'
 /**
  * @import { Fault, Library, LibraryNeeds } from './library.js'
  *
- * @typedef {{ key: unknown, value: any }} Pair
+ * @typedef {{ key: unknown, value: unknown[] }} Pair
  */
 
 // Imported only when used: without its part for this platform, import() of the package ends the process (Node 20).
@@ -49,10 +49,10 @@ const faultOf = (error) => {
 
 const scored = new Set(['ZSCORE', 'ZMSCORE'])
 const asText = (/** @type {unknown} */ value) => (typeof value === 'number' ? String(value) : value)
-const flat = (/** @type {any} */ pair) =>
+const flat = (/** @type {Pair | unknown[]} */ pair) =>
   Array.isArray(pair) ? pair.map(asText) : [pair.key, asText(pair.value)]
 
-/** A reply as a server gives it in RESP2: the library makes pairs and numbers of it. @param {string[]} args @param {any} reply */
+/** A reply as a server gives it in RESP2: the library makes pairs and numbers of it. @param {string[]} args @param {unknown} reply */
 const plainReply = (args, reply) => {
   const name = args[0].toUpperCase()
   if (scored.has(name)) return Array.isArray(reply) ? reply.map(asText) : asText(reply)

@@ -1,5 +1,6 @@
 // The costs of a candidate's run: without the idle cost of its servers, and weighted into one number. Pure.
 import { OptionError } from '../../base/errors.js'
+import { keysOf } from '../../base/typed.js'
 import { plainText } from '../../base/units.js'
 
 /**
@@ -19,7 +20,7 @@ export const metrics = Object.freeze({
   network: { title: 'network per item', short: 'network', unit: 'bytes' },
   latency: { title: 'p99 from the due time', short: 'p99', unit: 'us' },
 })
-export const metricNames = Object.freeze(/** @type {Metric[]} */ (Object.keys(metrics)))
+export const metricNames = Object.freeze(keysOf(metrics))
 
 /** @param {string} text cpu=1,memory=0.5 @returns {Partial<Record<Metric, number>>} */
 export const weightsIn = (text) => {

@@ -2,6 +2,7 @@
 // remaining candidate runs once, and receives the costs of their runs. Candidates leave early: at each look those that
 // surely cost more, and at two points the half that costs more so far. The intervals allow for all looks and all
 // candidates. Pure, seeded.
+import { exactly } from '../../base/typed.js'
 import { pairedOf } from '../../result/paired.js'
 import { untilSure } from '../../result/rounds-plan.js'
 import { smallestEffect } from '../../result/verdict.js'
@@ -78,7 +79,7 @@ const racing = (count, effect, plan) => {
   const against = (a, b) => {
     const pairs = [...costs[a]].flatMap(([round, cost]) => {
       const other = costs[b].get(round)
-      return other === undefined ? [] : [{ a: cost, b: other, first: /** @type {const} */ ('a') }]
+      return other === undefined ? [] : [{ a: cost, b: other, first: exactly('a') }]
     })
     if (pairs.length === 0) return null
     return pairedOf(pairs, { effect, criticals: plan.criticals(pairs.length) })

@@ -1,4 +1,5 @@
 // The answer of a search for find.json: the rate, its interval, what limits it, and every second. Pure.
+import { exactly } from '../../base/typed.js'
 import { readsName, TIMES_BY_DUE } from '../../measures/index.js'
 import { limitOf, speedWords } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
@@ -8,6 +9,8 @@ import { isClientLimited, isContended, missedIn, missedOverConfirmation } from '
  * @import { Line } from './limit.js'
  * @import { Objectives } from './objectives.js'
  * @import { SearchAnswer } from './search.js'
+ * @import { Run } from '../../measures/section.js'
+ * @import { AnyPlan } from '../../measures/measure.js'
  *
  * @typedef {ReturnType<typeof findAnswer>} FindAnswer
  * @typedef {'found' | 'at-least' | 'none' | 'changed' | 'unsteady' | 'stopped'} State
@@ -101,8 +104,8 @@ const stateOf = (answer, causes, isMissed) => {
  * @param {number} about.share
  * @param {[number, number] | null} about.within
  * @param {readonly Line[]} about.lines
- * @param {Record<string, any>} about.confirmation run.json of the time in which the rate was confirmed
- * @param {Record<string, any> | null} [about.readers] run.json of the consumers in that time
+ * @param {Run} about.confirmation run.json of the time in which the rate was confirmed
+ * @param {Run | null} [about.readers] run.json of the consumers in that time
  * @param {readonly Warning[]} about.noticed
  */
 export const findAnswer = ({
@@ -140,8 +143,8 @@ export const findAnswer = ({
   const measured = seconds.filter(({ phase }) => phase !== 'warm-up')
   const speed = isMoving ? speedWords(lines, measured) : null
   return {
-    schema: /** @type {const} */ (1),
-    kind: /** @type {const} */ ('find'),
+    schema: exactly(1),
+    kind: exactly('find'),
     run: String(confirmation.run),
     started: confirmation.started ?? null,
     command_line: confirmation.command_line ?? null,
@@ -202,11 +205,11 @@ const missedMost = (seconds) => {
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** In a search for the rate of consumers, each has one request under way. @param {any} plan */
+/** In a search for the rate of consumers, each has one request under way. @param {AnyPlan} plan */
 const consumersIn = (plan) =>
   plan?.consumers ? { connections: plan.totalAgents * plan.consumers, pipeline: 1, areConsumers: true } : null
 
-/** @param {Record<string, any>} run */
+/** @param {Run} run */
 const readersParts = ({ plan, rate, [readsName]: reads, freshness_ms, jobs, waiting_us }) =>
   plan.flow === 'workers'
     ? { workers: plan.work.workers, rate, jobs, waiting_us }
@@ -214,7 +217,7 @@ const readersParts = ({ plan, rate, [readsName]: reads, freshness_ms, jobs, wait
 
 const sectionsByDue = [...new Set(TIMES_BY_DUE.map((path) => path.split('.')[0]))]
 
-/** @param {Record<string, any>} run @returns {Record<string, any>} */
+/** @param {Run} run @returns {Run} */
 const confirmedParts = ({ rate, server, client, measured_s: s, ...sections }) => ({
   measured_s: s ?? null,
   rate,

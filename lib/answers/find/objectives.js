@@ -10,6 +10,7 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
  * @import { Threshold } from '../../result/thresholds.js'
  * @import { SecondRecord } from '../../run/conductor.js'
  * @import { SecondVerdict } from './bracket.js'
+ * @import { Run } from '../../measures/section.js'
  *
  * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
  */
@@ -72,8 +73,8 @@ export const isLimitOfReaders = (text) => isOfReaders(/[\w.]+/.exec(text)?.[0] ?
 
 /**
  * @param {Objectives} objectives
- * @param {Record<string, any>} confirmation run.json of it
- * @param {Record<string, any> | null} readers that of the consumers beside it
+ * @param {Run} confirmation run.json of it
+ * @param {Run | null} readers that of the consumers beside it
  */
 export const missedOverConfirmation = ({ overConfirmation }, confirmation, readers) =>
   overConfirmation

@@ -10,6 +10,7 @@ import { missedAboveWords } from './objectives.js'
 /**
  * @import { Shaped } from '../../base/shape-types.js'
  * @import { Column } from '../../report/kit.js'
+ * @import { Run } from '../../measures/section.js'
  */
 
 const times = S.orNull(S.object(S.each(['p50', 'p90', 'p99', 'p999', 'max'], S.number)))
@@ -130,7 +131,7 @@ const states = {
   stopped: { word: 'Stopped', sentence: () => 'the search was ended before it had an answer' },
 }
 
-/** What consumers fetched, or workers took, meanwhile. @param {any} readers */
+/** What consumers fetched, or workers took, meanwhile. @param {Run} readers */
 const readersWords = (readers) => {
   const { workers, jobs, waiting_us: waits } = readers
   return workers
