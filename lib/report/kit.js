@@ -194,11 +194,12 @@ export const answer = ({
   ...declared
 }) => {
   const { highlights, prose, rows, tables, warnings, pictures, remarksLast } = declared
-  /** @param {A} one @param {Place} here */
-  const rowsOn = (one, here) =>
+  /** @param {A} one @param {Place} here @param {boolean} [all] those of the other place too */
+  const rowsOn = (one, here, all = false) =>
     Object.entries(rows?.(one) ?? {}).flatMap(([label, row]) => {
       const { only, text } = row && typeof row === 'object' && 'only' in row ? row : { text: row }
-      return isOn(here, only) ? [text].flat().flatMap((each) => (each ? [{ label, text: each }] : [])) : []
+      const texts = all || isOn(here, only) ? [text].flat() : []
+      return texts.flatMap((each) => (each ? [{ label, text: each }] : []))
     })
   /** @param {A} one @param {Place} here */
   const tablesOn = (one, here) =>
@@ -241,7 +242,7 @@ export const answer = ({
     pictures: drawn,
     sentence: (/** @type {A} */ one) => verdict(one).sentence,
 
-    /** @param {A} one @param {{ columns?: number, page?: string, verbose?: boolean }} [layout] */
+    /** @param {A} one @param {{ columns?: number, page?: string, verbose?: boolean }} [layout] verbose: with the rows of the page, and all tables */
     text: (one, { columns = 110, page, verbose = false } = {}) => {
       const row = (/** @type {{ label: string, text: string }} */ { label, text }) =>
         linesOf([text], columns - labelWidth).map(
@@ -253,7 +254,7 @@ export const answer = ({
       return blocksText([
         linesOf([verdict(one).sentence], columns),
         ...(prose?.(one) ?? []).map((texts) => linesOf(texts, columns)),
-        rowsOn(one, 'text').flatMap(row),
+        rowsOn(one, 'text', verbose).flatMap(row),
         ...shown.map((each) => each.inText(columns)),
         hidden.length > 1
           ? [`${several(hidden.length, 'more table')}: -v`]

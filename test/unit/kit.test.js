@@ -101,6 +101,7 @@ page: out/costs.html
 `.replace('name            cost', 'name          cost'),
   )
   assert.match(declared.text(costs, { verbose: true }), /^THE REST\nname\nlist\na sorted set$/m)
+  assert.match(declared.text(costs, { verbose: true }), /^paper {8}of the page$/m)
   assert.equal(declared.sentence(costs), 'list costs least of all that was measured')
 })
 
