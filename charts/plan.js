@@ -98,7 +98,9 @@ export const planProof = {
       return points.length > 0 ? [{ ...dots, tooltip: { valueFormatter: '@us' } }] : []
     })
     if (series.length === 0) return null
-    const all = series.flatMap((/** @type {any} */ { data }) => data.flat())
+    const all = models.flatMap(({ proof }) =>
+      proof.points.flatMap(({ predicted_us, measured_us }) => [predicted_us, measured_us]),
+    )
     const [least, most] = [powerBelow(2, Math.min(...all)), 2 * powerBelow(2, Math.max(...all))]
     const scale = { type: 'log', logBase: 2, min: least, max: most }
     return chart({

@@ -11,7 +11,7 @@ import { plainData, plainText } from '../base/units.js'
 export const printData = (json, data, text) =>
   process.stdout.write(json ? `${JSON.stringify(data, null, 2)}\n` : text())
 
-/** @param {object} answer @param {boolean} json @param {(answer: any, layout: { columns?: number }) => string} text */
+/** @template {object} Answer @param {Answer} answer @param {boolean} json @param {(answer: Answer, layout: { columns?: number }) => string} text */
 export const printAnswer = (answer, json, text) =>
   printData(json, plainData(answer), () => text(answer, { columns: process.stdout.columns }))
 

@@ -58,8 +58,9 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
       throw new OptionError('--control and --run need --boxes, the number of boxes that run the experiment')
     return null
   }
+  const read = readAs('server', url)
   /** @type {Parameters<typeof controlPlace>[0] | undefined} */
-  const control = Object(readAs('server', url))
+  const control = read ? Object(read) : undefined
   if (!control || !name)
     throw new OptionError('--boxes needs --control (or MILLRACE_CONTROL) and --run, the same on every box')
   if (!isOne)

@@ -75,32 +75,33 @@ export const slug = (text) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** @typedef {(value: any, path: Path, tell: Tell) => void} Check */
+/** @typedef {(value: unknown, path: Path, tell: Tell) => void} Check */
 /** @typedef {(path: Path, complaint: string) => void} Tell */
 
-/** @param {string} expected @param {(value: any) => boolean} holds @returns {Check} */
+/** @param {string} expected @param {(value: unknown) => boolean} holds @returns {Check} */
 const must = (expected, holds) => (value, path, tell) => {
   if (!holds(value)) tell(path, `must be ${expected}`)
 }
-const isObject = (/** @type {any} */ value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const words = must('a text', (value) => typeof value === 'string' && value.trim() !== '')
 const name = must(
   'a text of at most 60 characters without " / "',
   (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 60 && !value.includes(' / '),
 )
-const identity = must('small letters, digits and dashes', (value) => /^[a-z0-9][a-z0-9-]{0,59}$/.test(value))
+const identity = must('small letters, digits and dashes', (value) =>
+  /^[a-z0-9][a-z0-9-]{0,59}$/.test(String(value)),
+)
+/** @param {unknown} value @returns {value is number} */
+const isWhole = (value) => Number.isInteger(value)
 const flag = must('true or false', (value) => typeof value === 'boolean')
 const whole = (/** @type {number} */ from, /** @type {number} */ to) =>
-  must(
-    `a whole number from ${from} to ${to}`,
-    (value) => Number.isInteger(value) && value >= from && value <= to,
-  )
+  must(`a whole number from ${from} to ${to}`, (value) => isWhole(value) && value >= from && value <= to)
 const positive = must('a number above 0', (value) => typeof value === 'number' && value > 0)
 const processes = must(
   '"each", or a whole number from 1 to 64',
-  (value) => value === 'each' || (Number.isInteger(value) && value > 0 && value <= 64),
+  (value) => value === 'each' || (isWhole(value) && value > 0 && value <= 64),
 )
 /** The whole name of a metric, which may be given in short; null: there is none. @param {unknown} value */
 const metricIn = (value) => {

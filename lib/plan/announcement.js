@@ -142,21 +142,26 @@ export const announcementOf = (plan, version) => ({
   version,
 })
 
-/** @typedef {(value: any) => boolean} Is */
+/** @typedef {(value: unknown) => boolean} Is */
 
 /** @param {number} from @param {number} to @returns {Is} */
-const wholeIn = (from, to) => (value) => Number.isInteger(value) && value >= from && value <= to
+const wholeIn = (from, to) => (value) =>
+  isNumber(value) && Number.isInteger(value) && value >= from && value <= to
 /** @type {Is} */
-const isTime = (value) => Number.isFinite(value) && value >= 0
+const isTime = (value) => isNumber(value) && value >= 0
 /** @type {Is} */
 const isFlag = (value) => typeof value === 'boolean'
-/** @type {Is} */
+/** @param {unknown} value @returns {value is string} */
 const isText = (value) => typeof value === 'string'
+/** @param {unknown} value @returns {value is number} */
+const isNumber = (value) => Number.isFinite(value)
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null
 /** @param {number} least @param {number} most @returns {Is} */
 const textsIn = (least, most) => (value) =>
   Array.isArray(value) && value.length >= least && value.length <= most && value.every(isText)
 /** @param {string[]} words @returns {Is} */
-const among = (words) => (value) => words.includes(value)
+const among = (words) => (value) => isText(value) && words.includes(value)
 
 /** @type {Is} */
 const isPaceOrNone = (value) =>
@@ -164,19 +169,18 @@ const isPaceOrNone = (value) =>
 
 /** @type {Is} */
 const isModel = (value) =>
-  typeof value === 'object' &&
-  value !== null &&
+  isObject(value) &&
   isText(value.digest) &&
   (value.lifetimeS === null || wholeIn(0, 1e10)(value.lifetimeS)) &&
   Array.isArray(value.keys) &&
   value.keys.length <= 1000 &&
-  value.keys.every((/** @type {any} */ key) => isText(key?.pattern) && isText(key.type))
+  value.keys.every((key) => isObject(key) && isText(key.pattern) && isText(key.type))
 
 /** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof AnnouncedPlan, Is>>} */
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
-  periodMs: (value) => Number.isFinite(value) && value >= 1 && value <= 86_400_000,
+  periodMs: (value) => isNumber(value) && value >= 1 && value <= 86_400_000,
   chunks: wholeIn(1, 100e6),
   totalAgents: wholeIn(1, 10_000),
   sets: textsIn(1, slotCount),

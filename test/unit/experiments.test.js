@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { boxesAsked } from '../../lib/experiments/boxes.js'
 import { experimentById, experimentIds, experimentNamed } from '../../lib/experiments/catalogue.js'
 import { secondsOfAll } from '../../lib/experiments/cell-run.js'
 import { emptied } from '../../lib/experiments/experiment-servers.js'
@@ -108,6 +109,16 @@ HEAD "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard"
     assert.throws(() => experimentNamed('shard'), /no experiment is called 'shard'; did you mean shards\?/)
     assert.throws(() => experimentNamed('./not-there.json'), /not-there\.json cannot be read \(ENOENT\)/)
   })
+})
+
+test('boxes need an address where they meet', () => {
+  const asked = { boxes: 2, run: 'spring' }
+  for (const url of ['', 'nowhere at all'])
+    assert.throws(() => boxesAsked(asked, { url }, true), {
+      code: 'OPTION',
+      message: /^--boxes needs --control/,
+    })
+  assert.equal(boxesAsked(asked, { url: 'redis://127.0.0.1:7000' }, true)?.place.port, 7000)
 })
 
 describe('the matrix', () => {
@@ -302,7 +313,7 @@ describe('a window of runs', () => {
     const sums = lines.flatMap(({ items, client, nodes }) => [items.acked, client.rss_mb, nodes.length])
     assert.deepEqual(sums, [1500, 20, 2, 1700, 20, 2, 1800, 20, 2])
     assert.equal(found.document.items.acked, 5000)
-    const calls = lines.map(({ nodes: [master] }) => master.commands.setex.calls)
+    const calls = lines.map(({ nodes: [master] }) => master.commands?.setex.calls)
     assert.deepEqual(calls, [900, 1000, 1000])
   })
 
