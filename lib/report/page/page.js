@@ -17,12 +17,18 @@ const packed = promisify(gzip)
 /** @param {string} name beside this file */
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-const browserModules = ['element', 'theme', 'figures', 'script'].map((name) => `browser/${name}.js`)
+/** A module behind those that it imports, each once. @param {URL} url @param {Set<string>} seen @returns {string[]} */
+const withImports = (url, seen = new Set()) => {
+  if (seen.has(url.href)) return []
+  seen.add(url.href)
+  const text = readFileSync(url, 'utf8')
+  const before = [...text.matchAll(/^import .* from '(\..*)'$/gm)]
+  return [...before.flatMap(([, path]) => withImports(new URL(path, url), seen)), text]
+}
 
-/** The modules of the page as one: what they import of each other comes first. */
+/** The modules of the page as one. */
 const pageScript = () =>
-  ['../../base/units.js', '../../chart/theme.js', ...browserModules]
-    .map(source)
+  withImports(new URL('browser/script.js', import.meta.url))
     .join('\n')
     .replace(/^import .*\n/gm, '')
     .replace(/^export /gm, '')
