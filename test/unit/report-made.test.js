@@ -6,6 +6,7 @@ import { markdownText } from '../../lib/report/markdown.js'
 import { html, markup, scriptData } from '../../lib/report/page/html.js'
 import { allFiles, pageFiles } from '../../lib/report/write-report.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+import { sourceOf } from '../helpers/sources.js'
 
 const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'`|=cmd()'
 
@@ -116,6 +117,19 @@ test('CSV of a run: a row a second, a row a node and second, and every figure', 
   const figures = new Map(parsed(files['figures.csv']).map(([name, unit, value]) => [name, [unit, value]]))
   assert.deepEqual(figures.get('server.cpu_us_per_item'), ['us', '4.812'])
   assert.deepEqual(figures.get('latency.intended.p99'), ['us', '31890'])
+})
+
+test('the script of a page has all that its modules import of each other', async () => {
+  const page = String((await pageFiles(sampleRecord()))['report.html'])
+  const [, script = ''] = /<script type="module">([\s\S]*?)<\/script>/.exec(page) ?? []
+  const browser = ['script', 'figures', 'theme', 'element'].map(
+    (name) => `lib/report/page/browser/${name}.js`,
+  )
+  const imported = [...browser, 'lib/chart/theme.js', 'lib/base/units.js'].flatMap((path) =>
+    [...sourceOf(path).matchAll(/^import \{ (.*) \} from/gm)].flatMap(([, names]) => names.split(', ')),
+  )
+  assert.ok(imported.length > 10)
+  for (const name of imported) assert.match(script, new RegExp(`^const ${name} = `, 'm'))
 })
 
 test('an experiment: its table with links to its runs, ratios, and CSV with all samples', async () => {
