@@ -42,6 +42,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [maxMembers] 0 = never cut; undefined = the default
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
+ * @property {string} wait who must have a write before it is acknowledged, as lib/transport/durable.js reads it
  * @property {number | 'auto'} warmUpMs
  * @property {Rates} [rates] that follow each other; rate is their mean then
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
@@ -310,6 +311,10 @@ const groups = {
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
+    { name: 'wait', key: 'wait', type: 'text', pattern: /^([0-5]|aof(:[0-5])?)$/, env: null, default: '0',
+      expects: '0 to 5 replicas, aof, or aof:REPLICAS',
+      help: 'when writes are acknowledged: 0 (by the master), 1 (WAIT: a replica has them too), aof (WAITAOF: they are on the ' +
+        'disk of the master) or aof:1 (on that of a replica too); it follows each operation, or each batch and at most 64 kB of it' },
     { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
       otherwise: '1; 50 for lookups',
       help: 'connections to every node, like those of several application instances; an item always uses the same one' },

@@ -7,7 +7,8 @@ export const adviceByCause = new Map(
     MOVED: 'slots moved faster than commands could be retried; wait for the resharding to end and repeat',
     ASK: 'slots were under way and their commands could not be sent after them; wait for the resharding to end',
     TRYAGAIN: 'the keys of one command were on both sides of a moving slot; wait for the resharding to end',
-    CLUSTERDOWN: 'the cluster has slots without a master; look at CLUSTER INFO and repeat when it is ok',
+    CLUSTERDOWN:
+      'the cluster has slots without a master, or a durable one with async refuses writes since its log is 10 s behind; look at CLUSTER INFO or DurabilityLag',
     CROSSSLOT: 'the keys of one command lie in several slots; use --spread or --same-slot',
     READONLY: 'writes went to a replica; name a master in --url, or use --cluster to follow the masters',
     NOSCRIPT: 'the script left the server (SCRIPT FLUSH or a failover); keep others from flushing and repeat',
@@ -25,6 +26,7 @@ export const adviceByCause = new Map(
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
     TIMEOUT: 'no answer came within --with query-timeout; the server goes on with the command all the same',
+    WAIT: 'too few replicas, or no disk, confirmed these writes in time (--wait): the master has them, and may lose them; look at the replicas',
     UNANSWERED:
       'the client library neither answered nor rejected the command; see its settings, and answerLimit of --driver-option',
     CLOSED:

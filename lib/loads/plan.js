@@ -55,6 +55,7 @@ const ofAllWriters = (settings, facts) => ({
   scriptMembers: settings.maxMembers ?? 0,
   windowBytes: settings.windowBytes,
   reconnectHz: settings.reconnectHz ?? null,
+  ...(settings.wait !== '0' && { wait: settings.wait }),
   ...(settings.rates && { rates: settings.rates }),
   /** Whether the warm-up ends when the run is steady: not in a fleet, whose boxes all measure the same seconds. */
   ...(settings.warmUpMs === 'auto' && settings.control === undefined && { settles: exactly(true) }),

@@ -47,12 +47,13 @@ export const valueWords = ({ valueBytes, valueSizes, payload, stamp }) =>
  * @param {Partial<Record<'first' | 'data' | 'commands' | 'last', (string | false | null | undefined)[]>>} own of the kind
  */
 export const writingWords = (plan, { first = [], data = [], commands = [], last = [] }) => {
-  const { once, reconnectHz, warmUpMs, settles, prefix } = plan
+  const { once, reconnectHz, warmUpMs, settles, prefix, wait } = plan
   return facts([
     ...first,
     reconnectHz && `${several(plan.reconnectHz, 'connection')} a second replaced`,
     ...data,
     once && 'every item once',
+    wait && `acknowledged after --wait ${wait}`,
     setsWords(plan),
     ...commands,
     warmUpMs > 0 && `warm-up ${settles ? 'until steady, at most ' : ''}${period(warmUpMs)}`,

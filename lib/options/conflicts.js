@@ -164,6 +164,15 @@ const driverRules = [
   ({ driver }, named) => isLibrary(driver) && wordsForMissing([libraries[driver].package], named('driver')),
 ]
 
+/** @type {Rule} */
+const waitsOnSockets = (s, named) => {
+  if (s.wait === '0') return
+  const { play, name } = strategyNamed(s.strategy)
+  if (s.driver !== 'socket') return `${named('wait')} is for plain sockets, not ${s.driver}`
+  if (play.caches) return `${named('wait')}: ${name} is a cache, which loses nothing that its source has not`
+  return play.flow === 'chunks' && `${named('wait')}: ${name} sends its chunks without waiting for each`
+}
+
 /** Rules of clients: a strategy has no option that it does not list. @type {readonly Rule[]} */
 const clientsRules = [
   (s, named) => {
@@ -189,6 +198,7 @@ const clientsRules = [
   endsAfterWarmUp,
   settlesAlone,
   changesAlone,
+  waitsOnSockets,
 ]
 
 /** @type {readonly Rule[]} */
@@ -209,6 +219,7 @@ const ticksRules = [
   endsAfterWarmUp,
   settlesAlone,
   changesAlone,
+  waitsOnSockets,
 
   (s, named) =>
     s.quantity < s.totalAgents &&

@@ -3,6 +3,7 @@
 // a call that comes alone is mostly made. Pure.
 import { exactly } from '../base/typed.js'
 import { bytes, plainText, rate } from '../base/units.js'
+import { isRead } from '../wire/read-commands.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
@@ -63,21 +64,8 @@ const inScripts = 2
 const scripts = ['eval', 'evalsha']
 // What Redis and its clients say to each other: it comes with a connection, which is counted, or with replication.
 const greetings = new Set(
-  'replconf psync auth hello select asking readonly client command quit reset cluster'.split(' '),
+  'replconf psync auth hello select asking readonly client command quit reset cluster wait waitaof'.split(' '),
 )
-// Replicas serve reads only. Their writes are those of their masters, often under other names: SETEX arrives as SET.
-const reads = new Set(
-  (
-    'ping info get mget strlen getrange substr getbit bitcount bitpos exists ttl pttl expiretime type object dump scan keys ' +
-    'randomkey dbsize hget hmget hgetall hlen hkeys hvals hexists hstrlen hscan hrandfield hpttl httl lrange llen lindex ' +
-    'lpos sismember smismember smembers scard sinter sintercard sunion sdiff srandmember sscan zrange zrangebyscore ' +
-    'zrangebylex zrevrange zrevrangebyscore zrevrangebylex zscore zmscore zcard zcount zlexcount zrank zrevrank zscan ' +
-    'zrandmember zinter zintercard zunion zdiff xrange xrevrange xlen xread xinfo xpending pfcount geosearch geodist ' +
-    'geohash geopos eval_ro evalsha_ro fcall_ro sort_ro time'
-  ).split(' '),
-)
-const moduleRead = /^(ft\.(search|aggregate)|json\.m?get|[bc]f\.m?exists|ts\.m?(get|range))$/
-const isRead = (/** @type {string} */ name) => reads.has(name) || moduleRead.test(name)
 // What a run sends beside its items, and what its scripts run.
 const besideItems = new Set(
   (
@@ -171,6 +159,7 @@ export const othersIn = ({ masters, replicas }, run) => {
       role: masters,
       calls: beyond(masters, run, (name) => !greetings.has(name)),
     },
+    // Replicas serve reads only. Their writes are those of their masters, often under other names: SETEX arrives as SET.
     ...(replicas ? [{ on: exactly('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }] : []),
   ]
   const consumers = strategy.consumerCommands

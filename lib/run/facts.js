@@ -1,8 +1,9 @@
 // What the plan must know of the target beyond the settings.
 
 import { OptionError, TargetError } from '../base/errors.js'
-import { count } from '../base/units.js'
+import { count, plainText, several } from '../base/units.js'
 import { plansOf } from '../loads/plan.js'
+import { isKeptBy, waitCommand } from '../transport/durable.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 
@@ -85,6 +86,26 @@ const checkMembers = ({ maxMembers }, plan, { majorVersion, address, versions })
   }
 }
 
+// Asked on a connection that wrote nothing, so it is answered at once where so many are there.
+const waitLimitMs = 2000
+
+/** That --wait can be kept. @param {Settings} settings @param {Target} target */
+const checkWait = async ({ wait }, { topology, control }) => {
+  if (wait === '0') return
+  const faulty = (/** @type {string} */ why) => new TargetError(`--wait ${wait}: ${why}`, { code: 'UNSUPPORTED' })
+  for (const address of topology.masters) {
+    const [name, ...args] = waitCommand(wait, waitLimitMs)
+    const reply = await control(address)
+      .call(String(name), ...args)
+      .catch((error) => {
+        throw faulty(`${address}: ${plainText(error.message)}`)
+      })
+    if (isKeptBy(wait)(reply)) continue
+    const has = Number(Array.isArray(reply) ? reply[1] : reply)
+    throw faulty(`${address} has ${several(has, 'replica')} that answer${has === 1 ? 's' : ''} in time`)
+  }
+}
+
 /** The numbers of writers that this process may get. @param {Settings} settings */
 const possibleAgents = ({ agent, totalAgents }) =>
   Array.isArray(agent) ? [...agent] : Array.from({ length: totalAgents }, (_, i) => i + 1)
@@ -101,6 +122,7 @@ export const plansOnTarget = async (settings, target) => {
   })
   const plan = plans()
   await checkCommands(plan, target)
+  await checkWait(settings, target)
   checkMembers(settings, plan, target)
   return plans
 }

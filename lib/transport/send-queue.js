@@ -9,6 +9,7 @@ import { entryOf } from './tick-entry.js'
  * @import { Timers } from '../base/timers.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Reply } from '../wire/values.js'
+ * @import { Durable } from './durable.js'
  * @import { Entry, OnReply, Tick } from './tick-entry.js'
  * @import { EncodedBatch } from './encoded-batch.js'
  * @import { underWayOf } from './server-queues.js'
@@ -20,6 +21,7 @@ import { entryOf } from './tick-entry.js'
  * @typedef {object} SendQueueEvents
  * @property {(entry: Entry, commands: number, queue: SendQueue) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string, queue: SendQueue) => void} onRefused
+ * @property {(entry: Entry, commands: number) => void} [onUnkept] answered, and not kept by as many as was waited for
  * @property {OnReply} [onReply]
  * @property {(queue: SendQueue, silentMs: number) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
@@ -50,6 +52,7 @@ const plain = (reply) => {
  * @param {number} options.maxUnansweredBytes unanswered bytes from which nothing is sent
  * @param {number} options.maxUnansweredCommands unanswered commands from which nothing is sent
  * @param {ReturnType<typeof underWayOf>} options.underWay at this server
+ * @param {Durable | null} [options.durable]
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof laneOf>[0]['open']} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
@@ -68,6 +71,7 @@ export const sendQueueOf = ({
   open,
   spare,
   slotQueues,
+  durable = null,
   clock,
   random,
   timers,
@@ -99,21 +103,50 @@ export const sendQueueOf = ({
     events.onAnswered(entry, n, queue)
     entry.from += n
   }
+  /** @param {Entry} entry @param {number} n */
+  const unkept = (entry, n) => {
+    if (entry.from + n === entry.to) ended(entry)
+    events.onUnkept?.(entry, n)
+    entry.from += n
+  }
+  /** @param {Entry} entry @param {string} line */
+  const refused = (entry, line) => {
+    const command = entry.from++
+    if (entry.from === entry.to) ended(entry)
+    events.onRefused(entry, command, line, queue)
+  }
+  /** What was answered counts when the last reply says whether it is kept. @param {Entry} entry @param {boolean} isKept */
+  const settled = (entry, isKept) => {
+    const { held } = entry
+    entry.held = []
+    for (const one of held)
+      if (typeof one === 'string') refused(entry, one)
+      else if (isKept) answered(entry, one)
+      else unkept(entry, one)
+  }
+  /** @param {Entry} entry */
+  const hold = ({ held }) => {
+    const last = held.at(-1)
+    if (typeof last === 'number') held[held.length - 1] = last + 1
+    else held.push(1)
+  }
   /** @type {ReturnType<typeof laneOf<Entry>>} */
   const lane = laneOf({
     address,
     open,
-    decoder: onReply ? asValues() : counting(),
+    decoder: onReply || durable ? asValues() : counting(),
     events: {
       onAnswered: answered,
-      onReplied(entry, value) {
+      onReplied(entry, value, left) {
+        if (durable && left === 0) return settled(entry, durable.isKept(value))
         onReply?.(entry.encoded.step, plain(value))
-        answered(entry, 1)
+        if (durable) hold(entry)
+        else answered(entry, 1)
       },
-      onRefused(entry, line) {
-        const command = entry.from++
-        if (entry.from === entry.to) ended(entry)
-        events.onRefused(entry, command, line, queue)
+      onRefused(entry, line, left) {
+        if (durable === null) refused(entry, line)
+        else if (left > 0) entry.held.push(line)
+        else settled(entry, false)
       },
       onRead(_, __, silentMs) {
         events.onRead(queue, silentMs)
@@ -156,8 +189,12 @@ export const sendQueueOf = ({
     events.onSent(entry.to - entry.from)
     entry.bytes = bytes.length
     unansweredBytes += entry.bytes
-    lane.push(entry, entry.to - entry.from, entry.sentMs, entry.lead)
+    lane.push(entry, entry.to - entry.from + (durable ? 1 : 0), entry.sentMs, entry.lead)
     lane.write(bytes, release ?? undefined)
+    if (durable) {
+      entry.held = []
+      lane.write(durable.bytes)
+    }
   }
 
   const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {

@@ -4,6 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
+import { durableOf, notKept } from './durable.js'
 import { writeBytes } from './encoded-batch.js'
 import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
@@ -93,6 +94,7 @@ export const socketDriver = async (options) => {
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
   const leaving = new Map()
   const catchUp = catchUpOf({ plan, clock })
+  const durable = durableOf(plan)
   let started = false
   let closed = false
 
@@ -129,6 +131,7 @@ export const socketDriver = async (options) => {
       open: (events) => target.dial(address, events),
       spare,
       slotQueues: retries.slotQueues,
+      durable,
       clock,
       random,
       timers,
@@ -226,6 +229,12 @@ export const socketDriver = async (options) => {
       if (closed) return
       ledger.commands.refused++
       retries.refused(entry, command, line, queue)
+    },
+    onUnkept: (entry, n) => {
+      const { tick, encoded, from } = entry
+      if (closed) return
+      ledger.lose(tick.account, encoded, from, from + n, 'uncertain', notKept)
+      retries.settle(entry, n)
     },
     onRead: (_, silentMs) => {
       if (closed) return

@@ -34,10 +34,14 @@
  * @property {number} bytes
  * @property {number} write which of its tick's writes it was first sent with, from 1; 0: it was not sent
  * @property {number} sentMs
+ * @property {(number | string)[]} held replies that count once it is known whether they are kept: so many answered, or a refusal
  *
  * @typedef {((step: Step, reply: number | string | null | undefined) => void) | null} OnReply
  *   of a command that was answered, before that is known; null: replies are not looked at
  */
+
+// Of all entries whose replies count at once.
+const nothingHeld = /** @type {(number | string)[]} */ ([])
 
 /**
  * @param {Tick} tick
@@ -62,4 +66,5 @@ export const entryOf = (tick, encoded, values, from, to, again) => ({
   bytes: 0,
   write: 0,
   sentMs: 0,
+  held: nothingHeld,
 })

@@ -2,6 +2,8 @@
 import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 /**
+ * @import { Tally } from './decode.js'
+ *
  * Replies as nested arrays of texts and numbers, for commands whose replies are small. An error is an Error.
  * @typedef {string | number | null | Error | Reply[]} Reply
  */
@@ -56,6 +58,14 @@ export const valueReader = ({ replied, refused, encoding = 'latin1' }) => {
       else replied(whole)
     },
   })
+}
+
+/** Counts a reply by its class, as replyCounter does. @param {Tally} tally @param {Reply} reply */
+export const countReply = (tally, reply) => {
+  if (reply === null) tally.nil++
+  else if (reply === 0) tally.zero++
+  else if (reply === 1) tally.one++
+  else if (typeof reply === 'string' && reply !== 'OK') tally.bulk++
 }
 
 /** @param {(reply: Reply) => void} onReply an error too @returns {(bytes: Buffer) => void} */

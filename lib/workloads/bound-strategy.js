@@ -1,6 +1,7 @@
 // A plan's strategy: its declaration with the plan's planFields, as the drivers, the measures and the reports ask for it.
 
 import { keysOf } from '../base/typed.js'
+import { isRead } from '../wire/read-commands.js'
 import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
 import { clientCommandOf, keyBytesOf } from './bind/client.js'
@@ -45,6 +46,7 @@ const clientOperation = (command, repeat, prefix) => ({
   command:
     command.kind === 'each' ? clientCommandOf(command, prefix) : oneOf(chunkCommandsOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
+  reads: isRead(command.name.toLowerCase()),
 })
 
 /**
@@ -68,6 +70,7 @@ const operationOf = (declared, planFields, name, prefix) => {
       slotOf: () => 0,
     },
     repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
+    reads: commands.every(({ name: one }) => isRead(one.toLowerCase())),
     multiStep: multiStepsOf(commands, prefix, meanings),
     fatal: declared.play.fatal,
   }

@@ -54,6 +54,8 @@ export const sceneOfQueues = () => {
       events: {
         onAnswered: (/** @type {any} */ entry, /** @type {number} */ n) =>
           done.push(`${entry.tick.chunk}: ${n}`),
+        onUnkept: (/** @type {any} */ entry, /** @type {number} */ n) =>
+          done.push(`${entry.tick.chunk}: ${n} not kept`),
         ...{ onRefused: never, onLost: never, onRead: () => {}, onBegun: () => {} },
         ...{ onState: () => {}, onRenewed: () => {} },
         onSent: (/** @type {number} */ commands) => {

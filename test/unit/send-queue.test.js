@@ -1,9 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { durableOf } from '../../lib/transport/durable.js'
 import { sendQueueOf } from '../../lib/transport/send-queue.js'
 import { underWayOf } from '../../lib/transport/server-queues.js'
 import { ok, repeatNamed, sceneOfQueues, turnNamed } from '../helpers/scene-of-queues.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** A queue to a server that answers what the test says. @param {{ maxUnansweredBytes?: number, maxUnansweredCommands?: number }} [limits] */
+/** @import { Durable } from '../../lib/transport/durable.js' */
+
+/** A queue to a server that answers what the test says. @param {{ maxUnansweredBytes?: number, maxUnansweredCommands?: number, durable?: Durable }} [limits] */
 const queueWith = (limits) => async () => {
   const { note, taken } = notes()
   const { connections, done, sent, options } = sceneOfQueues()
@@ -22,6 +27,8 @@ const queueWith = (limits) => async () => {
     },
     drain: () => queue.whenDrained(() => note('drained')),
     answer: (/** @type {string} */ count) => connection.answer(ok.repeat(Number(count))),
+    has: (/** @type {string} */ replicas) => connection.answer(`:${replicas}\r\n`),
+    refuse: () => connection.answer('-NOREPLICAS Not enough\r\n'),
     bytes: () => {
       note(`${connection.bytes - before.bytes} bytes`)
       before.bytes = connection.bytes
@@ -83,3 +90,43 @@ a repeat counts in the limit of commands too
 `,
   queueWith({ maxUnansweredBytes: 1 << 20, maxUnansweredCommands: 3 }),
 )
+
+testScenes(
+  `
+a write counts when the reply behind it names enough replicas
+  offer 0 1 -> sends 4; open
+  answer 2 -> open
+  has 1 -> done 0x2; open
+  answer 1, answer 1 -> open
+  has 2 -> done 1x2; open
+
+a write that too few replicas have is not kept, and the next tick of its chunk goes
+  offer 0.0 0.1 -> sends 2; open
+  answer 2, has 0 -> sends 2, done 0x2 not kept; open
+  answer 2, has 1 -> done 0x2; open
+
+the command that waits is refused: what it waited for is not known to be kept
+  offer 0 -> sends 2; open
+  answer 2, refuse -> done 0x2 not kept; open
+`,
+  queueWith({ durable: durableOf({ wait: '1', maxBehindMs: 100 }) ?? assert.fail() }),
+)
+
+for (const [wait, command, kept, unkept] of /** @type {const} */ ([
+  ['1', 'WAIT 1 100', 1, 0],
+  ['3', 'WAIT 3 100', 4, 2],
+  ['aof', 'WAITAOF 1 0 100', [1, 0], [0, 1]],
+  ['aof:1', 'WAITAOF 1 1 100', [1, 1], [1, 0]],
+]))
+  test(`--wait ${wait} sends ${command}`, () => {
+    const { bytes, isKept } = durableOf({ wait, maxBehindMs: 99.5 }) ?? assert.fail()
+    assert.deepEqual(
+      String(bytes)
+        .split('\r\n')
+        .filter((line) => /^[^*$]/.test(line))
+        .join(' '),
+      command,
+    )
+    const replies = /** @type {any[]} */ ([kept, unkept])
+    assert.deepEqual(replies.map(isKept), [true, false])
+  })

@@ -73,7 +73,7 @@ test('defaults', () => {
     ...{ payload: 'random', fill: 'none', partitions: 1, ids: 'hex', falsePositives: 0.01 },
     ...{ structure: 'zset', whenFull: 'refuse', chunkSize: 1000, selectivity: 0.01, queries: 100 },
     ...{ sortBy: 'created', pageSize: 10, pageOffset: 0, scanCount: 1000, indexWhen: 'after' },
-    ...{ indexes: 1, updateWriters: 0, ratio: [1, 10], arrivals: 'constant', windowBytes: 512_000 },
+    ...{ indexes: 1, updateWriters: 0, ratio: [1, 10], arrivals: 'constant', windowBytes: 512_000, wait: '0' },
     ...{ warmUpMs: 0, idleCost: 'auto', db: 0, pacing: 'open', driver: 'socket' },
     ...{ driverOptions: [], prefix: '', seed: 1, joinWithinMs: 120_000, outDir: 'results' },
     ...{ report: true, thresholds: [], log: 'text', logLevel: 'info', serverConfig: [] },
@@ -149,6 +149,7 @@ with: --with page-size=5 --strategy query-scan -> undefined
 pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | --strategy query-scan --with queries=9 --with page-size=6 -> 6
 sortBy: --strategy query-scan --with page-size=5,sort=rating -> rating | coalesce: --strategy cache-aside --with coalesce,miss-time=1ms -> true | --strategy cache-aside --with coalesce=false -> false
 delayMs: --strategy queue-zset --with delay=5s -> 5000 | --strategy counter-script --with delay=500us -> 0.5
+wait: --wait 1 -> 1 | --strategy lookup-mix --wait aof:1 -> aof:1 | --strategy queue-list --wait aof -> aof
 connections: --strategy lookup-get --connections 2 -> 2 | --connections 50 --pipeline 10 -> 50
 threads: --threads 4 -> 4 | --threads auto -> auto
 driver: --driver ioredis -> ioredis | --driver valkey-glide -> valkey-glide
@@ -409,6 +410,10 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more), not 'abc'
 --threads 0 -> --threads must be auto, or a whole number from 1 to 64, not '0'
 --connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
+--wait 1 --driver ioredis -> --wait is for plain sockets, not ioredis$
+--wait 6 -> --wait must be 0 to 5 replicas, aof, or aof:REPLICAS
+--wait 1 --strategy cache-aside -> --wait: cache-aside is a cache, which loses nothing that its source has not$
+--wait 1 --strategy counter-pipeline -> --wait: counter-pipeline sends its chunks without waiting for each$
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
 --rate 300k -p 500 -> --rate and --period exclude each other
 --rate 300k -c 5 -> --rate and --chunks exclude each other

@@ -16,11 +16,13 @@ import { clientOperationsOf } from './operation.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { ClientCommand } from '../../workloads/bind/client.js'
  * @import { multiStepsOf } from '../../workloads/bind/multi-step.js'
+ * @import { Durable } from '../../transport/durable.js'
  * @import { Operation } from './operation.js'
  *
  * @typedef {object} Played an operation that the clients play
  * @property {ClientCommand} command
  * @property {boolean} repeatable a command whose reply was lost may be retried
+ * @property {boolean} [reads] it changes nothing
  * @property {ReturnType<typeof multiStepsOf>} [multiStep] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
@@ -52,6 +54,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
+ * @property {Durable | null} [durable] what writes wait for
  * @property {(needs: FlowNeeds, routing: () => Router<any>) => Making} [making] what operations are, where they are not commands and
  *   their replies
  * @property {(clockMs: number) => number} [epochOf] epoch milliseconds by the servers, for operations that carry when they were due
@@ -110,7 +113,7 @@ export const clientsFlow = async (asked) => {
     maxBehindMs: plan.maxBehindMs,
     waitsFor: plan.waitsFor,
     kind: operations.kind,
-    decoder: asked.making ? intoSinks : reads ? asValues('utf8') : counting(needs.tally),
+    decoder: asked.making ? intoSinks : reads || needs.durable ? asValues('utf8') : counting(needs.tally),
     // A multi-step operation may wait minutes for those of others.
     listens: !reads,
     onRoom: (client, nowMs) => offering.more(client, nowMs),

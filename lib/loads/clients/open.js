@@ -11,6 +11,7 @@ import { operationsIn } from '../../probes/operations.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
 import { eachOnce } from '../../traffic/items.js'
 import { picksOf } from '../../traffic/operations.js'
+import { durableOf } from '../../transport/durable.js'
 import { noTally } from '../../wire/decode.js'
 import { noRoom, queueProducerOf } from '../jobs/producer.js'
 import { drawsOfPart, scheduleOfPart, seedOfPart } from '../parts.js'
@@ -164,6 +165,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
     onRenewed: instruments.source(reconnects)?.connected,
     ...cachingOf(needs),
     tally,
+    durable: durableOf(plan),
     clock,
     random: Math.random,
     onEvent,

@@ -1,5 +1,8 @@
 // Operations of clients as requests: their commands, and their one outcome: acknowledged with a latency, or lost with a cause.
+import { notKept } from '../../transport/durable.js'
+import { causeOf } from '../../transport/refusals.js'
 import { commandBytes, noValues } from '../../wire/encode.js'
+import { countReply } from '../../wire/values.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
@@ -92,6 +95,7 @@ const recordsOf = (operations) => {
       one.dueMs = dueMs
       one.measured = measured
       one.repeatable = operations[kind].repeatable
+      one.isOver = false
       one.attempts = 0
       one.firstMs = 0
       one.goTo = null
@@ -104,6 +108,9 @@ const recordsOf = (operations) => {
 /** @param {FlowNeeds} needs @param {() => Router<Operation>} routing */
 export const clientOperationsOf = (needs, routing) => {
   const { plan, clients, operations, ledger, latency, clock, onAcked, onBegun, onDone, epochOf } = needs
+  const { durable = null, tally } = needs
+  // Which of the operations send a command more, whose reply says whether they are kept.
+  const waits = operations.map(({ reads, multiStep }) => durable !== null && !reads && !multiStep)
   const acked = ackedOf(needs)
   const records = recordsOf(operations)
   const own = { ...noValues }
@@ -119,21 +126,32 @@ export const clientOperationsOf = (needs, routing) => {
   }
   /** Replies to a multi-step operation may still come: it is another one that is tried again. @param {Operation} operation */
   const again = (operation) => {
-    if (operation.multiStep === null) return operation
+    if (operation.multiStep === null && !waits[operation.kind]) return operation
     if (operation.isOver) return null
     operation.isOver = true
     return { ...operation, isOver: false }
   }
 
+  /** @param {Operation} operation @param {number} _ @param {number} nowMs */
+  const done = (operation, _, nowMs) => {
+    if (onAcked) onAcked(operation.n)
+    acked.add(operation, nowMs)
+    clients[operation.client].inFlight--
+    records.free.push(operation)
+  }
+
   /** @type {Kind<Operation>} */
   const kind = {
-    most: Math.max(...operations.map(({ command }) => command.most)),
+    most: Math.max(...operations.map(({ command }) => command.most)) + (durable?.bytes.length ?? 0),
     slotOf: ({ kind, n }) => (plan.cluster ? operations[kind].command.slotOf(n) : 0),
     put({ kind, n, dueMs }, out, at) {
       const { command } = operations[kind]
-      if (epochOf === undefined || !command.timed) return command.put(n, out, at, noValues)
-      own.due = String(Math.round(epochOf(dueMs) * 1000))
-      return command.put(n, out, at, own)
+      const isTimed = epochOf !== undefined && command.timed
+      if (isTimed) own.due = String(Math.round(epochOf(dueMs) * 1000))
+      const end = command.put(n, out, at, isTimed ? own : noValues)
+      if (durable === null || !waits[kind]) return end
+      out.set(durable.bytes, end)
+      return end + durable.bytes.length
     },
     send(operation, lane, nowMs) {
       const { multiStep } = operations[operation.kind]
@@ -146,7 +164,7 @@ export const clientOperationsOf = (needs, routing) => {
         say(operation, lane, nowMs, lead)
         return
       }
-      lane.push(operation, 1, nowMs, lead)
+      lane.push(operation, waits[operation.kind] ? 2 : 1, nowMs, lead)
       routing().outbox.put(lane, operation)
       ledger.commands.sent++
     },
@@ -156,15 +174,18 @@ export const clientOperationsOf = (needs, routing) => {
       clients[client].inFlight--
       acked.lastMs = clock()
     },
-    answered(operation, _, nowMs) {
-      if (onAcked) onAcked(operation.n)
-      acked.add(operation, nowMs)
-      clients[operation.client].inFlight--
-      records.free.push(operation)
-    },
+    answered: done,
     replied(operation, value, left, nowMs, lane) {
+      if (operation.isOver) return
+      if (operation.multiStep === null) {
+        if (!waits[operation.kind] || left > 0) countReply(tally, value)
+        if (left > 0) return
+        if (!waits[operation.kind] || durable?.isKept(value)) done(operation, 1, nowMs)
+        else kind.lose(operation, 'uncertain', notKept)
+        return
+      }
       // Of commands that are sent with another, only whether they are errors is looked at.
-      if (operation.isOver || left > 0) return
+      if (left > 0) return
       operation.multiStep.take(value)
       if (say(operation, lane, nowMs, 0)) return
       const overMs = clock()
@@ -177,9 +198,11 @@ export const clientOperationsOf = (needs, routing) => {
       acked.lastMs = overMs
     },
     /** In a multi-step operation, the first refusal decides. */
-    refused(operation, line, _, __, lane) {
+    refused(operation, line, left, _, lane) {
       const one = again(operation)
       if (one === null) return
+      // The write was executed; the command that waits was refused.
+      if (waits[one.kind] && left === 0) return kind.lose(one, 'uncertain', causeOf(line))
       const { fatal = [] } = operations[one.kind]
       if (!fatal.some((cause) => line.startsWith(`${cause} `))) return routing().refused(one, line, lane)
       ledger.commands.refused++
