@@ -12,12 +12,13 @@ import { cachePlan } from './plan/cache-answer.js'
 import { calibration } from './plan/calibration.js'
 import { plan } from './plan/report.js'
 import { profile } from './profile/report.js'
+import { snapshotAnswer } from './profile/snapshot-answer.js'
 
 export const answers = Object.freeze([
   ...[find, findMemory, choose],
   ...[compare, experiment],
   ...[calibration, plan, cachePlan],
-  profile,
+  ...[profile, snapshotAnswer],
 ])
 
 /** The files of the answer whose JSON is in a folder, made again from it; null: there is none. @param {string} folder */

@@ -38,6 +38,18 @@ export function findServerBinary(serverBin, env = process.env) {
   throw new TargetError(`no redis-server or valkey-server in PATH: ${installHint}`)
 }
 
+/** All server programs in PATH that can be started. @param {NodeJS.ProcessEnv} env @returns {ServerBinary[]} */
+export const serverBinaries = (env) =>
+  serverNames.flatMap((name) => {
+    const file = inPath(name, env)
+    if (!file) return []
+    try {
+      return [inspected(file, file)]
+    } catch {
+      return []
+    }
+  })
+
 /** @param {string} name @param {NodeJS.ProcessEnv} env */
 function inPath(name, env) {
   for (const folder of (env.PATH ?? '').split(delimiter)) {

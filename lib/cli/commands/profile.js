@@ -19,6 +19,7 @@ import { printAnswer } from '../answer.js'
 import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
+import { profileSnapshot } from '../snapshot.js'
 
 /**
  * @import { Redactor } from '../../base/redact.js'
@@ -37,6 +38,9 @@ const own = ownOptions('Profile', [
   { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
   { name: 'advise', type: 'flag', brief: 'shows what surely costs less, measured on a local server',
     help: 'plays patterns in other forms on a local server, and shows those that surely cost less here (a minute)' },
+  { name: 'snapshot', key: 'snapshotFile', type: 'path', place: 'FILE', brief: 'an RDB file in place of a live server: all its keys, loaded here',
+    help: 'a snapshot file (RDB) in place of a live server: a private server on this machine loads it, and all its keys are looked at, or ' +
+      'the part that the free memory has room for' },
   { name: 'out', type: 'path', default: 'profile', help: 'folder under which a folder for this profile is made' },
   { name: 'json', type: 'flag', help: 'print profile.json on stdout, and nothing else' },
 ])
@@ -67,6 +71,15 @@ const profiled = (settings, redact) =>
   withUndo(async (undo) => {
     const { durationMs, anonymous: isAnonymous, out, json } = settings
     const budget = budgetOf(settings.budget)
+    if (settings.snapshotFile !== undefined) {
+      if (settings.given.host === 'command line')
+        throw new OptionError('--snapshot and --host exclude each other: a file is looked at here')
+      const { stop } = interruptsOfRun()
+      const { say, done } = screenOf({ ...settings, quiet: false, json })
+      undo(done)
+      await profileSnapshot(settings, { stop, say })
+      return stop.aborted ? ExitCode.interrupted : ExitCode.done
+    }
     if (settings.host === undefined)
       throw new OptionError('--host is missing: which server is to be looked at?')
     const { stop } = interruptsOfRun()
@@ -106,9 +119,10 @@ const ofTarget = optionsOf('cleanup').filter(({ name }) => !['prefix', 'yes'].in
 /** @type {Command} */
 export const command = {
   about: {
-    does: 'Looks at a live server: its counters, and a small sample of its keys. Shows which patterns of keys and which commands there are, and writes a workload file that millrace replay, write, compare and find play.',
+    does: 'Looks at a live server: its counters, and a small sample of its keys; or at all keys of a snapshot file. Shows which patterns of keys and which commands there are, and writes a workload file that millrace replay, write, compare and find play.',
     examples: [
       ['ten minutes of a cluster', '--host cache.example.net --tls --cluster --duration 10m'],
+      ['all keys of a snapshot, without a server', '--snapshot dump.rdb'],
       ['without words of its keys', '--host cache.example.net --tls --anonymous'],
     ],
     more: 'It reads no value and changes nothing. docs/profile.md says what it asks, which ACL user it needs, and what it cannot know.',
