@@ -14,6 +14,10 @@ OPTIONS=${OPTIONS:---cluster --tls --host clustercfg.items.abc123.euw1.cache.ama
 # Names in the Parameter Store; empty: there is none.
 PASSWORD_PARAMETER=${PASSWORD_PARAMETER:-}
 CONTROL_PARAMETER=${CONTROL_PARAMETER:-} # a whole URL with its password, instead of CONTROL
+# Where the results go (s3://) when the run is over; then the machine shuts down. Empty: they stay here, and it goes on.
+RESULTS=${RESULTS:-}
+# Minutes after which the machine shuts down, whatever happens. Empty: it does not.
+ENDS_IN=${ENDS_IN:-}
 
 # Elsewhere than on a machine of its own: a folder that stands for /.
 ROOT=${ROOT:-}
@@ -68,12 +72,29 @@ write_settings() {
   } >>"$file"
 }
 
+# A box that was killed is started again; one that is done, or was refused, hands over what it has and ends.
+write_end() {
+  local file="$ROOT/opt/millrace/end.sh" unit="$ROOT/etc/systemd/system/millrace-box.service.d"
+  cat >"$file" <<END
+#!/bin/bash
+case \${SERVICE_RESULT:-success} in success | exit-code) ;; *) exit 0 ;; esac
+aws s3 cp --only-show-errors --recursive "$ROOT/var/lib/millrace/results" "$RESULTS/\$(hostname)/"
+shutdown -h now
+END
+  chmod 755 "$file"
+  mkdir -p "$unit"
+  printf '[Service]\nExecStopPost=+/opt/millrace/end.sh\n' >"$unit/end.conf"
+}
+
+# First: a box that cannot be set up ends too.
+[ -z "$ENDS_IN" ] || shutdown -h "+$ENDS_IN"
 install_node
 install_millrace
 write_settings
 [ -n "$ROOT" ] || id millrace >/dev/null 2>&1 || useradd --system --home-dir /var/lib/millrace --shell /usr/sbin/nologin millrace
 mkdir -p "$ROOT/etc/systemd/system"
 cp "$ROOT/opt/millrace/node_modules/millrace/docs/examples/fleet/millrace-box.service" "$ROOT/etc/systemd/system/"
+[ -z "$RESULTS" ] || write_end
 if [ -d /run/systemd/system ] && [ -z "$ROOT" ]; then
   systemctl daemon-reload
   [ -z "$RUN" ] || systemctl start --no-block millrace-box

@@ -34,8 +34,10 @@ import { interruptsOfRun } from '../signals.js'
  * @typedef {{ control: Control, place: Place, run: string, settings: Values, redact: Redactor }} Asking
  */
 
+const nameOfRun = /^[A-Za-z0-9][\w.-]{0,99}$/
 const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
 const actions = exactly(['status', 'watch', 'serve', 'report', 'stop'])
+const all = [...actions, 'files']
 
 /** @param {Asking} asking */
 const statusOfRun = async ({ control, run, place: { address, access } }) => {
@@ -144,16 +146,31 @@ const serve = async (asking) => {
   return ExitCode.done
 }
 
+/** @param {{ words: readonly string[], separator: number | null, settings: any, as: string }} asked */
+const awsFilesOf = async ({ words, separator, settings, as }) => {
+  const own = separator === null ? words : words.slice(0, separator)
+  const [, run] = own
+  if (settings.boxes === undefined || run === undefined || !nameOfRun.test(run))
+    throw new OptionError(
+      `what is to be started? ${as} files RUN --boxes 8xc7g.large -- OPTIONS of millrace write`,
+    )
+  refuseWords({ words: own, behind: [] }, 2)
+  const behind = separator === null ? [] : words.slice(separator)
+  const { awsFiles } = await import('../fleet-aws.js')
+  await awsFiles({ run, behind, settings })
+}
+
 const works = { status: showStatus, watch, serve, report, stop }
 
 /** @type {Command} */
 export const command = {
   about: {
-    words: 'status|watch|serve|report|stop RUN --control URL',
-    does: 'Shows, watches, serves (a live page) or stops a run of many boxes, or writes its result, from anywhere that reaches the control server. Without RUN, status lists the runs of the last day.',
+    words: 'status|watch|serve|report|stop|files RUN --control URL',
+    does: 'Shows, watches, serves (a live page) or stops a run of many boxes, or writes its result, from anywhere that reaches the control server. Without RUN, status lists the runs of the last day. files writes what starts its boxes on EC2.',
     examples: [
       ['how the boxes do', 'status spring-test --control redis://control:6379'],
       ['a live page in a browser', 'serve spring-test --control redis://control:6379'],
+      ['eight boxes on EC2 that end themselves', 'files spring-test --boxes 8xc7g.large -- -q 3M -t 8'],
       ['the result, page and charts', 'report spring-test --control redis://control:6379'],
     ],
   },
@@ -164,20 +181,30 @@ export const command = {
     { name: 'ca', key: 'controlCa', type: 'path', help: 'certificate of the authority of a rediss:// control' },
     { name: 'dashboard', type: 'listener', bare: 'auto',
       help: 'where serve has its page: a port of this machine, or address:port; any free port without it' },
-    { name: 'out', type: 'path', default: 'results', help: 'folder of the results that report writes' },
+    { name: 'out', type: 'path', default: 'results', help: 'folder of the results that report writes, and of files' },
+    { name: 'boxes', type: 'text', pattern: /^\S{1,60}$/, expects: 'boxes of a type, as in 8xc7g.large',
+      help: 'of files: how many boxes of which type of instance, as in 8xc7g.large (spot) or 8xc7g.large,on-demand; the options of millrace write come behind --' },
+    { name: 'ttl', key: 'ttlMs', type: 'duration', range: ['10m', '48h'], unit: 's', default: '2h',
+      help: 'of files: after which time a box ends itself, whatever it does' },
+    { name: 'region', type: 'text', pattern: /^[a-z]{2}(-[a-z]+)+-\d$/, expects: 'a region such as eu-west-1', help: 'of files: AWS region of the boxes' },
+    { name: 'dry-run', key: 'dryRun', type: 'flag', help: 'of files: write nothing, and say what the boxes cost' },
     { name: 'json', type: 'flag', help: 'print JSON on stdout, and nothing else' },
   ]),
   takesWords: true,
-  words: () => actions,
-  work: async ({ settings, typed: { words, behind }, redact, as }) => {
+  words: () => all,
+  work: async ({ settings, typed: { words, behind, separator }, redact, as }) => {
     const [action, run] = words
+    if (action === 'files') {
+      await awsFilesOf({ words, separator, settings, as })
+      return ExitCode.done
+    }
     if (!actions.some((name) => name === action))
-      throw new OptionError(`a command is missing: ${as} ${actions.join('|')} RUN --control URL`)
+      throw new OptionError(`a command is missing: ${as} ${all.join('|')} RUN --control URL`)
     if (!settings.control) throw new OptionError(`${as} ${action} needs --control URL`)
     refuseWords({ words: words.slice(2), behind: behind.slice(2) })
     if (run === undefined && action !== 'status')
       throw new OptionError(`one run: ${as} ${action} RUN --control URL`)
-    if (run !== undefined && !/^[A-Za-z0-9][\w.-]{0,99}$/.test(run))
+    if (run !== undefined && !nameOfRun.test(run))
       throw new OptionError(`${as} ${action}: a run is named by letters, digits, dots and dashes`)
     redact.learn(settings.control.password)
     const place = controlPlace(settings.control, { caFile: settings.controlCa })
