@@ -118,3 +118,74 @@ test('a fill makes each key with its elements, and the oldest have the least tim
   const typeOf = strategy.types({ isItem: () => false, isMinute: () => false })
   assert.deepEqual(['s:7', 'c:7:x', 's:07', 's:x', 'c:7:y'].map(typeOf), ['string', 'hash', null, null, null])
 })
+
+const steps = `
+keys:
+  'lock:{id}': { type: string, keys: 1, bytes: 4, lifetime: 60 }
+  'u:{{{id}}}:name': { type: string, keys: 50 }
+  'u:{{{id}}}:mail': { type: string, keys: 50 }
+mix:
+  - { steps: ['SET lock:{own} {bytes} EX {lifetime}', 'pause 20ms', 'pause 5ms', 'GET lock:{own}', 'DEL lock:{own}'], share: 1 }
+  - { transaction: ['INCR u:{{{live}}}:name', 'EXPIRE u:{{{live}}}:mail 60'], share: 1 }
+  - { steps: ['GET u:{{{live}}}:name', { transaction: ['DEL u:{{{live}}}:name', 'DEL u:{{{live}}}:mail'] }], share: 1 }
+  - { command: 'MGET u:{{{live}}}:name u:{{{live}}}:mail', share: 1 }
+`
+
+/** What an operation sends: its groups, each with the pause before it, and its commands. @param {any} operation @param {number} n */
+const sentBy = ({ multiStep }, n) => {
+  const all = []
+  const one = multiStep.begin(n)
+  for (let next = one.next(); next !== null; next = one.next()) {
+    const { bytes, replies } = one.send()
+    assert.equal(String(bytes).split(/(?<=^|\n)\*/).length - 1, replies)
+    all.push(`${one.pauseMs()}: ${next.map((/** @type {any} */ { args }) => args.join(' ')).join('; ')}`)
+    one.take([])
+  }
+  return all
+}
+
+test('steps go one after the other about one key, with their pauses; a transaction goes as a whole', (t) => {
+  const { operations } = mixOf(t, steps)
+  const [lock, both, mixed, several] = operations
+  const [set, ...rest] = sentBy(lock, 7)
+  assert.match(set, /^0: SET lock:2000000000007 .{4} EX 60$/s)
+  assert.deepEqual(rest, ['25: GET lock:2000000000007', '0: DEL lock:2000000000007'])
+  const [whole] = sentBy(both, 3)
+  const [, id] =
+    /^0: MULTI; INCR u:\{(\d+)\}:name; EXPIRE u:\{\1\}:mail 60; EXEC$/.exec(whole) ?? assert.fail(whole)
+  assert.ok(Number(id) >= 1 && Number(id) <= 50)
+  assert.match(
+    sentBy(mixed, 9).join(' / '),
+    /^0: GET u:\{(\d+)\}:name \/ 0: MULTI; DEL u:\{\1\}:name; DEL u:\{\1\}:mail; EXEC$/,
+  )
+  const words = wordsOf(several, 5)
+  assert.equal(words[1].replace('name', 'mail'), words[2])
+  assert.deepEqual([lock.repeatable, both.repeatable], [true, false])
+})
+
+test('another live key is another one, and of one slot where the pattern says so', (t) => {
+  const { operations } = mixOf(
+    t,
+    "keys:\n  'c:{{a}}:{id}': { type: string, keys: 3 }\nmix:\n  - { command: 'MGET c:{{a}}:{live} c:{{a}}:{live 2} c:{{a}}:{live 3}', share: 1 }\n",
+  )
+  for (let n = 1; n < 50; n++) {
+    const keys = wordsOf(operations[0], n).slice(1)
+    assert.deepEqual([...keys].sort(), ['c:{a}:1', 'c:{a}:2', 'c:{a}:3'])
+  }
+})
+
+for (const [entry, message] of /** @type {const} */ ([
+  ['{ share: 1 }', /has one of command, steps or transaction/],
+  [
+    "{ command: 'GET lock:{live}', steps: ['GET lock:{live}'], share: 1 }",
+    /has one of command, steps or transaction/,
+  ],
+  ["{ steps: ['GET lock:{live}', 'pause 5'], share: 1 }", /a pause has a time, as in 'pause 20ms'/],
+  ["{ steps: ['GET lock:{live}', 'pause 5ms'], share: 1 }", /a pause is between two commands/],
+  ["{ command: 'GET lock:{own}', share: 1 }", /\{own\} is for steps and transactions/],
+  ["{ transaction: ['GETT lock:{live}'], share: 1 }", /unknown command GETT/],
+]))
+  test(`refused: ${entry}`, (t) => {
+    const text = `keys:\n  'lock:{id}': { type: string, keys: 9 }\nmix:\n  - ${entry}\n`
+    assert.throws(() => mixOf(t, text), message)
+  })

@@ -8,6 +8,7 @@ import { refuseWords } from '../../options/command-line.js'
 import { settingsOf } from '../../options/read-settings.js'
 import { isRead } from '../../workloads/own/commands.js'
 import { onlyReads } from '../../workloads/own/load.js'
+import { linesOf } from '../../workloads/own/mix-text.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -58,7 +59,9 @@ const shareOfReads = (mix) => {
   const all = Array.isArray(mix) ? mix : []
   const sum = (/** @type {readonly { share?: unknown }[]} */ some) =>
     some.reduce((total, one) => total + (Number(one?.share) || 0), 0)
-  const reads = all.filter((one) => isRead(String(one?.command).trim().split(/\s/, 1)[0]))
+  const reads = all.filter((one) =>
+    linesOf(one ?? {}).every((line) => /^pause\b/.test(line) || isRead(String(line).trim().split(/\s/, 1)[0])),
+  )
   return sum(reads) / (sum(all) || 1)
 }
 

@@ -3,7 +3,7 @@
 import { mix as hashed } from '../../base/random.js'
 import { mixPattern } from './template.js'
 
-/** @import { MixCommand } from './mix.js' */
+/** @import { MixCommand, MixOperation } from './mix.js' */
 
 const places = 65_536
 
@@ -19,14 +19,14 @@ export const placesOfShares = (shares) => {
   return counts
 }
 
-/** @param {readonly MixCommand[]} commands @param {number} seed */
-export const mixScheduleOf = (commands, seed) => {
+/** @param {readonly MixOperation[]} operations @param {number} seed */
+export const mixScheduleOf = (operations, seed) => {
   // Each at a drawn moment of its turn: no command runs ahead of another by more than one. A moment and its command are
   // one number, as numbers are sorted ten times as fast as objects.
   const turns = new Float64Array(places)
   const salt = hashed(seed)
   let next = 0
-  for (const [kind, count] of placesOfShares(commands.map(({ share }) => share)).entries())
+  for (const [kind, count] of placesOfShares(operations.map(({ share }) => share)).entries())
     for (let i = 0; i < count; i++) {
       const at = (i + hashed(salt ^ (kind * places + i)) / 2 ** 32) / count
       turns[next++] = Math.floor(at * 2 ** 37) * places + kind
@@ -35,14 +35,14 @@ export const mixScheduleOf = (commands, seed) => {
   /** @type {Map<string, Uint32Array>} */
   const counted = new Map()
   const countsOf = (/** @type {string} */ placeholder, /** @type {string} */ pattern) => {
-    const names = commands.map(({ args, keyArgs }) =>
+    const isNamed = (/** @type {MixCommand} */ { args, keyArgs }) =>
       args.some(
         (parts, i) =>
           keyArgs.has(i) &&
           mixPattern(parts) === pattern &&
           parts.some((part) => typeof part === 'object' && part.name === placeholder),
-      ),
-    )
+      )
+    const names = operations.map(({ commands }) => commands.some(isNamed))
     const sums = new Uint32Array(places + 1)
     for (let i = 0; i < places; i++) sums[i + 1] = sums[i] + (names[table[i]] ? 1 : 0)
     return sums
@@ -53,7 +53,7 @@ export const mixScheduleOf = (commands, seed) => {
       let next = 0
       return () => table[next++ % places]
     },
-    /** How many commands before number n name a key of the pattern so. @param {string} placeholder @param {string} pattern */
+    /** How many operations before number n name a key of the pattern so. @param {string} placeholder @param {string} pattern */
     before: (placeholder, pattern) => {
       const name = `${placeholder} ${pattern}`
       const sums = counted.get(name) ?? countsOf(placeholder, pattern)

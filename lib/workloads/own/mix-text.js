@@ -21,7 +21,7 @@ import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, 
 /**
  * @import { Place } from './template.js'
  * @import { Mix } from '../declare.js'
- * @import { MixCommand, MixKey } from './mix.js'
+ * @import { MixCommand, MixKey, MixOperation } from './mix.js'
  *
  * @typedef {Pick<MixKey, 'type' | 'keys'> & Partial<Pick<MixKey, 'element' | 'value'>> & { lifetime?: number, use?: number[],
  *   bytes?: number | number[], elements?: number | number[], left?: number | number[] }} SaidKey
@@ -30,13 +30,20 @@ import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, 
  * @property {string} [title]
  * @property {Mix['run']} [run]
  * @property {Record<string, SaidKey>} keys
- * @property {{ command: string, share: number }[]} mix
+ * @property {MixEntry[]} mix
+ *
+ * @typedef {string | { transaction: string[] }} Step
+ * @typedef {{ command?: string, steps?: Step[], transaction?: string[], share: number }} MixEntry
  */
 
 const text = { type: 'string', minLength: 1 }
 const seconds = { type: 'number', minimum: 1, maximum: longestLifetimeS }
 /** @param {object} item */
 const list = (item) => ({ anyOf: [item, { type: 'array', minItems: 1, maxItems: 1000, items: item }] })
+
+// As many steps and commands of a transaction an operation may have.
+const mostSteps = 100
+const transaction = { type: 'array', minItems: 1, maxItems: mostSteps, items: text }
 
 export const mixSchema = Object.freeze({
   type: 'object',
@@ -86,8 +93,24 @@ export const mixSchema = Object.freeze({
       items: {
         type: 'object',
         additionalProperties: false,
-        required: ['command', 'share'],
-        properties: { command: text, share: { type: 'number', exclusiveMinimum: 0, maximum: 1e9 } },
+        required: ['share'],
+        properties: {
+          command: text,
+          steps: {
+            type: 'array',
+            minItems: 1,
+            maxItems: mostSteps,
+            items: {
+              type: ['string', 'object'],
+              minLength: 1,
+              additionalProperties: false,
+              required: ['transaction'],
+              properties: { transaction },
+            },
+          },
+          transaction,
+          share: { type: 'number', exclusiveMinimum: 0, maximum: 1e9 },
+        },
       },
     },
     read: false,
@@ -141,8 +164,8 @@ const keysIn = (data, nameAt) =>
     }),
   )
 
-/** @param {{ text: string, share: number, place: Place }} command @param {ReturnType<typeof keysIn>} keys @returns {MixCommand} */
-const commandIn = ({ text: line, share, place }, keys) => {
+/** @param {{ text: string, place: Place, isAlone: boolean }} command isAlone: no step of several @param {ReturnType<typeof keysIn>} keys @returns {MixCommand} */
+const commandIn = ({ text: line, place, isAlone }, keys) => {
   const [first, ...words] = parsed({ text: line, place }, (text) => wordsOf(text, mixPlaceholders))
   const name = patternOf(first?.parts ?? []).toUpperCase()
   if (!isKnown(name)) refuse(place, `unknown command ${name}${likeCommand(name)}`, first?.at)
@@ -182,14 +205,66 @@ const commandIn = ({ text: line, share, place }, keys) => {
     for (const part of parts)
       if (typeof part === 'object' && ['id', 'left'].includes(part.name))
         refuse(place, `{${part.name}} is for keys and fills, not for argument ${i + 1} of a command`, at)
+  const own = words.find(({ parts }) => parts.some((part) => typeof part === 'object' && part.name === 'own'))
+  if (isAlone && own) refuse(place, '{own} is for steps and transactions, which name it again', own.at)
   return {
     name,
     args: words.map(({ parts }) => parts),
     keyArgs: new Set(indexes),
     firstKey,
-    share,
     repeat: repeatOf(name),
   }
+}
+
+/** All lines of an entry, pauses too. @param {Partial<MixEntry>} entry @returns {string[]} */
+export const linesOf = ({ command, steps, transaction = [] }) =>
+  command === undefined
+    ? [steps ?? { transaction }].flat().flatMap((step) => (typeof step === 'string' ? step : (step?.transaction ?? [])))
+    : [command]
+
+const pause = /^pause (\d+(?:\.\d+)?)(ms|s)$/
+
+/**
+ * An entry of the mix: a command, or steps.
+ * @param {MixEntry} entry
+ * @param {number} at
+ * @param {ReturnType<typeof keysIn>} keys
+ * @param {(path: (string | number)[]) => Place} place
+ * @returns {MixOperation}
+ */
+const operationIn = (entry, at, keys, place) => {
+  const given = ['command', 'steps', 'transaction'].filter((name) => entry[name] !== undefined)
+  if (given.length !== 1) refuse(place(['mix', at]), 'has one of command, steps or transaction')
+  const { share, command, steps = [{ transaction: entry.transaction ?? [] }] } = entry
+  const path = ['mix', at, ...given]
+  if (command !== undefined) {
+    const only = commandIn({ text: command, place: place(path), isAlone: true }, keys)
+    return { share, commands: [only], sequence: null }
+  }
+  const commands = /** @type {MixCommand[]} */ ([])
+  const sequence = /** @type {NonNullable<MixOperation['sequence']>[number][]} */ ([])
+  let pauseMs = 0
+  for (const [group, step] of steps.entries()) {
+    const own = given[0] === 'steps' ? [...path, group] : path
+    if (typeof step === 'string' && /^pause\b/.test(step)) {
+      const [, n, unit] = pause.exec(step) ?? refuse(place(own), "a pause has a time, as in 'pause 20ms'")
+      pauseMs += Number(n) * (unit === 's' ? 1000 : 1)
+      continue
+    }
+    const isTransaction = typeof step !== 'string'
+    const lines = isTransaction ? step.transaction : [step]
+    const inStep = isTransaction && given[0] === 'steps' ? [...own, 'transaction'] : own
+    for (const [i, text] of lines.entries()) {
+      commands.push(
+        commandIn({ text, place: place(isTransaction ? [...inStep, i] : own), isAlone: false }, keys),
+      )
+      sequence.push({ group, isTransaction, pauseMs: i === 0 ? pauseMs : 0 })
+    }
+    pauseMs = 0
+  }
+  if (pauseMs > 0 || commands.length === 0)
+    refuse(place([...path, steps.length - 1]), 'a pause is between two commands')
+  return { share, commands, sequence }
 }
 
 /**
@@ -198,24 +273,23 @@ const commandIn = ({ text: line, share, place }, keys) => {
  */
 export const modelOfMix = (data, { name, title, onlyReads, place, nameAt }) => {
   const keys = keysIn(data, nameAt)
-  /** @type {MixCommand[]} */
-  const commands = data.mix.map(({ command, share }, i) =>
-    commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
-  )
+  const mixed = data.mix.map((entry, i) => operationIn(entry, i, keys, place))
   /** @type {Mix} */
   const file = {
     run: data.run ?? {},
-    commands: commands.map(({ name: command, share, firstKey: { pattern } }) => ({
-      name: command,
-      share,
-      pattern,
-      reads: isRead(command),
-    })),
+    commands: mixed.flatMap(({ share, commands }) =>
+      commands.map(({ name: command, firstKey: { pattern } }) => ({
+        name: command,
+        share,
+        pattern,
+        reads: isRead(command),
+      })),
+    ),
   }
-  const whole = declarationOfMix({ name, title, keys, commands, file })
+  const whole = declarationOfMix({ name, title, keys, mixed, file })
   if (!onlyReads) return whole
-  const reads = commands.filter((command) => isRead(command.name))
+  const reads = mixed.filter(({ commands }) => commands.every((command) => isRead(command.name)))
   if (reads.length === 0) refuse(place(['mix']), 'has no command that only reads')
   // About the same keys: what wrote them is the same model.
-  return { ...declarationOfMix({ name, title, keys, commands: reads, file: null }), model: whole.model }
+  return { ...declarationOfMix({ name, title, keys, mixed: reads, file: null }), model: whole.model }
 }

@@ -7,7 +7,7 @@ import { storedBytes } from '../../traffic/sizes.js'
 import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
 import { mixScheduleOf } from './mix-schedule.js'
 import { modelDeclaration } from './model.js'
-import { mixPattern, mixPlaceholders, templateParts } from './template.js'
+import { mixPattern, mixPlaceholders, patternOf, templateParts } from './template.js'
 
 /**
  * @import { Mix } from '../declare.js'
@@ -32,10 +32,14 @@ import { mixPattern, mixPlaceholders, templateParts } from './template.js'
  * @property {readonly (readonly (string | Placeholder)[])[]} args
  * @property {ReadonlySet<number>} keyArgs which of them are keys
  * @property {MixKey} firstKey the pattern of its first key
- * @property {number} share
  * @property {'safe' | 'never'} repeat
  *
- * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, commands: readonly MixCommand[], file: Mix | null }} MixParts what its
+ * @typedef {object} MixOperation
+ * @property {number} share
+ * @property {readonly MixCommand[]} commands in their order
+ * @property {readonly { group: number, isTransaction: boolean, pauseMs: number }[] | null} sequence of each; null: there is one command, alone
+ *
+ * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, mixed: readonly MixOperation[], file: Mix | null }} MixParts what its
  *   file says; null: its reads alone
  */
 
@@ -88,18 +92,21 @@ const numbersOf = (key, { before }, seed) => {
   const followed = before('turn', pattern)
   const newest = (/** @type {number} */ n) => keys + made(n)
   const used = usedOf(key, salt)
-  /** @type {Record<string, (n: number) => number>} */
+  /** @type {Record<string, (n: number, which?: number) => number>} */
   const byName = {
     new: (n) => newest(n) + 1,
-    live: (n) => {
+    live: (n, which = 1) => {
       const last = newest(n)
-      return Math.max(1, used(last - drawOf(n, salt, keys), n, last - keys + 1))
+      const oldest = last - keys + 1
+      const first = used(last - drawOf(n, salt, keys), n, oldest)
+      return Math.max(1, which === 1 ? first : oldest + ((first - oldest + which - 1) % keys))
     },
     // Two behind, so that it was made.
     turn: (n) => Math.max(1, keys + followed(n) - 1),
     last: (n) => gone(n) + 1,
     // Never written: above all that a run can make.
     missing: (n) => 1e12 + drawOf(n, salt, keys),
+    own: (n) => 2e12 + n,
   }
   return byName
 }
@@ -233,12 +240,27 @@ const placesOf = (elements) => {
   }
 }
 
+/** What decides the slot of a key. @param {readonly (string | Placeholder)[]} parts */
+const tagOf = (parts) => {
+  const text = patternOf(parts)
+  return /\{\{(.+?)\}\}(?!\})/.exec(text)?.[1] ?? text
+}
+
+/** Two keys of one operation that may be in different slots, in words; null: there are none. @param {MixOperation} operation */
+const keysApart = ({ commands }) => {
+  const all = commands.flatMap(({ args, keyArgs }) => args.filter((_, i) => keyArgs.has(i)))
+  const other = all.find((parts) => tagOf(parts) !== tagOf(all[0]))
+  return other ? `${patternOf(all[0])} and ${patternOf(other)}` : null
+}
+
+/** @typedef {NonNullable<MixOperation['sequence']>[number]} Sequence */
+
 /** @param {MixParts} mix */
-export const declarationOfMix = ({ name, title, keys, commands, file }) => {
+export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
   /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */
   const schedules = new Map()
   const scheduleFor = (/** @type {number} */ seed) => {
-    const known = schedules.get(seed) ?? mixScheduleOf(commands, seed)
+    const known = schedules.get(seed) ?? mixScheduleOf(mixed, seed)
     schedules.set(seed, known)
     return known
   }
@@ -246,12 +268,12 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
   const fills = all.flatMap((key, i) =>
     fillsOf(key).map((fill, j) => ({ ...fill, key, play: `fill ${i} ${j}` })),
   )
-  const plays = commands.map((_, i) => `command ${i + 1}`)
+  const plays = mixed.map((_, i) => `command ${i + 1}`)
 
-  /** @param {PlanFields} t @param {Record<string, Family>} k @param {MixCommand} command */
-  const commandOf = (t, k, command) => {
+  /** @param {PlanFields} t @param {Record<string, Family>} k @param {MixCommand} command @param {MixKey} leading whose keys the operation names @param {Sequence} [sequence] */
+  const commandOf = (t, k, command, leading, sequence) => {
     const { firstKey } = command
-    const numbers = numbersOf(firstKey, scheduleFor(t.seed), t.seed)
+    const numbers = numbersOf(leading, scheduleFor(t.seed), t.seed)
     const named = command.args
       .flat()
       .find((part) => typeof part === 'object' && Object.hasOwn(numbers, part.name))
@@ -259,8 +281,15 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
     const variables = variablesOf(t, firstKey, idOf)
     const atom = (/** @type {string | Placeholder} */ part) => {
       if (typeof part === 'string') return part
-      if (Object.hasOwn(numbers, part.name))
-        return about(number('id', numbers[part.name]), [part.name, firstKey.keys, firstKey.use])
+      if (Object.hasOwn(numbers, part.name)) {
+        const of = numbers[part.name]
+        const [which = 1] = part.args
+        return about(number('id', which === 1 ? (n) => of(n) : (n) => of(n, which)), [
+          which === 1 ? part.name : `${part.name} ${which}`,
+          leading.keys,
+          leading.use,
+        ])
+      }
       return variables[part.name](part.args)
     }
     const slots = command.args.map((parts, i) =>
@@ -268,7 +297,7 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
         ? Object.freeze({ ...k[mixPattern(parts)], parts: parts.map(atom).map(asPart) })
         : joined(parts.map(atom)),
     )
-    return each(command.name, slots, { repeat: command.repeat })
+    return each(command.name, slots, { repeat: command.repeat, ...(sequence && { sequence }) })
   }
 
   /** @param {PlanFields} t @param {Record<string, Family>} k @param {typeof fills[number]} fill */
@@ -303,11 +332,25 @@ export const declarationOfMix = ({ name, title, keys, commands, file }) => {
     play: Object.freeze({ flow: exactly('clients'), operations: plays }),
     options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
     defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
-    rules: [(s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model'],
+    rules: [
+      (s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
+      (s, named) => {
+        const apart = s.cluster ? mixed.map(keysApart).find((found) => found !== null) : undefined
+        return (
+          apart &&
+          `${named('cluster')}: ${apart} are in different slots of a cluster; give them a part in braces in common, as in user:{{{id}}}:name`
+        )
+      },
+    ],
     keys: (/** @type {PlanFields} */ t) =>
       Object.fromEntries(all.map((key) => [key.pattern, familyIn(key, t.prefix)])),
     operations: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({
-      ...Object.fromEntries(commands.map((command, i) => [plays[i], [commandOf(t, k, command)]])),
+      ...Object.fromEntries(
+        mixed.map(({ commands, sequence }, i) => [
+          plays[i],
+          commands.map((command, j) => commandOf(t, k, command, commands[0].firstKey, sequence?.[j])),
+        ]),
+      ),
       ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
     }),
     mix: { file, picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks() },

@@ -56,11 +56,12 @@ export const placeholders = Object.freeze({
 
 /** What stands for what in a mix. @type {Readonly<Record<string, string>>} */
 export const mixPlaceholders = Object.freeze({
-  live: 'in a key: one of the keys that are there, all equally likely',
+  live: 'in a key: one of the keys that are there, all equally likely; {live 2} is another one',
   new: 'in a key: one that was never there; the pattern has one key more',
   turn: 'in a key: the new ones in turn, for what follows their making, such as EXPIRE',
   last: 'in a key: the oldest, for commands that remove it',
   missing: 'in a key: one that is never there',
+  own: 'in a key: one that only this run of its steps names',
   id: 'under keys: the number of a key',
   bytes: 'as many bytes as bytes says',
   element:
@@ -83,6 +84,8 @@ const placeholderIn = (inner, at, allowed) => {
   }
   const args = texts.map(Number)
   if (name === 'element' && args.length === 1 && args[0] >= 1 && args[0] <= 10_000) return { name, args }
+  if (name === 'live' && args.length === 1 && Number.isInteger(args[0]) && args[0] >= 1 && args[0] <= 1000)
+    return { name, args }
   if (name !== 'random' && args.length > 0)
     throw new TemplateError(`{${name}} takes nothing behind its name`, at)
   const [from, to] = args
@@ -195,12 +198,12 @@ export const patternOf = (parts) =>
     })
     .join('')
 
+const keyNumbers = ['live', 'new', 'turn', 'missing', 'last', 'own']
+
 /** The number that a key has whatever a command does with it. @param {readonly (string | Placeholder)[]} parts */
 export const mixPattern = (parts) =>
   patternOf(
     parts.map((part) =>
-      typeof part === 'object' && ['live', 'new', 'turn', 'missing', 'last'].includes(part.name)
-        ? { name: 'id', args: [] }
-        : part,
+      typeof part === 'object' && keyNumbers.includes(part.name) ? { name: 'id', args: [] } : part,
     ),
   )
