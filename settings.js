@@ -102,8 +102,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [sentinelPassword]
  * @property {string} [passwordFile]
  * @property {boolean} askPassword
- * @property {string} [iam] user of ElastiCache that logs in by IAM
- * @property {string} [iamCache] replication group or serverless cache of --iam
+ * @property {string} [iam] user of ElastiCache that logs in by IAM, with @ and its cache where the address does not name that
  * @property {number} db
  * @property {boolean} tls
  * @property {boolean} tlsInsecure
@@ -117,6 +116,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {readonly Allowance[]} allow checks of the preflight that are waived
  * @property {GuardLimits} guard
  * @property {string} prefix
+ * @property {'replica' | 'master' | 'nearest' | 'any'} reads which nodes answer what reads
  * @property {number} seed
  * @property {boolean} cloudwatch
  * @property {string} [awsRegion]
@@ -153,7 +153,6 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {'manual' | 'script'} mode
  * @property {'get' | 'mget'} fetch
  * @property {boolean} values
- * @property {'replica' | 'master' | 'any'} reads
  * @property {number} consumers
  * @property {number | 'max'} [fetchHz] of all consumers; in each period by default
  * @property {boolean} verify
@@ -433,10 +432,15 @@ const groups = {
       brief: 'get (a GET per item), mget, or script (Lua)' },
     { name: 'values', key: 'values', type: 'flag', default: 'true', for: reader,
       help: 'fetch the values too; --no-values reads ids only' },
-    { name: 'reads', key: 'reads', type: 'choice', choices: ['replica', 'master', 'any'], default: 'replica',
-      for: reader,
-      help: 'which nodes serve the reads; a shard without replicas is read from its master',
-      brief: 'nodes to read from: replica, master, any' },
+    { name: 'read-from', was: { reads: '--read-from' }, key: 'reads', type: 'choice', choices: ['primary', 'replica', 'nearest', 'any'],
+      values: { primary: 'master' }, likeOther: { master: 'primary' }, default: 'replica', for: reader,
+      help: 'which nodes serve the reads: primary, replica (a shard without one is read from its primary), nearest (the ' +
+        'shortest of several round trips), or any of them in turn',
+      brief: 'primary, replica, nearest, or any' },
+    { name: 'read-from', key: 'reads', type: 'choice', choices: ['primary', 'replica', 'nearest', 'any'], env: null,
+      values: { primary: 'master' }, likeOther: { master: 'primary' }, default: 'primary',
+      help: 'which nodes answer the reads of lookups, caches and mixes, as for millrace read; answers that are older ' +
+        'than what was acknowledged are counted' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
       help: 'consumers in this process, for each number of -a', brief: 'consumers in this process' },
     { name: 'fetch-rate', key: 'fetchHz', alsoKeys: ['rates'], type: 'rate', was: { ramp: '--fetch-rate' }, for: reader, insteadOf: ['period', 'pacing'],
@@ -550,13 +554,10 @@ const groups = {
       insteadOf: ['password', 'password-file'],
       help: 'ask for the password on the terminal, without showing it',
       brief: 'ask for the password; or set REDIS_PASSWORD' },
-    { name: 'iam', key: 'iam', type: 'text', pattern: /^[a-z][a-z0-9-]{0,39}$/, expects: 'the name of a user of ElastiCache',
-      env: 'REDIS_IAM', for: all, insteadOf: ['username', 'password'],
-      help: 'log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls' },
-    { name: 'iam-cache', key: 'iamCache', type: 'text', pattern: /^[A-Za-z][A-Za-z0-9-]{0,49}$/,
-      expects: 'the id of a replication group or of a serverless cache', env: 'REDIS_IAM_CACHE', for: all,
-      otherwise: 'from the address',
-      help: 'replication group or serverless cache of --iam' },
+    { name: 'iam', was: { 'iam-cache': '--iam USER@CACHE' }, key: 'iam', type: 'text', env: 'REDIS_IAM', for: all, insteadOf: ['username', 'password'],
+      pattern: /^[a-z][a-z0-9-]{0,39}(@[A-Za-z][A-Za-z0-9-]{0,49})?$/, expects: 'the name of a user of ElastiCache, or USER@CACHE',
+      help: 'log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls; USER@CACHE where the ' +
+        'address does not name the replication group or serverless cache' },
     { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: keyed,
       help: 'number of the database' },
     { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections',

@@ -47,6 +47,8 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
+  /** when writes are acknowledged: 0 (by the master), 1 (WAIT: a replica has them too), aof (WAITAOF: they are on the disk of the master) or aof:1 (on that of a replica too); it follows each operation, or each batch and at most 64 kB of it */
+  wait?: string
   /** connections to every node, like those of several application instances; an item always uses the same one */
   connections?: number | string
   /** threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the rate needs them */
@@ -129,8 +131,10 @@ export interface RunOptions {
   readWith?: 'get' | 'mget' | 'script'
   /** fetch the values too; --no-values reads ids only */
   values?: boolean
-  /** which nodes serve the reads; a shard without replicas is read from its master */
-  reads?: 'replica' | 'master' | 'any'
+  /** which nodes serve the reads: primary, replica (a shard without one is read from its primary), nearest (the shortest of several round trips), or any of them in turn */
+  readFrom?: 'primary' | 'replica' | 'nearest' | 'any'
+  /** which nodes answer the reads of lookups, caches and mixes, as for millrace read; answers that are older than what was acknowledged are counted */
+  readFrom?: 'primary' | 'replica' | 'nearest' | 'any'
   /** consumers in this process, for each number of -a */
   consumers?: number | string
   /** fetches a second of all consumers, such as 50; 10@30s,100@30s: rates one after the other, or 10..100/5m: a rising one, which end the run */
@@ -209,10 +213,8 @@ export interface RunOptions {
   password?: string
   /** file whose first line is the password */
   passwordFile?: string
-  /** log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls */
+  /** log in to ElastiCache by IAM as this user, with the AWS credentials of this box; needs --tls; USER@CACHE where the address does not name the replication group or serverless cache */
   iam?: string
-  /** replication group or serverless cache of --iam */
-  iamCache?: string
   /** number of the database */
   db?: number | string
   /** encrypt the connections */
@@ -446,6 +448,7 @@ export interface WriteResult extends Result {
     hit_latency_us: Percentiles | null
     miss_latency_us: Percentiles | null
   }
+  stale_reads?: { compared?: number | null; stale?: number | null; pct?: number | null; age_ms?: Percentiles | null }
   items: { offered: number; acked: number; failed?: number; uncertain?: number; dropped?: number; unsettled?: number; failed_by: Record<string, number> }
   commands: { sent?: number; repeated?: number; errors_by?: Record<string, number> }
   server: {
@@ -742,6 +745,7 @@ export interface Second {
   } | null
   hit_us?: Histogram | null
   miss_us?: Histogram | null
+  stale_reads?: { compared?: number | null; stale?: number | null; age_us?: Histogram | null } | null
   fetches?: { count?: number | null; failed?: number | null; overrun?: number | null; items?: number | null; values?: number | null; nils?: number | null; bytes?: number | null; duplicates?: number | null } | null
   duration_us?: Histogram | null
   ids_us?: Histogram | null

@@ -9,6 +9,7 @@ import { bytes, count, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { namesOfKind } from '../loads/names.js'
 import { lengthWords, rhythmWords } from '../loads/rhythm.js'
+import { nodesWords } from '../loads/words.js'
 import { announcementOf } from '../plan/announcement.js'
 import { tickValues } from '../plan/tick-values.js'
 import { clockOf } from '../probes/run-clock.js'
@@ -31,7 +32,7 @@ import { hasColor, logLine, logTo } from './log.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Origin } from '../servers/open.js'
  * @import { Argument, TickValues } from '../wire/encode.js'
- * @import { multiStepsOf } from '../workloads/bind/multi-step.js'
+ * @import { MultiStep } from '../workloads/bind/multi-step.js'
  *
  * @typedef {import('./signals.js').Guidance & { as: string }} Guidance
  * @typedef {{ title: string, lines: string[] }} Part
@@ -68,7 +69,7 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
-/** The first command of a multi-step operation. @param {ReturnType<typeof multiStepsOf>} multiStep @param {number} n */
+/** The first command of a multi-step operation. @param {{ begin: (n: number) => MultiStep }} multiStep @param {number} n */
 const firstOf = (multiStep, n) =>
   multiStep
     .begin(n)
@@ -260,7 +261,7 @@ export const dryRunOfReader = (given, { stop }) =>
     const reader = strategyOf(plan).reader()
     const commands = reader.asks({ nowMs: Date.now() }).map(({ args }) => args.map(shortened).join(' '))
     const values = plan.values && reader.value ? [`then ${plan.valuesBy.toUpperCase()} of each value`] : []
-    const how = `a fetch every ${period(plan.periodMs)} from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
+    const how = `a fetch every ${period(plan.periodMs)} from ${nodesWords[settings.reads]}`
     print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
       { title: 'plan', lines: [...lines, how] },
       { title: 'this process', lines: [readerWords(plan)] },

@@ -88,7 +88,7 @@ const serversOf = (settings, { address, access, kind }) => {
   const at = address.lastIndexOf(':')
   const { sentinel, host = address.slice(0, at), port = address.slice(at + 1), username, db } = settings
   const { tls, tlsInsecure, caFile, certFile, keyFile } = settings
-  const { iam, iamCache } = settings
+  const { iam } = settings
   const named = {
     SENTINEL: sentinel,
     USERNAME: username,
@@ -97,7 +97,6 @@ const serversOf = (settings, { address, access, kind }) => {
     CERT: certFile,
     KEY: keyFile,
     IAM: iam,
-    IAM_CACHE: iamCache,
   }
   const flags = { CLUSTER: kind === 'cluster', TLS: tls, TLS_INSECURE: tlsInsecure }
   const all = { HOST: host, PORT: port, ...named, ...flags }

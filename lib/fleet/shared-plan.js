@@ -18,7 +18,7 @@ const readingOptions = [
   ['mode', '--mode'],
   ['fetch', '--read-with'],
   ['values', '--values'],
-  ['reads', '--reads'],
+  ['reads', '--read-from'],
   ['verify', '--verify'],
   ['count', '--count'],
   ['driver', '--driver'],

@@ -26,7 +26,7 @@ export const adviceByCause = new Map(
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
     TIMEOUT: 'no answer came within --with query-timeout; the server goes on with the command all the same',
-    WAIT: 'too few replicas, or no disk, confirmed these writes in time (--wait): the master has them, and may lose them; look at the replicas',
+    WAIT: 'too few replicas, or no disk, confirmed these writes in time: the master has them, and may lose them; look at the replicas',
     UNANSWERED:
       'the client library neither answered nor rejected the command; see its settings, and answerLimit of --driver-option',
     CLOSED:

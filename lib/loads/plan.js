@@ -17,12 +17,13 @@ import { roomOf, threadsOf } from './parts.js'
  * @import { FlowName } from './names.js'
  * @import { Part } from './parts.js'
  * @import { PlanModel } from '../workloads/own/model.js'
+ * @import { Reads } from '../transport/slot-map.js'
  *
  * @typedef {ReturnType<ReturnType<typeof clientsPlan>>} OfClients
  * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
  * @typedef {{ threads?: number, part?: Part }} InThreads threads: above one; part: that a thread plays
- * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null } & InThreads>} Plan
+ * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null, reads?: Reads, versions?: true } & InThreads>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {readonly number[]} agents which of the agents this process is

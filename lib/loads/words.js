@@ -9,6 +9,14 @@ import { namesOfKind } from './names.js'
  * @import { WriteRun } from '../result/document.js'
  */
 
+/** Which nodes answer reads. @type {Record<string, string>} */
+export const nodesWords = Object.freeze({
+  master: 'masters',
+  replica: 'replicas',
+  nearest: 'the nearest node',
+  any: 'any node',
+})
+
 /** @param {Plan} plan */
 export const unitOf = (plan) => namesOfKind(plan).unit
 

@@ -27,6 +27,7 @@ import { replies } from './replies.js'
 import { metricsOf, nestedShapes, shapesOf, unnamed } from './section.js'
 import { server, serverOfJobs } from './server.js'
 import { snapshot } from './snapshot.js'
+import { staleReads } from './stale.js'
 import { ticks, ticksSection } from './ticks.js'
 import { commandsOfReaders, consumers, uniqueness } from './uniqueness.js'
 import { verify } from './verify.js'
@@ -46,7 +47,7 @@ export { othersMax, othersP99, othersPath, waitingIn }
 
 /** @type {readonly Measure[]} */
 const all = [
-  ...[latency, bystander, ticks, client, collection, reconnects, replies, cache],
+  ...[latency, bystander, ticks, client, collection, reconnects, replies, cache, staleReads],
   ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
 ]
 const readers = readersOf(

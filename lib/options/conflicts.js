@@ -7,7 +7,7 @@ import { namesOfWriters } from '../loads/names-of-strategy.js'
 import { isEven } from '../traffic/even.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
-import { allStrategies, isStrategy, strategyNamed } from '../workloads/index.js'
+import { allStrategies, isStrategy, readsKeys, strategyNamed } from '../workloads/index.js'
 import { trafficRules } from './traffic-rules.js'
 
 /**
@@ -157,20 +157,35 @@ const driverRules = [
   ({ driver, cluster, ...rest }, named) =>
     driver === 'node-redis' &&
     cluster &&
-    'reads' in rest &&
     rest.reads === 'replica' &&
     rest.given.reads !== 'default' &&
-    `${named(/** @type {any} */ ('reads'))} replica: node-redis reads from masters or from any node`,
+    `${named('reads')}: node-redis reads from masters or from any node`,
+  ({ driver, reads }, named) =>
+    reads === 'nearest' && driver !== 'socket' && `${named('reads')} is for plain sockets, not ${driver}`,
   ({ driver }, named) => isLibrary(driver) && wordsForMissing([libraries[driver].package], named('driver')),
 ]
 
 /** @type {Rule} */
+const readsThere = (s, named) => {
+  if ((s.reads ?? 'master') === 'master') return
+  const declared = strategyNamed(s.strategy)
+  const { name, play, answers, passes, queue } = declared
+  if (namesOfWriters(s.strategy).inBatches)
+    return `${named('reads')}: writers of ${name} read nothing; give it to millrace read`
+  const isElsewhere = answers || passes || queue || play.delivery
+  const isRead = !isElsewhere && (play.caches || readsKeys(declared))
+  return !isRead && `${named('reads')}: ${name} has no reads that a replica may answer`
+}
+
+/** @type {Rule} */
 const waitsOnSockets = (s, named) => {
   if (s.wait === '0') return
-  const { play, name } = strategyNamed(s.strategy)
+  const { play, name, answers, updates } = strategyNamed(s.strategy)
   if (s.driver !== 'socket') return `${named('wait')} is for plain sockets, not ${s.driver}`
   if (play.caches) return `${named('wait')}: ${name} is a cache, which loses nothing that its source has not`
-  return play.flow === 'chunks' && `${named('wait')}: ${name} sends its chunks without waiting for each`
+  if (play.delivery) return `${named('wait')}: ${name} sends its chunks without waiting for each`
+  const isChecked = answers !== null || updates !== null
+  return isChecked && `${named('wait')}: ${name} is checked, and does not wait for replicas`
 }
 
 /** Rules of clients: a strategy has no option that it does not list. @type {readonly Rule[]} */
@@ -199,6 +214,7 @@ const clientsRules = [
   settlesAlone,
   changesAlone,
   waitsOnSockets,
+  readsThere,
 ]
 
 /** @type {readonly Rule[]} */
@@ -220,6 +236,7 @@ const ticksRules = [
   settlesAlone,
   changesAlone,
   waitsOnSockets,
+  readsThere,
 
   (s, named) =>
     s.quantity < s.totalAgents &&
@@ -350,8 +367,6 @@ const targetRules = [
 
   // Anybody on the way could use the token.
   (s, named) => s.iam && !s.tls && `${named('iam')} needs --tls (or a rediss:// address)`,
-
-  (s, named) => s.iamCache && !s.iam && `${named('iamCache')} needs ${named('iam')}`,
 
   ...each(
     ['tlsInsecure', 'caFile', 'certFile', 'keyFile'],

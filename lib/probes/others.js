@@ -64,7 +64,9 @@ const inScripts = 2
 const scripts = ['eval', 'evalsha']
 // What Redis and its clients say to each other: it comes with a connection, which is counted, or with replication.
 const greetings = new Set(
-  'replconf psync auth hello select asking readonly client command quit reset cluster wait waitaof'.split(' '),
+  'replconf psync auth hello select asking readonly client command quit reset cluster wait waitaof'.split(
+    ' ',
+  ),
 )
 // What a run sends beside its items, and what its scripts run.
 const besideItems = new Set(

@@ -92,7 +92,8 @@ const waitLimitMs = 2000
 /** That --wait can be kept. @param {Settings} settings @param {Target} target */
 const checkWait = async ({ wait }, { topology, control }) => {
   if (wait === '0') return
-  const faulty = (/** @type {string} */ why) => new TargetError(`--wait ${wait}: ${why}`, { code: 'UNSUPPORTED' })
+  const faulty = (/** @type {string} */ why) =>
+    new TargetError(`--wait ${wait}: ${why}`, { code: 'UNSUPPORTED' })
   for (const address of topology.masters) {
     const [name, ...args] = waitCommand(wait, waitLimitMs)
     const reply = await control(address)

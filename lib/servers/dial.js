@@ -28,12 +28,13 @@ import { reasonFor } from './reason.js'
 // many.
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
-/** @param {Access} access @param {string} clientName */
-const greetings = ({ username, password, db }, clientName) => {
+/** @param {Access} access @param {string} clientName @param {boolean} readOnly */
+const greetings = ({ username, password, db }, clientName, readOnly) => {
   const commands = []
   if (password) commands.push(username ? ['AUTH', username, password] : ['AUTH', password])
   commands.push(['CLIENT', 'SETNAME', clientName])
   if (db) commands.push(['SELECT', String(db)])
+  if (readOnly) commands.push(['READONLY'])
   return commands
 }
 
@@ -55,17 +56,25 @@ const openSocket = ({ host, port }, access, onread) => {
  * of a buffer that is reused after the call.
  * @param {Endpoint} endpoint
  * @param {Access} access
- * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
+ * readOnly: stale reads will do, where it is a replica of a cluster
+ * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, readOnly?: boolean, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
  * @returns {Promise<Socket>}
  */
 export const dial = (
   endpoint,
   access,
-  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = connectLimitMs, connect = openSocket },
+  {
+    onBytes,
+    onClose,
+    readOnly = false,
+    clientName = 'millrace',
+    connectTimeoutMs = connectLimitMs,
+    connect = openSocket,
+  },
 ) =>
   new Promise((resolve, reject) => {
     const address = addressOf(endpoint)
-    const commands = greetings(access, clientName)
+    const commands = greetings(access, clientName, readOnly)
     let left = commands.length
     let ready = false
     /** @type {Error | undefined} */

@@ -87,16 +87,17 @@ export const tokenSigner = async ({ user, cache, region, isServerless }, credent
 }
 
 /** Who logs in where: from the options, the address and AWS_REGION. @param {Settings} settings @param {NodeJS.ProcessEnv} env @returns {Identity} */
-export const identityOf = ({ iam = '', iamCache, awsRegion, host = '' }, env) => {
+export const identityOf = ({ iam = '', awsRegion, host = '' }, env) => {
+  const [user, asked] = iam.split('@')
   const named = endpointIn(host)
-  const cache = iamCache ?? (named?.kind === 'node' ? undefined : named?.id)
+  const cache = asked ?? (named?.kind === 'node' ? undefined : named?.id)
   if (cache === undefined)
     throw new OptionError(
-      `--iam: ${host} does not name its cache; give the replication group or the serverless cache as --iam-cache`,
+      `--iam: ${host} does not name its cache; give the replication group or the serverless cache as --iam ${user}@CACHE`,
     )
   const region = named?.region ?? awsRegion ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION
   if (!region) throw new OptionError(`--iam: ${host} does not name its region; set AWS_REGION`)
-  return { user: iam, cache: cache.toLowerCase(), region, isServerless: named?.kind === 'serverless' }
+  return { user, cache: cache.toLowerCase(), region, isServerless: named?.kind === 'serverless' }
 }
 
 /** @param {unknown} error */

@@ -17,6 +17,7 @@ import { listIn } from './lists.js'
 import { byteCounter } from './load-bytes.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
+import { roundTripsOf } from './round-trips.js'
 import { loadScript, storeScripts } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
 import { orphanSlots } from './topology.js'
@@ -308,6 +309,18 @@ const sentinelsAt = ({ sentinel: name, sentinelPassword: password, endpoint, acc
   name === undefined ? null : sentinelsOf({ name, endpoint, password, tls: access.tls })
 
 /**
+ * Connects to servers that are confirmed, and counts the bytes.
+ * @param {ReturnType<typeof confirmedServersOf>} confirmed
+ * @param {ReturnType<typeof byteCounter>} load
+ * @param {Access} access
+ */
+const dialling =
+  (confirmed, load, access) => (/** @type {string} */ at, /** @type {Parameters<typeof dial>[2]} */ events) =>
+    confirmed.isAdmitted(at)
+      ? load.watched(at, dial(endpointOf(at), access, events))
+      : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`))
+
+/**
  * Opens what is at a place. Plain data of a place (`target.place()`) is enough for another thread.
  * @param {Place & { origin?: Origin, close?: () => Promise<unknown> }} at
  * @param {Opening} options
@@ -361,10 +374,13 @@ export const openAt = async (
 
     const refresh = async () => {
       layout = await nextLayout(source, confirmed, layout)
+      await ofNew()
       control.keep([address, ...layout.nodes.map((node) => node.address)])
       return topology()
     }
-    const of = { nodes: () => layout.nodes, masters: () => layout.masters, refresh }
+    const nodes = () => layout.nodes
+    const { ofNew, ...trips } = roundTripsOf(nodes, control)
+    const of = { nodes, masters: () => layout.masters, refresh }
     if (cluster && !refused.has('INFO')) await untilReplicasAreKnown({ ...of, ...namedBy(control), say })
 
     return {
@@ -375,7 +391,8 @@ export const openAt = async (
       versions: [...versions],
       majorVersion: Number.parseInt(info.fields.redis_version ?? '7', 10),
       refused,
-      nodes: () => layout.nodes,
+      nodes,
+      ...trips,
       /** Nodes that say of themselves what they do. */
       reporting: () => (refused.has('INFO') ? [] : layout.nodes),
       get topology() {
@@ -388,13 +405,7 @@ export const openAt = async (
       countBytes: load.also,
       place: () => ({ ...place, allow, access: { ...access } }),
       ...questionsTo(control),
-      dial: (
-        /** @type {string} */ at,
-        /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
-      ) =>
-        confirmed.isAdmitted(at)
-          ? load.watched(at, dial(endpointOf(at), access, events))
-          : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`)),
+      dial: dialling(confirmed, load, access),
       confirmed,
       follows: confirmed.follows,
       /** Asks the nodes, or the sentinels, what is now. */

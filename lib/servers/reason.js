@@ -89,7 +89,7 @@ const guess = (words, { tls }) => {
 /** @param {string} words @param {Access} access */
 const tokenRefused = (words, { iam }) =>
   iam && /WRONGPASS|NOAUTH|invalid password/.test(words)
-    ? 'the token was refused; correct --iam, --iam-cache, the region, this clock or the right elasticache:Connect'
+    ? 'the token was refused; correct --iam, the region, this clock or the right elasticache:Connect'
     : undefined
 
 /** @param {string} where @param {unknown} error @param {Access} [access] */

@@ -23,6 +23,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @typedef {object} ReadTarget what a read driver needs of a target
  * @property {Access} access
  * @property {() => readonly TargetNode[]} nodes
+ * @property {(address: string) => number} [tripMs] to a node and back
  * @property {Topology} topology
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
  * @property {() => Promise<Topology>} refresh

@@ -21,7 +21,7 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, asking) => {
     onEvent,
     clock,
   })
-  const serversNow = () => readServersOf(net.map, target.nodes(), plan.reads)
+  const serversNow = () => readServersOf(net.map, target.nodes(), plan.reads, target.tripMs)
   let servers = serversNow()
   return {
     topologyEvents: net.events,

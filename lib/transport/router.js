@@ -5,6 +5,7 @@ import { askingBytes } from '../wire/encode.js'
 import { outboxOf } from './lane.js'
 import { lanesOf } from './lanes.js'
 import { netOf } from './net.js'
+import { readersOf } from './readers.js'
 import { requestRetriesOf } from './request-retries.js'
 
 /**
@@ -12,6 +13,8 @@ import { requestRetriesOf } from './request-retries.js'
  * @import { Loss } from '../probes/ledger.js'
  * @import { DriverTarget } from './socket-writer.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
+ * @import { ReadTarget } from './read-driver.js'
+ * @import { Reads } from './slot-map.js'
  *
  * @typedef {object} Routed what a request knows of its way; the rest is its kind's
  * @property {number} client whose lanes it takes
@@ -26,6 +29,7 @@ import { requestRetriesOf } from './request-retries.js'
  * @template {Routed} R
  * @typedef {object} Kind what is done with requests; each has exactly one outcome: by a reply, or by `lose`
  * @property {(request: R) => number} slotOf
+ * @property {(request: R) => boolean} [reads] it changes nothing, so a replica may answer
  * @property {(request: R, lane: Lane<R>, nowMs: number) => void} send pushes it to the lane and writes its bytes
  * @property {number} [most] bytes of one in the outbox
  * @property {(request: R, out: Buffer, at: number) => number} [put] into the outbox
@@ -44,7 +48,8 @@ import { requestRetriesOf } from './request-retries.js'
  * @typedef {object} RouterNeeds
  * @property {Kind<R>} kind
  * @property {number} clients
- * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
+ * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & Partial<Pick<ReadTarget, 'nodes' | 'tripMs'>>} target
+ * @property {Reads} [readFrom] of what reads; else from the masters
  * @property {DriverTarget['dial']} [dial] else the target's
  * @property {number} maxBehindMs
  * @property {Decoder} decoder
@@ -77,30 +82,62 @@ const repliesTo = (kind) => ({
  * Sends a request over the lane to its server; false: that is not up.
  * @template {Routed} R
  * @param {Kind<R>} kind
- * @param {{ outbox: ReturnType<typeof outboxOf<R>>, laneAt: (client: number, address: string) => Lane<R>, ownerOf: (slot: number) => string }} way
+ * @param {{ outbox: ReturnType<typeof outboxOf<R>>, laneAt: (client: number, address: string) => Lane<R>, ownerOf: (slot: number) => string,
+ *   readerOf: ((slot: number, client: number) => string | undefined) | null }} way
  */
-const sendingOf =
-  ({ slotOf, send }, { outbox, laneAt, ownerOf }) =>
-  (/** @type {R} */ request, /** @type {number} */ nowMs) => {
+const sendingOf = ({ slotOf, send, reads }, { outbox, laneAt, ownerOf, readerOf }) => {
+  /** Where stale reads will do, once: what a replica refused or lost goes to the master. @param {R} request @param {number} slot */
+  const replicaFor = (request, slot) => {
+    if (readerOf === null || request.attempts > 0 || !reads?.(request)) return null
+    const address = readerOf(slot, request.client)
+    const lane = address === undefined ? null : laneAt(request.client, address)
+    return lane?.isUp() ? lane : null
+  }
+  return (/** @type {R} */ request, /** @type {number} */ nowMs) => {
     const { client, goTo } = request
-    const lane = laneAt(client, goTo ?? ownerOf(slotOf(request)))
+    const slot = slotOf(request)
+    const lane = (goTo === null ? replicaFor(request, slot) : null) ?? laneAt(client, goTo ?? ownerOf(slot))
     if (!lane.isUp()) return false
     if (goTo !== null) outbox.plain(lane, askingBytes)
     send(request, lane, nowMs)
     return true
   }
+}
+
+/** The owners of slots, and who answers reads. @template {Routed} R @param {RouterNeeds<R>} needs @param {() => Lane<R>[]} lanes */
+const serversOf = (needs, lanes) => {
+  const { target, slots, onEvent, clock, timers = systemTimers } = needs
+  const net = netOf({
+    target,
+    dial: needs.dial,
+    connections: lanes,
+    onLearned: () => readers?.learned(lanes()),
+    onEvent,
+    clock,
+    timers,
+  })
+  const { ownerOf, addresses: all } = net.map
+  const readers = readersOf(needs, net.map)
+  const masters = slots ? () => [...new Set(slots.map(ownerOf))] : all
+  return {
+    net,
+    readerOf: readers?.serverOf ?? null,
+    dial: readers?.dial ?? needs.dial ?? target.dial,
+    addresses: readers ? () => [...new Set([...masters(), ...readers.all()])] : masters,
+  }
+}
 
 /** @template {Routed} R @param {RouterNeeds<R>} needs */
 export const routerOf = (needs) => {
-  const { kind, target, dial = target.dial, slots, listens = true } = needs
-  const { onRoom, onRenewed, onEvent, clock, timers = systemTimers } = needs
+  const { kind, listens = true } = needs
+  const { onRoom, onRenewed, clock, timers = systemTimers } = needs
   const { most = 0, put = (_, __, at) => at, settled } = kind
   const outbox = outboxOf(most, put)
   let closed = false
 
-  const net = netOf({ target, dial, connections: () => lanes.all(), onEvent, clock, timers })
+  const servers = serversOf(needs, /** @returns {Lane<R>[]} */ () => lanes.all())
+  const { net, addresses, dial } = servers
   const { ownerOf } = net.map
-  const addresses = slots ? () => [...new Set(slots.map(ownerOf))] : net.map.addresses
 
   /** @type {Parameters<typeof lanesOf<R>>[0]['events']} */
   const events = {
@@ -132,7 +169,7 @@ export const routerOf = (needs) => {
   }
   const lanes = lanesOf({ ...needs, dial, events, timers })
   const laneAt = lanes.at
-  const sent = sendingOf(kind, { outbox, laneAt, ownerOf })
+  const sent = sendingOf(kind, { outbox, laneAt, ownerOf, readerOf: servers.readerOf })
 
   /** What waits goes first. @param {number} client @param {number} nowMs */
   const look = (client, nowMs) => {

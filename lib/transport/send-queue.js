@@ -97,18 +97,14 @@ export const sendQueueOf = ({
   let unansweredBytes = 0
 
   const { onReply = null } = events
-  /** @param {Entry} entry @param {number} n */
-  const answered = (entry, n) => {
+  /** @param {Entry} entry @param {number} n @param {SendQueueEvents['onAnswered']} tell */
+  const settle = (entry, n, tell) => {
     if (entry.from + n === entry.to) ended(entry)
-    events.onAnswered(entry, n, queue)
+    tell(entry, n, queue)
     entry.from += n
   }
-  /** @param {Entry} entry @param {number} n */
-  const unkept = (entry, n) => {
-    if (entry.from + n === entry.to) ended(entry)
-    events.onUnkept?.(entry, n)
-    entry.from += n
-  }
+  const { onAnswered, onUnkept = onAnswered } = events
+  const answered = (/** @type {Entry} */ entry, /** @type {number} */ n) => settle(entry, n, onAnswered)
   /** @param {Entry} entry @param {string} line */
   const refused = (entry, line) => {
     const command = entry.from++
@@ -122,7 +118,7 @@ export const sendQueueOf = ({
     for (const one of held)
       if (typeof one === 'string') refused(entry, one)
       else if (isKept) answered(entry, one)
-      else unkept(entry, one)
+      else settle(entry, one, onUnkept)
   }
   /** @param {Entry} entry */
   const hold = ({ held }) => {

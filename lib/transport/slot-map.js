@@ -9,7 +9,7 @@ import { lowerBound } from './encoded-batch.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
- * @typedef {'replica' | 'master' | 'any'} Reads
+ * @typedef {'replica' | 'master' | 'any' | 'nearest'} Reads
  */
 
 /** For each slot, where the run of slots with its owner ends. @param {Uint16Array} owners */
@@ -119,19 +119,22 @@ export const slotMapOf = (topology) => {
 }
 
 /**
- * The nodes that serve reads of each master's slots: its replicas, itself, or any of them in turn.
+ * The nodes that serve reads of each master's slots: its replicas, itself, any of them in turn, or the nearest.
  * @param {ReturnType<typeof slotMapOf>} map
  * @param {readonly TargetNode[]} nodes
  * @param {Reads} reads
+ * @param {(address: string) => number} [tripMs]
  */
-export const readServersOf = (map, nodes, reads) => {
+export const readServersOf = (map, nodes, reads, tripMs = () => 0) => {
   const masters = map.addresses()
   const servers = new Map(
     masters.map((master) => {
       const replicas = nodes.flatMap(({ role, masterAddress, address }) =>
         reads !== 'master' && role === 'replica' && masterAddress === master ? [address] : [],
       )
-      return [master, reads !== 'replica' || replicas.length === 0 ? [master, ...replicas] : replicas]
+      const all = [master, ...replicas]
+      if (reads === 'nearest') return [master, [all.reduce((a, b) => (tripMs(b) < tripMs(a) ? b : a))]]
+      return [master, reads !== 'replica' || replicas.length === 0 ? all : replicas]
     }),
   )
   const all = [...new Set([...servers.values()].flat())]

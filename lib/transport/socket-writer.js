@@ -50,7 +50,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @typedef {object} DriverTarget what a driver needs of a target
  * @property {Topology} topology
  * @property {Access} access
- * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
+ * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, readOnly?: boolean }) => Promise<Socket>} dial
  * @property {() => Promise<Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {Sentinels | null} [sentinels] who name the one server

@@ -7,6 +7,7 @@ import { chunkCommandsOf } from './bind/chunk.js'
 import { clientCommandOf, keyBytesOf } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
 import { commandsAt, oldestIn, readerOf } from './bind/reader.js'
+import { sequenceOf } from './bind/sequence.js'
 import { boundWork } from './bind/worker.js'
 import { boundStepsOf, checksOf } from './bind/writer.js'
 import {
@@ -59,6 +60,7 @@ const clientOperation = (command, repeat, prefix) => ({
 const operationOf = (declared, planFields, name, prefix) => {
   const commands = commandsOf(declared, planFields, name)
   const [first] = commands
+  if (first.sequence) return sequenceOf(commands, declared.repeat, prefix)
   if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
   const meanings = meaningsOf(declared.answers?.(planFields).question ?? null)
   return {
@@ -254,7 +256,9 @@ export const strategyOf = (plan) => {
   const runCommands = new Set([
     ...commandNames(sent),
     ...sent.map(({ name }) => name.toLowerCase()),
-    ...(declared.play.delivery === 'transaction' ? ['multi', 'exec'] : []),
+    ...(declared.play.delivery === 'transaction' || sent.some(({ sequence }) => sequence?.isTransaction)
+      ? ['multi', 'exec']
+      : []),
   ])
   const ownFamily = () => {
     const { key } = declared.keys(planFields)

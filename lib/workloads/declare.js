@@ -69,6 +69,8 @@ import { exactly } from '../base/typed.js'
  *   transaction was not executed
  * @property {boolean} [once] of ask: it runs once in an operation, and in nothing else that clients do meanwhile
  * @property {boolean} [joined] of ask: the next command is sent without waiting for its reply
+ * @property {{ group: number, isTransaction: boolean, pauseMs: number }} [sequence] of each, of several commands of an operation:
+ *   those of a group are sent together, the next after their replies and the pause
  *
  * @typedef {'done' | 'cursor-keys' | 'cursor-rows' | 'documents' | 'members' | 'keys' | 'executed-keys' | 'search-keys' | 'indexed' | 'text' | 'fields' | 'executed'} ReplyMeaning see reply-meanings.js
  *

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '../helpers/command-here.js'
 import { peer } from '../helpers/peers.js'
-import { runCommand } from '../helpers/commands.js'
-import { assertDone, at, runProducer, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 /** A master and its replica. @param {import('../helpers/servers.js').Scope} t @param {Parameters<typeof startServer>[1]} [options] */
@@ -19,7 +19,8 @@ const pairOf = async (t, options) => {
 }
 
 // More than the buffers of a connection take, so that what the replica does not read is lost with the master.
-const load = '--strategy actual-value --once --ttl 10m --value-size 20kB --rate 1000 -a all --warm-up 0 --duration 60s'
+const load =
+  '--strategy actual-value --once --ttl 10m --value-size 20kB --rate 1000 -a all --warm-up 0 --duration 60s'
 
 /**
  * The replica stops, the master is killed 2 s later, and the replica becomes the master: what `millrace verify` finds of a run.
@@ -65,34 +66,38 @@ test('items that no replica confirms in time are uncertain, and those after them
   process.kill(replica.pid, 'SIGCONT')
   const { document, stdout } = await run.ended
   const { acked, uncertain, failed } = document.items
-  assert.deepEqual(Object.keys(document.failed_by), ['WAIT'])
+  assert.deepEqual(Object.keys(document.items.failed_by), ['WAIT'])
   assert.ok(uncertain > 0 && failed === 0 && acked > 1500, JSON.stringify(document.items))
   assert.match(stdout, /WAIT/)
 })
 
 test('of lookups, each write waits and no read does; hits and misses are counted as ever', async (t) => {
   const { master } = await pairOf(t)
-  const options = '--strategy lookup-mix --with ratio=1:3 --items 1000 --rate 2000 --wait 1 --warm-up 0 --duration 3s'
+  const options =
+    '--strategy lookup-mix --with ratio=1:3 --items 1000 --rate 2000 --wait 1 --warm-up 0 --duration 3s'
   const { document, code, stderr } = await runProducer(t, options, { env: at(master) })
   assertDone({ code, document, stderr })
   const { hit, miss } = document.counts
   const [sets, gets, waits] = await Promise.all(['set', 'get', 'wait'].map((name) => callsOf(master, name)))
-  assert.equal(sets + gets, document.items.acked)
-  assert.equal(hit + miss, gets)
-  // The preflight check asks once.
-  assert.equal(waits, sets + 1)
+  const written = document.items.acked - hit - miss
+  // The run's plan and its presence are keys too; the preflight check asks once.
+  assert.ok(Math.abs(gets - hit - miss) < 10 && Math.abs(sets - written) < 10, `${sets} SET, ${gets} GET`)
+  assert.ok(hit > 1000 && miss > 100, `${hit} hits, ${miss} misses`)
+  assert.equal(waits, written + 1)
   assert.equal(document.server.foreign_calls, null)
 })
 
 test('aof: on the disk of the master, so that it comes back with all', async (t) => {
   const bin = peer(t, 'valkey-9.1')
   if (!bin) return
-  const server = await startServer(t, { bin, config: { appendonly: 'yes', appendfsync: 'everysec' } })
+  const server = await startServer(t, {
+    bin,
+    config: { appendonly: 'yes', appendfsync: 'everysec', dir: ownFolder(t, 'aof') },
+  })
   const options = '--wait aof --once --ttl 10m -q 300 -c 3 -a all --warm-up 0 --duration 4s'
   const { document, code, stderr, folder } = await runProducer(t, options, { env: at(server) })
   assertDone({ code, document, stderr })
-  // Each batch waits for the next sync, of which there is one a second.
-  assert.ok(document.latency_us.intended.p99 > 100_000, JSON.stringify(document.latency_us))
+  assert.ok((await callsOf(server, 'waitaof')) >= document.ticks.count, 'each batch waits')
   await server.restart()
   const { stdout } = await runCommand(t, `verify ${folder} --json`, { env: at(server), out: false })
   const { acked, present } = JSON.parse(stdout)
@@ -106,5 +111,8 @@ test('what cannot be waited for is refused before the first write, in one line',
     return `${code} ${stderr.trim().split('\n').at(-1)}`
   }
   assert.match(await said('1'), /^3 .*--wait 1: 127\.0\.0\.1:\d+ has 0 replicas that answer in time/)
-  assert.match(await said('aof'), /^3 .*--wait aof: 127\.0\.0\.1:\d+: ERR (unknown command|WAITAOF cannot be used)/)
+  assert.match(
+    await said('aof'),
+    /^3 .*--wait aof: 127\.0\.0\.1:\d+: ERR (unknown command|WAITAOF cannot be used)/,
+  )
 })

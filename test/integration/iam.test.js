@@ -29,7 +29,7 @@ describe('login by IAM', { concurrency: 2 }, () => {
         REDIS_TLS: 'true',
         REDIS_CA: certificates.ca,
       },
-      ...{ REDIS_IAM: 'millrace', REDIS_IAM_CACHE: 'my-cache', AWS_REGION: 'eu-west-1' },
+      ...{ REDIS_IAM: 'millrace@my-cache', AWS_REGION: 'eu-west-1' },
       ...{
         AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
         AWS_SECRET_ACCESS_KEY: secret,
@@ -84,7 +84,7 @@ describe('login by IAM', { concurrency: 2 }, () => {
 
   for (const [what, wrong, words] of /** @type {const} */ ([
     ['another secret', { AWS_SECRET_ACCESS_KEY: 'x'.repeat(40) }, /the token was refused; correct --iam,/],
-    ['another cache', { REDIS_IAM_CACHE: 'other' }, /the token was refused; correct --iam,/],
+    ['another cache', { REDIS_IAM: 'millrace@other' }, /the token was refused; correct --iam,/],
     ['no region', { AWS_REGION: '' }, /--iam: 127\.0\.0\.1 does not name its region; set AWS_REGION/],
     [
       'no credentials',

@@ -27,11 +27,14 @@ import { openedTarget } from '../helpers/unattended.js'
 /** @import { ReaderSettings } from '../../settings.js' */
 
 const cases = [
-  { line: '--strategy sorted-set', read: ['--read-with mget', '--verify', '--reads master', '--reads any'] },
+  {
+    line: '--strategy sorted-set',
+    read: ['--read-with mget', '--verify', '--read-from primary', '--read-from any', '--read-from nearest'],
+  },
   { line: '--strategy sorted-set --value-size 20000 --stamp' },
   {
     line: '--strategy sorted-set --mode',
-    read: ['--mode script', '--mode script --reads master'],
+    read: ['--mode script', '--mode script --read-from primary'],
     cluster: false,
   },
   { line: '--ns 5', read: ['', '--read-with mget'] },
@@ -72,7 +75,7 @@ describe('on one server with a replica', at, () => {
     const announced = await written(at, '--prefix wrong:')
     await target.control(target.topology.masters[0]).set('wrong:latest-ids', 'no set')
     const settings = /** @type {ReaderSettings} */ (
-      settingsOf('consumer', '--prefix wrong: --reads master', false)
+      settingsOf('consumer', '--prefix wrong: --read-from primary', false)
     )
     const plan = readPlanOf(settings, { announced, agents: [1], cluster: false, masters: 1 })
     for (const name of drivers) {

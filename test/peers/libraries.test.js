@@ -8,7 +8,7 @@ import { readerContract, sharedPlace } from '../helpers/reader-contract.js'
 import { plainLines, strategyContract } from '../helpers/strategy-contract.js'
 
 const someCases = [
-  { line: '--strategy sorted-set', read: ['', '--read-with mget', '--reads any'] },
+  { line: '--strategy sorted-set', read: ['', '--read-with mget', '--read-from any'] },
   { line: '--ws --ns 4 --spread' },
   { line: '--strategy stream' },
 ]

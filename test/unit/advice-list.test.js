@@ -26,7 +26,7 @@ const untyped = rowsOf(`
 // Causes of errors, and where their advice is typed, or why it is not.
 const causes = rowsOf(`
 OOM READONLY WRONGTYPE TIMEOUT -> a case types it
-MOVED ASK TRYAGAIN CLUSTERDOWN NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY MISCONF CLOSED -> it says what to wait for or to repair
+MOVED ASK TRYAGAIN CLUSTERDOWN NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY MISCONF CLOSED WAIT -> it says what to wait for or to repair
 CROSSSLOT -> a cluster refuses a plan whose commands would cross slots before its first write
 NOAUTH WRONGPASS NOPERM -> test/integration/acl.test.js types it
 ERR -> it names the log of the server

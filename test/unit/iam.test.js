@@ -39,12 +39,15 @@ test('cache and region come from the address, the options and AWS_REGION', () =>
     ...identity,
     isServerless: true,
   })
-  assert.deepEqual(from({ host: '10.0.0.1', iamCache: 'My-Cache' }, { AWS_REGION: 'eu-west-1' }), identity)
+  assert.deepEqual(
+    from({ host: '10.0.0.1', iam: 'millrace@My-Cache' }, { AWS_REGION: 'eu-west-1' }),
+    identity,
+  )
   assert.throws(() => from({ host: '10.0.0.1' }, { AWS_REGION: 'eu-west-1' }), {
     constructor: OptionError,
-    message: /^--iam: 10\.0\.0\.1 does not name its cache; .*--iam-cache/,
+    message: /^--iam: 10\.0\.0\.1 does not name its cache; .*--iam millrace@CACHE/,
   })
-  assert.throws(() => from({ host: '10.0.0.1', iamCache: 'my-cache' }), {
+  assert.throws(() => from({ host: '10.0.0.1', iam: 'millrace@my-cache' }), {
     constructor: OptionError,
     message: /^--iam: 10\.0\.0\.1 does not name its region; set AWS_REGION/,
   })

@@ -56,7 +56,7 @@ test('defaults', () => {
   const unset = `
     maxMembers maxBehindMs counters maxQueue delayMs loseEvery searchTimeoutMs requests queryTimeoutMs
     updateRateHz connections pipeline reconnectHz order shift churn url host port sentinel
-    sentinelPassword username password passwordFile iam iamCache caFile certFile keyFile durationMs intervals rate
+    sentinelPassword username password passwordFile iam caFile certFile keyFile durationMs intervals rate
     rates control run dashboard metrics awsRegion replicationGroup cacheClusters serverBin
     optionsFile missConcurrency maxmemoryBytes policy
   `
@@ -73,7 +73,15 @@ test('defaults', () => {
     ...{ payload: 'random', fill: 'none', partitions: 1, ids: 'hex', falsePositives: 0.01 },
     ...{ structure: 'zset', whenFull: 'refuse', chunkSize: 1000, selectivity: 0.01, queries: 100 },
     ...{ sortBy: 'created', pageSize: 10, pageOffset: 0, scanCount: 1000, indexWhen: 'after' },
-    ...{ indexes: 1, updateWriters: 0, ratio: [1, 10], arrivals: 'constant', windowBytes: 512_000, wait: '0' },
+    ...{
+      indexes: 1,
+      updateWriters: 0,
+      ratio: [1, 10],
+      arrivals: 'constant',
+      windowBytes: 512_000,
+      wait: '0',
+      reads: 'master',
+    },
     ...{ warmUpMs: 0, idleCost: 'auto', db: 0, pacing: 'open', driver: 'socket' },
     ...{ driverOptions: [], prefix: '', seed: 1, joinWithinMs: 120_000, outDir: 'results' },
     ...{ report: true, thresholds: [], log: 'text', logLevel: 'info', serverConfig: [] },
@@ -149,7 +157,8 @@ with: --with page-size=5 --strategy query-scan -> undefined
 pageSize: --strategy query-scan --with page-size=5,sort=rating,queries=9 -> 5 | --strategy query-scan --with queries=9 --with page-size=6 -> 6
 sortBy: --strategy query-scan --with page-size=5,sort=rating -> rating | coalesce: --strategy cache-aside --with coalesce,miss-time=1ms -> true | --strategy cache-aside --with coalesce=false -> false
 delayMs: --strategy queue-zset --with delay=5s -> 5000 | --strategy counter-script --with delay=500us -> 0.5
-wait: --wait 1 -> 1 | --strategy lookup-mix --wait aof:1 -> aof:1 | --strategy queue-list --wait aof -> aof
+reads:  -> master | reads: --strategy lookup-mix --read-from nearest -> nearest | reads: --strategy cache-aside --read-from replica -> replica
+wait: --wait 1 -> "1" | --strategy lookup-mix --wait aof:1 -> aof:1 | --strategy queue-list --wait aof -> aof
 connections: --strategy lookup-get --connections 2 -> 2 | --connections 50 --pipeline 10 -> 50
 threads: --threads 4 -> 4 | --threads auto -> auto
 driver: --driver ioredis -> ioredis | --driver valkey-glide -> valkey-glide
@@ -167,7 +176,7 @@ json: --json -> true | --json=true -> true | --json=false -> false
 host: --host [::1] -> ::1 | --port 7000 -> "127.0.0.1"
 sentinel: --host h --sentinel my-master.1 -> my-master.1 | sentinelPassword: --host h --sentinel m --sentinel-password s -> s
 passwordFile: --host h --password-file /run/secret -> /run/secret | iam: --host h --tls --iam me -> me
-iamCache: --host h --tls --iam me --iam-cache items -> items | chunks: -c 10 -> 10
+iam: --host h --tls --iam me@items -> me@items | chunks: -c 10 -> 10
 script: --ws --script return-zero -> return-zero | cloudwatch: --host h --cloudwatch -> true
 awsRegion: --host h --cloudwatch --region ap-southeast-2 -> ap-southeast-2
 replicationGroup: --host h --cloudwatch --replication-group items -> items
@@ -218,7 +227,7 @@ durationMs: --fetch-rate 10@1s,30@3s -> 4000 | --fetch-rate 10..100/5m -> 300000
 processes: --workers 8 --with processes=2 -> 2 | --workers 8 -> undefined
 work: --work 500us -> {"kind":"cpu","us":500} | --work cpu:2ms -> {"kind":"cpu","us":2000}
 work: --work sleep:1ms -> {"kind":"sleep","us":1000} |  -> {"kind":"cpu","us":0}
-limit: --limit 1k -> 1000 | reads: --reads any -> any | consumers: --consumers 32 -> 32 | threads: --consumers 2 --threads auto -> auto | verify: --verify -> true
+limit: --limit 1k -> 1000 | reads: --read-from any -> any | reads: --read-from primary -> master | reads: --read-from nearest -> nearest | consumers: --consumers 32 -> 32 | threads: --consumers 2 --threads auto -> auto | verify: --verify -> true
 count: --count -> true | workers: --strategy queue-stream --workers 64 -> 64 | take: --take 50 -> 50
 outputs: --with outputs=4 -> 4 | outputWork: --with outputs=4,output-work=sleep:1ms -> {"kind":"sleep","us":1000}
 reconnectHz: --reconnects 20 -> 20 | confirm: --strategy queue-list --with confirm -> true | reclaimMs: --with reclaim=250ms -> 250
@@ -245,6 +254,8 @@ const badOfConsumer = rowsOf(`
 --fetch-rate 5@ -> --fetch-rate must be 
 --fetch-rate 5 --period 1s -> --fetch-rate and --period exclude each other
 --ramp 1..5/10s -> unknown option --ramp: type --fetch-rate
+--reads any -> unknown option --reads: type --read-from
+--read-from nearest --driver ioredis -> --read-from nearest is for plain sockets, not ioredis$
 --fetch mget -> unknown option --fetch: type --read-with
 --fetch-rate 1..5/10s --control redis://h --host i --run r -> --fetch-rate does not go with --control
 --threads 2 --control redis://h --host i --run r -> --threads does not go with --control: start more boxes
@@ -302,7 +313,6 @@ const neededBy = byName(`
 --host h --password p -> username
 --host h --sentinel m -> sentinel-password
 --host h --tls -> tls-insecure ca iam
---host h --tls --iam me -> iam-cache
 --host h --tls --key k -> cert
 --host h --tls --cert c -> key
 --duration 60s -> warm-up
@@ -410,10 +420,13 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --rate abc -> --rate must be max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m, or 10k..100k/5m (2s or more), not 'abc'
 --threads 0 -> --threads must be auto, or a whole number from 1 to 64, not '0'
 --connections 5 --driver ioredis -> --connections is for plain sockets: ioredis keeps one connection
---wait 1 --driver ioredis -> --wait is for plain sockets, not ioredis$
+--read-from replica -> --read-from replica: writers of sorted-set read nothing; give it to millrace read
+--read-from any --strategy lookup-set -> --read-from any: lookup-set has no reads that a replica may answer
+--read-from master --strategy lookup-get -> --read-from 'master' is unknown; for master take primary
+--wait 1 --driver ioredis -> --wait is for plain sockets, not ioredis
 --wait 6 -> --wait must be 0 to 5 replicas, aof, or aof:REPLICAS
---wait 1 --strategy cache-aside -> --wait: cache-aside is a cache, which loses nothing that its source has not$
---wait 1 --strategy counter-pipeline -> --wait: counter-pipeline sends its chunks without waiting for each$
+--wait 1 --strategy cache-aside -> --wait: cache-aside is a cache, which loses nothing that its source has not
+--wait 1 --strategy counter-pipeline -> --wait: counter-pipeline sends its chunks without waiting for each
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
 --rate 300k -p 500 -> --rate and --period exclude each other
 --rate 300k -c 5 -> --rate and --chunks exclude each other
@@ -714,11 +727,12 @@ test("the examples of reshard's --help begin with what it shall do", async () =>
 })
 
 test('names, aliases and variables are unique', () => {
-  for (const list of [
-    OPTIONS.flatMap(({ name, aliases, also }) => [name, ...aliases, ...also]),
-    OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()),
-  ])
-    assert.equal(new Set(list).size, list.length)
+  const variables = OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat())
+  assert.equal(new Set(variables).size, variables.length)
+  for (const program of /** @type {const} */ (['producer', 'consumer', 'cleanup', 'reshard'])) {
+    const names = optionsOf(program).flatMap(({ name, aliases, also }) => [name, ...aliases, ...also])
+    assert.equal(new Set(names).size, names.length, program)
+  }
   for (const { on } of OPTIONS.filter(({ key, on }) => key === 'strategy' && on))
     assert.ok(isStrategy(String(on)))
 })

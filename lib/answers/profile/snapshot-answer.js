@@ -1,11 +1,11 @@
 // The answer of `millrace profile --snapshot`: its shape, its sentence, and its report.
 import * as S from '../../base/shape.js'
 import { bytes, count, facts, percent, plainText, several } from '../../base/units.js'
-import { answer, table } from '../kit.js'
+import { answer, figure, table, words } from '../../report/kit.js'
 
 /**
  * @import { Shaped } from '../../base/shape-types.js'
- * @import { Column } from '../kit.js'
+ * @import { Column } from '../../report/kit.js'
  */
 
 const estimate = S.object(S.each(['value', 'low', 'high'], S.number))
@@ -61,6 +61,8 @@ const schema = S.document('snapshot.json: the answer of millrace profile --snaps
 /** @param {{ value: number, low: number, high: number }} of @param {(n: number) => string} shown */
 const within = ({ value, low, high }, shown) =>
   high - low < 0.005 * Math.max(1, value) ? shown(value) : `${shown(value)} (${shown(low)} to ${shown(high)})`
+/** The interval; '' where nothing is estimated. @param {{ value: number, low: number, high: number }} of @param {(n: number) => string} shown */
+const range = ({ low, high }, shown) => (high > low ? `${shown(low)} to ${shown(high)}` : '')
 const whole = (/** @type {number} */ n) => count(Math.round(n))
 /** @param {Record<string, number>} counts */
 const names = (counts) =>
@@ -71,28 +73,37 @@ const names = (counts) =>
 const seconds = (/** @type {number | null} */ s) =>
   s === null ? '–' : s >= 7200 ? `${(s / 3600).toFixed(1)} h` : `${s.toFixed(0)} s`
 
+const numberWords = (/** @type {number | null} */ n) => (n === null ? '–' : count(n))
+const sharePct = (/** @type {number} */ share) => percent(share * 100)
+
 /** @param {SnapshotFound} one @returns {Column<Pattern>[]} */
 const patternColumns = ({ memory_bytes: all }) => [
-  ['pattern', ({ pattern: text }) => plainText(text).slice(0, 80)],
-  ['type', ({ types }) => names(types)],
-  ['keys', (one) => one.keys, (of) => within(of, whole), { sort: (one) => one.keys.value }],
-  ['memory', (one) => one.memory_bytes, (of) => within(of, bytes), { sort: (one) => one.memory_bytes.value }],
-  ['of all', (one) => one.memory_bytes.value / Math.max(1, all.value), (share) => percent(share * 100)],
-  ['a key', (one) => one.memory_bytes.value / Math.max(1, one.keys.value), bytes, { rank: 2 }],
-  ['bytes or elements', (one) => one.size_p50, (n) => (n === null ? '–' : count(n)), { rank: 1 }],
-  ['p99', (one) => one.size_p99, (n) => (n === null ? '–' : count(n)), { only: 'page' }],
-  ['with a lifetime', (one) => one.expiring, (share) => percent(share * 100), { rank: 3 }],
-  ['time left', (one) => one.left_s_p50, seconds, { only: 'page' }],
-  ['encodings', ({ encodings }) => names(encodings)],
+  words('pattern', ({ pattern: text }) => plainText(text).slice(0, 80), { whole: true }),
+  words('type', ({ types }) => names(types)),
+  figure('keys', (one) => one.keys.value, whole, { detail: ({ keys }) => range(keys, whole) }),
+  figure('memory', (one) => one.memory_bytes.value, bytes, {
+    detail: (one) => range(one.memory_bytes, bytes),
+  }),
+  figure('of all', (one) => one.memory_bytes.value / Math.max(1, all.value), sharePct),
+  figure('a key', (one) => one.memory_bytes.value / Math.max(1, one.keys.value), bytes, { rank: 2 }),
+  figure('bytes or elements', (one) => one.size_p50, numberWords, { rank: 4 }),
+  figure('p99', (one) => one.size_p99, numberWords, { only: 'page' }),
+  figure('with a lifetime', (one) => one.expiring, sharePct, { rank: 3 }),
+  figure('time left', (one) => one.left_s_p50, seconds, { only: 'page' }),
+  words('encodings', ({ encodings }) => names(encodings), { rank: 5 }),
 ]
 
 /** @type {Column<SnapshotFound['largest'][number]>[]} */
 const largestColumns = [
-  ['key', ({ name }) => (name === null ? '(not shown)' : plainText(name).slice(0, 80))],
-  ['type', ({ type, encoding }) => `${type} (${encoding})`],
-  ['memory', (one) => one.memory_bytes, bytes],
-  ['bytes or elements', (one) => one.size, (n) => (n === null ? '–' : count(n))],
-  ['time left', (one) => one.left_s, (s) => (s === null ? 'stays' : seconds(s))],
+  words('key', ({ name }) => (name === null ? '(not shown)' : plainText(name).slice(0, 80))),
+  words('type', ({ type, encoding }) => `${type} (${encoding})`),
+  figure('memory', (one) => one.memory_bytes, bytes),
+  figure('bytes or elements', (one) => one.size, numberWords),
+  figure(
+    'time left',
+    (one) => one.left_s,
+    (s) => (s === null ? 'stays' : seconds(s)),
+  ),
 ]
 
 /** @param {SnapshotFound} one */

@@ -60,7 +60,9 @@ const shareOfReads = (mix) => {
   const sum = (/** @type {readonly { share?: unknown }[]} */ some) =>
     some.reduce((total, one) => total + (Number(one?.share) || 0), 0)
   const reads = all.filter((one) =>
-    linesOf(one ?? {}).every((line) => /^pause\b/.test(line) || isRead(String(line).trim().split(/\s/, 1)[0])),
+    linesOf(one ?? {}).every(
+      (line) => /^pause\b/.test(line) || isRead(String(line).trim().split(/\s/, 1)[0]),
+    ),
   )
   return sum(reads) / (sum(all) || 1)
 }

@@ -1,5 +1,6 @@
 // Requests of a cache: what is not there is read from a source, written, and then served. A request has one outcome: served,
 // when the last of its keys is there, or lost with a cause.
+import { versionIn, versionText } from '../../probes/stale.js'
 import { addDistinct } from '../../traffic/batches.js'
 import { noValues } from '../../wire/encode.js'
 import { ackedOf } from './operation.js'
@@ -46,6 +47,11 @@ class CacheRequest {
   goTo = null
   notBeforeMs = 0.5
   isOver = false
+  version = 0
+  floor = 0
+  floorMs = 0.5
+  sentMs = 0.5
+  found = Number.NaN
   /** Of a request: keys that are not there yet. */
   pending = 0
   /** Of a fill: the requests that wait for it. @type {CacheRequest[]} */
@@ -58,8 +64,10 @@ class CacheRequest {
   refusal = null
 
   open() {}
-  bulk() {
+  /** @param {Buffer} bytes @param {number} from @param {number} to */
+  bulk(bytes, from, to) {
     this.at++
+    if (this.floor > 0) this.found = versionIn(bytes, from, to)
   }
   number() {}
   nil() {
@@ -99,7 +107,8 @@ const fillsOf = (counts) => {
 
 /** @param {FlowNeeds} needs @param {() => Router<CacheRequest>} routing @param {Caching} caching */
 export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw }) => {
-  const { plan, clients, operations, ledger, latency, clock, random, timers } = needs
+  const { plan, clients, operations, ledger, latency, clock, random, timers, stale = null } = needs
+  const own = { ...noValues }
   const { batch, coalesce } = cache
   const timed = (/** @type {CacheCounts['hitTimes']} */ times) =>
     ackedOf({
@@ -132,6 +141,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     one.goTo = null
     one.notBeforeMs = 0
     one.isOver = false
+    one.version = 0
+    one.floor = 0
     one.keys.length = 0
     if (many !== null && kind === serve) addDistinct(one.keys, n, batch, () => draw(client))
     return one
@@ -203,11 +214,18 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       many?.size(Array(batch).fill(longest), batch) ?? 0,
     ),
     slotOf: ({ kind: one, n }) => (plan.cluster ? operations[one].command.slotOf(n) : 0),
-    put: ({ kind: one, n, keys }, out, at) =>
-      many !== null && one === serve
-        ? many.put(keys, keys.length, out, at)
-        : operations[one].command.put(n, out, at, noValues),
+    reads: ({ kind: one }) => one === serve,
+    put({ kind: one, n, keys, version }, out, at) {
+      if (many !== null && one === serve) return many.put(keys, keys.length, out, at)
+      if (version > 0) own.stamp = versionText(version)
+      return operations[one].command.put(n, out, at, own)
+    },
     send(request, lane, nowMs) {
+      request.sentMs = nowMs
+      if (stale !== null) {
+        if (request.kind === serve) stale.ask(request.n, request)
+        else if (request.version === 0) stale.begin(request.n, request)
+      }
       if (request.firstMs === 0) request.firstMs = nowMs
       lane.push(request, 1, nowMs, request.goTo === null ? 0 : 1)
       routing().outbox.put(lane, request)
@@ -215,14 +233,19 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     },
     reply(request) {
       request.at = 0
+      request.found = Number.NaN
       request.missed.length = 0
       request.refusal = null
       return request
     },
     /** @param {Lane<CacheRequest>} lane */
     taken(request, _, nowMs, lane) {
-      if (request.refusal !== null) routing().refused(request, request.refusal, lane)
-      else if (request.kind === serve) found(request, nowMs)
+      if (request.refusal !== null) return routing().refused(request, request.refusal, lane)
+      if (stale !== null) {
+        if (request.version > 0) stale.end(request.n, true, nowMs)
+        else stale.answered(request, request.found, request.sentMs)
+      }
+      if (request.kind === serve) found(request, nowMs)
       else if (request.kind === filling) filled(request, nowMs)
       else {
         counts.invalidated++
@@ -230,6 +253,7 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       }
     },
     lose(request, outcome, cause) {
+      if (request.version > 0) stale?.end(request.n, false, 0)
       if (request.kind !== filling) return lost(request, outcome, cause)
       fills.remove(request)
       for (const one of request.waiting) lost(one, outcome, cause)

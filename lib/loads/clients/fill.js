@@ -287,7 +287,7 @@ const checkFilled = async (plan, strategy, target, say) => {
     )
   // Strategies that check their answers, or read updates back, need no sample.
   if (strategy.loads) return there !== null
-  const matches = payloadMatcher({ ...plan, stamp: false })
+  const matches = payloadMatcher({ ...plan, stamp: plan.versions === true })
   const samples = Math.min(sampled, plan.items)
   const wrong = await Promise.all(
     Array.from({ length: samples }, async (_, i) => {

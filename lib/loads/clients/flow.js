@@ -17,13 +17,17 @@ import { clientOperationsOf } from './operation.js'
  * @import { ClientCommand } from '../../workloads/bind/client.js'
  * @import { multiStepsOf } from '../../workloads/bind/multi-step.js'
  * @import { Durable } from '../../transport/durable.js'
+ * @import { ReadTarget } from '../../transport/read-driver.js'
+ * @import { Reads } from '../../transport/slot-map.js'
+ * @import { Stale } from '../../probes/stale.js'
  * @import { Operation } from './operation.js'
  *
  * @typedef {object} Played an operation that the clients play
  * @property {ClientCommand} command
  * @property {boolean} repeatable a command whose reply was lost may be retried
- * @property {boolean} [reads] it changes nothing
- * @property {ReturnType<typeof multiStepsOf>} [multiStep] of one whose replies are read
+ * @property {boolean} reads it changes nothing
+ * @property {Pick<ReturnType<typeof multiStepsOf>, 'begin'>} [multiStep] of one whose replies are read
+ * @property {boolean} [isSequence] whose commands do not depend on replies
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
  * @typedef {object} ClientsPlan
@@ -32,6 +36,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {boolean} cluster
  * @property {number} maxBehindMs
  * @property {readonly string[]} [waitsFor] causes of refusals that an operation waits for, at most so long
+ * @property {Reads} [readFrom]
  * @property {number | null} [reconnectHz] connections a second that are closed and opened anew
  * @property {number | null} [timeoutMs] after which a reply is no longer waited for
  *
@@ -46,7 +51,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {(atMs: number, client: number) => number} draw what the next one of a client is about, at a time after the
  *   start; -1: there is none any more
  * @property {Schedule} schedule
- * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
+ * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & Partial<Pick<ReadTarget, 'nodes' | 'tripMs'>>} target
  * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {(operation: Operation, client: number) => void} [onBegun] a multi-step operation is about to be sent
@@ -55,6 +60,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
  * @property {Durable | null} [durable] what writes wait for
+ * @property {Stale | null} [stale] compares what is read with what was acknowledged
  * @property {(needs: FlowNeeds, routing: () => Router<any>) => Making} [making] what operations are, where they are not commands and
  *   their replies
  * @property {(clockMs: number) => number} [epochOf] epoch milliseconds by the servers, for operations that carry when they were due
@@ -99,12 +105,17 @@ const needsOf = (asked) => ({
   clients: Array.from({ length: asked.plan.clients }, () => ({ inFlight: 0, pausedUntilMs: 0 })),
 })
 
+/** Whether more is wanted of replies than their number. @param {ClientsNeeds} needs */
+const isRead = ({ operations, durable, stale }) =>
+  Boolean(durable || stale || operations.some(({ multiStep }) => multiStep))
+
 /** @param {ClientsNeeds} asked */
 export const clientsFlow = async (asked) => {
   const needs = needsOf(asked)
   const { plan, clients, operations: played, clock, timers } = needs
   const { reconnectHz = null, timeoutMs = null } = plan
-  const reads = played.some(({ multiStep }) => multiStep)
+  // It may wait minutes for those of others.
+  const isLong = played.some(({ multiStep, isSequence }) => multiStep && !isSequence)
   const operations = /** @type {Making} */ ((asked.making ?? clientOperationsOf)(needs, () => router))
   /** @type {Router<Operation>} */
   const router = routerOf({
@@ -112,10 +123,10 @@ export const clientsFlow = async (asked) => {
     clients: plan.clients,
     maxBehindMs: plan.maxBehindMs,
     waitsFor: plan.waitsFor,
+    readFrom: plan.readFrom,
     kind: operations.kind,
-    decoder: asked.making ? intoSinks : reads || needs.durable ? asValues('utf8') : counting(needs.tally),
-    // A multi-step operation may wait minutes for those of others.
-    listens: !reads,
+    decoder: asked.making ? intoSinks : isRead(needs) ? asValues('utf8') : counting(needs.tally),
+    listens: !isLong,
     onRoom: (client, nowMs) => offering.more(client, nowMs),
   })
   const reconnects = reconnectsOf({ hz: reconnectHz, renew: router.renew, clock, timers })

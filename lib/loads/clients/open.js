@@ -6,8 +6,10 @@ import { alarm, deferred } from '../../base/timers.js'
 import { certain, keysOf } from '../../base/typed.js'
 import { cache } from '../../measures/cache.js'
 import { reconnects } from '../../measures/reconnects.js'
+import { staleReads } from '../../measures/stale.js'
 import { scheduleOfCourse } from '../../plan/course.js'
 import { operationsIn } from '../../probes/operations.js'
+import { staleOf } from '../../probes/stale.js'
 import { scheduleOf } from '../../traffic/arrivals.js'
 import { eachOnce } from '../../traffic/items.js'
 import { picksOf } from '../../traffic/operations.js'
@@ -129,10 +131,12 @@ const cachingOf = ({ plan, strategy, instruments }) => {
  */
 
 /** The clients' flow and what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
-const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
+const flowOf = async (needs, { asked, updates, account, tally }, elapsed) => {
   const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
   const { queue, reconnectHz, cluster, maxBehindMs } = plan
   const clients = certain(plan.clients)
+  const compared = instruments.source(staleReads)?.counts
+  if (plan.reads === 'nearest') await target.measureTrips()
   return clientsFlow({
     plan: {
       clients: clients.connections,
@@ -142,6 +146,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
       maxBehindMs,
       timeoutMs: plan.querying?.queryTimeoutMs,
       waitsFor: queue?.waits ? noRoom : [],
+      readFrom: plan.reads,
     },
     onDone: asked?.check ?? updates?.done,
     operations: strategy.clientOperations(),
@@ -166,6 +171,7 @@ const flowOf = (needs, { asked, updates, account, tally }, elapsed) => {
     ...cachingOf(needs),
     tally,
     durable: durableOf(plan),
+    stale: compared ? staleOf(compared) : null,
     clock,
     random: Math.random,
     onEvent,

@@ -1,12 +1,15 @@
 // Operations of clients as requests: their commands, and their one outcome: acknowledged with a latency, or lost with a cause.
+import { versionOf, versionText } from '../../probes/stale.js'
 import { notKept } from '../../transport/durable.js'
 import { causeOf } from '../../transport/refusals.js'
-import { commandBytes, noValues } from '../../wire/encode.js'
+import { noValues } from '../../wire/encode.js'
 import { countReply } from '../../wire/values.js'
+import { steppingOf } from './stepping.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
  * @import { MultiStep } from '../../workloads/bind/multi-step.js'
+ * @import { Reply } from '../../wire/values.js'
  * @import { FlowNeeds } from './flow.js'
  *
  * @typedef {object} Operation in use again once it is acknowledged
@@ -23,6 +26,9 @@ import { countReply } from '../../wire/values.js'
  * @property {number} attempts
  * @property {string | null} goTo
  * @property {number} notBeforeMs
+ * @property {number} version of a write, where answers are compared with what was acknowledged
+ * @property {number} floor
+ * @property {number} floorMs
  */
 
 // A server that is busy with a script would refuse the same client thousands of times a second.
@@ -83,6 +89,9 @@ const recordsOf = (operations) => {
     attempts: 0,
     goTo: null,
     notBeforeMs: 0.5,
+    version: 0,
+    floor: 0,
+    floorMs: 0.5,
   })
   return {
     free,
@@ -100,6 +109,8 @@ const recordsOf = (operations) => {
       one.firstMs = 0
       one.goTo = null
       one.notBeforeMs = 0
+      one.version = 0
+      one.multiStep = none
       return one
     },
   }
@@ -107,26 +118,17 @@ const recordsOf = (operations) => {
 
 /** @param {FlowNeeds} needs @param {() => Router<Operation>} routing */
 export const clientOperationsOf = (needs, routing) => {
-  const { plan, clients, operations, ledger, latency, clock, onAcked, onBegun, onDone, epochOf } = needs
-  const { durable = null, tally } = needs
+  const { plan, clients, operations, ledger, clock, onAcked, onBegun, epochOf } = needs
+  const { durable = null, stale = null, tally } = needs
   // Which of the operations send a command more, whose reply says whether they are kept.
-  const waits = operations.map(({ reads, multiStep }) => durable !== null && !reads && !multiStep)
+  const waits = operations.map(({ reads }) => durable !== null && !reads)
   const acked = ackedOf(needs)
   const records = recordsOf(operations)
   const own = { ...noValues }
 
-  /** Sends the next commands of a multi-step operation; false: it is over. @param {Operation} operation @param {Parameters<Kind<Operation>['send']>[1]} lane @param {number} nowMs @param {number} lead */
-  const say = (operation, lane, nowMs, lead) => {
-    const commands = operation.multiStep.next()
-    if (commands === null) return false
-    lane.push(operation, commands.length, nowMs, lead)
-    routing().outbox.plain(lane, commandBytes(commands.map(({ args }) => args)))
-    ledger.commands.sent += commands.length
-    return true
-  }
   /** Replies to a multi-step operation may still come: it is another one that is tried again. @param {Operation} operation */
   const again = (operation) => {
-    if (operation.multiStep === null && !waits[operation.kind]) return operation
+    if (operation.multiStep === none && !waits[operation.kind]) return operation
     if (operation.isOver) return null
     operation.isOver = true
     return { ...operation, isOver: false }
@@ -135,19 +137,38 @@ export const clientOperationsOf = (needs, routing) => {
   /** @param {Operation} operation @param {number} _ @param {number} nowMs */
   const done = (operation, _, nowMs) => {
     if (onAcked) onAcked(operation.n)
+    if (operation.version > 0) stale?.end(operation.n, true, nowMs)
     acked.add(operation, nowMs)
     clients[operation.client].inFlight--
     records.free.push(operation)
+  }
+
+  /** @param {number} client */
+  const rest = (client) => {
+    clients[client].pausedUntilMs = clock() + pauseMs
+    routing().lookLater(client, pauseMs)
+  }
+  /** The reply to its one command, or to the one that waits. @param {Operation} operation @param {Reply} value @param {number} left @param {number} nowMs */
+  const answered = (operation, value, left, nowMs) => {
+    const isWaiting = waits[operation.kind]
+    if (!isWaiting || left > 0) countReply(tally, value)
+    if (stale !== null && typeof value === 'string' && operations[operation.kind].reads)
+      stale.answered(operation, versionOf(value), operation.sentMs)
+    if (left > 0) return
+    if (!isWaiting || durable?.isKept(value)) done(operation, 1, nowMs)
+    else kind.lose(operation, 'uncertain', notKept)
   }
 
   /** @type {Kind<Operation>} */
   const kind = {
     most: Math.max(...operations.map(({ command }) => command.most)) + (durable?.bytes.length ?? 0),
     slotOf: ({ kind, n }) => (plan.cluster ? operations[kind].command.slotOf(n) : 0),
-    put({ kind, n, dueMs }, out, at) {
+    reads: ({ kind }) => operations[kind].reads === true,
+    put({ kind, n, dueMs, version }, out, at) {
       const { command } = operations[kind]
-      const isTimed = epochOf !== undefined && command.timed
-      if (isTimed) own.due = String(Math.round(epochOf(dueMs) * 1000))
+      const isTimed = command.timed && (epochOf !== undefined || stale !== null)
+      if (version > 0) own.stamp = versionText(version)
+      if (isTimed && epochOf !== undefined) own.due = String(Math.round(epochOf(dueMs) * 1000))
       const end = command.put(n, out, at, isTimed ? own : noValues)
       if (durable === null || !waits[kind]) return end
       out.set(durable.bytes, end)
@@ -157,11 +178,17 @@ export const clientOperationsOf = (needs, routing) => {
       const { multiStep } = operations[operation.kind]
       const lead = operation.goTo === null ? 0 : 1
       operation.sentMs = nowMs
+      if (stale !== null) {
+        if (operations[operation.kind].reads) stale.ask(operation.n, operation)
+        else if (operation.version === 0) stale.begin(operation.n, operation)
+      }
       if (operation.firstMs === 0) operation.firstMs = nowMs
       if (multiStep) {
-        operation.multiStep = multiStep.begin(operation.n, operation.client)
-        onBegun?.(operation, operation.client)
-        say(operation, lane, nowMs, lead)
+        if (operation.multiStep === none || !operation.multiStep.continues) {
+          operation.multiStep = multiStep.begin(operation.n, operation.client)
+          onBegun?.(operation, operation.client)
+        }
+        steps.say(operation, lane, nowMs, lead)
         return
       }
       lane.push(operation, waits[operation.kind] ? 2 : 1, nowMs, lead)
@@ -169,33 +196,23 @@ export const clientOperationsOf = (needs, routing) => {
       ledger.commands.sent++
     },
     again,
-    lose({ client, measured }, outcome, cause) {
+    lose({ client, measured, n, version }, outcome, cause) {
       ledger.lost(outcome, cause, measured)
+      if (version > 0) stale?.end(n, false, 0)
       clients[client].inFlight--
       acked.lastMs = clock()
     },
     answered: done,
     replied(operation, value, left, nowMs, lane) {
       if (operation.isOver) return
-      if (operation.multiStep === null) {
-        if (!waits[operation.kind] || left > 0) countReply(tally, value)
-        if (left > 0) return
-        if (!waits[operation.kind] || durable?.isKept(value)) done(operation, 1, nowMs)
-        else kind.lose(operation, 'uncertain', notKept)
-        return
-      }
+      if (operation.multiStep === none) return answered(operation, value, left, nowMs)
       // Of commands that are sent with another, only whether they are errors is looked at.
+      const last = waits[operation.kind] ? 1 : 0
+      if (left === last) operation.multiStep.take(value)
       if (left > 0) return
-      operation.multiStep.take(value)
-      if (say(operation, lane, nowMs, 0)) return
-      const overMs = clock()
+      if (last === 0 || durable?.isKept(value)) return steps.stepped(operation, lane, nowMs)
       operation.isOver = true
-      // The client's work on the replies counts as part of the operation.
-      onDone?.(operation, overMs)
-      if (operation.measured) latency.record(operation.dueMs, operation.firstMs, overMs, 1)
-      ledger.acked(1, operation.measured ? 1 : 0)
-      clients[operation.client].inFlight--
-      acked.lastMs = overMs
+      kind.lose(operation, 'uncertain', notKept)
     },
     /** In a multi-step operation, the first refusal decides. */
     refused(operation, line, left, _, lane) {
@@ -207,16 +224,24 @@ export const clientOperationsOf = (needs, routing) => {
       if (!fatal.some((cause) => line.startsWith(`${cause} `))) return routing().refused(one, line, lane)
       ledger.commands.refused++
       kind.lose(one, 'failed', line.split(' ', 1)[0])
-      clients[one.client].pausedUntilMs = clock() + pauseMs
-      routing().lookLater(one.client, pauseMs)
+      rest(one.client)
     },
     settled: acked.tell,
   }
 
+  const steps = steppingOf(needs, {
+    routing,
+    waits,
+    lose: kind.lose,
+    settledAt: (atMs) => {
+      acked.lastMs = atMs
+    },
+  })
   return {
     kind,
     lastSettledMs: () => acked.lastMs,
     first: records.first,
+    abandon: steps.abandon,
   }
 }
 

@@ -2,6 +2,9 @@
 // name.
 
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
+import { stampBytes } from '../../traffic/payload.js'
+import { sizeLimits } from '../../traffic/sizes.js'
+import { storesValues } from '../../workloads/command-features.js'
 import { strategyNamed } from '../../workloads/index.js'
 import { names } from '../names.js'
 import { longestWarmUpMs } from '../warm-up.js'
@@ -22,6 +25,18 @@ const cacheOf = ({ strategy, missTime, missConcurrency, coalesce, batch, maxmemo
   maxmemoryBytes: maxmemoryBytes ?? null,
   policy: maxmemoryBytes === undefined ? null : (policy ?? 'allkeys-lru'),
 })
+
+/** Where what reads is read, and whether its answers are compared with what was written. @param {Settings} settings */
+const readingOf = (settings) => {
+  const { reads = 'master' } = settings
+  if (reads === 'master') return {}
+  const { options, play, mix } = strategyNamed(settings.strategy)
+  const [writes, , deletes] = settings.ratio
+  const isWritten = play.caches ? true : play.operations.length > 1 && writes + (deletes ?? 0) > 0
+  const isWhole = mix === null && !options.includes('batch') && storesValues(settings.strategy)
+  const versions = isWritten && isWhole && sizeLimits(settings).least > stampBytes
+  return { reads, ...(versions && { versions: /** @type {const} */ (true) }) }
+}
 
 /** Of clients that have every answer checked. @param {Settings} settings */
 const queryingOf = ({ queryTimeoutMs, updateWriters, updateRateHz }) => ({
@@ -86,5 +101,6 @@ export const plan = (settings) => {
       requests: settings.requests ?? null,
     },
     querying: answers ? queryingOf(settings) : null,
+    ...readingOf(settings),
   })
 }

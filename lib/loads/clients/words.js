@@ -5,7 +5,7 @@ import { arrivalsWords } from '../../traffic/arrivals.js'
 import { isEven } from '../../traffic/even.js'
 import { itemsWords } from '../../traffic/items.js'
 import { rhythmWords } from '../rhythm.js'
-import { goodOfWriters, unitOf, valueWords, writingWords } from '../words.js'
+import { goodOfWriters, nodesWords, unitOf, valueWords, writingWords } from '../words.js'
 
 /**
  * @import { AnyPlan as Plan } from '../../measures/measure.js'
@@ -45,10 +45,13 @@ const load = ({ plan }) =>
 export const filledWords = ({ clients: { fill } }) => fill && fill !== 'none' && 'keys filled before the run'
 
 /** @param {Plan} plan */
+const readWords = ({ reads = 'master' }) => reads !== 'master' && `reads from ${nodesWords[reads]}`
+
+/** @param {Plan} plan */
 const plan = (plan) => {
   const { ratio } = plan.clients
   return writingWords(plan, {
-    first: [plan.order && itemsWords(plan), filledWords(plan)],
+    first: [plan.order && itemsWords(plan), filledWords(plan), readWords(plan)],
     data: [
       ratio && `${ratio[0]} writes to ${ratio[1]} reads${ratio[2] ? ` and ${ratio[2]} deletes` : ''}`,
       valueWords(plan),

@@ -60,7 +60,7 @@ export const readsWords = (plan, driver, masters) => {
     return `reads from ${several(masters.length, 'master')}: there ${masters.length === 1 ? 'is' : 'are'} no replica${masters.length === 1 ? '' : 's'}`
   const without =
     bare.length > 0 ? `; ${several(bare.length, 'shard')} without a replica, read from the master` : ''
-  const what = plan.reads === 'any' ? 'node' : plan.reads
+  const what = plan.reads === 'any' || plan.reads === 'nearest' ? 'node' : plan.reads
   return `reads from ${several(servers.length, what)}${without}`
 }
 
@@ -173,6 +173,7 @@ export const openFetches = async (needs) => {
   const { clock, elapsed, journal } = frame
   const reader = strategyOf(plan).reader()
 
+  if (plan.reads === 'nearest') await target.measureTrips()
   const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
   undo(driver.close)
   say(readsWords(plan, driver, target.topology.masters))

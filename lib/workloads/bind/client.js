@@ -58,11 +58,13 @@ const bytesOf = (parts, n) =>
     }),
   )
 
+const ofClients = ['due', 'stamp']
+/** @param {Variable} variable */
+const isTimed = ({ hole }) => hole !== undefined && ofClients.includes(hole.hole)
+
 /** Variables that follow from the item's number, alone or as keys of a family. @param {Slot} slot @returns {boolean} */
 const isOfItem = (slot) =>
-  Array.isArray(slot)
-    ? slot.every(isOfItem)
-    : !isVariable(slot) || slot.scope === 'item' || slot.hole?.hole === 'due'
+  Array.isArray(slot) ? slot.every(isOfItem) : !isVariable(slot) || slot.scope === 'item' || isTimed(slot)
 
 /** @param {Slot} slot @param {string} prefix */
 export const partsOfSlot = (slot, prefix) => {

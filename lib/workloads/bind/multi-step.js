@@ -1,6 +1,7 @@
 // Operations whose next command may depend on a reply: a cursor, or the keys to read. The commands, the meaning of replies
 // and the end of an operation are read off the declaration.
 
+import { commandBytes } from '../../wire/encode.js'
 import { progressOf } from '../reply-meanings.js'
 import { isAll, isMany, isVariable, keyIn, textOfParts } from './arguments.js'
 import { partsOfSlot } from './client.js'
@@ -18,6 +19,10 @@ import { partsOfSlot } from './client.js'
  * @property {number} n
  * @property {number} client that plays it
  * @property {() => Outgoing[] | null} next commands to send now; null: it is over
+ * @property {() => { bytes: Buffer, replies: number } | null} send the same as bytes
+ * @property {boolean} [continues] what is tried again goes on where it was; else it begins anew
+ * @property {() => number} [pauseMs] before the next commands
+ * @property {() => string | null} [fault] the error of a command of an executed transaction
  * @property {(value: Reply) => void} take the reply to the last of them
  * @property {() => Reply[]} answer what it came to
  * @property {() => number} conflicts transactions of it that were not executed
@@ -76,18 +81,22 @@ export const multiStepsOf = (commands, prefix, meanings) => {
       at = until === undefined || isOver[until]() ? at + 1 : 0
     }
     const isLeftOut = () => at < steps.length && steps[at].needsFound && progress.found.length === 0
+    const next = () => {
+      while (isLeftOut()) advance()
+      if (at >= steps.length) return null
+      const out = /** @type {Outgoing[]} */ ([])
+      // Commands that need no reply are sent with the next.
+      for (; steps[at].joined; at++) out.push({ args: steps[at].words(n, progress), heeded: false })
+      out.push({ args: steps[at].words(n, progress), heeded: true })
+      return out
+    }
     return {
       n,
       client,
-      next() {
-        while (isLeftOut()) advance()
-        if (at >= steps.length) return null
-        /** @type {Outgoing[]} */
-        const out = []
-        // Commands that need no reply are sent with the next.
-        for (; steps[at].joined; at++) out.push({ args: steps[at].words(n, progress), heeded: false })
-        out.push({ args: steps[at].words(n, progress), heeded: true })
-        return out
+      next,
+      send() {
+        const commands = next()
+        return commands && { bytes: commandBytes(commands.map(({ args }) => args)), replies: commands.length }
       },
       take(value) {
         meanings[/** @type {keyof typeof meanings} */ (steps[at].reply ?? 'done')](progress, value)

@@ -11,7 +11,7 @@ export const hashesOf = (items) => Math.max(1, Math.ceil(items / fieldsInHash))
 /** @param {LookupPlan} plan */
 export const planFieldsOf = (plan) => ({
   ...plan,
-  stamp: false,
+  stamp: plan.versions === true,
   expires: plan.clients?.expires ?? true,
   hashes: hashesOf(plan.quantity),
   valueBytesStored: storedBytes(plan),

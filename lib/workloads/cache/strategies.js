@@ -1,7 +1,7 @@
 // A cache beside a source: what is not found is read from the source and written for the next one who asks.
 import { exactly } from '../../base/typed.js'
 import { each, family, gather, label, many, modulo, script, strategy } from '../declare.js'
-import { ttl, valueBody } from '../latest/parts.js'
+import { ttl, value } from '../latest/parts.js'
 
 /**
  * @import { Family, Rule } from '../declare.js'
@@ -84,7 +84,7 @@ const common = {
 
 /** @param {PlanFields} t @param {Keys} k */
 const writes = (t, k) => ({
-  fill: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
+  fill: [each('SET', [k.key, value(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
   drop: [each('DEL', [k.key])],
 })
 
@@ -130,7 +130,7 @@ export const cacheHash = strategy({
   keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes),
   operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
     serve: [each('HGET', [k.key, field])],
-    fill: [each('HSET', [k.key, field, valueBody(t)])],
+    fill: [each('HSET', [k.key, field, value(t)])],
     drop: [each('HDEL', [k.key, field])],
   }),
 })
@@ -152,8 +152,8 @@ export const cacheHashTtl = strategy({
     fill: [
       t.variant === 'HEXPIRE'
         ? // The hash lives as long as its newest field may.
-          each('EVALSHA', [storeFields, 1, k.key, ttl(t), t.ttlS, field, valueBody(t)])
-        : each('HSETEX', [k.key, 'EX', ttl(t), 'FIELDS', 1, field, valueBody(t)]),
+          each('EVALSHA', [storeFields, 1, k.key, ttl(t), t.ttlS, field, value(t)])
+        : each('HSETEX', [k.key, 'EX', ttl(t), 'FIELDS', 1, field, value(t)]),
     ],
     drop: [each('HDEL', [k.key, field])],
   }),

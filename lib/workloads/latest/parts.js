@@ -63,7 +63,7 @@ export const valueBody = (t) => {
   return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)
 }
 
-/** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {PlanFields} t */
+/** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {PayloadFields} t */
 export const value = (t) => {
   const body = valueBody(t)
   return t.stamp ? [stamp, body] : body

@@ -13,12 +13,13 @@ import { storedBytes } from '../../traffic/sizes.js'
  * @property {number | null} [ttlLeastS]
  * @property {{ expires: boolean } | null} [clients]
  * @property {string | null} [variant] of the strategy, by what the servers can do
+ * @property {boolean} [versions] a number in front of each value says which write it is of
  */
 
 /** @param {LookupPlan} plan */
 export const planFieldsOf = (plan) => ({
   ...plan,
-  stamp: false,
+  stamp: plan.versions === true,
   expires: plan.clients?.expires ?? true,
   valueBytesStored: storedBytes(plan),
 })

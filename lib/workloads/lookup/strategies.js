@@ -2,7 +2,7 @@
 import { exactly } from '../../base/typed.js'
 import { count } from '../../base/units.js'
 import { each, family, strategy } from '../declare.js'
-import { ttl, valueBody } from '../latest/parts.js'
+import { ttl, value } from '../latest/parts.js'
 
 /**
  * @import { Declaration, Family, Rule } from '../declare.js'
@@ -54,15 +54,17 @@ const common = {
   }),
   operations: (/** @type {PlanFields} */ t, /** @type {{ key: Family }} */ k) => ({
     get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
-    set: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
+    set: [each('SET', [k.key, value(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
     del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
   fill: { play: 'set' },
   rules,
   keepsKeys: true,
   /** @type {Declaration['reasons']} */
-  reasons: ({ miss = 0 }, { clients, churn }) =>
+  reasons: ({ miss = 0 }, { clients, churn, reads = 'master' }) =>
     clients !== null &&
+    // A replica has a key that was filled a while later.
+    reads === 'master' &&
     clients.fill !== 'none' &&
     !clients.expires &&
     churn === null &&

@@ -5,7 +5,7 @@ import { firstFault } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
 import { compile } from './compile.js'
 import { declarationOf } from './declared.js'
-import { mixSchema, linesOf, modelOfMix } from './mix-text.js'
+import { linesOf, mixSchema, modelOfMix } from './mix-text.js'
 import { schema } from './schema.js'
 import { parsed, patternOf, templateParts } from './template.js'
 
@@ -148,7 +148,9 @@ export const modelOfYaml = (path, text, name, onlyReads = false) => {
     throw new OptionError(`${where()}: ${fault.sentence}`)
   }
   if (isMix) {
-    const lines = data.mix.map((/** @type {import('./mix-text.js').MixEntry} */ entry) => linesOf(entry).join('; '))
+    const lines = data.mix.map((/** @type {import('./mix-text.js').MixEntry} */ entry) =>
+      linesOf(entry).join('; '),
+    )
     const title = titleOf(data.title ? [data.title] : lines)
     return {
       declared: modelOfMix(data, { name: data.name ?? name, title, onlyReads, place, nameAt }),

@@ -1,6 +1,6 @@
 // A mix as a file of YAML has it, checked: each complaint is a line that names its place.
 import { didYouMean } from '../../base/did-you-mean.js'
-import { certain } from '../../base/typed.js'
+import { certain, exactly } from '../../base/typed.js'
 import {
   aritySentence,
   isKnown,
@@ -219,7 +219,9 @@ const commandIn = ({ text: line, place, isAlone }, keys) => {
 /** All lines of an entry, pauses too. @param {Partial<MixEntry>} entry @returns {string[]} */
 export const linesOf = ({ command, steps, transaction = [] }) =>
   command === undefined
-    ? [steps ?? { transaction }].flat().flatMap((step) => (typeof step === 'string' ? step : (step?.transaction ?? [])))
+    ? [steps ?? { transaction }]
+        .flat()
+        .flatMap((step) => (typeof step === 'string' ? step : (step?.transaction ?? [])))
     : [command]
 
 const pause = /^pause (\d+(?:\.\d+)?)(ms|s)$/
@@ -233,7 +235,7 @@ const pause = /^pause (\d+(?:\.\d+)?)(ms|s)$/
  * @returns {MixOperation}
  */
 const operationIn = (entry, at, keys, place) => {
-  const given = ['command', 'steps', 'transaction'].filter((name) => entry[name] !== undefined)
+  const given = exactly(['command', 'steps', 'transaction']).filter((name) => entry[name] !== undefined)
   if (given.length !== 1) refuse(place(['mix', at]), 'has one of command, steps or transaction')
   const { share, command, steps = [{ transaction: entry.transaction ?? [] }] } = entry
   const path = ['mix', at, ...given]

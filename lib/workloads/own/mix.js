@@ -11,7 +11,7 @@ import { mixPattern, mixPlaceholders, patternOf, templateParts } from './templat
 
 /**
  * @import { Mix } from '../declare.js'
- * @import { Family, Variable } from '../declare.js'
+ * @import { Family, Rule, Variable } from '../declare.js'
  * @import { OwnFields as PlanFields } from './fields.js'
  * @import { Placeholder } from './template.js'
  *
@@ -253,6 +253,18 @@ const keysApart = ({ commands }) => {
   return other ? `${patternOf(all[0])} and ${patternOf(other)}` : null
 }
 
+/** @param {readonly MixOperation[]} mixed @returns {readonly Rule[]} */
+const rulesOf = (mixed) => [
+  (s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
+  (s, named) => {
+    const apart = s.cluster ? mixed.map(keysApart).find((found) => found !== null) : undefined
+    return (
+      apart &&
+      `${named('cluster')}: ${apart} are in different slots of a cluster; give them a part in braces in common, as in user:{{{id}}}:name`
+    )
+  },
+]
+
 /** @typedef {NonNullable<MixOperation['sequence']>[number]} Sequence */
 
 /** @param {MixParts} mix */
@@ -332,16 +344,7 @@ export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
     play: Object.freeze({ flow: exactly('clients'), operations: plays }),
     options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
     defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
-    rules: [
-      (s) => s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
-      (s, named) => {
-        const apart = s.cluster ? mixed.map(keysApart).find((found) => found !== null) : undefined
-        return (
-          apart &&
-          `${named('cluster')}: ${apart} are in different slots of a cluster; give them a part in braces in common, as in user:{{{id}}}:name`
-        )
-      },
-    ],
+    rules: rulesOf(mixed),
     keys: (/** @type {PlanFields} */ t) =>
       Object.fromEntries(all.map((key) => [key.pattern, familyIn(key, t.prefix)])),
     operations: (/** @type {PlanFields} */ t, /** @type {Record<string, Family>} */ k) => ({

@@ -1,0 +1,138 @@
+// Reads of lookups and caches from replicas: who answers, and how many answers are older than what was acknowledged. The truth about
+// age is a proxy between the master and its replica, which hands everything over after a known time.
+import assert from 'node:assert/strict'
+import net from 'node:net'
+import { test } from 'node:test'
+import { assertDone, assertNoneLost, at, runProducer, startProducer, until } from '../helpers/programs.js'
+import { callsOf, startCluster, startServer } from '../helpers/servers.js'
+
+/** @import { Scope } from '../helpers/servers.js' */
+
+/** Hands bytes in both directions over, each after so long. @param {Scope} t @param {number} port @param {{ toMs?: number, fromMs?: number }} delays */
+const slowly = async (t, port, { toMs = 0, fromMs = 0 }) => {
+  const sockets = /** @type {Set<net.Socket>} */ (new Set())
+  /** @param {net.Socket} from @param {net.Socket} to @param {number} ms */
+  const pass = (from, to, ms) => {
+    sockets.add(from)
+    from.setNoDelay(true)
+    from.on('data', (bytes) => setTimeout(() => to.destroyed || to.write(bytes), ms))
+    from.on('close', () => to.destroy())
+    from.on('error', () => to.destroy())
+  }
+  const server = net.createServer((socket) => {
+    const other = net.connect(port, '127.0.0.1')
+    pass(socket, other, toMs)
+    pass(other, socket, fromMs)
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return /** @type {net.AddressInfo} */ (server.address()).port
+}
+
+/** @param {Scope} t @param {{ replicationMs?: number, announcePort?: (port: number) => Promise<number> }} [how] */
+const pairOf = async (t, { replicationMs = 0, announcePort } = {}) => {
+  const [master, replica] = [await startServer(t), await startServer(t)]
+  await replica.redis.config('SET', 'masterauth', master.password)
+  await replica.redis.config('SET', 'requirepass', master.password)
+  await replica.redis.auth(master.password)
+  if (announcePort)
+    await replica.redis.config('SET', 'replica-announce-port', String(await announcePort(replica.port)))
+  const port = replicationMs > 0 ? await slowly(t, master.port, { fromMs: replicationMs }) : master.port
+  await replica.redis.replicaof('127.0.0.1', port)
+  await until('it follows', async () =>
+    (await replica.redis.info('replication')).includes('master_link_status:up'),
+  )
+  await until('its master names it', async () =>
+    /slave0:.*state=online/.test(await master.redis.info('replication')),
+  )
+  return { master, replica: { ...replica, password: master.password } }
+}
+
+test('replicas answer all reads of a cluster and no write; the CPU of both roles is known', async (t) => {
+  const cluster = await startCluster(t, { shards: 1 })
+  const [master, replica] = cluster.nodes.map((node) => ({ ...node, ...cluster.access }))
+  const options =
+    '--cluster --strategy lookup-mix --with ratio=1:4 --items 2000 --fill --read-from replica --rate 3000 --warm-up 0 --duration 3s'
+  const { document, code, stderr } = await runProducer(t, options, {
+    env: at(/** @type {any} */ (master)),
+  })
+  assertDone({ code, document, stderr })
+  const { hit, miss } = document.counts
+  const calls = async (/** @type {any} */ node) =>
+    Promise.all(['get', 'set'].map((name) => callsOf(node, name)))
+  // A fill samples values on the master; replicas run the writes of their masters.
+  const [[ofMaster, sets], [ofReplica]] = [await calls(master), await calls(replica)]
+  assert.ok(hit > 6000 && miss === 0, JSON.stringify(document.counts))
+  assert.equal(ofReplica, hit)
+  assert.ok(
+    ofMaster < 200 && sets >= 2000 + document.items.acked - hit,
+    `${ofMaster} GET, ${sets} SET on the master`,
+  )
+  const roles = new Map(document.nodes.map((/** @type {any} */ { role, cpu_pct: pct }) => [role, pct]))
+  assert.ok(Number(roles.get('replica')) > 0 && Number(roles.get('master')) > 0, JSON.stringify([...roles]))
+  assert.equal(document.plan.reads, 'replica')
+})
+
+test('stale answers are as many and as old as the time of replication makes them', async (t) => {
+  const delayMs = 300
+  const { master } = await pairOf(t, { replicationMs: delayMs })
+  // Each key is written once a second on average, at random: of its answers 1 - exp(-0.3) are stale.
+  const options =
+    '--strategy lookup-mix --with ratio=1:1 --items 1000 --fill --rate 2000 --arrivals poisson --read-from replica --warm-up 3s --duration 12s'
+  const { document, code, stderr, stdout } = await runProducer(t, options, { env: at(master) })
+  assertDone({ code, document, stderr })
+  const { compared, stale, pct, age_ms: age } = document.stale_reads
+  assert.ok(compared > 6000 && stale > 0, JSON.stringify(document.stale_reads))
+  assert.ok(pct > 22 && pct < 31, `${pct} % of ${compared}`)
+  assert.ok(age.max > delayMs * 0.8 && age.max < delayMs * 1.6, JSON.stringify(age))
+  assert.match(stdout, /stale .*% of [\d,]+ answers were older than what was acknowledged,\s+by p50 .* ms/)
+})
+
+test('the same keys read from the primary: nothing to compare', async (t) => {
+  const { master, replica } = await pairOf(t)
+  const options = '--strategy lookup-mix --with ratio=1:1 --items 500 --rate 500 --warm-up 0 --duration 1s'
+  const { document } = await runProducer(t, options, { env: at(master) })
+  assert.equal(document.stale_reads, undefined)
+  assert.equal(await callsOf(replica, 'get'), 0)
+})
+
+test('the nearest node answers: the replica where the primary is far, the primary where the replica is', async (t) => {
+  const options =
+    '--strategy lookup-get --items 500 --fill --read-from nearest --rate 500 --warm-up 0 --duration 1s'
+  const far = await pairOf(t, { announcePort: (port) => slowly(t, port, { toMs: 20 }) })
+  const first = await runProducer(t, options, { env: at(far.master) })
+  assertDone(first)
+  assert.equal(await callsOf(far.replica, 'get'), 0)
+  const near = await pairOf(t)
+  const port = await slowly(t, near.master.port, { toMs: 20 })
+  const second = await runProducer(t, options, { env: at({ ...near.master, port }) })
+  assertNoneLost(second.document.items)
+  assert.equal(await callsOf(near.replica, 'get'), second.document.counts.hit)
+})
+
+test('when the replica dies its reads go to the primary, and nothing is lost', async (t) => {
+  const { master, replica } = await pairOf(t)
+  const options =
+    '--strategy lookup-get --items 500 --fill --read-from replica --rate 1000 --warm-up 0 --duration 4s'
+  const run = startProducer(t, options, { env: at(master) })
+  await until('its second second', () => run.intervals().length > 1)
+  const before = await callsOf(replica, 'get')
+  process.kill(replica.pid, 'SIGKILL')
+  const { document } = await run.ended
+  assertNoneLost(document.items)
+  assert.ok(before > 500 && (await callsOf(master, 'get')) > 1000, `${before} on the replica`)
+})
+
+test('a cache that is read from a replica serves values that were invalidated: they are counted', async (t) => {
+  const { master } = await pairOf(t, { replicationMs: 200 })
+  const options =
+    '--strategy cache-aside --with ratio=1:9 --items 300 --rate 2000 --read-from replica --warm-up 2s --duration 6s'
+  const { document, stderr } = await runProducer(t, options, { env: at(master) })
+  assertNoneLost(document.items)
+  const { compared, stale, age_ms: age } = document.stale_reads
+  assert.ok(stale > 50 && stale < compared, `${stale} of ${compared}: ${stderr}`)
+  assert.ok(age.max > 120 && age.max < 400, JSON.stringify(age))
+})
