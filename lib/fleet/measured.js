@@ -1,7 +1,7 @@
 // The sections of run.json that measures make, of one box and of all of a fleet.
 import { timesOf } from '../measures/fields.js'
-import { foldOf, sumOfSources } from '../measures/fold.js'
-import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measures/index.js'
+import { sumOfSources } from '../measures/fold.js'
+import { factsBeside, ownOfBoxes, recordOf, sectionsOf } from '../measures/index.js'
 
 /**
  * @import { Folded } from '../measures/fold.js'
@@ -21,10 +21,9 @@ const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measu
 
 /** What one box measured. @param {Box} box @param {readonly Measure[]} measures */
 export const withMeasured = (box, measures) => {
-  const none = foldOf(recordOf(measures)).sum
   const { window, whole, facts } = sumsOf(box)
-  const sums = { window: { ...none, ...window }, whole: { ...none, ...whole }, facts, stored: 0, plan: {} }
-  return summaryOf(sums, measures)
+  const none = { window: {}, whole: {} }
+  return sectionsOf({ facts, stored: 0, own: { window, whole } }, none, {}, measures)
 }
 
 /**
@@ -84,7 +83,7 @@ export const measuredOfBoxes = (
   )
   const facts = factsBeside(boxes.map((box) => sumsOf(box).facts))
   const sums = { ...known, facts, fromMs: 0, own }
-  const sections = summaryOf(sumsWith(sums, times, plan, measures), measures)
+  const sections = sectionsOf(sums, { window: times, whole: times }, plan, measures)
   for (const { buckets } of Object.values(times)) buckets.close()
   return { sections, sums }
 }

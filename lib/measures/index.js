@@ -156,15 +156,8 @@ export const summaryOf = (sums, measures = MEASURES) => {
   return result
 }
 
-/**
- * Sums of a process with those of processes beside it.
- * @template {{ window: Folded, whole: Folded, facts: Folded }} Sums
- * @param {Sums} own
- * @param {readonly Sums[]} beside
- * @param {Fields} record
- * @returns {Sums}
- */
-export const withBeside = (own, beside, record) => {
+/** Sums of a process with those of processes beside it. @param {Sums} own @param {readonly Sums[]} beside @param {Fields} record @returns {Sums} */
+const withBeside = (own, beside, record) => {
   if (beside.length === 0) return own
   const all = [own, ...beside]
   const summed = (/** @type {'window' | 'whole'} */ part) =>
@@ -173,7 +166,6 @@ export const withBeside = (own, beside, record) => {
       all.map((sums) => sums[part]),
     )
   return {
-    ...own,
     window: summed('window'),
     whole: summed('whole'),
     facts: factsBeside(all.map((sums) => sums.facts)),
@@ -181,17 +173,42 @@ export const withBeside = (own, beside, record) => {
 }
 
 /**
- * Sums of a fleet: each box added up its own seconds, and histograms were added second by second.
- * @param {Folded} sums with what all boxes added up, and their facts
- * @param {Folded} times
+ * @typedef {{ window: Folded, whole: Folded }} Folds what the seconds of a run come to: those measured, and all
+ * @typedef {Folds & { facts: Folded }} Sums
+ * @typedef {Pick<Summing, 'stored' | 'overS' | 'costed' | 'facts'> & { beside?: readonly Sums[], own?: Folds }} Known of a run besides its
+ *   seconds; beside: what processes beside it add up; own: of a fleet, what its boxes added up themselves
+ */
+
+/**
+ * The sections of run.json that measures make: the one way from facts and seconds to them, of a process, of a part of a run and
+ * of a fleet, where only histograms are of its seconds.
+ * @param {Known} known
+ * @param {Folds} folds
  * @param {AnyPlan} plan
  * @param {readonly Measure[]} measures
- * @returns {Summing}
  */
-export const sumsWith = ({ stored, overS, costed, facts, own }, times, plan, measures) => {
-  const none = foldOf(recordOf(measures)).sum
-  const [window, whole] = [own.window, own.whole].map((sum) => ({ ...none, ...sum, ...times }))
-  return { window, whole, facts, stored, overS, costed, plan }
+export const sectionsOf = (
+  { beside = [], own, facts, stored, overS, costed },
+  { window, whole },
+  plan,
+  measures,
+) => {
+  const record = recordOf(measures)
+  const known = { stored, overS, costed, plan }
+  if (!own) return summaryOf({ ...known, ...withBeside({ window, whole, facts }, beside, record) }, measures)
+  const times = Object.fromEntries(
+    TIMES.flatMap((path) => (path in record ? [[path, window[path] ?? null]] : [])),
+  )
+  const none = foldOf(record).sum
+  return summaryOf(
+    {
+      ...known,
+      facts,
+      window: { ...none, ...own.window, ...times },
+      whole: { ...none, ...own.whole, ...times },
+    },
+    measures,
+  )
 }
 
 /** The sums of several sources as one, with their facts. @param {readonly Folded[]} sources */
@@ -382,12 +399,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
      * @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one
      */
     result: (known, beside) => ({
-      sections: summaryOf(
-        {
-          ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside ?? [], record),
-          ...known,
-          plan,
-        },
+      sections: sectionsOf(
+        { ...known, facts, beside },
+        { window: window.sum, whole: whole.sum },
+        plan,
         wanted,
       ),
       sums: { ...known, facts, fromMs, ...(beside && { beside }) },

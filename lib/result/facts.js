@@ -3,14 +3,14 @@
 import { loadOf } from '../loads/index.js'
 import { counts } from '../measures/fields.js'
 import { folded } from '../measures/fold.js'
-import { applying, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
+import { applying, recordOf, sectionsOf } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { killedWords } from './killed.js'
 import { withThresholds } from './thresholds.js'
 import { windowOf } from './window.js'
 
 /**
- * @import { Costed } from '../measures/measure.js'
+ * @import { Known } from '../measures/index.js'
  * @import { Run } from '../measures/section.js'
  * @import { Folded, Line } from '../measures/fold.js'
  *
@@ -18,12 +18,9 @@ import { windowOf } from './window.js'
  * @property {1} schema
  * @property {Run} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, costed?: Costed, facts: Folded, fromMs: number, beside?: Sums[], own?: Pick<Sums, 'window' | 'whole'> } | null}
- *   sums what measures know once, when the window began, and of processes beside it and the boxes of a fleet what each added up by itself;
- *   null: the run has not ended
+ * @property {Known & { fromMs: number } | null} sums what is known besides the seconds, and when the window began; null: the run has not ended
  *
  * @typedef {readonly Line[]} Lines of intervals.ndjson
- * @typedef {{ window: Folded, whole: Folded, facts: Folded }} Sums
  */
 
 /** A section may have parts by measures and parts by the run. @param {Run} own @param {any} made @returns {any} */
@@ -53,13 +50,7 @@ export const documentOf = (facts, lines, events) => {
     ...storedIn(parts, window),
     facts: {},
   }
-  const { beside = [], facts: once, ...more } = known
-  const added = withBeside({ window, whole, facts: once }, beside, fields)
-  const times = Object.fromEntries(TIMES.flatMap((path) => (path in fields ? [[path, window[path]]] : [])))
-  const sections = summaryOf(
-    sums?.own ? sumsWith(sums, times, parts.plan, measures) : { ...more, ...added, plan: parts.plan },
-    measures,
-  )
+  const sections = sectionsOf(known, { window, whole }, parts.plan, measures)
   if (sums) return documentWith(facts, sections)
   return documentWith(
     { ...facts, parts: { ...parts, ...partsOfLines(parts, lines, whole), events } },
