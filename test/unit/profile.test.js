@@ -203,6 +203,13 @@ test('a workload file has the keys and the shares of the profile, and is a model
   assert.match(warned(document.keys), /^the number of keys changed by .* meanwhile/)
   assert.match(warned(-document.keys), /the number of keys changed/)
   assert.doesNotMatch(warned(0), /changed/)
+
+  // What was not looked at is not said to stay.
+  const patterns = document.patterns.map((one) => ({ ...one, left_s: { ...one.left_s, median: null } }))
+  const leftOf = (/** @type {string | null} */ type) =>
+    kit.sections({ ...document, patterns: patterns.map((one) => ({ ...one, type })) }).tables[0].rows[0][5]
+      .text
+  assert.deepEqual([leftOf('string'), leftOf(null)], ['stays', '–'])
 })
 
 test('what only some servers say is added up over the time, by pattern, and scaled by its sample', () => {

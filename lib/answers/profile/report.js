@@ -253,12 +253,14 @@ const keysTable = ({ patterns }) =>
       estimated('keys', (one) => one.keys),
       estimated('memory', (one) => one.memory_bytes, bytes),
       estimated('bytes or elements', (one) => one.size, whole, 1),
-      figure(
-        'time left, median',
-        (one) => one.left_s.median,
-        (median) => (median === null ? 'stays' : seconds(median)),
-        { rank: 2 },
-      ),
+      {
+        title: 'time left, median',
+        left: false,
+        cell: ({ type, left_s: { median } }) =>
+          median !== null ? seconds(median) : type === null ? dash : 'stays',
+        sort: (one) => one.left_s.median,
+        rank: 2,
+      },
       words('encoding', (one) => namesBy(one.encodings), { rank: 3 }),
     ],
     { notes: ['Intervals are of 95 %, from the sample.'] },
