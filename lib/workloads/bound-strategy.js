@@ -312,7 +312,7 @@ export const strategyOf = (plan) => {
         plan.prefix + ids.parts.map((one) => (typeof one === 'string' ? one : one.forItem?.(n))).join('')),
     itemNumberOf: ids ? itemNumberOf(ids, plan.prefix) : () => -1,
     scripts: scriptsIn(
-      declared.answers
+      declared.answers || declared.play.caches
         ? Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
         : stored,
     ),
