@@ -17,16 +17,7 @@ export const floorCase = {
   name: 'sending thread and floor',
   async round(room) {
     const seconds = room.seconds(20)
-    const load = [
-      '--rate',
-      String(rateHz),
-      '-q',
-      String(rateHz),
-      '-c',
-      String(batches),
-      '--idle-cost',
-      'never',
-    ]
+    const load = ['-q', String(rateHz), '-c', String(batches), '--idle-cost', 'never']
     const { client, rate } = await start(room, 'producer.js', [
       ...[...load, '--warm-up', '2', '--duration', String(seconds + 2)],
     ]).ended

@@ -5,12 +5,12 @@ import { digits, median, start } from './room.js'
 /** @import { Case, Room } from './room.js' */
 
 const counts = [1, 2, 4, 8]
-const rateHz = 50_000
+const rateHz = 100_000
 
 /** @param {Room} room @param {number} threads */
 const written = async (room, threads) => {
   const seconds = room.seconds(30)
-  const load = ['--rate', String(rateHz), '-t', '8', '-a', 'all', '-c', '10', '--threads', String(threads)]
+  const load = ['-q', String(rateHz), '-t', '8', '-a', 'all', '-c', '10', '--threads', String(threads)]
   const { ended, counted } = start(room, 'scripts/bench/counted-threads.js', [
     ...[...load, '--duration', String(seconds), '--warm-up', '3', '--idle-cost', 'never'],
   ])
