@@ -28,7 +28,8 @@ const digits = 13
 
 /** @param {StaleCounts} counts */
 export const staleOf = (counts) => {
-  const keys = /** @type {Map<number, Written>} */ (new Map())
+  /** @type {Map<number, Written>} */
+  const keys = new Map()
   let version = 0
 
   return {

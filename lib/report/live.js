@@ -1,7 +1,7 @@
 // A run as it goes: six lines that stay in place on a terminal, one where it is narrow, and elsewhere a line each ten seconds.
 
 import { painter } from '../base/layout.js'
-import { exactly } from '../base/typed.js'
+import { exactly, pair } from '../base/typed.js'
 import { clockTime, count, dash, micros, percent, rate, several } from '../base/units.js'
 
 /**
@@ -138,9 +138,7 @@ export const liveBlock = (snapshot, { rates, p99s }, columns, color = false) => 
     ['rate', `${rate(achievedRate)}${target} items/s`, sparkline(rates)],
     [reading ? 'fetch' : 'latency', `p50 ${micros(p50Us)}  p99 ${micros(p99Us)}`, sparkline(p99s)],
     ...(reading
-      ? /** @type {[string, string][]} */ ([
-          [reading.unit, `${reading.done} in this second, newest item ${micros(reading.ageUs)} old`],
-        ])
+      ? [pair(reading.unit, `${reading.done} in this second, newest item ${micros(reading.ageUs)} old`)]
       : []),
     ['CPU', cpu.join(', ') || dash],
     ['lost', trouble || 'none'],

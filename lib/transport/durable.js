@@ -1,4 +1,5 @@
 // What a write waits for beyond the answer of its master: WAIT for replicas, or WAITAOF for the disk.
+import { certain } from '../base/typed.js'
 import { commandBytes } from '../wire/encode.js'
 
 /**
@@ -14,7 +15,7 @@ export const notKept = 'WAIT'
 
 /** @param {string} wait '1': replicas; 'aof': the disk of the master; 'aof:1': that, and of replicas */
 const asked = (wait) => {
-  const [, aof, replicas = '0'] = /** @type {string[]} */ (/^(aof:?)?(\d?)$/.exec(wait))
+  const [, aof, replicas = '0'] = certain(/^(aof:?)?(\d?)$/.exec(wait))
   return { aof: aof !== undefined, replicas: Number(replicas) }
 }
 

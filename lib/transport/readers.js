@@ -17,8 +17,8 @@ export const readersOf = ({ readFrom = 'master', target, dial = target.dial }, m
   const isCluster = target.topology.owners !== null
   const isReplica = (/** @type {string} */ address) => isCluster && !map.addresses().includes(address)
   let servers = now()
-  /** Addresses whose connections were told that stale reads will do. */
-  const told = /** @type {Set<string>} */ (new Set())
+  /** Addresses whose connections were told that stale reads will do. @type {Set<string>} */
+  const told = new Set()
 
   return {
     all: () => servers.all,

@@ -41,7 +41,8 @@
  */
 
 // Of all entries whose replies count at once.
-const nothingHeld = /** @type {(number | string)[]} */ ([])
+/** @type {(number | string)[]} */
+const nothingHeld = []
 
 /**
  * @param {Tick} tick

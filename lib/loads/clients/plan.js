@@ -2,6 +2,7 @@
 // name.
 
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
+import { exactly } from '../../base/typed.js'
 import { stampBytes } from '../../traffic/payload.js'
 import { sizeLimits } from '../../traffic/sizes.js'
 import { storesValues } from '../../workloads/command-features.js'
@@ -35,7 +36,7 @@ const readingOf = (settings) => {
   const isWritten = play.caches ? true : play.operations.length > 1 && writes + (deletes ?? 0) > 0
   const isWhole = mix === null && !options.includes('batch') && storesValues(settings.strategy)
   const versions = isWritten && isWhole && sizeLimits(settings).least > stampBytes
-  return { reads, ...(versions && { versions: /** @type {const} */ (true) }) }
+  return { reads, ...(versions && { versions: exactly(true) }) }
 }
 
 /** Of clients that have every answer checked. @param {Settings} settings */

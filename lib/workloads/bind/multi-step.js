@@ -84,7 +84,8 @@ export const multiStepsOf = (commands, prefix, meanings) => {
     const next = () => {
       while (isLeftOut()) advance()
       if (at >= steps.length) return null
-      const out = /** @type {Outgoing[]} */ ([])
+      /** @type {Outgoing[]} */
+      const out = []
       // Commands that need no reply are sent with the next.
       for (; steps[at].joined; at++) out.push({ args: steps[at].words(n, progress), heeded: false })
       out.push({ args: steps[at].words(n, progress), heeded: true })

@@ -243,8 +243,10 @@ const operationIn = (entry, at, keys, place) => {
     const only = commandIn({ text: command, place: place(path), isAlone: true }, keys)
     return { share, commands: [only], sequence: null }
   }
-  const commands = /** @type {MixCommand[]} */ ([])
-  const sequence = /** @type {NonNullable<MixOperation['sequence']>[number][]} */ ([])
+  /** @type {MixCommand[]} */
+  const commands = []
+  /** @type {NonNullable<MixOperation['sequence']>[number][]} */
+  const sequence = []
   let pauseMs = 0
   for (const [group, step] of steps.entries()) {
     const own = given[0] === 'steps' ? [...path, group] : path
