@@ -10,12 +10,18 @@
  * @property {Entry[]} queue of later ticks
  */
 
-/** Removes and returns the commands of the tick that has waited longest: they are held from now on. @param {Hold} hold */
-const takeTick = (hold) => {
-  const [first] = hold.queue
-  let n = 0
-  while (n < hold.queue.length && hold.queue[n].tick === first.tick) n++
-  const next = hold.queue.splice(0, n)
+/** Whether a tick is the first of its chunk in a queue. @param {Entry[]} queue @param {Entry} entry in it */
+const isOldest = (queue, { tick }) => queue.find((one) => one.tick.chunk === tick.chunk)?.tick === tick
+
+/**
+ * Removes and returns the commands of the tick of each chunk that has waited longest: they are held from now on. Chunks have
+ * no item in common, so their ticks need not wait for each other: where a round trip takes longer than the time between
+ * two ticks, a slot whose ticks went one by one would never be free again.
+ * @param {Hold} hold
+ */
+const takeOldest = (hold) => {
+  const next = hold.queue.filter((entry) => isOldest(hold.queue, entry))
+  hold.queue = hold.queue.filter((entry) => !next.includes(entry))
   for (const entry of next) {
     entry.inSlotQueue = true
     hold.pending += entry.to - entry.from
@@ -36,18 +42,19 @@ export const slotQueuesOf = ({ send }) => {
     }
     return hold
   }
-  /** Retries one tick at a time: the next when all commands of this one have an outcome. */
+  /** Retries one tick of each chunk at a time: the next when all commands of these have an outcome. */
   const advance = (/** @type {number} */ slot, /** @type {Hold} */ hold) => {
     if (hold.pending > 0 || hold.drains > 0) return
-    if (hold.queue.length > 0) send(slot, takeTick(hold))
+    if (hold.queue.length > 0) send(slot, takeOldest(hold))
     else queues.delete(slot)
   }
 
   return {
     any: () => queues.size > 0,
-    /** Whether a command waits for one of an earlier tick. */
-    isWaiting: () => {
-      for (const { queue } of queues.values()) if (queue.length > 0) return true
+    /** Whether two ticks of a chunk wait for an earlier one. */
+    isFull: () => {
+      for (const { queue } of queues.values())
+        if (queue.length > 1 && !isOldest(queue, queue[queue.length - 1])) return true
       return false
     },
     has: (/** @type {number} */ slot) => queues.has(slot),

@@ -352,7 +352,7 @@ export const socketDriver = async (options) => {
     waitLimitMs: () => catchUp.limitMs(isDisturbed()),
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
-      if (retries.slotQueues.isWaiting()) return false
+      if (retries.slotQueues.isFull()) return false
       let canTakeMore = false
       for (const address of map.addresses()) {
         const waiting = pools.get(address)?.waitingTicks() ?? 0

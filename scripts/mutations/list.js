@@ -180,9 +180,15 @@ export const mutations = [
   },
   {
     ...slotQueues,
-    line: ' && hold.queue[n].tick === first.tick',
-    becomes: '',
+    line: 'hold.queue.filter((entry) => isOldest(hold.queue, entry))',
+    becomes: 'hold.queue.slice()',
     breaks: 'all waiting ticks are let go at once',
+  },
+  {
+    ...slotQueues,
+    line: 'one.tick.chunk === tick.chunk',
+    becomes: 'one.tick.chunk >= 0',
+    breaks: 'ticks of a chunk wait for those of others',
   },
   {
     ...slotQueues,

@@ -158,3 +158,28 @@ const play = (seed) => {
 test('whatever is refused and wherever the slot goes, no tick is executed after a later one', () => {
   for (let seed = 1; seed <= 400; seed++) play(seed)
 })
+
+test('of each chunk the oldest tick goes, and two of one chunk are as many as may wait', () => {
+  const sent = /** @type {Entry[][]} */ ([])
+  const queues = slotQueuesOf({ send: (_, entries) => sent.push(entries) })
+  const [held, ...later] = [0, 1, 0, 1, 1].map(
+    (chunk, index) => /** @type {any} */ ({ tick: { index, chunk }, from: 0, to: 1, inSlotQueue: false }),
+  )
+  queues.refuse(slot, held)
+  queues.resend(slot)
+  const full = later.map((entry) => {
+    queues.wait(slot, entry)
+    return queues.isFull()
+  })
+  assert.deepEqual(full, [false, false, true, true])
+  queues.settle(slot, 1)
+  const indices = () => sent.map((entries) => entries.map(({ tick }) => tick.index))
+  assert.deepEqual(indices(), [[0], [1, 2]])
+  queues.settle(slot, 1)
+  assert.equal(indices().length, 2)
+  queues.settle(slot, 1)
+  assert.deepEqual(indices().slice(2), [[3]])
+  queues.settle(slot, 1)
+  queues.settle(slot, 1)
+  assert.deepEqual([indices().slice(3), queues.any()], [[[4]], false])
+})
