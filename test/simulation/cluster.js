@@ -16,7 +16,8 @@ import { networkOf } from './network.js'
  *   it carries, each once
  * @typedef {ReturnType<typeof nodeAt>} Node
  * @typedef {Topology & { others: string[] }} Told
- * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number }} Migration
+ * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number, asked: Set<string> }} Migration
+ *   asked: keys for which a client was sent to the receiver with ASKING
  */
 
 const host = '127.0.0.1'
@@ -41,8 +42,8 @@ const nodeAt = (/** @type {number} */ index) => ({
   waiting: /** @type {Set<Connection>} */ (new Set()),
 })
 
-const keyOf = (/** @type {string[]} */ args) =>
-  args[0] === 'EVALSHA' || args[0] === 'EVAL' ? args[3] : args[1]
+const isScript = (/** @type {readonly string[]} */ [name]) => name === 'EVALSHA' || name === 'EVAL'
+const keyOf = (/** @type {readonly string[]} */ args) => (isScript(args) ? args[3] : args[1])
 const countedKeys = (/** @type {string[]} */ args) => args.slice(3, 3 + Number(args[2]))
 
 const itemIn = /^(?:item|latest-hash):(\d+)/
@@ -90,6 +91,8 @@ export const simulatedCluster = ({
   for (let slot = 0; slot < slotCount; slot++) owners[slot] = Math.floor((slot * masters) / slotCount)
   let migrations = /** @type {Migration[]} */ ([])
   const executed = /** @type {Executed[]} */ ([])
+  /** Keys that came to the receiver of their slot without the ASKING that the owner had named. @type {string[]} */
+  const unasked = []
   const lies = /** @type {((topology: Told) => Told | null)[]} */ ([])
   let epoch = 1
   const slotFor = (/** @type {string} */ key) => (cluster ? slotOf(key) : 0)
@@ -101,23 +104,32 @@ export const simulatedCluster = ({
     return clock.now() >= startMs + ((endMs - startMs) * hash) / 9973
   }
 
-  /** @param {Node} node @param {string} key @param {boolean} asking @returns {string | null} */
-  const redirect = (node, key, asking) => {
+  /** @param {Node} node @param {readonly string[]} args @param {boolean} asking @returns {string | null} */
+  const redirect = (node, args, asking) => {
+    const key = keyOf(args)
     if (!cluster) return node.replica ? "-READONLY You can't write against a read only replica.\r\n" : null
     const slot = slotFor(key)
     const migration = migrations.find(({ slots: [from, end] }) => slot >= from && slot < end)
     const owner = owners[slot]
     if (owner === node.index) {
-      if (migration?.from === owner && hasGone(migration, key))
+      if (migration?.from === owner && hasGone(migration, key)) {
+        migration.asked.add(key)
         return `-ASK ${slot} ${nodes[migration.to].address}\r\n`
+      }
       const { to } = node.misdirections.find((each) => random.chance(each.share)) ?? {}
       return to === undefined ? null : `-MOVED ${slot} ${to}\r\n`
     }
+    // A single key is made there, as a real receiver does; of several all must be there.
     if (asking && migration?.to === node.index)
-      return hasGone(migration, key) ? null : '-TRYAGAIN Multiple keys request during rehashing of slot\r\n'
+      return isScript(args) && !hasGone(migration, key)
+        ? '-TRYAGAIN Multiple keys request during rehashing of slot\r\n'
+        : null
     // Some proxies and old servers leave out their own host.
     return `-MOVED ${slot} ${random.chance(0.1) ? '' : host}:${nodes[owner].port}\r\n`
   }
+
+  /** @param {Node} node @param {string} key */
+  const wasAsked = (node, key) => migrations.some(({ to, asked }) => to === node.index && asked.has(key))
 
   const note = (/** @type {string[]} */ args, /** @type {string} */ key) => {
     const items = /** @type {number[]} */ ([])
@@ -159,9 +171,7 @@ export const simulatedCluster = ({
     const commands = queue.filter((args) => args !== null)
     if (commands.length < queue.length)
       return '-EXECABORT Transaction discarded because of previous errors.\r\n'
-    const elsewhere = commands
-      .map((args) => redirect(node, keyOf(args), asking))
-      .find((line) => line !== null)
+    const elsewhere = commands.map((args) => redirect(node, args, asking)).find((line) => line !== null)
     return elsewhere ?? `*${commands.length}\r\n${commands.map(executedReply).join('')}`
   }
 
@@ -180,6 +190,7 @@ export const simulatedCluster = ({
       node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
     const refusal = node.refusals.find(({ share }) => random.chance(share))
     if (refusal) {
+      connection.unheard = name === 'ASKING'
       if (name === 'EXEC') connection.queue = null
       else queue?.push(null)
       return `-${refusal.line}\r\n`
@@ -193,7 +204,9 @@ export const simulatedCluster = ({
     // A transaction is asked for as a whole.
     connection.asking = asking && connection.queue !== null
     if (name === 'MULTI') return '+OK\r\n'
-    const elsewhere = redirect(node, keyOf(args), asking)
+    if (!asking && !connection.unheard && wasAsked(node, keyOf(args))) unasked.push(keyOf(args))
+    connection.unheard = false
+    const elsewhere = redirect(node, args, asking)
     queue?.push(elsewhere === null ? args : null)
     if (elsewhere !== null) return elsewhere
     if (queue) return '+QUEUED\r\n'
@@ -303,6 +316,7 @@ export const simulatedCluster = ({
   return {
     nodes,
     executed,
+    unasked,
     topology,
     network,
     reached,
@@ -332,7 +346,7 @@ export const simulatedCluster = ({
       const overlaps = migrations.some(({ slots }) => slots[0] < range[1] && range[0] < slots[1])
       const from = owners[range[0]]
       if (overlaps || from === to || owners.subarray(...range).some((owner) => owner !== from)) return
-      const migration = { from, to, slots: range, startMs: now, endMs: now + forMs }
+      const migration = { from, to, slots: range, startMs: now, endMs: now + forMs, asked: new Set() }
       migrations.push(migration)
       const over = () => {
         if (!migrations.includes(migration)) return

@@ -22,6 +22,8 @@ const clusterKinds =
 const lossy = 'silence handover slow down failover fatal full half-open overload lead-astray'
 /** A run may end at these, before it goes on with a server that was not checked. */
 const ending = 'occupied lead-astray misdirect map'
+/** Clients are sent to servers that do not own the slot. */
+const misleading = 'misdirect map lead-astray'
 // Long enough to be noticed, given up and repeated; or for a batch to wait while its next two are due.
 const long = 'half-open lead-astray overload'
 const longMs = 7000
@@ -30,6 +32,7 @@ const anyOf = (/** @type {string} */ names) => (/** @type {readonly Fault[]} */ 
   faults.some(({ kind }) => names.split(' ').includes(kind))
 export const areLossy = anyOf(lossy)
 export const mayEnd = anyOf(ending)
+export const areMisleading = anyOf(misleading)
 
 const refusals = [
   'TRYAGAIN Multiple keys request during rehashing of slot',

@@ -9,6 +9,7 @@ import { commandsIn } from '../helpers/commands.js'
  * @typedef {object} Connection a server's end
  * @property {boolean} closed
  * @property {boolean} asking
+ * @property {boolean} unheard the ASKING before the next command was refused
  * @property {(string[] | null)[] | null} queue commands of a transaction; null: of one that was refused
  * @property {boolean} greeted
  * @property {(most?: number) => string[][]} take commands that it has received, in order to execute them
@@ -170,7 +171,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       // It may have gone meanwhile.
       if (!listener || listenerAt(host, port) !== listener) return end(failure('ECONNREFUSED'))
       connection = {
-        ...{ closed: false, asking: false, queue: null, greeted: false, reply },
+        ...{ closed: false, asking: false, unheard: false, queue: null, greeted: false, reply },
         take: (most) => {
           const commands = commandsIn(input, most)
           const end = commands.at(-1)?.end ?? 0

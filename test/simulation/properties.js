@@ -5,7 +5,7 @@ import { noCounts } from '../../lib/probes/ledger.js'
 import { writeBytes } from '../../lib/transport/encoded-batch.js'
 import { askingBytes } from '../../lib/wire/encode.js'
 import { slotCount } from '../../lib/wire/slot.js'
-import { areLossy, mayEnd } from './faults.js'
+import { areLossy, areMisleading, mayEnd } from './faults.js'
 
 /** @import { Played } from './play.js' */
 /** @import { PlayedOperations } from './play-clients.js' */
@@ -176,6 +176,10 @@ const confirmed = ({ unconfirmed, ended, faults }) => [
   ...(mayEnd(faults) ? [] : ended).map((reason) => `the run was ended for no reason: ${reason}`),
 ]
 
+/** Who is asked for with ASKING is asked so: without it the receiver sends the command back. @param {Played | PlayedOperations} played */
+const asked = ({ unasked, faults }) =>
+  areMisleading(faults) ? [] : unasked.map((key) => `${key} came to the receiver of its slot without ASKING`)
+
 /** Every operation is counted exactly once. @param {PlayedOperations} played */
 const operations = ({ ledger, drawn, recorded, whole: settled }) => {
   const { whole, measured } = ledger
@@ -253,6 +257,13 @@ const broken =
     properties.flatMap((property) => property(played).slice(0, 3))
 
 /** Where the servers cannot do all, some of it is lost. */
-export const brokenInOverload = broken(accounting, acknowledged, order, bounds, confirmed)
-export const brokenIn = broken(accounting, acknowledged, order, bounds, confirmed, recovery)
-export const brokenInClients = broken(operations, execution, boundsOfClients, confirmed, recoveryOfClients)
+export const brokenInOverload = broken(accounting, acknowledged, order, bounds, confirmed, asked)
+export const brokenIn = broken(accounting, acknowledged, order, bounds, confirmed, asked, recovery)
+export const brokenInClients = broken(
+  operations,
+  execution,
+  boundsOfClients,
+  confirmed,
+  asked,
+  recoveryOfClients,
+)

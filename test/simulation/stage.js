@@ -123,6 +123,7 @@ export const stageOf = ({ seed, keep }, scene, stop) => {
     seen: () => ({
       mostOpen: cluster.network.mostOpen(),
       mostUnanswered: cluster.network.mostUnanswered(),
+      unasked: cluster.unasked,
       endMs: clock.now(),
     }),
   }
