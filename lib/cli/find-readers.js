@@ -128,7 +128,7 @@ export const documentDuring = async (all, factsOf, fromEpochMs, toEpochMs) => {
   const facts = await factsOf()
   const before = all[all.indexOf(lines[0]) - 1]?.at_ms ?? 0
   const overS = (lines[lines.length - 1].at_ms - before) / 1000
-  const sums = { fromMs: 0, overS, stored: 0, facts: facts.sums?.facts ?? {} }
+  const sums = { linesBefore: 0, overS, stored: 0, facts: facts.sums?.facts ?? {} }
   return documentOf({ ...facts, thresholds: [], sums }, lines, [])
 }
 

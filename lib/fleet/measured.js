@@ -82,7 +82,7 @@ export const measuredOfBoxes = (
     }),
   )
   const facts = factsBeside(boxes.map((box) => sumsOf(box).facts))
-  const sums = { ...known, facts, fromMs: 0, own }
+  const sums = { ...known, facts, linesBefore: 0, own }
   const sections = sectionsOf(sums, { window: times, whole: times }, plan, measures)
   for (const { buckets } of Object.values(times)) buckets.close()
   return { sections, sums }

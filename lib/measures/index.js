@@ -321,7 +321,7 @@ const emptyOf = ({ type, properties = {} }) =>
  * @param {readonly Measure[]} [measures]
  */
 export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => {
-  const { plan, elapsed, shared, beside } = { elapsed: () => 0, shared: null, beside: null, ...needs }
+  const { plan, shared, beside } = { shared: null, beside: null, ...needs }
   /** @param {Measure} measure @param {Source} source */
   const taken = (measure, source) =>
     measure.by === 'one' ? (shared?.(source) ?? source) : (beside?.source(source, measure) ?? source)
@@ -334,7 +334,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
   const record = recordOf(wanted)
   const whole = foldOf(record)
   let window = foldOf(record)
-  let fromMs = 0
+  let begun = 0
+  let linesBefore = 0
+  /** Answers of a second are added behind those of the one before, as its line is written. @type {Promise<unknown>} */
+  let adding = Promise.resolve()
   const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
   const noRows = Object.entries(record).flatMap(([path, { kind }]) =>
     kind === 'each' ? [{ [path]: [] }] : [],
@@ -350,7 +353,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
     startRun: () => each('startRun'),
     /** Called again, it discards what was measured before as warm-up. */
     startWindow: () => {
-      fromMs = elapsed()
+      linesBefore = begun
       window.close()
       window = foldOf(record)
       return each('startWindow')
@@ -368,16 +371,26 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
      */
     source: (wantedOne) =>
       /** @type {S | undefined} */ (all.find(({ measure }) => measure.name === wantedOne.name)?.source),
-    /** The part of a line that measures have, all taken at one moment, or then asked for, and folded. @param {boolean} isMeasured */
-    async second(isMeasured) {
+    /**
+     * The part of a line that measures have, all taken at one moment, or then asked for, and folded.
+     * @param {boolean} isMeasured
+     * @param {Promise<unknown>} [tooLate] what has not answered by then is not in it
+     */
+    async second(isMeasured, tooLate) {
+      begun++
       const sums = isMeasured ? [whole, window] : [whole]
       const row = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
       const line = lineOf(row)
       for (const sum of sums) sum.add(line)
-      const asked = await Promise.all(all.map(({ source }) => source.sample?.()))
-      const sampled = Object.assign({}, ...noRows, ...asked)
-      for (const sum of sums) sum.add(sampled)
-      return { ...line, ...sampled }
+      const asking = all.map(({ source }) => orNothing(source.sample?.(), tooLate))
+      const before = adding
+      const added = Promise.all([before, ...asking]).then(([, ...asked]) => {
+        const sampled = Object.assign({}, ...noRows, ...asked)
+        for (const sum of sums) sum.add(sampled)
+        return { ...line, ...sampled }
+      })
+      adding = added
+      return added
     },
     /** The load is over: reads the facts known only now. */
     end() {
@@ -405,7 +418,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
         plan,
         wanted,
       ),
-      sums: { ...known, facts, fromMs, ...(beside && { beside }) },
+      sums: { ...known, facts, linesBefore, ...(beside && { beside }) },
     }),
     own,
     close() {
@@ -415,6 +428,12 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
     },
   }
 }
+
+const nothing = () => ({})
+
+/** A source that does not answer, or not in time, has nothing. @param {Promise<any> | undefined} answer @param {Promise<unknown>} [tooLate] */
+const orNothing = (answer, tooLate) =>
+  answer && Promise.race([answer, ...(tooLate ? [tooLate.then(nothing)] : [])]).catch(nothing)
 
 /** Without histograms, which a fleet adds up second by second. @param {Folded} sum */
 const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => [path, sum[path] ?? null]))

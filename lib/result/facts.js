@@ -18,7 +18,8 @@ import { windowOf } from './window.js'
  * @property {1} schema
  * @property {Run} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {Known & { fromMs: number } | null} sums what is known besides the seconds, and when the window began; null: the run has not ended
+ * @property {Known & { linesBefore?: number, fromMs?: number } | null} sums what is known besides the seconds, and how many lines are before
+ *   the window (of earlier versions, when it began); null: the run has not ended
  *
  * @typedef {readonly Line[]} Lines of intervals.ndjson
  */
@@ -40,12 +41,13 @@ export const documentOf = (facts, lines, events) => {
   const { parts, sums } = facts
   const measures = applying(loadOf(parts).measures, parts.plan)
   const fields = { ...recordOf(measures), items: counts() }
-  const { fromMs = 0 } = sums ?? {}
-  const measured = lines.filter(({ phase, at_ms: atMs }) => phase !== 'warm-up' && atMs > fromMs)
+  const { linesBefore = 0, fromMs = Number.NEGATIVE_INFINITY } = sums ?? {}
+  const measured = lines.filter(
+    ({ phase, at_ms: atMs }, i) => phase !== 'warm-up' && i >= linesBefore && atMs > fromMs,
+  )
   const [window, whole] = [folded(fields, measured), folded(fields, lines)]
   /** @type {NonNullable<Facts['sums']>} */
   const known = sums ?? {
-    fromMs,
     overS: (lines.at(-1)?.at_ms ?? 0) / 1000,
     ...storedIn(parts, window),
     facts: {},

@@ -201,7 +201,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
     endLoad: () => running?.end(),
     async endSeconds() {
       await stopMeasuring()
-      if (seconds) await untilStopped(stopNow, seconds.stop(), undefined)
+      await seconds?.stop(stopNow)
       data.end()
     },
   }

@@ -1,5 +1,6 @@
 // What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
-import { atMost } from '../base/timers.js'
+import { untilStopped } from '../base/interrupts.js'
+import { atMost, deferred } from '../base/timers.js'
 import { isScheduled } from '../plan/pacer.js'
 import { nodeSampler } from '../probes/node-sampler.js'
 
@@ -31,8 +32,9 @@ const shortestS = 0.1
 const endLimitMs = 2000
 
 /**
- * Calls `second` a little before each whole second, by absolute deadlines, and once more at the end for what is left.
- * @param {() => Promise<void>} second
+ * Calls `second` a little before each whole second, by absolute deadlines, and once more at the end for what is left. Its
+ * argument resolves when no answer is waited for any more.
+ * @param {(tooLate: Promise<void>) => Promise<void>} second
  * @param {() => number} elapsed 0 until the start
  */
 export const onceASecond = (second, elapsed) => {
@@ -41,6 +43,20 @@ export const onceASecond = (second, elapsed) => {
   let timer
   /** @type {Promise<unknown>} */
   let underWay = Promise.resolve()
+  /** @type {Set<() => void>} */
+  const waiting = new Set()
+  const take = async () => {
+    const { over, finish } = deferred()
+    waiting.add(finish)
+    await second(over).catch(() => {})
+    waiting.delete(finish)
+  }
+  /** A server that is silent is waited for only a limited time, and the line is written without its answer. @param {Promise<unknown>} taken @param {AbortSignal} stopNow */
+  const ending = async (taken, stopNow) => {
+    await untilStopped(stopNow, atMost(endLimitMs, taken), undefined)
+    for (const finish of waiting) finish()
+    await atMost(endLimitMs, taken)
+  }
   const arm = () => {
     const nowMs = elapsed()
     next = Math.max(next + 1, Math.floor((nowMs + lineEarlyMs) / 1000) + 1)
@@ -48,16 +64,16 @@ export const onceASecond = (second, elapsed) => {
   }
   const due = () => {
     arm()
-    underWay = second().catch(() => {})
+    underWay = Promise.all([underWay, take()])
   }
   return {
     start: arm,
     cancel: () => clearTimeout(timer),
-    /** Waits for a silent server only a limited time. */
-    async stop() {
+    /** @param {AbortSignal} stopNow */
+    async stop(stopNow) {
       clearTimeout(timer)
-      await atMost(endLimitMs, underWay)
-      await atMost(endLimitMs, second())
+      await ending(underWay, stopNow)
+      await ending(take(), stopNow)
     },
   }
 }
@@ -98,13 +114,18 @@ export const everySecond = (needs) => {
     totalMs,
     elapsed,
   } = needs
-  const second = async () => {
+  /** Lines are written in the order of their seconds, in which they are added up. */
+  let written = Promise.resolve()
+  const take = async (/** @type {Promise<void>} */ tooLate, /** @type {Promise<void>} */ before) => {
     watch()
     if (gather) await gather()
     const now = { ...moment(), phase: phase() }
     const { atMs, epochMs, overS } = now
-    const [line, answers] = await Promise.all([instruments.second(now.phase !== 'warm-up'), ask?.(atMs)])
-    needs.write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...(await needs.line(now, line, answers)) })
+    const asked = Promise.race([ask?.(atMs), tooLate]).catch(() => {})
+    const line = await instruments.second(now.phase !== 'warm-up', tooLate)
+    const made = await needs.line(now, line, (await asked) ?? null)
+    await before
+    needs.write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...made })
     if (isRest(overS)) return
     needs.show({
       ...shownOf(atMs, line),
@@ -113,6 +134,12 @@ export const everySecond = (needs) => {
       nominalRate: null,
       .../** @type {Pick<Snapshot, 'achievedRate' | 'lost'>} */ (needs.shown(now, line)),
     })
+  }
+  const second = (/** @type {Promise<void>} */ tooLate) => {
+    const { over, finish } = deferred()
+    const before = written
+    written = over
+    return take(tooLate, before).finally(finish)
   }
   const seconds = onceASecond(second, elapsed)
   return {

@@ -86,3 +86,14 @@ test('a folder of facts without lines becomes a whole result; without facts ther
   await assert.rejects(readRecord(setUp), words)
   await assert.rejects(sideOf([setUp]), words)
 })
+
+test('a second before its first operation, which took long, is one of its seconds', () => {
+  const second = { phase: 'measuring', items: { offered: 0, acked: 0 }, nodes: [] }
+  const lines = [0, 900].map((at_ms) => ({
+    ...second,
+    at_ms,
+    epoch_ms: at_ms,
+    client: { cpu_s: 0.25, over_s: 1 },
+  }))
+  assert.equal(documentOf(factsOf('--strategy membership-set --items 10'), lines, []).client.cpu_s, 0.5)
+})

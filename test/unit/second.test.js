@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lengthMs, onceASecond } from '../../lib/run/second.js'
+import { amount } from '../../lib/measures/fields.js'
+import { instrumentsOf } from '../../lib/measures/index.js'
+import { measure } from '../../lib/measures/measure.js'
+import { everySecond, lengthMs, onceASecond } from '../../lib/run/second.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -26,7 +29,7 @@ test('lines end a little before whole seconds, however late a timer wakes', asyn
   assert.deepEqual(lines.slice(2), [3500])
   for (let i = 0; i < 150; i++) await pass(10)
   assert.deepEqual(lines.slice(3), [3970, 4970])
-  await seconds.stop()
+  await seconds.stop(new AbortController().signal)
   assert.deepEqual(lines.slice(5), [5000])
 })
 
@@ -35,4 +38,99 @@ test('a run lasts whole ticks where it has a schedule', () => {
   assert.equal(lengthMs(samplePlan({ durationMs: 1500, rate: 'max' })), 1500)
   assert.equal(lengthMs(samplePlan({ intervals: 3 })), 3000)
   assert.equal(lengthMs(samplePlan()), null)
+})
+
+/** A run of seconds whose measure has what its servers answer. @param {(n: number) => Promise<{ answers: number }>} sample of second n */
+const secondsWith = async (sample) => {
+  let n = 0
+  const counted = measure({
+    ...{ name: 'counted', of: ['processes'], by: 'each', result: {}, metrics: {}, summary: () => ({}) },
+    record: { taken: amount('count'), answers: amount('count') },
+    open: () => ({ second: () => ({ taken: 1 }), sample: () => sample(++n) }),
+  })
+  const instruments = await instrumentsOf('processes', { plan: {}, clock: () => 0 }, [counted])
+  const lines = /** @type {any[]} */ ([])
+  let atMs = 0
+  const seconds = everySecond({
+    instruments,
+    moment: () => ({ atMs, epochMs: atMs, overS: 1 }),
+    line: (_, line) => ({ ...line, nodes: [] }),
+    shown: () => ({}),
+    totalMs: null,
+    elapsed: () => atMs,
+    write: (line) => lines.push(line),
+    show: () => {},
+  })
+  return {
+    ...{ instruments, lines, seconds },
+    pass(/** @type {number} */ ms) {
+      atMs += ms
+    },
+  }
+}
+const never = new AbortController().signal
+
+test('a server that is silent at the end: the line is written without its answer, and the sums are those of the lines', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { instruments, lines, seconds, pass } = await secondsWith((n) =>
+    n === 1 ? Promise.resolve({ answers: 1 }) : new Promise(() => {}),
+  )
+  seconds.start()
+  pass(970)
+  t.mock.timers.tick(970)
+  await turn()
+  const ended = seconds.stop(never)
+  for (let i = 0; i < 4; i++) {
+    await turn()
+    t.mock.timers.tick(2000)
+  }
+  await ended
+  assert.deepEqual(
+    lines.map(({ at_ms, taken, answers }) => [at_ms, taken, answers]),
+    [
+      [970, 1, 1],
+      [970, 1, undefined],
+    ],
+  )
+  assert.deepEqual([instruments.sofar.taken, instruments.sofar.answers], [2, 1])
+})
+
+test('an answer that fails is none; lines are in the order of their seconds, however late the answers come', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let answer = (/** @type {{ answers: number }} */ _) => {}
+  const { instruments, lines, seconds, pass } = await secondsWith((n) =>
+    n === 1
+      ? new Promise((resolve) => {
+          answer = resolve
+        })
+      : Promise.reject(new Error('lost')),
+  )
+  seconds.start()
+  for (let i = 0; i < 2; i++) {
+    pass(1000)
+    t.mock.timers.tick(1000)
+    await turn()
+  }
+  assert.deepEqual(lines, [])
+  answer({ answers: 5 })
+  await turn()
+  await seconds.stop(never)
+  assert.deepEqual(
+    lines.map(({ at_ms, answers }) => [at_ms, answers]),
+    [
+      [1000, 5],
+      [2000, undefined],
+      [2000, undefined],
+    ],
+  )
+  assert.deepEqual([instruments.sofar.taken, instruments.sofar.answers], [3, 5])
+})
+
+test('lines before the window are counted, as a line may have the same moment', async () => {
+  const { instruments } = await secondsWith(async () => ({ answers: 1 }))
+  await instruments.second(true)
+  await instruments.startWindow()
+  await instruments.second(true)
+  const { sums } = instruments.result({ stored: 0 })
+  assert.deepEqual([sums.linesBefore, instruments.window().taken, instruments.sofar.taken], [1, 1, 2])
 })
