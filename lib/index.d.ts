@@ -412,7 +412,7 @@ export interface Result {
 export interface WriteResult extends Result {
   latency_us: { intended: Percentiles | null; service: Percentiles | null; commands?: Record<string, Percentiles> }
   bystander_us?: Percentiles | null
-  ticks: { count: number; late?: number | null; lateness_us: Percentiles }
+  ticks: { count: number; late?: number | null; lateness_us: Percentiles; due_dispersion?: number | null; sent_dispersion?: number | null }
   traffic?: Record<string, Record<string, unknown> | number> | null
   replies?: {
     counts: Record<string, number>
@@ -713,6 +713,7 @@ export interface Second {
   bystander_us?: Histogram | null
   pings_sent?: number | null
   lateness_us?: Histogram | null
+  arrivals?: { due?: Record<string, unknown> | unknown[] | null; sent?: Record<string, unknown> | unknown[] | null } | null
   client: {
     over_s?: number | null
     cpu_s?: number | null

@@ -4,6 +4,7 @@ import { arrivalsWords } from '../traffic/arrivals.js'
 import { isEven } from '../traffic/even.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { namesOfKind } from './names.js'
+import { chunksOf } from './ticks/plan.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -56,9 +57,11 @@ export const rhythmWords = ({
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
-  if (!isEven({ arrivals })) return `${items}${timesWords(arrivals)}`
+  const batch = quantity / chunks
+  if (!isEven({ arrivals }))
+    return `${items}${batch > 1 && arrivals === 'poisson' ? ` in batches of ${+batch.toFixed(2)}` : ''}${timesWords(arrivals)}`
   if (pacing === 'smooth') return `${items} at an even rate (--rate)`
-  return `${items} in bursts of ${count(quantity / chunks)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
+  return `${items} in bursts of ${count(batch)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
 }
 
 /** `for 15 s`, `until Ctrl-C` @param {Length} length */
@@ -70,9 +73,9 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, flow, sending }) => 
 
 /** What all writers do and for how long, by the options: the first line of a run. @param {Settings} settings */
 export const beginningWords = (settings) => {
-  const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
-    settings
+  const { strategy, quantity, periodMs, pacing, rate, rates, durationMs, intervals, arrivals } = settings
   const { play, queue } = strategyNamed(strategy)
+  const chunks = chunksOf(settings, Math.floor(quantity / settings.totalAgents))
   const rhythm = rhythmWords({
     quantity,
     periodMs,

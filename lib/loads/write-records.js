@@ -1,13 +1,16 @@
 // Counts and latencies of a writing run.
 
+import { binned } from '../probes/bunching.js'
 import { latencyOf, series } from '../probes/latency.js'
 import { noCounts } from '../probes/ledger.js'
+import { isRandom } from '../traffic/even.js'
 import { writingOf } from './index.js'
 
 /**
  * @import { Sums } from '../fleet/interval.js'
  * @import { Plan } from './plan.js'
  * @import { Keep } from '../probes/shared-counts.js'
+ * @import { Bins } from '../probes/bunching.js'
  * @import { Tick } from '../transport/tick-entry.js'
  */
 
@@ -54,6 +57,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
     : own
   const lateness = series({ isFolded: true })
   const late = tickCounter()
+  const seen = isRandom(plan) ? { due: binned(), sent: binned() } : null
   /** @type {number | null} */
   let firstBehindMs = null
   const ledger = writingOf(plan).ledger(plan, isMeasured, keep)
@@ -62,18 +66,27 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
     latency,
     /** Call when the first byte of a tick was sent. @param {Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
-      if (firstMs !== null) firstBehindMs ??= firstMs - dueMs
+      if (firstMs !== null) {
+        firstBehindMs ??= firstMs - dueMs
+        seen?.due.add(dueMs, account.count)
+        seen?.sent.add(firstMs, account.count)
+      }
       if (!account.measured || firstMs === null) return
       const behindMs = firstMs - dueMs
       lateness.record(behindMs * 1000)
       if (behindMs > lateMs) late.add(index)
     },
-    /** Call when an operation of a schedule was sent. @param {number} behindMs */
-    sent(behindMs) {
+    /** Call when an operation of a schedule was sent. @param {number} behindMs @param {number} nowMs */
+    sent(behindMs, nowMs) {
       lateness.record(behindMs * 1000)
+      seen?.due.add(nowMs - behindMs, 1)
+      seen?.sent.add(nowMs, 1)
     },
     firstBehindMs: () => firstBehindMs,
     lateOfSecond: lateness.endSecond,
+    /** Of random arrivals. @returns {Record<string, Bins>} */
+    arrivalsOfSecond: () =>
+      seen ? { 'arrivals.due': seen.due.take(), 'arrivals.sent': seen.sent.take() } : {},
     lateTicks: late.count,
     /** Begins the measured window anew; call while nothing is under way. */
     restart() {

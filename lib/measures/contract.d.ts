@@ -2,6 +2,7 @@
 // fails in tsc, as does a run that does not hand over what its measures need.
 
 import type { WorkRecords } from '../loads/workers/records.js'
+import type { Bins } from '../probes/bunching.js'
 import type { ofSecond } from '../probes/latency.js'
 import type { NodeRow } from '../probes/node-sampler.js'
 import type { Endpoint } from '../servers/address.js'
@@ -46,7 +47,11 @@ type Times = { endSecond: () => ReturnType<typeof ofSecond> }
 type Latencies = { intended: Times; service: Times; commands?: () => unknown }
 
 export interface WriterNeeds extends OfRun {
-  records: { latency: Latencies; lateOfSecond: () => ReturnType<typeof ofSecond> }
+  records: {
+    latency: Latencies
+    lateOfSecond: () => ReturnType<typeof ofSecond>
+    arrivalsOfSecond: () => Record<string, Bins>
+  }
   /** The load once it is open. */
   load: () => {
     driver: { waitingBytes: () => number; encodeMs?: number; encodedBytes?: number }

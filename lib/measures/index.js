@@ -1,5 +1,6 @@
 // All measures, and what is derived from their list.
 import { accounted } from './account.js'
+import { arrivals } from './arrivals.js'
 import { backlog, waitingIn } from './backlog.js'
 import { fleet, readersOf } from './boxes.js'
 import { bystander, othersMax, othersP99, othersPath } from './bystander.js'
@@ -47,7 +48,7 @@ export { othersMax, othersP99, othersPath, waitingIn }
 
 /** @type {readonly Measure[]} */
 const all = [
-  ...[latency, bystander, ticks, client, collection, reconnects, replies, cache, staleReads],
+  ...[latency, bystander, ticks, arrivals, client, collection, reconnects, replies, cache, staleReads],
   ...[fetches, replication, verify, jobs, backlog, nodes, costs, jobCosts],
 ]
 const readers = readersOf(

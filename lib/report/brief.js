@@ -10,6 +10,7 @@ import { clientLimit, isMachineFull } from '../measures/client-limit.js'
 import { answersIn, timesByWarning } from '../measures/index.js'
 import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
+import { batchesWords } from '../measures/ticks.js'
 import { stateWords } from '../measures/warnings.js'
 import { isEven } from '../traffic/even.js'
 import { cacheRows, hostCpu, nodeLimit } from './cloudwatch-words.js'
@@ -93,7 +94,7 @@ const headOf = (run, shown) => {
   const others = 'server' in run && run.kind === 'producer' && othersWords(run) ? '; others were at work' : ''
   const limit = nodeLimit(run)
   const doubt = loadOf(run).words.doubt?.(run)
-  const parts = [doubt, `${runWords(run)}${others}`, limit]
+  const parts = [doubt, `${runWords(run)}${others}`, batchesWords(run), limit]
   return { word: 'VALID', good: true, text: parts.filter(Boolean).join('; ') }
 }
 

@@ -19,6 +19,9 @@ for (const [line, words] of rowsOf(`
 --strategy lookup-get -> lookup-get: operations as fast as the replies come (a closed loop), until Ctrl-C
 --strategy lookup-get --rate 5k -> lookup-get: 5,000 operations/s at an even rate (--rate), until Ctrl-C
 --strategy lookup-get --rate 5k --arrivals poisson -> lookup-get: 5,000 operations/s, at random moments (Poisson arrivals), until Ctrl-C
+--rate 200 --arrivals poisson -> sorted-set: 200 items/s, at random moments (Poisson arrivals), until Ctrl-C
+--rate 300 --arrivals poisson -> sorted-set: 300 items/s in batches of 1.5, at random moments (Poisson arrivals), until Ctrl-C
+--rate 2000 --arrivals poisson -> sorted-set: 2,000 items/s in batches of 10, at random moments (Poisson arrivals), until Ctrl-C
 --strategy membership-set -> membership-set: operations as fast as the replies come (a closed loop), to the end of its passes
 `))
   test(line, () => {

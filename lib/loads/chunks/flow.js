@@ -31,7 +31,7 @@ import { duesOf } from '../dues.js'
  * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {ClientsNeeds['schedule']} [schedule] when operations are due; null: whole chunks, as the replies come
- * @property {(lateMs: number) => void} [onSent] how late after it was due an operation is sent
+ * @property {(lateMs: number, nowMs: number) => void} [onSent] how late after it was due an operation is sent
  */
 
 /** Redis 6 and 7 name the script in an error from inside it: its first increments are done. @param {string} line */
@@ -86,7 +86,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       ledger.offered(1, isMeasured)
       if (isDropped) ledger.lost('dropped', '', isMeasured)
       else {
-        onSent(nowMs - at)
+        onSent(nowMs - at, nowMs)
         times[chunk.count] = at
         ns[chunk.count++] = next++
       }

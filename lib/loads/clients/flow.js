@@ -57,7 +57,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {(operation: Operation, client: number) => void} [onBegun] a multi-step operation is about to be sent
  * @property {(operation: Operation, nowMs: number) => void} [onDone] a multi-step operation is over
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
- * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
+ * @property {(behindMs: number, nowMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {Tally} tally
  * @property {Durable | null} [durable] what writes wait for
  * @property {Stale | null} [stale] compares what is read with what was acknowledged

@@ -67,7 +67,7 @@ export const offeringOf = (needs, first, router, renewing) => {
     nextClient = (client + 1) % plan.clients
     const n = draw(dueMs - startMs, client)
     if (n < 0) return false
-    onSent(nowMs - dueMs)
+    onSent(nowMs - dueMs, nowMs)
     clients[client].inFlight++
     router.begin(first(client, pick(), n, dueMs, measured), nowMs)
     return true

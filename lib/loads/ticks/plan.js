@@ -38,10 +38,10 @@ const smoothSpacingMs = 5
 
 /**
  * Into how many equal parts an interval is cut: as asked, or for smooth pacing as many as the timer allows.
- * @param {Settings} settings
+ * @param {Pick<Settings, 'pacing' | 'periodMs' | 'chunks'>} settings
  * @param {number} smallestShare
  */
-const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
+export const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
   pacing === 'smooth'
     ? Math.max(chunks, Math.min(smallestShare, Math.floor(periodMs / smoothSpacingMs)), 1)
     : chunks
