@@ -269,6 +269,8 @@ const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
 
 /** @param {Evidence['server']} server */
 const unknownPart = (server) => {
+  if (typeof server.cpu_us_per_item_net === 'number')
+    return 'their part is left out of what an item cost, within its ±; what replication costs replicas is taken from what their masters used'
   const onMasters = mastersOnly(server)
   return onMasters === null
     ? "their part of the servers' CPU and network is not known, and is in what an item cost"

@@ -1,6 +1,7 @@
 // What an item or a job cost the servers: derived from the nodes' amounts, the items and the idle cost, with no record of its
 // own. Where a net cost is null, its reason is in `idle`.
-import { netBytesBeside, netCostOf } from '../probes/idle-cost.js'
+import { idleSecondsBy, netBytesBeside, netCostOf } from '../probes/idle-cost.js'
+import { replicationIn } from '../probes/replication-cost.js'
 import { derived, measure, per } from './measure.js'
 import { nodeTotals } from './nodes.js'
 
@@ -15,7 +16,7 @@ const disturbed = { why: 'the servers used more while idle than while items were
 // Where others may have cost more than this part of what is left for the items, their part is not known.
 const mostOfOthers = 0.05
 
-/** @typedef {Pick<NodeTotals, 'cpu_s' | 'masters_cpu_s' | 'cpu_repeats' | 'net_bytes' | 'info_bytes' | 'watched'>} Totals */
+/** @typedef {Pick<NodeTotals, 'cpu_s' | 'masters_cpu_s' | 'cpu_repeats' | 'net_bytes' | 'info_bytes' | 'watched' | 'each'>} Totals */
 
 /**
  * What an item cost on some nodes without their idle cost, with its uncertainty; null: not known.
@@ -38,6 +39,36 @@ const netOn = ({ cpuS, repeats, othersS, nodes, items, idle }) => {
   }
 }
 
+// More of the masters' CPU must not be that of readers of replicas, which ask masters for little.
+const mostOnMasters = 0.25
+
+/**
+ * What an item cost the masters, and of the replicas, which others read from, what replication is: between its bounds. So is
+ * what the same others asked of the masters.
+ * @param {Totals} totals
+ * @param {Costed} costed
+ * @returns {{ net: number | null, uncertainty: number | null }} null: not known
+ */
+const netBesideReads = (totals, { items, idle, others }) => {
+  const { each, masters_cpu_s: cpuS, cpu_repeats: repeats, watched } = totals
+  const nodes = watched.filter(({ role }) => role === 'master')
+  const found = netCostOf({ cpuS, items, idle, nodes })
+  const replication = 'why' in idle ? null : replicationIn(each, idleSecondsBy(idle))
+  const othersS = others?.masters_cpu_s ?? 0
+  const unknown = { net: null, uncertainty: null }
+  if (!found || !replication || cpuS === null || repeats === null) return unknown
+  const leftS = (found.net * items) / 1e6
+  if (othersS > leftS * mostOnMasters) return unknown
+  const { leastS, mostS } = replication
+  const middleS = (leastS + mostS) / 2
+  const halfS = (mostS - leastS + othersS) / 2
+  const usAnItem = 1e6 / items
+  return {
+    net: (leftS - othersS / 2 + middleS) * usAnItem,
+    uncertainty: Math.hypot(found.uncertainty, repeats * (cpuS + middleS) * usAnItem) + halfS * usAnItem,
+  }
+}
+
 /** @param {Totals} totals @param {Costed} costed */
 export const costsOf = (totals, costed) => {
   const { cpu_s: cpuS, masters_cpu_s: mastersS, net_bytes: netBytes, info_bytes: infoBytes, watched } = totals
@@ -55,11 +86,13 @@ export const costsOf = (totals, costed) => {
   })
   const overS = Math.max(0, ...watched.map((node) => node.overS))
   const isUnknown = all.net === null && !all.isOfOthers
+  const { net, uncertainty } =
+    all.isOfOthers && others?.on === 'replicas' ? netBesideReads(totals, costed) : all
   return {
     cpu_us_per_item: gross,
     cpu_us_per_item_uncertainty: gross === null || repeats === null ? null : gross * repeats,
-    cpu_us_per_item_net: all.net,
-    cpu_us_per_item_net_uncertainty: all.uncertainty,
+    cpu_us_per_item_net: net,
+    cpu_us_per_item_net_uncertainty: uncertainty,
     masters_cpu_us_per_item_net: ofMasters.net,
     fixed_cpu_share: all.fixedShare,
     foreign_calls: all.isOfOthers && others ? foreignOf(others, Number(cpuS)) : null,

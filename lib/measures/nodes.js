@@ -16,6 +16,7 @@ import { section } from './section.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RoleTotals } from '../probes/others.js'
  * @import { Row } from './fields.js'
+ * @import { WatchedNode } from '../probes/replication-cost.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too
@@ -29,6 +30,7 @@ import { section } from './section.js'
  * @property {{ least: number, most: number }} counted our items among these commands: stored between the same two answers, by
  *   when each was asked for and when it came, of the masters that were watched for the shortest and the longest time
  * @property {{ address: string, role: string, overS: number }[]} watched for how long each node was
+ * @property {WatchedNode[]} each what each did in its role
  * @property {{ masters: RoleTotals, replicas: RoleTotals | null }} roles what the nodes of each role ran
  */
 
@@ -243,6 +245,10 @@ export const nodeTotals = (window, whole) => {
     watched: nodes.map(({ address, role, over_ms: overMs }) => ({
       address,
       role,
+      overS: (overMs ?? 0) / 1000,
+    })),
+    each: rows.map(({ address, role, shard, over_ms: overMs, cpu_s: cpuS, commands }) => ({
+      ...{ address, role, shard, cpuS: cpuS ?? null, commands: commands ?? {} },
       overS: (overMs ?? 0) / 1000,
     })),
     roles: {

@@ -115,6 +115,13 @@ export const idleCost = async ({ sample, sleep, disturbed, others = () => null, 
   }
 }
 
+/** What a node uses while idle, for as long as it was watched. @param {Idle} idle @returns {(node: { address: string, overS: number }) => number} s */
+export const idleSecondsBy = ({ by_node: byNode }) => {
+  const known = Object.values(byNode)
+  const usual = known.reduce((sum, pct) => sum + pct, 0) / known.length
+  return ({ address, overS }) => ((byNode[address] ?? usual) / 100) * overS
+}
+
 /**
  * What is left for the items when the idle cost goes on for as long as each node was watched.
  * @param {object} known
@@ -127,12 +134,8 @@ export const idleCost = async ({ sample, sleep, disturbed, others = () => null, 
  */
 export const netCostOf = ({ cpuS, items, idle, nodes }) => {
   if ('why' in idle || cpuS === null || cpuS <= 0 || items <= 0 || nodes.length === 0) return null
-  const known = Object.values(idle.by_node)
-  const usual = known.reduce((sum, pct) => sum + pct, 0) / known.length
-  const fixedS = nodes.reduce(
-    (sum, { address, overS }) => sum + ((idle.by_node[address] ?? usual) / 100) * overS,
-    0,
-  )
+  const idleS = idleSecondsBy(idle)
+  const fixedS = nodes.reduce((sum, node) => sum + idleS(node), 0)
   const overS = Math.max(...nodes.map((node) => node.overS))
   const net = ((cpuS - fixedS) * 1e6) / items
   const uncertainty = (idle.uncertainty_pct / 100) * overS * (1e6 / items)

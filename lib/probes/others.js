@@ -68,6 +68,12 @@ const greetings = new Set(
     ' ',
   ),
 )
+/** What a replica executes for its master: the effects of scripts arrive as commands. @param {string} name */
+export const isReplicated = (name) => {
+  const [command] = name.split('|')
+  return !isRead(command) && !greetings.has(command) && !isScript(command)
+}
+export const isScript = (/** @type {string} */ name) => /^(eval|evalsha|fcall)(_ro)?$/.test(name)
 // What a run sends beside its items, and what its scripts run.
 const besideItems = new Set(
   (

@@ -40,9 +40,11 @@ const costRows = ({ server, plan }) => {
       ? `${micros(net)}${within(server.cpu_us_per_item_net_uncertainty)} ${each}, idle excluded; ${micros(gross)} idle included`
       : `${micros(gross)}${within(server.cpu_us_per_item_uncertainty)} ${each}${typeof gross === 'number' && !others ? ', idle included' : ''}`
   const masters = server.masters_cpu_us_per_item_net
-  const beside = others
-    ? `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)}, idle excluded` : ''}`
-    : ''
+  const beside = !others
+    ? ''
+    : typeof net === 'number'
+      ? `; ${others}, left out within the ±`
+      : `; ${others}; their part is not known${typeof masters === 'number' ? `; the masters alone, ${micros(masters)}, idle excluded` : ''}`
   const all = bytes(server.net_bytes_per_item)
   // At a high rate both are the same.
   const network =

@@ -104,13 +104,13 @@ const cpuWords = ({ server, plan }, unit) => {
   if (typeof gross !== 'number') return ''
   const others = othersWords({ server, plan })
   const onMasters = mastersOnly(server)
-  if (others)
+  if (typeof net !== 'number' && others)
     return onMasters === null
       ? `${micros(gross)} per ${unit} with all; ${others}`
       : `${micros(onMasters)} per ${unit} on the masters, idle excluded; ${others}`
   if (typeof net !== 'number')
     return `${withinWords(gross, server.cpu_us_per_item_uncertainty)} per ${unit}, idle included`
-  return `${withinWords(net, server.cpu_us_per_item_net_uncertainty)} per ${unit}, idle excluded`
+  return `${withinWords(net, server.cpu_us_per_item_net_uncertainty)} per ${unit}, idle excluded${others && `; ${others}`}`
 }
 
 /** '3.67 ± 0.12 µs': both in the unit of the first. @param {number} us @param {number | null | undefined} within */

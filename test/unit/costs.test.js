@@ -145,6 +145,7 @@ const costsIn = (stored, cpuS, commands, { watched = [], ...more } = {}) => {
       watched,
       commands,
       cpu_repeats: 0.1,
+      each: [],
     },
     roles: { masters, replicas: null },
   }
@@ -174,16 +175,58 @@ test('where others may have cost more than a twentieth, there is no net cost, an
   assert.equal(many.idle, idle)
 })
 
-test('what others do on replicas leaves the cost of the masters', () => {
+describe('others on the replicas alone', () => {
   const idle = { cpu_pct: 1, uncertainty_pct: 0.1, probes_pct: 0.02, samples: 3, by_node: { m: 0.5, r: 0.5 } }
-  const totals = {
-    ...{ cpu_s: 1.2, masters_cpu_s: 0.1, net_bytes: 0, info_bytes: 0, cpu_repeats: 0.1 },
-    watched: ['master', 'replica'].map((role) => ({ address: role[0], role, overS: 10 })),
+  /** Seconds of commands. @param {Record<string, number>} ran */
+  const ranFor = (ran) =>
+    Object.fromEntries(Object.entries(ran).map(([name, s]) => [name, { calls: 1, usec: s * 1e6 }]))
+  /** 10 s with 0.05 s of idle cost each, 10,000 items, 100,000 reads. @param {{ ran: Record<string, number>, replicaS?: number, master?: Record<string, number>, onMasters?: number }} of */
+  const costs = ({ ran, replicaS = 1.1, master = { setex: 0.01 }, onMasters = 0 }) => {
+    const nodes = ['master', 'replica'].map((role) => ({ address: role[0], role, shard: 1, overS: 10 }))
+    const [cpuS, commands] = [
+      [0.1, replicaS],
+      [ranFor(master), ranFor(ran)],
+    ]
+    const totals = {
+      ...{ cpu_s: 0.1 + replicaS, masters_cpu_s: 0.1, net_bytes: 0, info_bytes: 0, cpu_repeats: 0.1 },
+      watched: nodes,
+      each: nodes.map((node, at) => ({ ...node, cpuS: cpuS[at], commands: commands[at] })),
+    }
+    const others = { command: 'get', calls: 1e5, calls_per_s: 1e4, on: /** @type {const} */ ('replicas') }
+    return costsOf(totals, {
+      items: 10_000,
+      idle,
+      others: { ...others, cpu_s: 4, masters_cpu_s: onMasters },
+    })
   }
-  const others = { command: 'get', calls: 1e5, calls_per_s: 1e4, on: /** @type {const} */ ('replicas') }
-  const costs = costsOf(totals, { items: 10_000, idle, others: { ...others, cpu_s: 4, masters_cpu_s: 0 } })
-  assert.equal(costs.cpu_us_per_item_net, null)
-  near(costs.masters_cpu_us_per_item_net, 5)
+  const ran = { set: 0.01, get: 0.2 }
+
+  test('replication is a part of what the master used, or more', () => {
+    const found = costs({ ran: { ...ran, 'client|setname': 9, eval: 9 } })
+    near(found.masters_cpu_us_per_item_net, 5)
+    // From 0.55 to 1.15 times the 5 us of the masters.
+    near(found.cpu_us_per_item_net, 5 + 4.25)
+    assert.equal(found.foreign_calls?.command, 'get')
+    near(found.cpu_us_per_item_net_uncertainty, Math.hypot(1, 0.1 * 14.25) + 1.5)
+    near(costs({ ran: { ...ran, set: 0.04 } }).cpu_us_per_item_net, 5 + (4 + 5.75) / 2)
+  })
+
+  test('what is left beside the time of the reads may be less than that', () => {
+    near(costs({ ran, replicaS: 0.29 }).cpu_us_per_item_net, 5 + (2.75 + 4) / 2)
+    near(costs({ ran, replicaS: 0.06 }).cpu_us_per_item_net, 5 + 1)
+  })
+
+  test('of scripts the effects are replicated, so what they cost a master says less', () => {
+    near(costs({ ran, master: { evalsha: 0.01 } }).cpu_us_per_item_net, 5 + (1 + 5.75) / 2)
+  })
+
+  test('what they asked of the masters is between its bounds too, unless it is much', () => {
+    const found = costs({ ran, onMasters: 0.01 })
+    assert.equal(found.masters_cpu_us_per_item_net, null)
+    near(found.cpu_us_per_item_net, 5 - 0.5 + 4.25)
+    near(found.cpu_us_per_item_net_uncertainty, Math.hypot(1, 0.1 * 14.25) + 1.5 + 0.5)
+    assert.equal(costs({ ran, onMasters: 0.02 }).cpu_us_per_item_net, null)
+  })
 })
 
 test('a run that used less than the idle servers did has no net cost, and says why', () => {

@@ -386,6 +386,21 @@ test('others on the replicas alone leave the cost of the masters, and what of th
   )
 })
 
+test('where replication is known within bounds, that is the cost, beside who else was at work', () => {
+  const { server } = sampleParts()
+  const figures = { cpu_us_per_item_net: 4.95, cpu_us_per_item_net_uncertainty: 1.05 }
+  const foreign = { command: 'get', calls: 30_000, calls_per_s: 3000, cpu_share_most: 0.4, on: 'replicas' }
+  const run = resultDocument(
+    sampleParts(/** @type {any} */ ({ server: { ...server, ...figures, foreign_calls: foreign } })),
+  )
+  const text = runText(run, { columns: 200 })
+  assert.match(text, /^✓ VALID .*; others were at work/)
+  assert.match(
+    text,
+    /server CPU +4\.95 ± 1\.1 µs per item, idle excluded; others were at work: 3,000 GET\/s on the/,
+  )
+})
+
 test('what of a latency is the load generator sending late is told apart, and which of both a threshold judges', () => {
   const late = sampleParts({ ticks: { count: 60, late: 3, lateness_us: { p50: 4000, p99: 4110 } } })
   assert.match(runText(resultDocument(late)), /latency +p50 8\.12 .* max 61\.2 ms, send lag p50 4 ms\n/)
