@@ -41,8 +41,8 @@ export const counting = (tally) => (taking) => replyCounter(taking, tally)
 /** Each reply is a value. @param {BufferEncoding} [encoding] @returns {Decoder} */
 export const asValues = (encoding) => (taking) =>
   valueReader({ replied: taking.value, refused: taking.failed, encoding })
-/** Each reply goes into the sink of its request. @type {Decoder} */
-export const intoSinks = ({ sink, taken }) => replyReader({ sink, replied: taken })
+/** Each reply goes into the sink of its request. @param {Taking} taking @param {number} [mostBytes] of a string in it @returns {(bytes: Buffer) => void} */
+export const intoSinks = ({ sink, taken }, mostBytes) => replyReader({ sink, replied: taken, mostBytes })
 
 const nothing = () => {}
 /** @type {ReplySink} */

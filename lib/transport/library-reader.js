@@ -1,8 +1,9 @@
 // The read driver over a client library, as a Node application would use it. The library follows redirects.
 import { errorOf } from '../base/errors.js'
 import { slotOf } from '../wire/slot.js'
-import { connectLibrary, libraryNamed, longestReplyOf } from './library.js'
+import { connectLibrary, libraryNamed } from './library.js'
 import { askerOf, libraryAskingOf, valuesReader } from './library-asking.js'
+import { longestReplyOf } from './longest-reply.js'
 import { ReadError } from './read-driver.js'
 import { readRetriesOf } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'

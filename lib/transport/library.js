@@ -5,11 +5,9 @@ import { plainText } from '../base/units.js'
 import { endpointOf } from '../servers/address.js'
 import { dial } from '../servers/dial.js'
 import { reasonFor } from '../servers/reason.js'
-import { sizesIn } from '../traffic/sizes.js'
 
 /**
  * @import { Access } from '../servers/dial.js'
- * @import { SizeFields } from '../traffic/sizes.js'
  * @import { Listened } from './half-open.js'
  * @import { Classes } from './ioredis.js'
  * @import { DriverTarget } from './socket-writer.js'
@@ -52,19 +50,6 @@ import { sizesIn } from '../traffic/sizes.js'
  * @property {() => Iterable<Listened>} connections that may be half-open
  * @property {() => void} close
  */
-
-// Of an answer that has no items.
-const plainAnswerBytes = 16e6
-const idBytes = 100
-// Where the plan of the writers is not there.
-const usualValueBytes = 2000
-
-/** @param {Omit<SizeFields, 'seed'> & { quantity: number, knowsBytes?: boolean }} plan */
-export const longestReplyOf = ({ quantity, valueBytes, valueSizes, knowsBytes = true }) => {
-  const most = valueSizes ? Math.max(valueBytes, sizesIn(valueSizes)?.most ?? 0) : valueBytes
-  const each = knowsBytes ? valueBytes : Math.max(valueBytes, usualValueBytes)
-  return plainAnswerBytes + 2 * (most + quantity * (idBytes + each))
-}
 
 const ofScripts = new Set(['EVAL', 'EVALSHA', 'FCALL'])
 

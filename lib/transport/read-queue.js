@@ -106,12 +106,22 @@ const writingOf = (reads, lane, maxUnansweredBytes, clock) => {
  * @param {string} options.address
  * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
  * @param {number} options.maxUnansweredBytes
+ * @param {number} [options.mostBytes] of a value in a reply
  * @param {Parameters<typeof laneOf>[0]['open']} options.open
  * @param {() => number} options.clock
  * @param {() => number} options.random
  * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
  */
-export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock, random, onState }) => {
+export const readQueueOf = ({
+  address,
+  readOnly,
+  maxUnansweredBytes,
+  mostBytes,
+  open,
+  clock,
+  random,
+  onState,
+}) => {
   /** @type {Reads} */
   const reads = { waiting: [], unanswered: 0, commands: 0 }
   let closed = false
@@ -128,7 +138,7 @@ export const readQueueOf = ({ address, readOnly, maxUnansweredBytes, open, clock
     address,
     open,
     decoder: (taking) => {
-      const read = intoSinks(taking)
+      const read = intoSinks(taking, mostBytes)
       return (chunk) => {
         bytesIn += chunk.length
         read(chunk)

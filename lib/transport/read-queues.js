@@ -1,4 +1,5 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
+import { longestValueOf } from './longest-reply.js'
 import { ReadError } from './read-driver.js'
 import { readQueueOf } from './read-queue.js'
 import { readTopologyOf } from './read-topology.js'
@@ -43,7 +44,8 @@ export const readQueuesOf = (options) => {
     if (known) return known
     const maxUnansweredBytes = plan.windowBytes
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
-    const queue = readQueueOf({ address, readOnly, maxUnansweredBytes, open, clock, random, onState })
+    const limits = { maxUnansweredBytes, mostBytes: longestValueOf(plan) }
+    const queue = readQueueOf({ address, readOnly, ...limits, open, clock, random, onState })
     queues.set(name, queue)
     if (started) queue.connect()
     return queue

@@ -85,6 +85,7 @@ export const treeReader = (onReply) =>
  * @typedef {object} ReplyListener
  * @property {() => ReplySink} sink asked when a reply begins
  * @property {() => void} replied it is complete
+ * @property {number} [mostBytes] of a string in it, which is kept until its end; the limit of the protocol
  */
 
 const plus = 43
@@ -160,7 +161,7 @@ const bulkReader = (whole) => {
 }
 
 /** Takes the bytes of a connection as they come. @param {ReplyListener} listener @returns {(bytes: Buffer) => void} */
-export const replyReader = ({ sink: sinkOf, replied }) => {
+export const replyReader = ({ sink: sinkOf, replied, mostBytes = longestBulk }) => {
   /** @type {ReplySink | null} the reply under way has begun */
   let sink = null
   /** @type {Buffer | null} a header line that a read has cut */
@@ -195,6 +196,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
     switch (bytes[from]) {
       case dollar: {
         const n = lengthIn(bytes, from + 1, to, longestBulk)
+        if (n > mostBytes) throw new Error(`its reply has a value of ${n} bytes, more than ${mostBytes}`)
         if (n < 0) {
           sink.nil()
           element()
