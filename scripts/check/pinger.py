@@ -1,7 +1,7 @@
 """An independent witness of what another application gets from a server: a process of its own, in another language, that
 shares no code with the bystander and whose clock wakes within 0.1 ms. One PING at a random moment of each 20 ms on one
-connection, timed from the moment it was due.
-  python3 scripts/check/pinger.py HOST PORT     password in REDISCLI_AUTH; a line on stdin ends it
+connection, timed from the moment it was due; or the SETEX of a value of so many bytes at an even rate.
+  python3 scripts/check/pinger.py HOST PORT [HZ BYTES]     password in REDISCLI_AUTH; a line on stdin ends it
 It prints { dueMs, latencies, lateness }: of each PING when it was due (epoch), its latency, and how much of that is its
 own timer's; all in ms."""
 
@@ -13,8 +13,12 @@ import socket
 import sys
 import time
 
-EVERY_S = 0.02
 host, port = sys.argv[1:3]
+is_even = len(sys.argv) > 3
+EVERY_S = 1 / float(sys.argv[3]) if is_even else 0.02
+value = "x" * int(sys.argv[4]) if is_even else ""
+words = ["SETEX", "pinger", "60", value] if is_even else ["PING"]
+COMMAND = ("*%d\r\n" % len(words) + "".join("$%d\r\n%s\r\n" % (len(word), word) for word in words)).encode()
 connection = socket.create_connection((host, int(port)))
 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -48,10 +52,10 @@ while not select.select([sys.stdin], [], [], 0)[0]:
         woke = time.monotonic()
     # All that was due in the sleep is as late as its timer.
     late = max(0, woke - due)
-    ask(b"PING\r\n")
+    ask(COMMAND)
     due_ms.append((epoch + due) * 1000)
     latencies.append((time.monotonic() - due) * 1000)
     lateness.append(late * 1000)
     slot += EVERY_S
-    due = slot + random.random() * EVERY_S
+    due = slot if is_even else slot + random.random() * EVERY_S
 print(json.dumps({"dueMs": due_ms, "latencies": latencies, "lateness": lateness}))

@@ -124,9 +124,10 @@ export const watchServer = ({ host, port, password }, itemCommand = 'setex') => 
   }
 }
 
-/** @param {{ host: string, port: number, password?: string }} server */
-export const startPinger = async ({ host, port, password }) => {
-  const child = spawn('python3', [pinger, host, String(port)], {
+/** @param {{ host: string, port: number, password?: string }} server @param {{ hz: number, bytes: number }} [even] writes in the place of PINGs */
+export const startPinger = async ({ host, port, password }, even) => {
+  const rhythm = even ? [even.hz, even.bytes] : []
+  const child = spawn('python3', [pinger, host, ...[port, ...rhythm].map(String)], {
     env: { PATH: process.env.PATH, REDISCLI_AUTH: password },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
