@@ -1,21 +1,20 @@
 // The seconds of a run in a fixed number of points, however long it lasts: older seconds are merged with their
 // neighbours, by the fold of measures. Percentiles are read off merged buckets, never averaged.
-import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { exceededBy, mergedBuckets, packed, unpacked } from '../base/buckets.js'
 import { amount, counts, eachField } from '../measures/fields.js'
 import { folded, put } from '../measures/fold.js'
-import { TIMES } from '../measures/index.js'
+import { othersPath } from '../measures/index.js'
 import { bucketsIn } from '../probes/latency.js'
 
 /**
- * @import { Buckets } from '../base/buckets.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { OfOthers } from '../measures/index.js'
  * @import { Field } from '../measures/fields.js'
  * @import { Folded, Line } from '../measures/fold.js'
  *
- * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Buckets }} Times
+ * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Float64Array }} Times packed
  *
- * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us' | keyof OfOthers<Times>} TimesOfSecond
+ * @typedef {'duration_us' | keyof OfOthers<Times>} TimesOfSecond
  *
  * @typedef {PointOfRun & Partial<Record<TimesOfSecond, Times | null>>} Point one second, or several that were merged; what was
  *   not measured is null or absent
@@ -31,13 +30,14 @@ import { bucketsIn } from '../probes/latency.js'
  * @property {Pick<NodeRow, 'address' | 'shard' | 'role' | 'gap' | 'over_ms' | 'engine_cpu_pct' | 'memory_bytes'>[]} nodes
  */
 
-const times = /** @type {readonly TimesOfSecond[]} */ (TIMES)
+/** What charts of the live page draw, besides the latency. @type {readonly TimesOfSecond[]} */
+const times = ['duration_us', othersPath]
 
 /** @param {Folded | null} found of a line @returns {Times | null} */
 const timesOf = (found) => {
   if (!found) return null
   const { p50, p90, p99, p999, max, samples, count, hdr } = found
-  return { p50, p90, p99, p999, max, samples: samples ?? count, buckets: bucketsIn(hdr) }
+  return { p50, p90, p99, p999, max, samples: samples ?? count, buckets: packed(bucketsIn(hdr)) }
 }
 
 /** @param {Folded | null} found of a line */
@@ -74,7 +74,7 @@ export const pointOf = (line, fromMs) => ({
 /** @param {Times | null | undefined} a @param {Times | null | undefined} b */
 const mergedTimes = (a, b) => {
   if (!a || !b) return a ?? b ?? null
-  const buckets = mergedBuckets([a.buckets ?? [], b.buckets ?? []])
+  const buckets = mergedBuckets([a, b].flatMap(({ buckets: own }) => (own ? [unpacked(own)] : [])))
   const max = Math.max(a.max, b.max)
   const at = (/** @type {number} */ beyond) => exceededBy(buckets, beyond, max)
   return {
@@ -84,7 +84,7 @@ const mergedTimes = (a, b) => {
     p999: at(1000),
     max,
     samples: a.samples + b.samples,
-    buckets,
+    buckets: packed(buckets),
   }
 }
 

@@ -15,10 +15,12 @@ import { dashboardFiles } from './files.js'
  * @typedef {object} Limits
  * @property {number} viewers pages that are open at the same time
  * @property {number} stalledMs a reader that takes nothing for this time is disconnected
+ * @property {number} askMs a connection that has not asked by then is closed
+ * @property {number} connections of pages that are open, and of those that only ask
  */
 
 /** @type {Limits} */
-const usualLimits = { viewers: 32, stalledMs: 10_000 }
+const usualLimits = { viewers: 32, stalledMs: 10_000, askMs: 10_000, connections: 256 }
 const lastAnswerMs = 300
 
 // Nothing from other origins, nothing inline, and no embedding in other pages.
@@ -111,13 +113,19 @@ export const dashboardService = async ({ listener, whole, limits }) => {
   const token = randomBytes(16).toString('base64url')
   const expected = digest(token)
   const files = dashboardFiles()
-  const viewers = viewersOf({ ...usualLimits, ...limits })
+  const most = { ...usualLimits, ...limits }
+  const viewers = viewersOf(most)
 
   /** @param {Response} response @param {number} status @param {string} text */
   const refuse = (response, status, text) =>
     response.writeHead(status, { ...headers, 'content-type': 'text/plain' }).end(`${text}\n`)
 
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+  const times = {
+    requestTimeout: most.askMs,
+    headersTimeout: most.askMs,
+    connectionsCheckingInterval: most.askMs / 4,
+  }
+  const server = createServer(times, (request, response) => {
     const { method, url = '', headers: asked } = request
     if (!isOwnHost(asked.host, listener.host))
       return refuse(response, 403, 'this page has another host: use the address in the log of the run')
@@ -135,7 +143,7 @@ export const dashboardService = async ({ listener, whole, limits }) => {
     response.writeHead(200, { ...headers, 'content-type': type, 'content-length': Buffer.byteLength(text) })
     response.end(method === 'HEAD' ? undefined : text)
   })
-  server.maxConnections = 256
+  server.maxConnections = most.connections
   await new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ ...listener, exclusive: true }, () => resolve(undefined))

@@ -1,9 +1,9 @@
 // The state that the live page shows: lines of intervals.ndjson and events in, messages for the page out. Its size does not
 // depend on how long the run lasts.
-import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { exceededBy, mergedBuckets, unpacked } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
 import { exactly } from '../base/typed.js'
-import { doneIn, reading, readsName, TIMES } from '../measures/index.js'
+import { doneIn, othersPath, reading, readsName } from '../measures/index.js'
 import { bucketsIn } from '../probes/latency.js'
 import { historyOf, pointOf } from './history.js'
 
@@ -12,7 +12,7 @@ import { historyOf, pointOf } from './history.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { ClientUse } from '../measures/client-limit.js'
  * @import { OfOthers } from '../measures/index.js'
- * @import { Point, TimesOfSecond } from './history.js'
+ * @import { Point, Times } from './history.js'
  * @import { Folded, Line } from '../measures/fold.js'
  * @import { AnyPlan } from '../measures/measure.js'
  * @import { Row } from '../measures/fields.js'
@@ -84,16 +84,15 @@ const bare = (found) => {
   return rest
 }
 
-const withoutBuckets = /** @type {readonly TimesOfSecond[]} */ (
-  TIMES.filter((path) => path !== 'duration_us')
-)
+/** As the heat map draws it. @param {Times | null | undefined} found */
+const drawn = (found) => found && { ...found, ...(found.buckets && { buckets: unpacked(found.buckets) }) }
 
 /** A point as the page gets it: buckets are only for the heat map. @param {Point} point */
-const shownPoint = (point) => ({
+const shownPoint = ({ latency_us: latency, duration_us: duration, [othersPath]: others, ...point }) => ({
   ...point,
-  ...Object.fromEntries(
-    withoutBuckets.filter((name) => name in point).map((name) => [name, bare(point[name])]),
-  ),
+  ...(latency && { latency_us: { ...latency, intended: drawn(latency.intended) } }),
+  ...(duration !== undefined && { duration_us: drawn(duration) }),
+  ...(others !== undefined && { [othersPath]: bare(others) }),
 })
 
 /** @param {Line} line @returns {Latest} */

@@ -145,6 +145,30 @@ test('what the page gets is complete in the middle, follows second by second, an
   assert.deepEqual(now.boxes, [{ name: 'box-1', cpu_pct: 10, busy_pct: 12 }])
 })
 
+/** About the bytes that data takes on a heap. @param {unknown} data @returns {number} */
+const bytesOf = (data) => {
+  if (ArrayBuffer.isView(data)) return 100 + data.byteLength
+  if (Array.isArray(data)) return data.reduce((sum, one) => sum + 8 + bytesOf(one), 32)
+  if (typeof data !== 'object' || data === null) return 8
+  return Object.values(data).reduce((sum, one) => sum + 8 + bytesOf(one), 32)
+}
+
+test('the memory of forty minutes is that of twenty, and four megabytes at most', () => {
+  const wide = recorded(Array.from({ length: 600 }, (_, at) => 50 * 1.01 ** at))
+  const times = { latency_us: { intended: wide, service: wide }, bystander_us: wide, lateness_us: wide }
+  const second = pointOf(lineOf(1, times), 0)
+  const history = historyOf()
+  const seen = [20, 40].map((minutes) => {
+    while ((history.points.at(-1)?.at_ms ?? 0) < minutes * 60_000) {
+      const fromMs = history.points.at(-1)?.at_ms ?? 0
+      history.add({ ...second, at_ms: fromMs + 1000, over_ms: 1000 })
+    }
+    return bytesOf(history.points)
+  })
+  const [twenty, forty] = seen
+  assert.ok(forty < 4e6 && forty < twenty * 1.05, `${twenty} bytes, then ${forty}`)
+})
+
 const about = {
   ...{ run: 'r', kind: /** @type {const} */ ('producer'), title: 'Writes list · r', question: 'list' },
   ...{ plan: {}, nominal: null, totalMs: null, warmUpS: 0, box: 'box-1' },
@@ -247,6 +271,34 @@ test('more pages than there may be are refused', async (t) => {
   follow(t, service)
   await until('it is there', () => service.viewers() === 1)
   assert.equal((await asked(service.port, `/${service.token}/events`)).status, 503)
+})
+
+test('a thousand connections that ask nothing: a page that is open misses nothing, and then others open again', async (t) => {
+  const service = await served(t, { askMs: 400 })
+  let frames = 0
+  follow(t, service, (text) => {
+    frames += text.split('"kind":"second"').length - 1
+  })
+  await until('it is there', () => service.viewers() === 1)
+  const sockets = Array.from({ length: 1000 }, () =>
+    connect(service.port, '127.0.0.1')
+      .on('error', () => {})
+      .resume(),
+  )
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  let sent = 0
+  let closed = 0
+  for (const socket of sockets) socket.once('close', () => closed++)
+  await until('all were closed', () => {
+    service.send({ kind: 'second' })
+    sent++
+    return closed === sockets.length
+  })
+  await until('all frames', () => frames === sent)
+  assert.equal((await asked(service.port, `/${service.token}/`)).status, 200)
+  assert.equal(service.viewers(), 1)
 })
 
 test('a second that a box sends later is added to its moment, and to the sums', () => {
