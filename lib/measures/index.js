@@ -337,11 +337,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
   let window = foldOf(record)
   let begun = 0
   let linesBefore = 0
-  /** Answers of a second are added behind those of the one before, as its line is written. @type {Promise<unknown>} */
-  let adding = Promise.resolve()
   const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
-  const noRows = Object.entries(record).flatMap(([path, { kind }]) =>
-    kind === 'each' ? [{ [path]: [] }] : [],
+  const sample = samplesOf(
+    all.map(({ source }) => source),
+    record,
   )
   /** @type {Folded} */
   let facts = {}
@@ -383,15 +382,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
       const row = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
       const line = lineOf(row)
       for (const sum of sums) sum.add(line)
-      const asking = all.map(({ source }) => orNothing(source.sample?.(), tooLate))
-      const before = adding
-      const added = Promise.all([before, ...asking]).then(([, ...asked]) => {
-        const sampled = Object.assign({}, ...noRows, ...asked)
-        for (const sum of sums) sum.add(sampled)
-        return { ...line, ...sampled }
-      })
-      adding = added
-      return added
+      return { ...line, ...(await sample(sums, tooLate)) }
     },
     /** The load is over: reads the facts known only now. */
     end() {
@@ -435,6 +426,32 @@ const nothing = () => ({})
 /** A source that does not answer, or not in time, has nothing. @param {Promise<any> | undefined} answer @param {Promise<unknown>} [tooLate] */
 const orNothing = (answer, tooLate) =>
   answer && Promise.race([answer, ...(tooLate ? [tooLate.then(nothing)] : [])]).catch(nothing)
+
+/**
+ * What sources have to be asked for, a second's added behind that of the one before, as its line is written.
+ * @param {readonly Source[]} sources
+ * @param {Fields} record
+ */
+const samplesOf = (sources, record) => {
+  const noRows = Object.entries(record).flatMap(([path, { kind }]) =>
+    kind === 'each' ? [{ [path]: [] }] : [],
+  )
+  /** @type {Promise<unknown>} */
+  let adding = Promise.resolve()
+  return (
+    /** @type {readonly { add: (line: Line) => void }[]} */ sums,
+    /** @type {Promise<unknown> | undefined} */ tooLate,
+  ) => {
+    const answers = sources.map((source) => orNothing(source.sample?.(), tooLate))
+    const added = Promise.all([adding, ...answers]).then(([, ...asked]) => {
+      const sampled = Object.assign({}, ...noRows, ...asked)
+      for (const sum of sums) sum.add(sampled)
+      return sampled
+    })
+    adding = added
+    return added
+  }
+}
 
 /** Without histograms, which a fleet adds up second by second. @param {Folded} sum */
 const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => [path, sum[path] ?? null]))
