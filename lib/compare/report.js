@@ -303,15 +303,19 @@ const pictures = (answer) => {
   const primary = rows.filter((row) => row.primary)
   const sides = [baseline.name, ...(ranks ? Object.keys(runs) : [other.name])]
   const chief = primary[0]?.figure.name
+  // Sides of a metric stand below each other.
+  const byMetric = [...new Set(primary.map(({ figure }) => figure.name))].flatMap((name) =>
+    primary.filter(({ figure }) => figure.name === name),
+  )
   const forestOf = (/** @type {boolean} */ isChief) =>
     forest.option({
       ...comparison,
-      rows: primary.filter(({ figure }) => (figure.name === chief) === isChief),
+      rows: byMetric.filter(({ figure }) => (figure.name === chief) === isChief),
     })
   const against = `against ${baseline.name}`
   const forests = ranks
     ? [
-        { ...forest, title: `${primary[0]?.figure.title}, ${against}`, option: forestOf(true) },
+        { ...forest, title: `Changes: ${primary[0]?.figure.title}, ${against}`, option: forestOf(true) },
         {
           ...{ ...forest, name: `${forest.name}-2`, note: '' },
           ...{ title: `Other metrics, ${against}`, option: forestOf(false) },
