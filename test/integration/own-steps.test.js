@@ -25,7 +25,7 @@ const locks = `
 keys:
   'lock:{id}': { type: string, keys: 1, bytes: 20, lifetime: 600 }
 mix:
-  - { steps: ['SET lock:{own} {bytes} EX {lifetime}', 'pause 30ms', 'GET lock:{own}', 'DEL lock:{own}'], share: 1 }
+  - { steps: ['SET lock:{own} {bytes} EX {lifetime}', 'pause 300ms', 'GET lock:{own}', 'DEL lock:{own}'], share: 1 }
 `
 
 test('each step once for each operation, the pause between them, and no part of it in the latency', async (t) => {
@@ -39,19 +39,19 @@ test('each step once for each operation, the pause between them, and no part of 
   const options = [
     '--model',
     fileOf(t, locks),
-    ...'--rate 200 --connections 30 --warm-up 0 --duration 3s'.split(' '),
+    ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
   const { document, code, stderr } = await runProducer(t, options, { env: at(server) })
   assertNoneLost(document.items)
   assert.ok(code === 0 || code === 4, stderr)
   const { acked } = document.items
-  assert.ok(acked > 500)
+  assert.ok(acked > 400)
   for (const name of ['set', 'del']) assert.ok(Math.abs((await callsOf(server, name)) - acked) < 20, name)
   assert.equal(await cli(server, '--raw', 'KEYS', 'lock:2*'), '')
   monitor.disconnect()
   const gaps = [...times.values()].flatMap(([set, get]) => (get === undefined ? [] : [(get - set) * 1000]))
-  assert.ok(gaps.length > 500 && Math.min(...gaps) >= 29, `${gaps.length}, ${Math.min(...gaps)} ms`)
-  assert.ok(document.latency_us.service.p50 < 20_000, JSON.stringify(document.latency_us.service))
+  assert.ok(gaps.length > 400 && Math.min(...gaps) >= 299, `${gaps.length}, ${Math.min(...gaps)} ms`)
+  assert.ok(document.latency_us.service.p50 < 200_000, JSON.stringify(document.latency_us.service))
 })
 
 const orders = `
@@ -120,7 +120,7 @@ test('when connections are lost in a pause or between steps, each operation has 
   const options = [
     '--model',
     fileOf(t, locks),
-    ...'--rate 300 --connections 40 --warm-up 0 --duration 4s'.split(' '),
+    ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
   const run = startProducer(t, options, { env: at(server) })
   for (let i = 0; i < 3; i++) {
