@@ -29,7 +29,7 @@ import { openedTarget } from '../helpers/unattended.js'
 const cases = [
   {
     line: '--strategy sorted-set',
-    read: ['--read-with mget', '--verify', '--read-from primary', '--read-from any', '--read-from nearest'],
+    read: ['--read-with mget', '--verify', '--read-from primary', '--read-from any'],
   },
   { line: '--strategy sorted-set --value-size 20000 --stamp' },
   {
