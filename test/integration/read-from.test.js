@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import { test } from 'node:test'
-import { assertDone, assertNoneLost, at, runProducer, startProducer, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  assertNoneLost,
+  at,
+  runProducer,
+  startProducer,
+  startProgram,
+  until,
+} from '../helpers/programs.js'
 import { callsOf, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -135,4 +143,21 @@ test('a cache that is read from a replica serves values that were invalidated: t
   const { compared, stale, age_ms: age } = document.stale_reads
   assert.ok(stale > 50 && stale < compared, `${stale} of ${compared}: ${stderr}`)
   assert.ok(age.max > 120 && age.max < 400, JSON.stringify(age))
+})
+
+test('consumers fetch from the nearest node too', async (t) => {
+  const { master, replica } = await pairOf(t)
+  const port = await slowly(t, master.port, { toMs: 20 })
+  await runProducer(t, '-q 300 --intervals 2 --ttl 60s -a all --warm-up 0', { env: at(master) })
+  const before = await callsOf(master, 'get')
+  const line = '--read-from nearest --consumers 2 --duration 2s'
+  const { document, stderr } = await startProgram(t, 'consumer.js', line, {
+    env: at({ ...master, port }),
+  }).ended
+  assert.ok(document.fetches.count >= 2, stderr)
+  const [ofMaster, ofReplica] = [await callsOf(master, 'get'), await callsOf(replica, 'get')]
+  assert.ok(
+    ofReplica >= 600 && ofMaster - before < 100,
+    `${ofMaster - before} GET on the master, ${ofReplica} on the replica`,
+  )
 })
