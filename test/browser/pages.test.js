@@ -1,4 +1,5 @@
-// Every kind of page that is opened from disk: nothing on the console, light and dark by the button, no wider than its window.
+// Every kind of page that is opened from disk: nothing on the console, light and dark by the button, no wider than its window, and
+// names with markup in them are text.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { findAnswer } from '../../lib/answers/find/answer.js'
 import { judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
 import { find } from '../../lib/answers/find/report.js'
 import { search } from '../../lib/answers/find/search.js'
+import { adviceTable } from '../../lib/answers/profile/report.js'
 import { plainData } from '../../lib/base/units.js'
 import { compareDocument } from '../../lib/compare/document.js'
 import { comparisonOfMany } from '../../lib/compare/many.js'
@@ -23,7 +25,13 @@ import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { simulatedTarget } from '../simulation/capacity.js'
 import { assertTiles, tilesOn } from './tiles.js'
 
-const chosen = () => {
+/** @import { Page } from 'playwright-core' */
+/** @import { TestContext } from 'node:test' */
+
+/** @typedef {(name: string) => string} Naming of what a page shows */
+
+/** @param {Naming} named */
+const chosen = (named) => {
   const measured = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
   const standings = /** @type {const} */ ([
     { ...measured, place: 'worse', ratio: 1.2, low: 1.1, high: 1.3, verdict: 'worse' },
@@ -35,16 +43,17 @@ const chosen = () => {
       ...{
         started: '2026-11-25T00:00:00Z',
         duration_s: 60,
-        command_line: 'millrace choose',
-        hardware: 'a box',
+        command_line: named('millrace choose'),
+        hardware: named('a box'),
       },
-      versions: { millrace: '0.1.0', node: '22', servers: ['7.0.15'] },
+      versions: { millrace: '0.1.0', node: '22', servers: [named('7.0.15')] },
       asked: { ...asks, weigh: { cpu: 1 }, across: 'models' },
-      ...{ excluded: [], turnovers: { found: [], unknown: [] }, warnings: ['a warning'] },
+      ...{ excluded: [], turnovers: { found: [], unknown: [] }, warnings: [named('a warning')] },
     },
     {
       candidates: ['list', 'stream'].map((name) => ({
-        ...{ name, model: name, server: null, simplicity: 3, gives_up: [`what ${name} gives up`] },
+        ...{ name: named(name), model: name, server: null, simplicity: 3 },
+        gives_up: [named(`what ${name} gives up`)],
       })),
       decision: { state: 'best', chosen: 1, alike: [1], rounds: 3, runs: 6, standings: [...standings] },
       runs: [1, 2, 3].flatMap((round) =>
@@ -57,7 +66,8 @@ const chosen = () => {
   )
 }
 
-const found = () => {
+/** @param {Naming} named */
+const found = (named) => {
   const slos = ['latency.p99<20ms']
   const objectives = objectivesOf(slos)
   const target = simulatedTarget('steep', 4)
@@ -84,11 +94,11 @@ const found = () => {
   }
   const lines = seconds.map(({ atMs }) => ({
     at_ms: atMs + 1000,
-    nodes: [{ address: '10.0.0.3:6379', role: 'master', engine_cpu_pct: 97.4 }],
+    nodes: [{ address: named('10.0.0.3:6379'), role: 'master', engine_cpu_pct: 97.4 }],
   }))
   const confirmation = {
-    ...{ run: 'r', latency_us: { intended: timesOf(9000) } },
-    plan: { strategy: 'list', clients: null },
+    ...{ run: named('r'), latency_us: { intended: timesOf(9000) } },
+    plan: { strategy: named('list'), clients: null },
   }
   const answer = findAnswer({
     ...{ answer: next.value, seconds, objectives, slos, share: 0.9, within: null },
@@ -98,10 +108,10 @@ const found = () => {
   return plainData({ ...whole, sentence: find.sentence(whole), thresholds: [] })
 }
 
-/** @param {readonly string[]} names */
-const compared = (names) => {
+/** @param {readonly string[]} names @param {Naming} named */
+const compared = (names, named) => {
   const requests = sideRequests([...names])
-  const sides = requests.map(({ id, name }) => ({ id, name }))
+  const sides = requests.map(({ id, name }) => ({ id, name: named(name) }))
   const turns = Array.from({ length: 6 }, (_, at) => {
     const round = at + 1
     const all = names.map((_, side) => {
@@ -129,7 +139,7 @@ const compared = (names) => {
       }))
   return compare.files(
     compareDocument(comparison, {
-      ...{ command: 'millrace compare', method: '6 rounds', where: '7.0.15', valid: true },
+      ...{ command: named('millrace compare'), method: '6 rounds', where: named('7.0.15'), valid: true },
       rounds: [1, 2].map((round) => ({ round, runs: runsOf(round) })),
     }),
   )
@@ -139,30 +149,72 @@ const plain = {
   ...{ title: 'A page', question: 'What is on it?', highlights: [], facts: [], tables: [], warnings: [] },
   verdict: { good: true, neutral: true, word: 'Seen', sentence: 'a sentence' },
 }
-const planned = () => {
+/** @param {Naming} named */
+const planned = (named) => {
   const curve = [1000, 10_000, 100_000].map((rate, at) => {
     const monthly = 100 * 3 ** at
     return { rate, low: monthly * 0.9, monthly, high: monthly * 1.1, shards: 1 + at }
   })
-  const models = [{ strategy: 'list', curve }]
+  const models = [{ strategy: named('list'), curve }]
   const option = planCost.option({ asked: { value_bytes: 100 }, currency: '$', models })
   assert.ok(option)
-  const highlights = [{ label: 'list', text: '1.92 µs an item' }]
+  const highlights = [{ label: named('list'), text: '1.92 µs an item' }]
   return pageAndCharts('plan.html', { ...plain, highlights }, [{ ...planCost, option, wide: true }])
 }
 
-/** @type {Record<string, () => Promise<Record<string, any>>>} the first page of each is opened */
+/** @param {Naming} named */
+const ran = (named) => {
+  const record = sampleRecord({
+    run: named('r'),
+    events: [{ at_ms: 4200, kind: named('failover'), text: named('a text') }],
+    warnings: [{ code: 'x', message: named('a warning'), invalidates: false }],
+    versions: { millrace: '0.1.0', node: '20', servers: [named('7.0.15')] },
+  })
+  for (const node of record.run.nodes) node.address = named(node.address)
+  for (const { nodes = [] } of record.seconds) for (const node of nodes) node.address = named(node.address)
+  return record
+}
+
+/** @param {Naming} named */
+const experimented = (named) => {
+  const { rows, ratios, ...experiment } = sampleExperiment()
+  return {
+    ...experiment,
+    question: named(experiment.question),
+    verdict: named(String(experiment.verdict)),
+    rows: rows.map((row) => ({ ...row, label: named(row.label) })),
+    ratios: ratios.map(({ label, numerator, denominator, ...ratio }) => ({
+      ...{ ...ratio, label: named(label) },
+      ...{ numerator: named(numerator), denominator: named(denominator) },
+    })),
+  }
+}
+
+/** That of a profile has tables only. @param {Naming} named */
+const profiled = (named) => {
+  const effect = {
+    now: 111.4,
+    other: 19.42,
+    is_cheaper: true,
+    change: { value: -0.8, low: -0.9, high: -0.7 },
+  }
+  const form = { rounds: 6, memory_bytes: effect, cpu_us: effect, title: 'in hashes', when: 'always' }
+  const advice = [{ ...form, pattern: named('session:{uuid}') }]
+  const tables = [adviceTable({ advice, silent: [], plays: 2 }).onPage()]
+  return pageOf(/** @type {any} */ ({ ...plain, title: named('A page'), tables }), [], '1.0.0')
+}
+
+/** @type {Record<string, (named: Naming) => Promise<Record<string, any>>>} the first page of each is opened */
 const kinds = {
-  run: () => pageFiles(sampleRecord()),
-  experiment: () =>
-    pageFiles({ kind: 'experiment', experiment: sampleExperiment(), timeline: null, pages: [] }),
-  choose: () => choose.files(chosen()),
-  find: () => find.files(found()),
-  'compare of three': () => compared(['sorted-set', 'list', 'stream']),
-  'compare of two': () => compared(['sorted-set', 'list']),
+  run: (named) => pageFiles(ran(named)),
+  experiment: (named) =>
+    pageFiles({ kind: 'experiment', experiment: experimented(named), timeline: null, pages: [] }),
+  choose: (named) => choose.files(chosen(named)),
+  find: (named) => find.files(found(named)),
+  'compare of three': (named) => compared(['sorted-set', 'list', 'stream'], named),
+  'compare of two': (named) => compared(['sorted-set', 'list'], named),
   plan: planned,
-  // That of a profile has tables only.
-  'without charts': async () => ({ 'plain.html': await pageOf(plain, [], '1.0.0') }),
+  'without charts': async (named) => ({ 'plain.html': await profiled(named) }),
 }
 
 // The verdict and the cost, or what the page answers.
@@ -178,16 +230,51 @@ const firstScreen = {
   'without charts': /Seen\./,
 }
 
-for (const [kind, filesOf] of Object.entries(kinds))
+/** @param {TestContext} t @param {string} kind @param {Naming} named */
+const openedKind = async (t, kind, named) => {
+  const files = await kinds[kind](named)
+  const name = Object.keys(files).find((path) => path.endsWith('.html'))
+  assert.ok(name)
+  const file = join(ownFolder(t, 'page'), name)
+  writeFileSync(file, files[name])
+  const url = pathToFileURL(file).href
+  const mayAsk = (/** @type {string} */ asked) => asked === url || asked.startsWith('blob:')
+  return openedPage(t, url, mayAsk, { viewport: { width: 1280, height: 900 } })
+}
+
+/** Unfolds everything, and waits until its charts are drawn. @param {Page} page */
+const unfold = async (page) => {
+  await page.evaluate(() => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true
+  })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
+  )
+}
+
+const hostile = '<img src="http://127.0.0.1:9/x" onerror="document.title=1"><script>document.title=2</script>'
+
+for (const kind of Object.keys(kinds)) {
+  pageTest(`${kind}: markup in a name is text, in its charts and their tooltips too`, async (t) => {
+    const page = await openedKind(t, kind, (name) => `${name}${hostile}`)
+    await unfold(page)
+    for (const chart of await page.locator('figure .chart').all()) {
+      await chart.scrollIntoViewIfNeeded()
+      const { width = 0, height = 0 } = (await chart.boundingBox()) ?? {}
+      await chart.hover({ position: { x: width / 2, y: height / 2 } })
+    }
+    const seen = await page.evaluate(() => ({
+      title: document.title,
+      text: document.body.textContent ?? '',
+      images: document.querySelectorAll('img').length,
+    }))
+    assert.equal(seen.images, 0)
+    assert.ok(!/^[12]$/.test(seen.title), seen.title)
+    assert.ok(seen.text.includes('<script>document.title=2</script>'), 'none of it is on the page')
+  })
+
   pageTest(`${kind}: no error, light and dark, 390 and 1280 wide`, async (t) => {
-    const files = await filesOf()
-    const name = Object.keys(files).find((path) => path.endsWith('.html'))
-    assert.ok(name)
-    const file = join(ownFolder(t, 'page'), name)
-    writeFileSync(file, files[name])
-    const url = pathToFileURL(file).href
-    const mayAsk = (/** @type {string} */ asked) => asked === url || asked.startsWith('blob:')
-    const page = await openedPage(t, url, mayAsk, { viewport: { width: 1280, height: 900 } })
+    const page = await openedKind(t, kind, (name) => name)
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const first = await background()
     await page.getByRole('button', { name: 'Dark' }).click()
@@ -205,15 +292,11 @@ for (const [kind, filesOf] of Object.entries(kinds))
       assert.ok(figureAt < 900, `${width}: the first chart is at ${figureAt}`)
       assertTiles(await tilesOn(page))
       assert.match(text, firstScreen[kind], `${width} wide`)
-      await page.evaluate(() => {
-        for (const fold of document.querySelectorAll('details')) fold.open = true
-      })
-      await page.waitForFunction(() =>
-        [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
-      )
+      await unfold(page)
       // Charts follow the width of the window a moment later.
       await page
         .waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, null, { timeout: 20_000 })
         .catch(() => assert.fail(`it is wider than ${width}`))
     }
   })
+}
