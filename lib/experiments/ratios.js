@@ -157,6 +157,7 @@ export const publishedRatioSentence = ({
 }) => {
   const { ratio, low, high } = ours
   const { title } = measureNamed(figure)
+  const what = title.includes(',') ? `${title},` : title
   const theirs = published === null ? '' : `; published ${times(published)}`
   const interval =
     low === null || high === null
@@ -165,8 +166,8 @@ export const publishedRatioSentence = ({
   const found = `(ratio ${times(ratio)}${interval}${theirs})`
   if (other) return `${label}: ${title} against ${measureNamed(other).title} ${found}.`
   if (low !== null && high !== null && low <= 1 && high >= 1)
-    return `These rounds show no clear difference in ${title} between ${numerator} and ${denominator} ${found}.`
-  if (ratio >= 3) return `${numerator}: ${times(ratio)} times the ${title} of ${denominator} ${found}.`
-  if (ratio < 0.1) return `${denominator}: ${times(1 / ratio)} times the ${title} of ${numerator} ${found}.`
-  return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${title}${title.includes(',') ? ',' : ''} than ${denominator} ${found}.`
+    return `These rounds show no clear difference in ${what} between ${numerator} and ${denominator} ${found}.`
+  if (ratio >= 3) return `${numerator}: ${times(ratio)} times the ${what} of ${denominator} ${found}.`
+  if (ratio < 0.1) return `${denominator}: ${times(1 / ratio)} times the ${what} of ${numerator} ${found}.`
+  return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${what} than ${denominator} ${found}.`
 }
