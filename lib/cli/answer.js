@@ -19,17 +19,16 @@ export const printAnswer = (answer, json, text) =>
  * @template Answer
  * @param {Chart<Answer>} chart
  * @param {Answer} answer
- * @param {string} path --draw
- * @param {boolean} [dark]
+ * @param {string} path --draw; NAME-dark.svg is for a dark page
  */
-export const drawAnswer = async ({ title, note, option }, answer, path, dark = false) => {
+export const drawAnswer = async ({ title, note, option }, answer, path) => {
   const { missingFor, svgOf, pngOf } = await import('../report/draw.js')
   const isPng = extname(path) === '.png'
   if (!isPng && extname(path) !== '.svg') throw new OptionError(`--draw ${path}: must end in .svg or .png`)
   const missing = missingFor(isPng ? 'png' : 'svg')
   if (missing) throw new OptionError(`--draw ${path}: ${missing}`)
   const picture = { title, note, option: certain(option(answer)) }
-  const svg = svgOf(picture, { theme: dark ? 'dark' : 'light' })
+  const svg = svgOf(picture, { theme: /-dark\.\w+$/.test(path) ? 'dark' : 'light' })
   await writeAnswer(path, isPng ? await pngOf(svg) : svg)
 }
 

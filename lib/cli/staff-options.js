@@ -30,8 +30,7 @@ export const staffOptions = ownOptions('Options', [
   { name: 'simulate', type: 'integer', range: ['1000', '10M'], otherwise: 'none',
     help: 'draw this many loads of all nodes, and print how often they overflow' },
   { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'of the simulation' },
-  { name: 'draw', was: { chart: '--draw' }, type: 'path', help: 'draw capacity over the number of nodes, .svg or .png' },
-  { name: 'dark', type: 'flag', help: 'the chart for a dark page' },
+  { name: 'draw', was: { chart: '--draw' }, type: 'path', help: 'draw capacity over the number of nodes, .svg or .png (NAME-dark.svg: for a dark page)' },
   { name: 'json', type: 'flag', help: 'print the answer as JSON' },
 ])
 
@@ -115,7 +114,7 @@ const measuredLoad = async (values, parts) => {
 
 /** @param {Values} settings of staffOptions */
 export const staffRequest = async (settings) => {
-  const { draw, dark, json, load, replicas, simulate: draws, seed, from } = settings
+  const { draw, json, load, replicas, simulate: draws, seed, from } = settings
   if (draw !== undefined && !['.svg', '.png'].includes(extname(draw)))
     throw new OptionError(`--draw ${plainText(draw)}: must end in .svg or .png`)
   const parts = partsOfLoad(load)
@@ -123,5 +122,5 @@ export const staffRequest = async (settings) => {
   const found = from === undefined ? typedLoad(settings, parts) : await measuredLoad(settings, parts)
   if (draws && found.load.rho < 0)
     throw new OptionError('--simulate draws loads that share a factor: their correlation must be 0 or more')
-  return { ...found, margin, replicas, simulation: draws ? { draws, seed } : null, draw, dark, json }
+  return { ...found, margin, replicas, simulation: draws ? { draws, seed } : null, draw, json }
 }

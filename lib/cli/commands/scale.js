@@ -29,7 +29,7 @@ export const command = {
     { name: 'rate', was: { rates: '--rate' }, key: 'rates', type: 'text', place: 'RATES', default: '5000,30000', help: 'jobs a second that the workers must do' },
     { name: 'workers', was: { 'box-workers': '--workers' }, key: 'boxWorkers', type: 'integer', range: ['1', '100000'], otherwise: 'as many as were measured',
       help: 'most workers on a box' },
-    { name: 'draw', was: { chart: '--draw' }, type: 'path', help: 'draw it, as .svg or .png' },
+    { name: 'draw', was: { chart: '--draw' }, type: 'path', help: 'draw it, as .svg or .png (NAME-dark.svg: for a dark page)' },
     { name: 'json', type: 'flag', help: 'print the answer as JSON' },
   ]),
   isPrivate: true,

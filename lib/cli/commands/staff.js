@@ -20,9 +20,9 @@ export const command = {
   options: staffOptions,
   isPrivate: true,
   work: async ({ settings }) => {
-    const { draw, dark, json, ...asked } = await staffRequest(settings)
+    const { draw, json, ...asked } = await staffRequest(settings)
     const answer = staffingAnswer(asked)
-    if (draw) await drawAnswer(staffingChart, answer, draw, dark)
+    if (draw) await drawAnswer(staffingChart, answer, draw)
     printAnswer(answer, json, staffing.text)
     return ExitCode.done
   },
