@@ -16,7 +16,8 @@ const ownShare = 0.8
 export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct, threads }) => {
   if ((busyPct ?? 0) <= busyLimitPct) return null
   // The CPU of other sending threads is not that of the busiest.
-  const usedPct = Math.max(threadPct ?? 0, (!threads && cpuPct) || 0) || 100
+  const isOne = Object.keys(threads ?? {}).length === 0
+  const usedPct = Math.max(threadPct ?? 0, (isOne && cpuPct) || 0) || 100
   return usedPct < Number(busyPct) * ownShare ? 'contended' : 'saturated'
 }
 
