@@ -83,7 +83,7 @@ export const findAbout = {
     ['the least memory of a cache', "cache-aside --rate 10k --over memory --slo 'hit_rate>90%'"],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],
-  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the load generator was the limit. docs/highest-rate.md says how it searches, and how sure that is.`,
+  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the load generator was the limit. docs/highest-rate.md says how it searches.`,
 }
 
 /** @param {string} text @returns {[number, number]} */

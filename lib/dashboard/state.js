@@ -162,7 +162,7 @@ export const stateOf = (size) => {
     /** The state that a new page needs. */
     all: () => {
       const points = history.points.map(shownPoint)
-      const kind = 'whole'
+      const kind = exactly('whole')
       return { kind, about, events, earlierEvents, warnings, verdict, points, ...now() }
     },
     /** @param {About} given */

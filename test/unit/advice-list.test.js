@@ -8,13 +8,14 @@ import { rowsOf } from '../helpers/table.js'
 
 // Options that no case types, and why.
 const untyped = rowsOf(`
--t --driver --with processes -> a process is at its limit only on a machine whose cores are free
+-t --threads --driver --with processes -> a process is at its limit only on a machine whose cores are free
 --warm-up -> a run has a tick in its window unless it is stopped in its warm-up
 --max-behind -> it is looked up in the result of the writer, whose own reasons say what to set
 --limit -> the case of its advice types -p, which is advised with it
 --once -> the case of its advice has it
 --with confirm -> test/integration/queue-kills.test.js kills workers with it and without it
 --with outputs -> it is named as what drains a second queue, which only a run with it fills
+--with maxmemory -> test/integration/cache.test.js gives caches less than they need
 --with delay -> the proxy adds what it is asked for, unless others take the CPU
 --same-slot -> a cluster refuses a plan whose commands would cross slots before its first write
 --items -> a pass over few keys grows the memory of the servers by too little to tell

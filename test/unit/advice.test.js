@@ -43,6 +43,9 @@ more --items show it -> write --strategy membership-flat --items 1000 -> --items
 raise --with update-writers, or lower --with update-rate -> write --strategy query-scan --with update-writers=2,update-rate=500 -> --with update-writers=20 | --with update-writers=2,update-rate=50
 choose another --prefix -> write --strategy update-get-set --prefix a: -> --prefix b:
 `),
+  'measures/cache.js': rowsOf(`
+give less by --with maxmemory -> write --strategy cache-aside --with maxmemory=50MB -> --with maxmemory=2MB
+`),
   'measures/account.js': rowsOf(`
 lower --take -> read --strategy queue-stream --workers 4 --take 100 -> --take 10
 --with confirm keeps them -> read --strategy queue-list --workers 4 -> --with confirm
@@ -69,6 +72,7 @@ see its result (-q, --max-behind) -> write -q 5000 -> -q 2000 | --max-behind 10s
 give the --ttl it writes with -> read -> --ttl 30s
 set --strategy, --prefix -> read -> --strategy list | --prefix b:
 more boxes (-t) -> read -> -t 4
+raise --threads -> read --consumers 4 -> --threads 2
 --driver socket -> read --driver ioredis -> --driver socket
 read less (--limit) or less often (-p) -> read -> --limit 100 | -p 2s
 (--payload, --value-size, --seed) -> read --verify -> --payload random | --value-size 100 | --seed 7
@@ -79,6 +83,7 @@ a --ttl old; run for longer (--duration) -> read --verify --duration 5s -> --dur
 'raise --window' -> write -q 50000 -> --window 8MB
 'raise --window' -> write --rate 50000 -> --window 8MB
 'raise --pipeline' -> write -q 50000 --pipeline 10 -> --pipeline 1000
+raise --threads -> write --rate 50000 -> --threads 2
 (--duration, --warm-up) -> write --period 5s --duration 6s --warm-up 5s -> --duration 60s | --warm-up 1s
 one --period -> write --duration 1s -> --period 200ms
 add -a all -> write -t 4 -a 1 -> -a all
