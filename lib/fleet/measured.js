@@ -1,7 +1,7 @@
 // The sections of run.json that measures make, of one box and of all of a fleet.
 import { timesOf } from '../measures/fields.js'
 import { sumOfSources } from '../measures/fold.js'
-import { factsBeside, ownOfBoxes, recordOf, sectionsOf } from '../measures/index.js'
+import { applying, factsBeside, ownOfBoxes, recordOf, sectionsOf } from '../measures/index.js'
 
 /**
  * @import { Folded } from '../measures/fold.js'
@@ -83,7 +83,7 @@ export const measuredOfBoxes = (
   )
   const facts = factsBeside(boxes.map((box) => sumsOf(box).facts))
   const sums = { ...known, facts, linesBefore: 0, own }
-  const sections = sectionsOf(sums, { window: times, whole: times }, plan, measures)
+  const sections = sectionsOf(sums, { window: times, whole: times }, plan, applying(measures, plan))
   for (const { buckets } of Object.values(times)) buckets.close()
   return { sections, sums }
 }

@@ -3,7 +3,7 @@
 import { absentWriters } from '../loads/writer-reasons.js'
 import { counts, length } from '../measures/fields.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
-import { factsBeside, factsOf, ofWriters, recordOf, sectionsOf } from '../measures/index.js'
+import { applying, factsBeside, factsOf, ofWriters, recordOf, sectionsOf } from '../measures/index.js'
 import { commandsOfRole, nodesIn } from '../measures/nodes.js'
 import { absentCode, ruling, warningsIn } from '../measures/warnings.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -136,7 +136,12 @@ const measuredOver = (runs, window, acked, items) => {
   )
   const [{ document }] = runs
   const costed = { items, idle: idleOf(runs), others: othersOf(runs) }
-  return sectionsOf({ facts, stored: acked, costed }, { window, whole: window }, document.plan, ofWriters)
+  return sectionsOf(
+    { facts, stored: acked, costed },
+    { window, whole: window },
+    document.plan,
+    applying(ofWriters, document.plan),
+  )
 }
 
 /** The commands of an item, as the first run names them. @param {Document} document @param {Folded} window */

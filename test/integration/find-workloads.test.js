@@ -37,6 +37,8 @@ const refused = [
     why: /needs workers that take the jobs, which otherwise fill the queue: add --with-read workers=8$/,
   },
 ]
+/** What a strategy does not run without. @type {Record<string, string[]>} */
+const needed = { 'cache-hash-ttl': ['--ttl', '3s'] }
 const examples = ['rate-limiter.js', 'session-store.yaml', 'shop.yaml', 'visitors.yaml']
 const models = [
   ...allStrategies().map(({ name }) => name),
@@ -88,7 +90,7 @@ describe('every data model', { concurrency: 8 }, () => {
             error instanceof OptionError && refusal.why.test(error.message) && !error.message.includes('\n'),
         )
       try {
-        await searched(t, [model])
+        await searched(t, [model, ...(needed[model] ?? [])])
       } catch (error) {
         if (error instanceof TargetError && error.code === 'UNSUPPORTED') return t.skip(error.message)
         throw error

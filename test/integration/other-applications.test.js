@@ -13,7 +13,7 @@ import { callsOf, startServer } from '../helpers/servers.js'
  */
 
 const modules =
-  /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|hash-ttl)$/
+  /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|(cache-)?hash-ttl)$/
 const strategies = allStrategies().filter(({ name }) => !modules.test(name))
 
 /** So short batches that what accompanies each of them is not little. @type {Record<string, string>} */

@@ -158,7 +158,7 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
     cpSync(folder, again, { recursive: true })
     const same = await script(`scripts/compare.js ${folder} ${again}${although}`)
     assert.equal(same.code, 0, same.stderr)
-    assert.match(same.stdout, /^all settings are the same$/m)
+    assert.match(same.stdout, /^differs in +nothing: all settings are the same$/m)
     assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
     assert.equal(same.stderr, '')
     const three = await script(`scripts/compare.js ${folder} ${again} ${folder}${although}`)

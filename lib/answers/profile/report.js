@@ -434,7 +434,7 @@ export const profile = answer({
     good: !one.interrupted,
     neutral: true,
     word: one.interrupted ? 'Interrupted' : 'Seen',
-    sentence: `${several(one.keys, 'key')} of ${several(one.patterns.length + one.patterns_left_out, 'pattern')}, and ${rate(one.commands_per_s)} commands/s, in ${one.duration_s.toFixed(0)} s`,
+    sentence: `${one.interrupted ? 'INTERRUPTED: ' : ''}${several(one.keys, 'key')} of ${several(one.patterns.length + one.patterns_left_out, 'pattern')}, and ${rate(one.commands_per_s)} commands/s, in ${one.duration_s.toFixed(0)} s`,
   }),
   highlights: (one) => ({
     commands: `${rate(one.commands_per_s)}/s`,
