@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { otherVersions, peerPath } from '../../lib/servers/peers.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, codesIn, faultsIn, faultsIn, outcomesOf, until } from '../helpers/programs.js'
+import { assertDone, at, codesIn, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 const zipf = '--keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8'
