@@ -106,7 +106,7 @@ const cpuWords = ({ server, plan }, unit) => {
   const onMasters = mastersOnly(server)
   if (typeof net !== 'number' && others)
     return onMasters === null
-      ? `${micros(gross)} per ${unit} with all; ${others}`
+      ? `at most ${micros(gross)} per ${unit}; ${others}`
       : `${micros(onMasters)} per ${unit} on the masters, idle excluded; ${others}`
   if (typeof net !== 'number')
     return `${withinWords(gross, server.cpu_us_per_item_uncertainty)} per ${unit}, idle included`
