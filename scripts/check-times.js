@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Latencies that a run reports beside those of an independent client in another language, in the same seconds:
-//   even   service time of writes at an even rate beside the same writes of the client; what is the timer's is told apart
+//   even   service time of writes at an even rate beside the same writes of the client; the timer's part is a row of its own
 //   busy   the bystander beside PINGs of the client, on a server that is 80 % busy
 // Prints a table and fails nothing; about 50 seconds.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -229,7 +229,10 @@ const ofFile = (path, work) => {
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (!(error instanceof RangeError) && code === undefined) throw error
-    throw new OptionError(`--snapshot ${plainText(path)}: ${code ?? message}`, { cause: error })
+    throw new OptionError(
+      `--snapshot ${plainText(path)}${code === undefined ? `: ${message}` : ` cannot be read (${code})`}`,
+      { cause: error },
+    )
   }
 }
 

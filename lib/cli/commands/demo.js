@@ -32,7 +32,7 @@ const demo = () =>
     child.on('close', (code) => {
       const as = inClone ? 'npx millrace' : 'millrace'
       if (code === ExitCode.done || code === ExitCode.invalid)
-        process.stderr.write(`\nNext: ${as} compare sorted-set list --rate 50k\n`)
+        process.stderr.write(`\nNext: ${as} compare sorted-set list --cluster --rate 50k\n`)
       resolve(code ?? ExitCode.fault)
     })
   })
