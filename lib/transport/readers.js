@@ -34,7 +34,9 @@ export const readersOf = ({ readFrom = 'master', target, dial = target.dial }, m
     /** A new map is in use: a master that became a replica must be told. @param {readonly { address: string, renew: () => unknown }[]} lanes */
     learned(lanes) {
       servers = now()
-      for (const lane of lanes) if (isReplica(lane.address) && !told.has(lane.address)) lane.renew()
+      // All of them, before the first is dialled anew.
+      const untold = lanes.filter(({ address }) => isReplica(address) && !told.has(address))
+      for (const lane of untold) lane.renew()
     },
   }
 }

@@ -147,6 +147,16 @@ test('a connection to a replica of a cluster says that stale reads will do; a ma
   const renewed = /** @type {string[]} */ ([])
   nodes = [node('b'), node('a', 'b')]
   map.replace({ masters: ['b'], owners })
-  readers.learned(['a', 'b'].map((address) => ({ address, renew: () => renewed.push(address) })))
-  assert.deepEqual([renewed, readers.serverOf(5, 0)], [['a'], 'a'])
+  const lanes = ['a', 'a', 'b'].map((address) => ({
+    address,
+    /** An idle connection is made anew at once. */
+    renew() {
+      renewed.push(address)
+      readers.dial(address, /** @type {any} */ ({}))
+    },
+  }))
+  readers.learned(lanes)
+  assert.deepEqual([renewed, readers.serverOf(5, 0)], [['a', 'a'], 'a'])
+  readers.learned(lanes)
+  assert.equal(renewed.length, 2, 'all of them were told')
 })
