@@ -35,7 +35,7 @@ export const awsFiles = async ({ run, behind, settings }) => {
     throw new OptionError(
       'which run? put the options of millrace write behind --, as in -- --host HOST --tls --cluster -q 3000000 -t 8',
     )
-  const fault = optionsFault(options)
+  const fault = optionsFault(behind)
   if (fault) throw new OptionError(fault)
   // They are checked here, and not by boxes that cost money.
   const all = optionsOf('producer')

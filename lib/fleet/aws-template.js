@@ -37,13 +37,14 @@ export const hourly = ({ boxes, type }) =>
 const indented = (text, by) => text.replace(/^(?=.)/gm, ' '.repeat(by))
 
 const words = /^[A-Za-z0-9][A-Za-z0-9 ._:,/=%@+-]*$/
-/** Why options cannot be in a template, in words; null: they can. @param {string} options */
-export const optionsFault = (options) => {
+/** Why options cannot be in a template, in words; null: they can. @param {readonly string[]} typed */
+export const optionsFault = (typed) => {
+  const options = typed.join(' ')
   if (/(^|\s)--(password|sentinel-password|pass)\b/.test(options) || /:\/\/[^/\s]*:[^/\s]*@/.test(options))
     return 'a password is no part of a template: put it into the Parameter Store, and name it as PasswordParameter'
-  return words.test(options.replace(/(^|\s)--?/g, '$1'))
-    ? null
-    : 'options of the boxes have letters, digits, and . _ : , / = % @ + - only'
+  // A box splits them at blanks.
+  const isPlain = typed.every((word) => /^\S+$/.test(word)) && words.test(options.replace(/(^|\s)--?/g, '$1'))
+  return isPlain ? null : 'options of the boxes have letters, digits, and . _ : , / = % @ + - only'
 }
 
 /** @param {AwsFleet} fleet */

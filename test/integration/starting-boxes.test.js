@@ -306,7 +306,7 @@ test('EC2: the price is said and nothing written; then a template, and three lin
 })
 
 test('EC2: what cannot be in a template, or no run would take, is refused before it costs anything', async (t) => {
-  const said = async (/** @type {string} */ line) => {
+  const said = async (/** @type {string | string[]} */ line) => {
     const { code, stderr } = await runCommand(t, line, { out: false })
     return `${code} ${stderr.trim()}`
   }
@@ -321,6 +321,11 @@ test('EC2: what cannot be in a template, or no run would take, is refused before
     /^2 a password is no part of a template/,
   )
   assert.match(await said(`${onAws} -- --host h --nope`), /^2 unknown option --nope/)
+  assert.match(
+    await said([...onAws.split(' '), '--dry-run', '--', '--host', 'h', '--out', 'a b']),
+    /^2 options of the boxes have letters/,
+    'a box would split it',
+  )
   assert.doesNotMatch(await said(`${onAws} -- --host h --password secret123`), /secret123/)
 })
 
