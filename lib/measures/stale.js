@@ -1,5 +1,5 @@
-// Answers of replicas that were older than what had been acknowledged when they were asked for, and by how much: how long before the
-// question what they missed had been acknowledged. A line has us, run.json ms.
+// Answers of replicas that were older than what had been acknowledged when they were asked for, and by how much at least: how
+// long before the question the newest write that they missed had been acknowledged. A line has us, run.json ms.
 import { count, percent } from '../base/units.js'
 import { amount, timesField } from './fields.js'
 import {
@@ -72,7 +72,11 @@ export const staleReads = measure({
   },
   prometheus: [
     counter('stale_answers_total', 'answers older than what was acknowledged', 'stale_reads.stale'),
-    histogram('stale_age_seconds', 'how long what they missed had been acknowledged', 'stale_reads.age_us'),
+    histogram(
+      'stale_age_seconds',
+      'how long the newest write that they missed had been acknowledged',
+      'stale_reads.age_us',
+    ),
   ],
   answers: {
     brief({ stale_reads: found }) {
@@ -80,7 +84,7 @@ export const staleReads = measure({
       const { compared, stale, pct, age_ms: age } = found
       if (pct === null) return { label: 'stale', text: 'no answer was about a key that the run had written' }
       const text = `${percent(pct)} of ${count(compared)} answers were older than what was acknowledged`
-      return { label: 'stale', text: stale > 0 ? `${text}, by ${timesText(age, 1000)}` : text }
+      return { label: 'stale', text: stale > 0 ? `${text}, by at least ${timesText(age, 1000)}` : text }
     },
   },
 })

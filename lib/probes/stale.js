@@ -6,7 +6,7 @@
  * @typedef {object} StaleCounts
  * @property {number} compared answers
  * @property {number} stale
- * @property {{ record: (us: number) => void }} ages how long before the question what was missed had been acknowledged
+ * @property {{ record: (us: number) => void }} ages how long before the question the newest write that was missed had been acknowledged
  *
  * @typedef {object} Written of a key
  * @property {number} inFlight writes without an outcome

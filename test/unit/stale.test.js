@@ -44,6 +44,9 @@ test('an answer below what was acknowledged before the question is stale, by the
   first.end(100)
   assert.deepEqual([read(first.version, 110), read(0, 130)], ['fresh', 'stale'])
   assert.deepEqual(ages, [30_000])
+  write().end(150)
+  assert.equal(read(0, 160), 'stale', 'two writes are missed')
+  assert.equal(ages[1], 10_000, 'by the newest of them')
 })
 
 test('what is acknowledged after the question does not count against its answer', () => {
