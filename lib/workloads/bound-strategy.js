@@ -4,7 +4,7 @@ import { keysOf } from '../base/typed.js'
 import { isRead } from '../wire/read-commands.js'
 import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
 import { chunkCommandsOf } from './bind/chunk.js'
-import { clientCommandOf, keyBytesOf } from './bind/client.js'
+import { clientCommandOf, keyBytesOf, leadingCommand } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
 import { commandsAt, oldestIn, readerOf } from './bind/reader.js'
 import { sequenceOf } from './bind/sequence.js'
@@ -64,13 +64,7 @@ const operationOf = (declared, planFields, name, prefix) => {
   if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
   const meanings = meaningsOf(declared.answers?.(planFields).question ?? null)
   return {
-    command: {
-      name: first.name,
-      most: 0,
-      timed: false,
-      put: (/** @type {number} */ _, /** @type {Buffer} */ __, /** @type {number} */ at) => at,
-      slotOf: () => 0,
-    },
+    command: leadingCommand(first.name, () => 0),
     repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
     reads: commands.every(({ name: one }) => isRead(one.toLowerCase())),
     multiStep: multiStepsOf(commands, prefix, meanings),

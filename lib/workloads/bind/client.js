@@ -19,6 +19,20 @@ import { putTemplate, templatesOf } from './template.js'
  */
 
 /**
+ * The first of several that are made as they are sent.
+ * @param {string} name
+ * @param {ClientCommand['slotOf']} slotOf
+ * @returns {ClientCommand}
+ */
+export const leadingCommand = (name, slotOf) => ({
+  name,
+  most: 0,
+  timed: false,
+  put: (_, __, at) => at,
+  slotOf,
+})
+
+/**
  * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
  * @param {string} prefix
  * @returns {ClientCommand}

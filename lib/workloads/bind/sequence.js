@@ -2,7 +2,7 @@
 // as a transaction. Each goes when the one before it was answered.
 import { commandBytes } from '../../wire/encode.js'
 import { isRead } from '../../wire/read-commands.js'
-import { clientCommandOf } from './client.js'
+import { clientCommandOf, leadingCommand } from './client.js'
 
 /**
  * @import { Reply } from '../../wire/values.js'
@@ -87,13 +87,7 @@ export const sequenceOf = (commands, repeat, prefix) => {
     }
   }
   return {
-    command: {
-      name: first.name,
-      most: 0,
-      timed: false,
-      put: (/** @type {number} */ _, /** @type {Buffer} */ __, /** @type {number} */ at) => at,
-      slotOf,
-    },
+    command: leadingCommand(first.name, slotOf),
     repeatable: commands.every((command) => (command.repeat ?? repeat) !== 'never'),
     reads: commands.every(({ name }) => isRead(name.toLowerCase())),
     multiStep: { begin, hasKey: true },
