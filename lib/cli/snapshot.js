@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { everyKey, readPage } from '../answers/profile/every-key.js'
+import { everyKey, readPage, totalOf } from '../answers/profile/every-key.js'
 import { copyRdb, rdbHead } from '../answers/profile/rdb.js'
 import { snapshotAnswer } from '../answers/profile/snapshot-answer.js'
 import { OptionError, TargetError } from '../base/errors.js'
@@ -188,7 +188,6 @@ export const snapshotOf = (path, { isAnonymous, running, free = freemem(), serve
       ? { newer: null, why: 'it was ended before all keys were seen' }
       : await inValkey9(servers, head, copy.dir)
     const { part } = copy
-    const half = 1.96 * Math.sqrt((1 - part) * found.squares)
     return {
       schema: 1,
       kind: 'snapshot',
@@ -210,11 +209,7 @@ export const snapshotOf = (path, { isAnonymous, running, free = freemem(), serve
       },
       ...{ part, seed, anonymous: isAnonymous, server: found.server, newer },
       keys: part === 1 ? found.seen : copy.keys,
-      memory_bytes: {
-        value: found.memory / part,
-        low: Math.max(0, found.memory - half) / part,
-        high: (found.memory + half) / part,
-      },
+      memory_bytes: totalOf(part)(found.memory, found.squares),
       expiring_keys: found.expiring / part,
       patterns: found.patterns.slice(0, mostPatterns),
       patterns_left_out: Math.max(0, found.patterns.length - mostPatterns),

@@ -64,6 +64,13 @@ const rankedIn = (numbers, rank) =>
 /** @param {Record<string, number>} counts */
 const mostOf = (counts) => Object.entries(counts).sort((a, b) => b[1] - a[1])[0]?.[0] ?? ''
 
+/** A total of all keys, by those that were looked at. @param {number} part of all keys */
+export const totalOf = (part) => (/** @type {number} */ seen, /** @type {number} */ squares) => {
+  const half = z * Math.sqrt((1 - part) * squares)
+  const of = (/** @type {number} */ n) => Math.max(0, n / part)
+  return { value: of(seen), low: of(seen - half), high: of(seen + half) }
+}
+
 /** @param {{ part: number, seed: number, isAnonymous: boolean }} needs part: of all keys that are looked at */
 export const everyKey = ({ part, seed, isAnonymous }) => {
   const patterns = patternsOf(none, merge)
@@ -73,12 +80,7 @@ export const everyKey = ({ part, seed, isAnonymous }) => {
   /** @type {{ name: Buffer, key: SnapshotKey }[]} the largest first */
   let largest = []
 
-  /** A total of all keys, by those that were looked at. @param {number} seen @param {number} squares */
-  const total = (seen, squares) => {
-    const half = z * Math.sqrt((1 - part) * squares)
-    const of = (/** @type {number} */ n) => Math.max(0, n / part)
-    return { value: of(seen), low: of(seen - half), high: of(seen + half) }
-  }
+  const total = totalOf(part)
 
   return {
     /** @param {Buffer} name a view @param {SnapshotKey} key */
