@@ -12,7 +12,7 @@ import { plainText } from '../../base/units.js'
  * @property {number | null} savedMs epoch
  * @property {number | null} usedMemory of that server
  *
- * @typedef {RdbHead & { keys: number, kept: number, functions: number }} Copied
+ * @typedef {RdbHead & { keys: number, kept: number }} Copied
  */
 
 const chunkBytes = 4 << 20
@@ -292,7 +292,7 @@ export const copyRdb = ({ path, to, shiftMs, keeps, stop }) =>
       const from = bytesOf(input)
       const out = writerOf(output)
       const head = magicOf(from)
-      let [keys, kept, functions] = [0, 0, 0]
+      let [keys, kept] = [0, 0]
       const expiry = Buffer.alloc(9)
       let expires = false
       const copied = () => {
@@ -323,7 +323,6 @@ export const copyRdb = ({ path, to, shiftMs, keeps, stop }) =>
           copied()
         } else if (kind === opcodes.functions) {
           from.text()
-          functions++
           copied()
         } else if (kind === opcodes.database) {
           from.length()
@@ -349,7 +348,7 @@ export const copyRdb = ({ path, to, shiftMs, keeps, stop }) =>
       }
       out.write(noChecksum)
       out.flush()
-      return { ...head, keys, kept, functions }
+      return { ...head, keys, kept }
     } finally {
       closeSync(input)
       closeSync(output)
