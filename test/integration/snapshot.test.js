@@ -152,12 +152,13 @@ test('where the memory is too small a drawn part is loaded, and the intervals ha
   })
   assert.equal(found.part, 0.4)
   assert.match(said.join('\n'), /of memory are free: 40.0 % of the keys are loaded, drawn with seed 1/)
-  const inside = Object.entries(truth).filter(([pattern, { keys }]) => {
-    const one = found.patterns.find((each) => each.pattern === pattern)
-    return one && one.keys.low <= keys && keys <= one.keys.high
+  // How far each is from the truth, in halves of its interval. A server saves its keys in an order of its own, so the draw differs.
+  const far = Object.entries(truth).flatMap(([pattern, { keys }]) => {
+    const one = found.patterns.find((each) => each.pattern === pattern)?.keys
+    return keys > 100 ? [one ? Math.abs(one.value - keys) / (one.high - one.value) : Infinity] : []
   })
-  const large = Object.entries(truth).filter(([, { keys }]) => keys > 100)
-  assert.ok(large.filter((one) => inside.some(([pattern]) => pattern === one[0])).length >= large.length - 1)
+  const inside = far.filter((halves) => halves <= 1)
+  assert.ok(far.every((halves) => halves < 2.5) && inside.length > far.length / 2, far.join(' '))
   assert.equal(found.keys, whole.keys)
 })
 
