@@ -181,7 +181,7 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
   let asked = wanted
   const found = await slowerWhileLimited({
     play: (_, mayBeSlower) => blocksOf(asked, bench, mayBeSlower),
-    isLimited: ({ decision }) => decision === null,
+    isLimited: ({ decision }) => decision === null && !stop.aborted,
     onSlower(factor) {
       const slower = slowed(wanted, factor)
       say(

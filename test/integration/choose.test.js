@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { choose } from '../../lib/answers/choose/report.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { remoteBench } from '../../lib/cli/calibration.js'
+import { playChoice } from '../../lib/cli/choose.js'
 import { runCommand } from '../helpers/command-here.js'
 import { refusedHere } from '../helpers/here.js'
 
@@ -44,6 +45,38 @@ test('an option of a run that is wrong, and a time that is too short, are refuse
   // Not once for each candidate.
   assert.equal(silent.code, 3)
   assert.equal(silent.stderr.match(/nothing listens there/g)?.length, 1, silent.stderr)
+})
+
+test('an interrupt during a run is not taken for a limit of the client', async () => {
+  const stop = new AbortController()
+  /** @type {string[]} */
+  const lines = []
+  const sample = { rate: 100, items: 100, load: {}, reads: null, weigh: { memory: 1 }, seconds: 3, files: {} }
+  const asked = { ...sample, budgetS: 60, effect: 0.03, seed: 1, where: null }
+  const candidates = ['list', 'stream'].map((model, simplicity) => ({
+    name: model,
+    model,
+    server: null,
+    simplicity,
+    gives_up: [],
+  }))
+  const choice = playChoice({
+    asked,
+    candidates,
+    stop: stop.signal,
+    clock: () => performance.now(),
+    say(line) {
+      lines.push(line)
+      // The second run has begun.
+      setTimeout(() => stop.abort(), 2000)
+    },
+  })
+  await assert.rejects(choice, { code: 'INTERRUPTED' })
+  assert.deepEqual(
+    lines.filter((line) => /limit/.test(line)),
+    [],
+    lines.join('\n'),
+  )
 })
 
 test('a reader on a server of others gets its address, and none of the checks that writers skip', async () => {
