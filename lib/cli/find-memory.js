@@ -1,5 +1,4 @@
 // The search for a cache's least memory as a program: runs on servers of its own, each with the memory that the search asks for.
-import { join } from 'node:path'
 import { findMemory as kit } from '../answers/find/memory-report.js'
 import { memorySearch } from '../answers/find/memory-search.js'
 import { ExitCode } from '../base/errors.js'
@@ -8,7 +7,6 @@ import { exactly } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, plainData, several } from '../base/units.js'
 import { planOf } from '../loads/plan.js'
-import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { judgedBy } from '../result/thresholds.js'
 import { drawnCurve } from '../run/cache-curve.js'
@@ -17,7 +15,7 @@ import { limitOf } from '../servers/open.js'
 import { risingOf } from '../traffic/share-by-memory.js'
 import { commandLineOf } from './again.js'
 import { thresholdCode } from './ending.js'
-import { judgedThresholds } from './find.js'
+import { concludeSearch, judgedThresholds } from './find.js'
 import { runOf } from './run-here.js'
 import { screenOf } from './screen.js'
 
@@ -242,12 +240,7 @@ export const findMemory = (request, { stop, redact, as }) =>
     }
     const judged = judgedThresholds(thresholds, answer)
     const document = plainData({ ...answer, sentence: kit.sentence(answer), thresholds: judged })
-    screen.done()
-    await writeFiles(results.folder, await kit.files(document))
-    await results.end()
-    const page = join(results.folder, 'find.html')
-    if (settings.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
-    else process.stdout.write(kit.text(document, { columns: process.stdout.columns, page }))
+    await concludeSearch(kit, document, { settings, results, screen })
     if (answer.state === 'stopped') return ExitCode.interrupted
     if (answer.state === 'unsteady') return ExitCode.unclear
     return answer.state === 'none' ? ExitCode.invalid : thresholdCode(judged)

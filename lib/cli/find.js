@@ -22,6 +22,7 @@ import { accessWarnings } from '../servers/access.js'
 import { openTarget } from '../servers/open.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
+import { printData } from './answer.js'
 import { thresholdCode } from './ending.js'
 import { documentDuring, startReaders } from './find-readers.js'
 import { ownFolder } from './fleet-files.js'
@@ -39,6 +40,7 @@ import { screenOf } from './screen.js'
  * @import { Guidance } from './signals.js'
  * @import { Run } from '../measures/section.js'
  * @import { Line } from '../measures/fold.js'
+ * @import { answer as kitOf } from '../report/kit.js'
  */
 /** @typedef {ReturnType<typeof findRequest>} Request */
 
@@ -185,6 +187,26 @@ const fetchedIn = async (seconds, started, during) => {
   return during(at(confirming[0].atMs), at(confirming[confirming.length - 1].atMs + 1000))
 }
 
+/**
+ * Stores an answer with its page, and prints it with what its thresholds came to.
+ * @template {{ thresholds: ReturnType<typeof judgedThresholds> }} Document
+ * @param {Pick<ReturnType<typeof kitOf<Document>>, 'files' | 'text'>} kit
+ * @param {Document} document
+ * @param {{ settings: { json: boolean }, results: Awaited<ReturnType<typeof openResults>>, screen: ReturnType<typeof screenOf> }} run
+ */
+export const concludeSearch = async (kit, document, { settings, results, screen }) => {
+  screen.done()
+  await writeFiles(results.folder, await kit.files(document))
+  await results.end()
+  printData(settings.json, document, () => {
+    const page = join(results.folder, 'find.html')
+    const lines = document.thresholds.map(
+      ({ threshold, passed }) => `${passed ? 'kept' : 'FAILED'}: ${threshold}\n`,
+    )
+    return [kit.text(document, { columns: process.stdout.columns, page }), ...lines].join('')
+  })
+}
+
 /** @param {Request} request @param {Guidance & { as: string }} guidance */
 export const findProgram = (request, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
@@ -323,16 +345,6 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     if (!settings.control) document = await documentOf(own)
     if (!document)
       throw new TargetError('the box that leads has ended without an answer', { code: 'FLEET_MISSING' })
-    const { thresholds: judged } = document
-    screen.done()
-    await writeFiles(results.folder, await find.files(document))
-    await results.end()
-    const page = join(results.folder, 'find.html')
-    if (settings.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
-    else {
-      process.stdout.write(find.text(document, { columns: process.stdout.columns, page }))
-      for (const { threshold, passed } of judged)
-        process.stdout.write(`${passed ? 'kept' : 'FAILED'}: ${threshold}\n`)
-    }
-    return exitCodeOfFind(document, judged, stop.aborted)
+    await concludeSearch(find, document, { settings, results, screen })
+    return exitCodeOfFind(document, document.thresholds, stop.aborted)
   })

@@ -51,6 +51,15 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
     assert.match(found.sentence, /^no memory meets hit_rate>99%: with room for all keys .* are hits at most/)
   })
 
+  test('the text ends with the thresholds, as that of a search for a rate does', async (t) => {
+    const { code, stdout, stderr } = await runCommand(
+      t,
+      `${line} --rate 1k --ttl 1s --slo hit_rate>99% --time 60s --threshold find.high<1GB`,
+    )
+    assert.equal(code, 4, stderr)
+    assert.match(stdout, /\nFAILED: find\.high<1GB\n$/)
+  })
+
   for (const [more, words] of [
     ['--slo hit_rate>80%', /^--rate is missing/],
     ['--rate 1k --slo hit_rate>80% --host 10.0.0.1', /^--host does not go with --over memory/],
