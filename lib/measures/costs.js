@@ -69,8 +69,8 @@ const netBesideReads = (totals, { items, idle, others }) => {
   }
 }
 
-/** @param {Totals} totals @param {Costed} costed */
-export const costsOf = (totals, costed) => {
+/** @param {Totals} totals @param {Costed} costed @param {boolean} [readsReplicas] the run does: what it costs there is not replication alone */
+export const costsOf = (totals, costed, readsReplicas = false) => {
   const { cpu_s: cpuS, masters_cpu_s: mastersS, net_bytes: netBytes, info_bytes: infoBytes, watched } = totals
   const { items, idle, others } = costed
   const { cpu_repeats: repeats } = totals
@@ -87,7 +87,7 @@ export const costsOf = (totals, costed) => {
   const overS = Math.max(0, ...watched.map((node) => node.overS))
   const isUnknown = all.net === null && !all.isOfOthers
   const { net, uncertainty } =
-    all.isOfOthers && others?.on === 'replicas' ? netBesideReads(totals, costed) : all
+    all.isOfOthers && others?.on === 'replicas' && !readsReplicas ? netBesideReads(totals, costed) : all
   return {
     cpu_us_per_item: gross,
     cpu_us_per_item_uncertainty: gross === null || repeats === null ? null : gross * repeats,
@@ -112,8 +112,8 @@ export const costs = measure({
   ...derived,
   name: 'costs',
   of: ['writers'],
-  summary: ({ window, whole, costed }) =>
-    costed ? { server: costsOf(nodeTotals(window, whole), costed) } : {},
+  summary: ({ window, whole, costed, plan }) =>
+    costed ? { server: costsOf(nodeTotals(window, whole), costed, plan.reads !== undefined) } : {},
 })
 
 /** By all that used the servers in that time. */

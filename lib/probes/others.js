@@ -31,7 +31,7 @@ import { isRead } from '../wire/read-commands.js'
  * @property {number} masters_cpu_s of it on the masters
  *
  * @typedef {object} Run
- * @property {Pick<Plan, 'totalAgents' | 'agents' | 'driver' | 'spacingMs'>} plan
+ * @property {Pick<Plan, 'totalAgents' | 'agents' | 'driver' | 'spacingMs' | 'reads'>} plan
  * @property {Pick<ReturnType<typeof strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} strategy
  * @property {number} processes of the run at most, this one included
  * @property {boolean} opensConnections the load opens connections while it runs
@@ -114,8 +114,8 @@ const ownPings = ({ nodes, overS, pings }, processes) => {
   }
 }
 
-/** Calls of a command beyond those of the run. @param {RoleTotals} role @param {Run} run @param {(name: string) => boolean} isCounted */
-const beyond = (role, { plan, strategy, processes }, isCounted) => {
+/** Calls of a command beyond those of the run. @param {RoleTotals} role @param {Run} run @param {(name: string) => boolean} isCounted @param {ReadonlySet<string>} [ofLoad] */
+const beyond = (role, { plan, strategy, processes }, isCounted, ofLoad = strategy.runCommands) => {
   const { overS, asked } = role
   const { totalAgents, agents } = plan
   // A box asks for the leases of all others each second; another process of the run sends what this one does.
@@ -124,7 +124,7 @@ const beyond = (role, { plan, strategy, processes }, isCounted) => {
   const stray = (asked ? strayHz + othersHz : uncountedHz + asksHz) * overS + strays
   const evals = scripts.reduce((sum, name) => sum + (asked?.[name] ?? 0), 0)
   return Object.entries(byCommand(role.commands)).flatMap(([name, { calls, usec }]) => {
-    if (strategy.runCommands.has(name) || !isCounted(name)) return []
+    if (ofLoad.has(name) || !isCounted(name)) return []
     const pings = name === 'ping' ? ownPings(role, processes) : noPings
     const own = (asked?.[name] ?? 0) + pings.sent
     const within = besideItems.has(name) ? stray + inScripts * evals + pings.within : 0
@@ -158,8 +158,9 @@ const sumOf = (/** @type {readonly { calls: number, usec: number }[]} */ all) =>
  * @returns {Others | null} null: nobody
  */
 export const othersIn = ({ masters, replicas }, run) => {
-  const { strategy } = run
+  const { strategy, plan } = run
   if (strategy.runsUnknown) return null
+  const onReplicas = plan.reads === undefined ? new Set() : strategy.runCommands
   const roles = [
     {
       /** @type {'masters'} */
@@ -168,7 +169,9 @@ export const othersIn = ({ masters, replicas }, run) => {
       calls: beyond(masters, run, (name) => !greetings.has(name)),
     },
     // Replicas serve reads only. Their writes are those of their masters, often under other names: SETEX arrives as SET.
-    ...(replicas ? [{ on: exactly('replicas'), role: replicas, calls: beyond(replicas, run, isRead) }] : []),
+    ...(replicas
+      ? [{ on: exactly('replicas'), role: replicas, calls: beyond(replicas, run, isRead, onReplicas) }]
+      : []),
   ]
   const consumers = strategy.consumerCommands
   const areConsumers = roles.some(({ role }) => [...consumers.signs].some((name) => name in role.commands))

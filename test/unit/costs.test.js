@@ -180,8 +180,8 @@ describe('others on the replicas alone', () => {
   /** Seconds of commands. @param {Record<string, number>} ran */
   const ranFor = (ran) =>
     Object.fromEntries(Object.entries(ran).map(([name, s]) => [name, { calls: 1, usec: s * 1e6 }]))
-  /** 10 s with 0.05 s of idle cost each, 10,000 items, 100,000 reads. @param {{ ran: Record<string, number>, replicaS?: number, master?: Record<string, number>, onMasters?: number }} of */
-  const costs = ({ ran, replicaS = 1.1, master = { setex: 0.01 }, onMasters = 0 }) => {
+  /** 10 s with 0.05 s of idle cost each, 10,000 items, 100,000 reads. @param {{ ran: Record<string, number>, replicaS?: number, master?: Record<string, number>, onMasters?: number, readsReplicas?: boolean }} of */
+  const costs = ({ ran, replicaS = 1.1, master = { setex: 0.01 }, onMasters = 0, readsReplicas = false }) => {
     const nodes = ['master', 'replica'].map((role) => ({ address: role[0], role, shard: 1, overS: 10 }))
     const [cpuS, commands] = [
       [0.1, replicaS],
@@ -193,11 +193,8 @@ describe('others on the replicas alone', () => {
       each: nodes.map((node, at) => ({ ...node, cpuS: cpuS[at], commands: commands[at] })),
     }
     const others = { command: 'get', calls: 1e5, calls_per_s: 1e4, on: /** @type {const} */ ('replicas') }
-    return costsOf(totals, {
-      items: 10_000,
-      idle,
-      others: { ...others, cpu_s: 4, masters_cpu_s: onMasters },
-    })
+    const beside = { ...others, cpu_s: 4, masters_cpu_s: onMasters }
+    return costsOf(totals, { items: 10_000, idle, others: beside }, readsReplicas)
   }
   const ran = { set: 0.01, get: 0.2 }
 
@@ -218,6 +215,26 @@ describe('others on the replicas alone', () => {
 
   test('of scripts the effects are replicated, so what they cost a master says less', () => {
     near(costs({ ran, master: { evalsha: 0.01 } }).cpu_us_per_item_net, 5 + (1 + 5.75) / 2)
+  })
+
+  for (const [what, master] of /** @type {[string, Record<string, number>][]} */ ([
+    ['reads', { setex: 0.01, get: 0.01 }],
+    ['writes that change nothing', { setex: 0.01, sadd: 0.01 }],
+  ]))
+    test(`${what} are not replicated, so what they cost a master says less`, () => {
+      near(costs({ ran, master }).cpu_us_per_item_net, 5 + (1 + 5.75) / 2)
+      near(costs({ ran: { ...ran, del: 0 }, master }).cpu_us_per_item_net, 5 + (1 + 5.75) / 2)
+    })
+
+  test('PINGs, INFO and the scripts of leases are no work of the load', () => {
+    near(
+      costs({ ran, master: { setex: 0.01, ping: 1, info: 1, eval: 0.0009 } }).cpu_us_per_item_net,
+      5 + 4.25,
+    )
+  })
+
+  test('a run that reads from replicas has reads of its own there: no cost is told apart', () => {
+    assert.equal(costs({ ran, readsReplicas: true }).cpu_us_per_item_net, null)
   })
 
   test('what they asked of the masters is between its bounds too, unless it is much', () => {

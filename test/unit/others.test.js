@@ -104,6 +104,20 @@ describe('who else was at work on the replicas', () => {
     commands: ran({ set: 200_000, zadd: 200, pexpireat: 4, hset: 2, del: 5000, info: 12, ping: 1, ...more }),
   })
 
+  test('what a run reads from masters is of others there, and its own where it reads from replicas', () => {
+    const of = (/** @type {'any' | undefined} */ reads) => {
+      const plan = samplePlan({ strategy: 'lookup-get', quantity: 1000 })
+      const roles = {
+        masters: masterWith({ setex: 0, zadd: 0, zcount: 0, get: 10_000 }),
+        replicas: replica({ get: 300_000 }),
+      }
+      const known = { strategy: strategyOf(plan), processes: 1, opensConnections: false }
+      return othersIn(roles, { plan: { ...plan, ...(reads && { reads }) }, ...known })
+    }
+    assert.deepEqual([of(undefined)?.on, of(undefined)?.command], ['replicas', 'get'])
+    assert.equal(of('any'), null)
+  })
+
   test('nobody, where they apply what their masters ran, under whatever name', () => {
     assert.equal(othersOf(masterWith({}), replica({})), null)
     // Effects of another application on the masters are theirs.
