@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { optionsOf } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
-import { plainText } from '../base/units.js'
+import { clockTime, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { awsCommands, awsTemplate, hourly, optionsFault } from '../fleet/aws-template.js'
 import { typedLine } from '../options/command-line.js'
@@ -39,7 +39,14 @@ export const awsFiles = async ({ run, behind, settings }) => {
   if (fault) throw new OptionError(fault)
   // They are checked here, and not by boxes that cost money.
   const all = optionsOf('producer')
-  settingsOf(typedLine([...behind, '--run', run, '--control', 'redis://control'], all), all, { env: {} })
+  const line = typedLine([...behind, '--run', run, '--control', 'redis://control'], all)
+  const { durationMs } = settingsOf(line, all, { env: {} })
+  if (line.options.has('out'))
+    throw new OptionError('--out behind -- is not taken: a box uploads its results, and ends')
+  if (typeof durationMs === 'number' && durationMs >= settings.ttlMs)
+    throw new OptionError(
+      `--ttl of ${clockTime(settings.ttlMs)} ends the boxes before their run, whose --duration is ${clockTime(durationMs)}`,
+    )
   const fleet = {
     ...{ run, options, boxes, type, spot, minutes: Math.ceil(settings.ttlMs / 60_000) },
     ...{ script: readFileSync(script, 'utf8'), version: millraceVersion() },

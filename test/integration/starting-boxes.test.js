@@ -321,6 +321,11 @@ test('EC2: what cannot be in a template, or no run would take, is refused before
     /^2 a password is no part of a template/,
   )
   assert.match(await said(`${onAws} -- --host h --nope`), /^2 unknown option --nope/)
+  assert.match(await said(`${onAws} -- --host h --out here`), /^2 --out behind -- is not taken/)
+  assert.match(
+    await said(`${onAws} -- --host h --duration 90m`),
+    /^2 --ttl of 1:30:00 ends the boxes before their run, whose --duration is 1:30:00$/,
+  )
   assert.match(
     await said([...onAws.split(' '), '--dry-run', '--', '--host', 'h', '--out', 'a b']),
     /^2 options of the boxes have letters/,
