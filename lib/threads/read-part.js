@@ -1,4 +1,5 @@
 // A thread's part of a run of consumers: the same load, in a frame of its own.
+import { certain } from '../base/typed.js'
 import { readingOf } from '../loads/index.js'
 import { instrumentsOf, ofReaders } from '../measures/index.js'
 import { plansUnder } from '../servers/announcements.js'
@@ -7,7 +8,7 @@ import { plansUnder } from '../servers/announcements.js'
  * @import { Playing as Load, Reading } from '../loads/index.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { AnnouncedPlan } from '../plan/announcement.js'
- * @import { Seconds } from '../probes/seconds.js'
+ * @import { Frame } from '../run/frame.js'
  * @import { Place } from '../servers/open.js'
  * @import { PartNeeds, Playing } from './thread.js'
  * @import { Run } from '../measures/section.js'
@@ -16,12 +17,6 @@ import { plansUnder } from '../servers/announcements.js'
  * @typedef {{ kind: 'reading', place: Place, plan: ReadPlan, announced: AnnouncedPlan | null, announcements: readonly AnnouncedPlan[] }} ReadOrders
  */
 
-/** @template T @param {T | null} one @returns {T} */
-const known = (one) => {
-  if (one === null) throw new TypeError('a phase of a part came before what it needs')
-  return one
-}
-
 /** @param {ReadOrders} orders @param {PartNeeds} needs @returns {Promise<Playing>} */
 export const openReading = async (orders, { target, clock, say, stopNow }) => {
   const { plan } = orders
@@ -29,7 +24,7 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
   let load = null
   /** @type {Awaited<ReturnType<typeof instrumentsOf>> | null} */
   let instruments = null
-  /** @type {any} */
+  /** @type {Parameters<Frame['begin']>[0] | null} */
   let seconds = null
   /** @type {(() => unknown)[]} */
   const undone = []
@@ -50,9 +45,9 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
       )
       return instruments
     },
-    begin(/** @type {Seconds} */ of, /** @type {() => void} */ start) {
+    begin(/** @type {NonNullable<typeof seconds>} */ of, /** @type {() => void} */ start) {
       seconds = of
-      known(instruments).startRun()
+      certain(instruments).startRun()
       start()
       return Date.now()
     },
@@ -72,31 +67,32 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
     changed: () => {},
     stop() {
       stop.abort()
-      known(load).stop()
+      certain(load).stop()
     },
     async second() {
-      seconds.watch()
-      const moment = seconds.moment()
+      const { watch, moment, ask, time } = certain(seconds)
+      watch?.()
+      const { atMs } = moment()
       const [line, , jumps] = await Promise.all([
-        known(instruments).second(true),
-        seconds.ask(),
-        seconds.time.check(moment.atMs),
+        certain(instruments).second(true),
+        ask?.(atMs),
+        time.check(atMs),
       ])
       for (const text of jumps) event('clock', text)
       return { line }
     },
     async settled(limitMs) {
-      const whole = await known(load).settle(limitMs, stopNow)
+      const whole = await certain(load).settle(limitMs, stopNow)
       await phases.drained?.(whole)
-      known(instruments).end()
+      certain(instruments).end()
       const ending = { whole, interrupted: stop.signal.aborted }
       const { live, uniqueness, reads } = Object(await phases.result(0, ending))
-      const own = known(instruments)
+      const own = certain(instruments)
       return { whole, live, uniqueness, reads, facts: own.own().facts, warnings: own.warnings() }
     },
     close() {
       for (const step of undone) step()
-      known(instruments).close()
+      certain(instruments).close()
     },
   }
 }
