@@ -46,6 +46,8 @@ describe('threads', { concurrency: 3 }, () => {
       // Each thread removes ids that have expired.
       assert.equal(document.commands.sent, 2400 + zadds * 12 + threads)
       assert.equal(Object.keys(document.client.threads ?? {}).length, threads === 1 ? 0 : threads)
+      // It is of the one that sends, where there is one.
+      for (const { client } of seconds) assert.equal(Boolean(client.thread), threads === 1)
       assert.equal(document.plan.threads, threads === 1 ? undefined : threads)
     })
 
