@@ -57,7 +57,8 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
     : own
   const lateness = series({ isFolded: true })
   const late = tickCounter()
-  const seen = isRandom(plan) ? { due: binned(), sent: binned() } : null
+  // Threads share what comes at once, so none of them sees how much it is.
+  const seen = isRandom(plan) && !plan.part ? { due: binned(), sent: binned() } : null
   /** @type {number | null} */
   let firstBehindMs = null
   const ledger = writingOf(plan).ledger(plan, isMeasured, keep)

@@ -1,6 +1,8 @@
 // Random arrivals that were sent in batches because the load generator was late: seen, and said in the first line.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { writingOf } from '../../lib/loads/index.js'
+import { partsOf } from '../../lib/loads/parts.js'
 import { recordsOf } from '../../lib/loads/write-records.js'
 import { arrivals, bunchesIn } from '../../lib/measures/arrivals.js'
 import { folded, sumOfSources } from '../../lib/measures/fold.js'
@@ -65,6 +67,25 @@ test('a timer that wakes each 30 ms sends what is due in it at once: the first l
   assert.deepEqual([reason.code, reason.invalidates], ['in-batches', false])
   assert.match(reason.message, /the load generator was late/)
   assert.deepEqual(ticksSection.reasons(run), [])
+})
+
+test('threads share batches and schedules, so what one of them sends at once says nothing', (t) => {
+  const plan = samplePlan(
+    { arrivals: 'poisson', pacing: 'smooth', totalAgents: 2, threads: 2 },
+    { agents: [1, 2] },
+  )
+  const found = partsOf(plan, writingOf(plan).sharing).map((part) => {
+    const records = recordsOf(part)
+    t.after(records.close)
+    records.sent(0, 10)
+    return records.arrivalsOfSecond()
+  })
+  assert.deepEqual(found, [{}, {}])
+  const whole = recordsOf(plan)
+  t.after(whole.close)
+  const window = folded(arrivals.record, [lineOf(whole.arrivalsOfSecond())])
+  const none = arrivals.summary(/** @type {any} */ ({ window }))
+  assert.deepEqual(Object.values(none), [null, null])
 })
 
 test('too few arrivals say nothing', () => {
