@@ -7,7 +7,7 @@ import { watchedClocks } from '../probes/run-clock.js'
 import { momentsOf } from '../probes/seconds.js'
 import { besideOf, threadSeconds } from './seconds.js'
 import { followerOf, startThreads } from './threads.js'
-import { once, sharedClock } from './writing.js'
+import { eventsOfThreads, sharedClock } from './writing.js'
 
 /**
  * @import { LiveShare } from '../probes/live-share.js'
@@ -51,8 +51,8 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
   const servers = () => target.nodes().map(({ address }) => address)
   const clocks = await watchedClocks({ target, warn, servers, effect: clockEffect })
   const instruments = await frame.measure('readers', { plan, target, verifier: null, beside })
-  const onEvent = once(journal.event)
-  const onText = once((_, text) => say(text))
+  const onEvent = eventsOfThreads(journal.event)
+  const onText = eventsOfThreads((_, text) => say(text))
   const onWarning = new Set()
   const follower = followerOf(target)
   let isOpen = false
@@ -63,12 +63,12 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
     ...{ announced, announcements, place },
   })
   const threads = await startThreads(records, ordersOf, {
-    onSaid({ event, said, warning, failed }) {
+    onSaid({ event, said, warning, failed }, number) {
       if (event) {
         follower.saw()
-        onEvent(...event)
+        onEvent(number, ...event)
       }
-      if (said) onText('', said)
+      if (said) onText(number, '', said)
       if (failed) onLost(failed)
       if (warning && !onWarning.has(warning.message)) warn(warning)
       if (warning) onWarning.add(warning.message)

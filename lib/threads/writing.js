@@ -16,13 +16,19 @@ export const sharedClock = (clock) => {
   return (/** @type {number} */ atMs) => atMs + aheadMs
 }
 
-/** All of them may see the same: it is an event once. @param {(kind: string, text: string) => void} onEvent */
-export const once = (onEvent) => {
-  const seen = new Set()
-  return (/** @type {string} */ kind, /** @type {string} */ text) => {
-    if (seen.has(text)) return
-    seen.add(text)
-    onEvent(kind, text)
+/**
+ * All threads may see the same: it is an event as often as the one saw it that saw it most often.
+ * @param {(kind: string, text: string) => void} onEvent
+ */
+export const eventsOfThreads = (onEvent) => {
+  /** @type {Map<string, number[]>} by thread, how often it saw it */
+  const seen = new Map()
+  return (/** @type {number} */ number, /** @type {string} */ kind, /** @type {string} */ text) => {
+    const times = seen.get(text) ?? []
+    seen.set(text, times)
+    const before = Math.max(0, ...times.filter(Boolean))
+    times[number] = (times[number] ?? 0) + 1
+    if (times[number] > before) onEvent(kind, text)
   }
 }
 
@@ -35,7 +41,7 @@ export const writingInThreads = async (needs) => {
   const shared = sharedClock(clock)
   const of = records.threads.length
   const encoding = new Float64Array(of)
-  const onEvent = once(needs.onEvent)
+  const onEvent = eventsOfThreads(needs.onEvent)
   const follower = followerOf(target)
   let isOpen = false
   const place = target.place()
@@ -54,7 +60,7 @@ export const writingInThreads = async (needs) => {
     onSaid({ event, encoding: share, failed }, number) {
       if (event) {
         follower.saw()
-        onEvent(...event)
+        onEvent(number, ...event)
       }
       if (failed) onLost(failed)
       if (share !== undefined) onEncoding(number, share)
