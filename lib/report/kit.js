@@ -30,7 +30,7 @@ import { millraceVersion } from '../base/version.js'
  * @property {boolean} [more]
  * @property {boolean} isEmpty
  * @property {() => Table} onPage
- * @property {(width: number) => string[]} inText
+ * @property {(width: number, isWhole: boolean) => string[]} inText isWhole: no column leaves
  *
  * @typedef {object} TableOptions
  * @property {readonly (Text | { only: Place, text: Text })[]} [notes]
@@ -148,12 +148,16 @@ export const table = (title, rows, columns, options = {}) => {
         rows: rows.map((row) => shown.map((column) => cellOf(column, row))),
       }
     },
-    inText(width) {
+    inText(width, isWhole) {
       const shown = shownOn('text').map((column) => ({
         ...column,
         cell: (/** @type {R} */ row) => textOf(column, row),
       }))
-      const lines = (stacks ? stacked : alignedTable)(shown, [...short], width)
+      const lines = (stacks ? stacked : alignedTable)(
+        shown,
+        [...short],
+        isWhole ? Number.POSITIVE_INFINITY : width,
+      )
       return [
         ...linesOf([title.toUpperCase(), ...saidOn('text')], width),
         ...(short.length > 0 ? lines : []),
@@ -242,8 +246,8 @@ export const answer = ({
     pictures: drawn,
     sentence: (/** @type {A} */ one) => verdict(one).sentence,
 
-    /** @param {A} one @param {{ columns?: number, page?: string, verbose?: boolean }} [layout] verbose: with the rows of the page, and all tables */
-    text: (one, { columns = 110, page, verbose = false } = {}) => {
+    /** @param {A} one @param {{ columns?: number, page?: string, verbose?: boolean, isFile?: boolean }} [layout] verbose: with the rows of the page, and all tables; isFile: tables may be wider than the text */
+    text: (one, { columns = 110, page, verbose = false, isFile = false } = {}) => {
       const row = (/** @type {{ label: string, text: string }} */ { label, text }) =>
         linesOf([text], columns - labelWidth).map(
           (line, at) => (at === 0 ? label : '').padEnd(labelWidth) + line,
@@ -255,7 +259,7 @@ export const answer = ({
         linesOf([verdict(one).sentence], columns),
         ...(prose?.(one) ?? []).map((texts) => linesOf(texts, columns)),
         rowsOn(one, 'text', verbose).flatMap(row),
-        ...shown.map((each) => each.inText(columns)),
+        ...shown.map((each) => each.inText(columns, isFile)),
         hidden.length > 1
           ? [`${several(hidden.length, 'more table')}: -v`]
           : hidden.map(({ title }) => `${title}: -v`),

@@ -34,7 +34,7 @@ const sectionsOf = (record) =>
 const textOf = (record) =>
   record.kind === 'run'
     ? runText(record.run, { columns: 120, verbose: true })
-    : experiment.text(record.experiment, { columns: 120, verbose: true })
+    : experiment.text(record.experiment, { columns: 120, verbose: true, isFile: true })
 
 /** All rows in one list, those of the answer first. @param {Sections} sections */
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })

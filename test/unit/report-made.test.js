@@ -147,3 +147,12 @@ test('an experiment: its table with links to its runs, ratios, and CSV with all 
   assert.equal(cell('server.cpu_us_per_item samples').split(' ').length, 3)
   assert.equal(cell('master.cpu_pct published'), '44.5')
 })
+
+test('the text file of an experiment has all columns, which may leave on a screen', async () => {
+  const sample = sampleExperiment()
+  const columns = sample.columns.map((column, at) => ({ ...column, title: `column ${at} ${'x'.repeat(50)}` }))
+  const record = { experiment: { ...sample, columns }, timeline: null, pages: [] }
+  const text = String((await allFiles({ kind: 'experiment', ...record }))['report.txt'])
+  assert.ok(columns.length > 2)
+  for (const { title } of columns) assert.ok(text.includes(title), title)
+})
