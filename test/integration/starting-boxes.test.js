@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
@@ -335,8 +335,9 @@ test('EC2: what cannot be in a template, or no run would take, is refused before
 })
 
 test('EC2: cfn-lint finds nothing in the template, and does find faults', async (t) => {
-  const program = peer(t, 'cfn-lint')
-  if (!program) return
+  const python = peer(t, 'cfn-lint')
+  if (!python) return
+  const program = join(dirname(python), 'cfn-lint')
   const out = ownFolder(t, 'aws')
   for (const [name, more] of [
     ['spring-test', ''],
@@ -345,10 +346,10 @@ test('EC2: cfn-lint finds nothing in the template, and does find faults', async 
     const line = `fleet files ${name} --boxes 3xc7i.large${more} --out ${out} ${asBoxes}`
     assert.equal((await runCommand(t, line, { out: false })).code, 0)
     const path = join(out, name, 'template.yaml')
-    const { status, stdout, stderr } = await run(program, ['--regions', 'eu-west-1', '--', path])
+    const { status, stdout, stderr } = await run(python, [program, '--regions', 'eu-west-1', '--', path])
     assert.deepEqual([status, stdout], [0, ''], stdout + stderr)
     writeFileSync(path, readFileSync(path, 'utf8').replace('InstanceType: t3.small', 'InstanceTyp: t3.small'))
-    assert.notEqual((await run(program, ['--', path])).status, 0)
+    assert.notEqual((await run(python, [program, '--', path])).status, 0)
   }
 })
 
