@@ -155,11 +155,11 @@ test('a table that is too narrow for its columns of rank 1 has its names in line
     figure('least', ({ us }) => us, micros, { rank: 2 }),
   ]
   const stacked = table('', rows, columns, { stacks: true })
-  assert.deepEqual(stacked.inText(60), [
+  assert.deepEqual(stacked.inText(60, false), [
     'name                                cost  again  least',
     'a name that takes all of the room  12 µs  12 µs  12 µs',
   ])
-  assert.deepEqual(stacked.inText(30), [
+  assert.deepEqual(stacked.inText(30, false), [
     '   cost  again  least',
     'a name that takes all of the room',
     '  12 µs  12 µs  12 µs',
