@@ -116,7 +116,7 @@ const besideIt = ({ nodes, access }, foreign) => {
 const played = async (servers, { quantity, seconds, warmUp = 2, foreign = null, consumers = 0 }) => {
   const out = mkdtempSync(join(tmpdir(), 'millrace-trust-'))
   const watch = schedulerSeconds(servers.nodes.map(({ pid }) => pid))
-  const line = `-q ${quantity} -c 10 -a all --warm-up ${warmUp}s --duration ${warmUp + seconds}s --allow foreign-keys --out ${out}`
+  const line = `-q ${quantity} -c 10 -a all --warm-up ${warmUp}s --duration ${warmUp + seconds}s --allow foreign-keys --log debug --out ${out}`
   const run = started('producer.js', line, servers)
   const others = /** @type {{ kill(): unknown }[]} */ ([])
   try {
@@ -125,8 +125,8 @@ const played = async (servers, { quantity, seconds, warmUp = 2, foreign = null, 
     for (let n = 0; n < consumers; n++)
       others.push(started('consumer.js', `-p 500 --duration 60s --out ${join(out, `c${n}`)}`, servers).child)
     await run.says(/the only writer|another writer/)
-    if (when === 'before') await run.says(/encoded/).then(() => others[0]?.kill())
-    await run.says(/encoded/)
+    if (when === 'before') await run.says(/commands prepared/).then(() => others[0]?.kill())
+    await run.says(/commands prepared/)
     await sleep((warmUp + seconds / 2) * 1000)
     if (foreign && when === 'begins') others.push(besideIt(servers, foreign))
     if (when === 'ends') others[0]?.kill()

@@ -73,9 +73,9 @@ export const writingWords = (plan, { first = [], data = [], commands = [], last 
 
 /**
  * Who else was at work on the servers, where what they cost is not known; empty: nobody. Earlier versions named a command.
- * @param {Pick<WriteRun, 'server' | 'plan'>} run
+ * @param {Pick<WriteRun, 'server' | 'plan' | 'nodes'>} run
  */
-export const othersWords = ({ server, plan }) => {
+export const othersWords = ({ server, plan, nodes }) => {
   const { foreign_calls: others } = server
   if (!others) return ''
   const who = others.by === 'consumers' ? `consumers of ${plan.strategy} were` : 'others were'
@@ -83,7 +83,7 @@ export const othersWords = ({ server, plan }) => {
   const what =
     hz === undefined || on === undefined
       ? `${count(calls)} ${plainText(command).toUpperCase()}`
-      : `${othersText({ command, calls_per_s: hz })} on the ${on}`
+      : `${othersText({ command, calls_per_s: hz })}${nodes.length > 1 ? ` on the ${on}` : ''}`
   return `${who} at work: ${what}`
 }
 

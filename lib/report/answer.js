@@ -29,10 +29,11 @@ const unevenBy = 1.2
 const burstUs = 1000
 
 /** @param {WriteRun} run @returns {Row[]} */
-const costRows = ({ server, plan }) => {
+const costRows = (run) => {
+  const { server, plan } = run
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net, net_bytes_per_item_net: netBytes } = server
   const each = `per ${unitOf(plan)}`
-  const others = othersWords({ server, plan })
+  const others = othersWords(run)
   const within = (/** @type {number | null | undefined} */ us) =>
     typeof us === 'number' ? ` ± ${micros(us)}` : ''
   const cpu =

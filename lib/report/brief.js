@@ -99,10 +99,11 @@ const headOf = (run, shown) => {
 }
 
 /** @param {WriteRun} run @param {string} unit */
-const cpuWords = ({ server, plan }, unit) => {
+const cpuWords = (run, unit) => {
+  const { server } = run
   const { cpu_us_per_item: gross, cpu_us_per_item_net: net } = server
   if (typeof gross !== 'number') return ''
-  const others = othersWords({ server, plan })
+  const others = othersWords(run)
   const onMasters = mastersOnly(server)
   if (typeof net !== 'number' && others)
     return onMasters === null
@@ -138,7 +139,10 @@ const costRows = (run) => {
             ? `not measured: ${plainText(note)}`
             : '',
     },
-    { label: 'network', text: typeof network === 'number' ? `${bytes(network)} per ${unit}` : '' },
+    {
+      label: 'network',
+      text: typeof network === 'number' ? `${bytes(network)} per ${unit}, in and out` : '',
+    },
   ]
 }
 
@@ -162,16 +166,18 @@ const busiestRows = (run) => {
   const shared = all.filter(({ shard }) => shard === busiest.shard)
   const holds =
     shared.length === 1
-      ? plainText(shared[0].key)
+      ? `key ${plainText(shared[0].key)}`
       : `${shared.length} of ${several(all.length, 'shared key')}`
   return [
     {
       label: `busiest ${busiest.role}`,
       text: [
-        `${percent(busiest.engine_cpu_pct)} of a core`,
-        ...(peers.length > 0 ? [`others ${percent(mean)}`] : []),
-        ...(peers.length > 0 && shared.length > 0 ? [`it holds ${holds}`] : []),
-      ].join(', '),
+        [`${percent(busiest.engine_cpu_pct)} of a core`],
+        peers.length > 0 && shared.length > 0 ? [`with ${holds}`] : [],
+        peers.length > 0 ? [`others ${percent(mean)}`] : [],
+      ]
+        .flat()
+        .join(', '),
     },
   ]
 }

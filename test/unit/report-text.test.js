@@ -337,7 +337,7 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
     `✓ VALID  sorted-set, 1,000 items/s, 65 s, local cluster 2+2, Redis 7.0.15
   server CPU      4.81 µs per item, idle included
   memory          262 B per item
-  network         402 B per item
+  network         402 B per item, in and out
   busiest master  51.2 % of a core, others 29.9 %
   latency         p50 8.12  p90 19.0  p99 31.9  max 61.2 ms, from the due time
   other clients   PING p50 0.210  p99 4.31  max 9.12 ms
