@@ -6,7 +6,10 @@
  * @property {(timer: NodeJS.Timeout | undefined) => void} clearTimeout
  * @property {(then: () => void) => NodeJS.Immediate} setImmediate
  * @property {(soon: NodeJS.Immediate | undefined) => void} clearImmediate
+ * @property {(ms: number) => void} [sleep] stops this thread for so long, which no timer of Node keeps so exactly
  */
+
+const sleeping = new Int32Array(new SharedArrayBuffer(4))
 
 /** @type {Timers} */
 export const systemTimers = Object.freeze({
@@ -16,6 +19,7 @@ export const systemTimers = Object.freeze({
   clearTimeout,
   setImmediate,
   clearImmediate,
+  sleep: (ms) => void Atomics.wait(sleeping, 0, 0, ms),
 })
 
 /** Timers take 2^31 ms at most; longer waits are divided. */

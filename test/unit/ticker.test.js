@@ -4,9 +4,15 @@ import { test } from 'node:test'
 import { ticker } from '../../lib/loads/ticks/ticker.js'
 import { pacerOf } from '../../lib/plan/pacer.js'
 
-/** When each tick began, by timers that fire late. @param {{ chunks: number, ticks: number, lateMs: number }} terms */
-const begunBy = ({ chunks, ticks, lateMs }) => {
+const stepMs = 0.05
+
+/**
+ * When each tick began, by timers that fire late, and how long it was waited for in a busy loop.
+ * @param {{ chunks: number, ticks: number, lateMs: number, sleepLateMs?: number }} terms sleepLateMs: else timers cannot sleep
+ */
+const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
   let nowMs = 0
+  let spunMs = 0
   let waiting = /** @type {{ atMs: number, then: () => void }[]} */ ([])
   const after = (/** @type {() => void} */ then, ms = 0) => {
     waiting.push({ atMs: nowMs + ms, then })
@@ -32,8 +38,16 @@ const begunBy = ({ chunks, ticks, lateMs }) => {
       setTimeout: (then, ms = 0, ...args) => after(() => then(...args), ms + lateMs),
       clearTimeout: cancel,
       // The rest is spun away in small steps.
-      setImmediate: (then) => after(then, 0.05),
+      setImmediate(then) {
+        spunMs += stepMs
+        return after(then, stepMs)
+      },
       clearImmediate: cancel,
+      ...(sleepLateMs !== undefined && {
+        sleep(ms) {
+          nowMs += ms + sleepLateMs
+        },
+      }),
     },
   }).start()
   while (!isOver) {
@@ -43,19 +57,31 @@ const begunBy = ({ chunks, ticks, lateMs }) => {
     nowMs = Math.max(nowMs, next.atMs)
     next.then()
   }
-  return begun
+  return { begun, spunMs }
 }
 
 // A timer is set 1.5 ms early, unless ticks come too often for that.
 for (const [what, { allowedMs, ...terms }] of Object.entries({
   'ten ticks a second, timers on time': { chunks: 10, ticks: 2000, lateMs: 0, allowedMs: 0 },
   'ten ticks a second, timers a millisecond late': { chunks: 10, ticks: 2000, lateMs: 1, allowedMs: 0 },
+  'ten ticks a second, sleeps 0.08 ms late': {
+    chunks: 10,
+    ticks: 2000,
+    lateMs: 0.7,
+    sleepLateMs: 0.08,
+    allowedMs: 0,
+  },
   'ten ticks a second, timers 7 ms late': { chunks: 10, ticks: 2000, lateMs: 7, allowedMs: 5.5 },
   'a hundred ticks a second': { chunks: 100, ticks: 2000, lateMs: 1, allowedMs: 1 },
 }))
   test(`no tick is early, and none is later than its own timer makes it: ${what}`, () => {
-    const late = begunBy(terms)
+    const { begun: late } = begunBy(terms)
     assert.equal(late.length, terms.ticks)
     assert.ok(Math.min(...late) > -1e-6, `early: ${Math.min(...late)}`)
     assert.ok(Math.max(...late) <= allowedMs + 0.1, `late: ${Math.max(...late)}`)
   })
+
+test('most of the time before a tick is slept away, not spent in a busy loop', () => {
+  const { spunMs } = begunBy({ chunks: 10, ticks: 100, lateMs: 0.4, sleepLateMs: 0.06 })
+  assert.ok(spunMs > 0 && spunMs <= 100 * 0.2, `${spunMs} ms before 100 ticks`)
+})

@@ -68,6 +68,32 @@ test('waiting for answers ends at its limit, or at once when it is aborted', asy
   assert.ok(time.nowMs < againMs + 100, `${time.nowMs - againMs} ms`)
 })
 
+test('before a tick the thread sleeps, but only briefly while a reply may come', () => {
+  const due = /** @type {(() => void)[]} */ ([])
+  const slept = /** @type {number[]} */ ([])
+  const accounts = /** @type {any[]} */ ([])
+  const set = (/** @type {() => void} */ then) => due.push(then)
+  const timers = {
+    ...{ setTimeout: set, setImmediate: set, clearTimeout: () => {}, clearImmediate: () => {} },
+    sleep: (/** @type {number} */ ms) => slept.push(ms),
+  }
+  const offer = (/** @type {any} */ { account }) => {
+    ledger.expect(account, 1)
+    accounts.push(account)
+  }
+  const { time, ledger, writing } = writerOf({ periodMs: 100 }, { offer }, { timers })
+  time.nowMs = 1
+  writing.start()
+  time.nowMs = 100
+  due.shift()?.()
+  ledger.answered(accounts[0], 1)
+  due.shift()?.()
+  const [first, second] = slept
+  assert.ok(first > 0 && first <= 0.1, `${first} ms while the first tick is unanswered`)
+  assert.ok(second > 0.5 && second < 1, `${second} ms when nothing is under way`)
+  writing.stop()
+})
+
 for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed', periodMs: 100 }])) {
   test(`a silent server holds no run up: ${JSON.stringify(settings)}`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })

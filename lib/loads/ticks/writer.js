@@ -28,6 +28,8 @@ import { scheduledPacing } from './scheduled-pacing.js'
 const settleCheckMs = 5
 // A batch that takes longer than this at the end of the time is not waited for.
 const batchLimitMs = 2000
+// A reply is read so late at most, since its time counts.
+const napMs = 0.1
 
 /**
  * @typedef {object} WriterNeeds
@@ -169,6 +171,12 @@ const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish },
   })
 }
 
+/** Those that sleep only briefly while replies may come. @param {Timers} timers @param {() => boolean} areOpen @returns {Timers} */
+const attentive = (timers, areOpen) => ({
+  ...timers,
+  sleep: (ms) => timers.sleep?.(areOpen() ? Math.min(ms, napMs) : ms),
+})
+
 /** @param {WriterNeeds} needs */
 export const ticksWriter = (needs) => {
   const { plan, clock, timers = systemTimers } = needs
@@ -186,7 +194,11 @@ export const ticksWriter = (needs) => {
   const time = { pacer: pacerOf(plan), startMs: () => startMs, elapsed }
   const ticks = ticksOf(needs, time)
   const ending = { isLate: () => isLate, isStopped: () => stopped, finish }
-  const pacing = pacingOf({ ...needs, timers }, { ...time, ...ending }, ticks)
+  const pacing = pacingOf(
+    { ...needs, timers: attentive(timers, ticks.areOpen) },
+    { ...time, ...ending },
+    ticks,
+  )
 
   return {
     offered,
