@@ -37,6 +37,13 @@ const tickCounter = () => {
   }
 }
 
+/** Of a thread, whose seconds are added to those of others. @param {ReturnType<typeof latencyOf>} own */
+const ofPart = ({ intended, service, ...own }) => ({
+  ...own,
+  intended: { ...intended, endSecond: intended.endPart },
+  service: { ...service, endSecond: service.endPart },
+})
+
 /**
  * @param {Plan} plan
  * @param {() => boolean} [isMeasured] whether the warm-up is over
@@ -44,7 +51,8 @@ const tickCounter = () => {
  * @param {Keep} [keep] the counts, where other threads see them
  */
 export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep = undefined) => {
-  const own = latencyOf({ isFolded: true })
+  const all = latencyOf({ isFolded: true })
+  const own = plan.part ? ofPart(all) : all
   const latency = tap
     ? {
         ...own,
@@ -84,7 +92,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
       seen?.sent.add(nowMs, 1)
     },
     firstBehindMs: () => firstBehindMs,
-    lateOfSecond: lateness.endSecond,
+    lateOfSecond: plan.part ? lateness.endPart : lateness.endSecond,
     /** Of random arrivals. @returns {Record<string, Bins>} */
     arrivalsOfSecond: () =>
       seen ? { 'arrivals.due': seen.due.take(), 'arrivals.sent': seen.sent.take() } : {},

@@ -73,42 +73,45 @@ const wakeMs = 250
 export const stoppedMs = (pauseMs, cpuMs) =>
   pauseMs >= stoppedFromMs && cpuMs < pauseMs * stoppedShare ? Math.round(pauseMs) : 0
 
-/** CPU use since the last restart. @param {() => number} clock */
-const meter = (clock) => {
-  const read = () => ({
-    atMs: clock(),
-    cpuS: seconds(process.cpuUsage()),
-    threadS: threadCpuS(),
-    machine: machineTimes(),
-    loop: performance.eventLoopUtilization(),
-  })
-  let start = read()
-  return {
-    restart: () => {
-      start = read()
-    },
-    read: () => {
-      const now = read()
-      const overS = (now.atMs - start.atMs) / 1000
-      return {
-        over_s: overS,
-        cpu_s: now.cpuS - start.cpuS,
-        thread: {
-          over_s: overS,
-          busy_s: finite(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
-          cpu_s: finite(now.threadS - start.threadS),
-        },
-        machine:
-          now.machine && start.machine
-            ? {
-                over_s: now.machine.over_s - start.machine.over_s,
-                busy_s: now.machine.busy_s - start.machine.busy_s,
-              }
-            : null,
-      }
-    },
+/**
+ * What changed since the call before.
+ * @template Reading, Amounts
+ * @param {() => Reading} read
+ * @param {(before: Reading, now: Reading) => Amounts} between
+ */
+const sinceBefore = (read, between) => {
+  let before = read()
+  return () => {
+    const now = read()
+    const amounts = between(before, now)
+    before = now
+    return amounts
   }
 }
+
+/** Of this thread. @param {() => number} clock */
+const threadUse = (clock) =>
+  sinceBefore(
+    () => ({ atMs: clock(), cpuS: threadCpuS(), loop: performance.eventLoopUtilization() }),
+    (before, now) => {
+      const overS = (now.atMs - before.atMs) / 1000
+      const { utilization } = performance.eventLoopUtilization(now.loop, before.loop)
+      return { over_s: overS, busy_s: finite(utilization * overS), cpu_s: finite(now.cpuS - before.cpuS) }
+    },
+  )
+
+/** Of all threads of this process. @param {() => number} clock */
+const processUse = (clock) =>
+  sinceBefore(
+    () => ({ atMs: clock(), cpuS: seconds(process.cpuUsage()) }),
+    (before, now) => ({ over_s: (now.atMs - before.atMs) / 1000, cpu_s: now.cpuS - before.cpuS }),
+  )
+
+/** Of all cores of the machine. */
+const machineUse = () =>
+  sinceBefore(machineTimes, (before, now) =>
+    before && now ? { over_s: now.over_s - before.over_s, busy_s: now.busy_s - before.busy_s } : null,
+  )
 
 /** Both monitors fire together, so the second costs next to nothing; they count from one firing to the next. @param {number} resolutionMs */
 const delays = (resolutionMs) => {
@@ -163,70 +166,83 @@ const memory = () => {
 
 /** Percent of a core that all threads use in seconds without load; null: there were none. @param {() => number} clock */
 const idling = (clock) => {
-  const use = meter(clock)
+  const use = processUse(clock)
   let isFree = false
   /** @type {number | null} */
   let pct = null
   return {
     /** Between two of these is a second. @param {boolean} isIdle whether from now on nothing else is done */
     sample(isIdle) {
-      const { cpu_s: cpuS, over_s: overS } = use.read()
+      const { cpu_s: cpuS, over_s: overS } = use()
       if (isFree && overS > 0) pct = Math.min(pct ?? Number.POSITIVE_INFINITY, (100 * cpuS) / overS)
       isFree = isIdle
-      use.restart()
     },
     pct: () => pct,
   }
 }
 
 /**
+ * Of a thread that sends.
  * @param {object} needs
  * @param {() => number} needs.clock ms
  * @param {number} [needs.resolutionMs] how often the loop's delay is looked at; at 20 ms it costs 0.3 % of a core,
  *   at 1 ms 2 % (measured on an idle loop)
  */
-export const clientHealth = ({ clock, resolutionMs = 20 }) => {
-  const idle = idling(clock)
-  const second = { use: meter(clock), delay: delays(resolutionMs), pause: pauses(clock) }
+export const threadHealth = ({ clock, resolutionMs = 20 }) => {
+  const use = threadUse(clock)
+  const delay = delays(resolutionMs)
+  const pause = pauses(clock)
   const windowDelay = delays(resolutionMs)
-  const rss = memory()
-
+  const restart = () => {
+    delay.reset()
+    pause.restart()
+  }
   return {
     /** What happened before does not count in the first second. */
-    startRun: () => {
-      second.use.restart()
-      second.delay.reset()
-      second.pause.restart()
+    startRun() {
+      use()
+      restart()
     },
-
     startWindow: () => windowDelay.reset(),
+    /** Since the last sample. @param {number} [processS] CPU of the process meanwhile, where that of the thread is not known */
+    sample(processS = Number.POSITIVE_INFINITY) {
+      const thread = use()
+      const stopped = stoppedMs(pause.longestMs(), (thread.cpu_s ?? processS) * 1000)
+      const row = { thread, loop_delay_ms_p99: delay.p99Ms(), ...(stopped > 0 && { stopped_ms: stopped }) }
+      restart()
+      return row
+    },
+    /** Since startWindow(). */
+    windowDelayMs: windowDelay.p99Ms,
+    stop() {
+      delay.disable()
+      pause.stop()
+      windowDelay.disable()
+    },
+  }
+}
 
+/** Of a process with the thread that sends, or with none that does. @param {{ clock: () => number }} needs */
+export const clientHealth = ({ clock }) => {
+  const { sample, startRun, ...thread } = threadHealth({ clock })
+  const idle = idling(clock)
+  const use = processUse(clock)
+  const machine = machineUse()
+  const rss = memory()
+  return {
+    ...thread,
+    startRun() {
+      startRun()
+      use()
+      machine()
+    },
     sampleIdle: idle.sample,
     /** The least of the seconds: what was made ready before still keeps threads of V8 busy. */
     idlePct: idle.pct,
-
     /** Since the last sample. @returns {ClientRow} */
-    sample: () => {
-      const use = second.use.read()
-      const stopped = stoppedMs(second.pause.longestMs(), (use.thread.cpu_s ?? use.cpu_s) * 1000)
-      const row = {
-        ...use,
-        rss_mb: rss() / 1e6,
-        loop_delay_ms_p99: second.delay.p99Ms(),
-      }
-      second.use.restart()
-      second.delay.reset()
-      second.pause.restart()
-      return { ...row, ...(stopped > 0 && { stopped_ms: stopped }) }
-    },
-
-    /** Since startWindow(). */
-    windowDelayMs: windowDelay.p99Ms,
-
-    stop: () => {
-      second.delay.disable()
-      second.pause.stop()
-      windowDelay.disable()
+    sample() {
+      const { over_s, cpu_s } = use()
+      return { over_s, cpu_s, machine: machine(), rss_mb: rss() / 1e6, ...sample(cpu_s) }
     },
   }
 }

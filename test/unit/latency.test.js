@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import * as hdr from 'hdr-histogram-js'
-import { latencyOf, series } from '../../lib/probes/latency.js'
+import { histogramSum, isHistogram, latencyOf, mergedPercentiles, series } from '../../lib/probes/latency.js'
 import { seeded } from '../helpers/random.js'
 
 /** @import { Times as Percentiles } from '../../lib/probes/latency.js' */
@@ -95,6 +95,28 @@ test('a turn ends the second, the whole goes on, and encoded seconds merge to it
   // What no turn has ended yet is in the whole, once.
   one.record(77)
   for (let i = 0; i < 2; i++) assertPercentiles(one.whole(), [...seconds.flat(), 77])
+})
+
+test('the parts of a second, as threads say them, add up to it', (t) => {
+  const values = [1, 2, 3].map((seed) => latencies(seed, 300))
+  const sum = histogramSum()
+  t.after(sum.close)
+  for (const some of values) {
+    const part = structuredClone(seriesFor(t, some).endPart())
+    assert.deepEqual({ ...part, hdr: null }, { max: Math.max(...some), count: 300, samples: 300, hdr: null })
+    sum.add(part?.hdr ?? assert.fail())
+  }
+  assertPercentiles(sum.percentiles(), values.flat())
+  assert.equal(seriesFor(t).endPart(), null)
+})
+
+test('what the library has encoded is read, and nothing else', () => {
+  const theirs = hdr.build({ bitBucketSize: 64, numberOfSignificantValueDigits: 3 })
+  for (const us of latencies(9, 400)) theirs.recordValue(us)
+  const text = hdr.encodeIntoCompressedBase64(theirs)
+  assertPercentiles(mergedPercentiles([text]), latencies(9, 400))
+  for (const other of ['', text.slice(0, 8), `AAAA${text.slice(4)}`, text.slice(0, -20)])
+    assert.equal(isHistogram(other), false, other)
 })
 
 test('from the due moment and from the send, weighted by items', (t) => {
