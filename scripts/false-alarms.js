@@ -64,9 +64,11 @@ const run = (args, signal) =>
     child.stderr.setEncoding('utf8').on('data', (text) => {
       words = (words + text).slice(-2000)
     })
-    signal.addEventListener('abort', () => child.kill('SIGINT'))
+    const end = () => child.kill('SIGINT')
+    signal.addEventListener('abort', end)
     child.once('error', reject)
     child.once('close', (code) => {
+      signal.removeEventListener('abort', end)
       if (code === ExitCode.options || code === ExitCode.fault) reject(new OptionError(words.trim()))
       else resolve(code)
     })
