@@ -185,6 +185,10 @@ const busiestRows = (run) => {
 // Of a core: above it a server answers later with every further percent.
 const fullPct = 80
 
+/** Whether a full machine has a core at least that neither the load generator nor the servers use half of. @param {Run} run */
+const isOfOthers = ({ client, nodes }) =>
+  nodes.reduce((sum, { cpu_pct: pct }) => sum + (pct ?? 0), client.cpu_pct ?? 100) < 50
+
 /** What was used up. @param {Run} run @returns {Row[]} */
 const limitRows = (run) => {
   const { busy_pct: busy } = run.client
@@ -199,7 +203,7 @@ const limitRows = (run) => {
   const limit = isFull
     ? `the busiest ${node.role}`
     : isMachineFull(run.client)
-      ? 'all cores of this machine'
+      ? `all cores of this machine${isOfOthers(run) ? ', which others use' : ''}`
       : 'none at this rate'
   return [{ label: 'bottleneck', text: `${limit}; ${client}` }]
 }

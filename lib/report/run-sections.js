@@ -289,14 +289,12 @@ const measuredWords =
 
 const percentiles = exactly(['p50', 'p90', 'p99', 'p999', 'max'])
 
-/** Whose time it is that a threshold on the latency from the due time judges. @param {string} name @param {RunDocument} run */
+/** What a threshold on the latency from the due time would have seen from when it was sent. @param {string} name @param {RunDocument} run */
 const lateWords = (name, run) => {
   const at = percentiles.find((one) => name === `latency.intended.${one}`)
-  if (!at || !('ticks' in run) || !('latency_us' in run)) return ''
-  const late = words.sentLateWords(run, at)
-  const service = `latency.service.${at}`
+  if (!at || !('ticks' in run) || !('latency_us' in run) || !words.sentLateWords(run, at)) return ''
   const value = run.latency_us.service?.[at]
-  return late && ` (${late}; without it ${service} is ${shownFigure(measureNamed(service), value)})`
+  return ` (${shownFigure(measureNamed(`latency.service.${at}`), value)} from when it was sent)`
 }
 
 /** The outcome of the thresholds, without the one that is in the verdict. @param {RunDocument} run */

@@ -106,9 +106,14 @@ for (const cluster of [false, true])
         const rest = await consume({ prefix, workers: 4, ...worker, drain: true })
         assert.deepEqual(rest.faults, [])
         assert.equal(rest.document.jobs.promise, promise)
-        const { produced, done, done_elsewhere: elsewhere, lost } = rest.account
-        assert.deepEqual([produced, done, elsewhere, lost], [quantity, quantity, quantity - left, 0])
-        assert.equal(rest.document.jobs.done, left + rest.account.duplicates)
+        const { produced, done, done_elsewhere: elsewhere, lost, duplicates } = rest.account
+        // What was done and not yet confirmed when a busy machine ended the first part comes back.
+        assert.ok(duplicates <= part.account.unconfirmed, `${duplicates} done again`)
+        assert.deepEqual(
+          [produced, done, elsewhere + duplicates, lost],
+          [quantity, quantity, quantity - left, 0],
+        )
+        assert.equal(rest.document.jobs.done, left + duplicates)
         assert.equal(await cli(length, queue), 0)
         const { latency_us: latency, waiting_us: waiting, measures } = rest.document
         assert.ok(waiting.p50 <= latency.intended.p50 && latency.intended.max < 600e6)
