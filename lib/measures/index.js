@@ -375,10 +375,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
      * The part of a line that measures have, all taken at one moment, or then asked for, and folded.
      * @param {boolean} isMeasured
      * @param {Promise<unknown>} [tooLate] what has not answered by then is not in it
+     * @param {{ add: (line: Line) => void }[]} [sums] a thread, whose seconds others fold, has none
      */
-    async second(isMeasured, tooLate) {
+    async second(isMeasured, tooLate, sums = isMeasured ? [whole, window] : [whole]) {
       begun++
-      const sums = isMeasured ? [whole, window] : [whole]
       const row = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
       const line = lineOf(row)
       for (const sum of sums) sum.add(line)

@@ -92,7 +92,7 @@ export const openWriting = async ({ plan, memory }, { target, clock, sharedMs, s
       const bytes = target.nodes().map(({ address }) => [address, target.loadBytes(address)])
       const sums = sumsOf(records, { acked: () => 0 }, writing)
       return {
-        ...{ line: await instruments.second(true), sums, counts: counts() },
+        ...{ line: await instruments.second(true, undefined, []), sums, counts: counts() },
         ...{ bytes: Object.fromEntries(bytes), behindMs: records.firstBehindMs() },
       }
     },
