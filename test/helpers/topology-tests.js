@@ -26,7 +26,7 @@ const everyChange = {
   },
 }
 
-const named = (/** @type {string} */ name) =>
+export const named = (/** @type {string} */ name) =>
   faultCases.find((fault) => fault.name === name) ?? assert.fail(name)
 
 /** @param {'socket' | 'ioredis'} driver @param {(onCluster: (fault: FaultCase) => Promise<Outcome>) => void} [more] tests of the same cluster */

@@ -58,9 +58,15 @@ describe('TLS', { concurrency: 3 }, () => {
         for (const step of undo) await step()
       })
 
-      for (const driver of ['socket', 'ioredis'])
-        test(`our own authority, driver ${driver}`, async (t) => {
-          await assertWhole(t, `--driver ${driver} --ca ${certificates.ca}`, env)
+      for (const [driver, threads] of /** @type {const} */ ([
+        ['socket', 1],
+        ['ioredis', 1],
+        ['socket', 2],
+      ]))
+        test(`our own authority, driver ${driver}, threads ${threads}`, async (t) => {
+          const line = `--driver ${driver} --threads ${threads} --ca ${certificates.ca}`
+          const { document } = await assertWhole(t, line, env)
+          assert.equal(Object.keys(document.client.threads ?? {}).length, threads === 1 ? 0 : threads)
         })
 
       test('cleanup and a consumer', async (t) => {

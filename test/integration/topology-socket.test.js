@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { topologyTests } from '../helpers/topology-tests.js'
+import { named, topologyTests } from '../helpers/topology-tests.js'
 
 /** @import { FaultCase } from '../../scripts/faults/cases.js' */
 
@@ -36,5 +36,12 @@ topologyTests('socket', (onCluster) => {
     const { items, longestMs } = await onCluster(slowFailover)
     assert.equal(items.acked, items.offered)
     assert.ok(longestMs > 1000, `no item waited longer than ${longestMs} ms`)
+  })
+
+  test('each of two threads follows a failover, nothing is lost, and it is one event', async () => {
+    const { events, items } = await onCluster({ ...named('graceful failover'), options: '--threads 2' })
+    assert.equal(items.acked, items.offered)
+    const masters = events.filter(({ kind }) => kind === 'new-master')
+    assert.equal(masters.length, 1, JSON.stringify(events))
   })
 })
