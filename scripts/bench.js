@@ -10,7 +10,7 @@ import { repositoryScript } from '../lib/cli/script.js'
 import { consumerCases } from './bench/consumer.js'
 import { engineCases } from './bench/engine.js'
 import { findCases } from './bench/find.js'
-import { floorCase } from './bench/floor.js'
+import { floorCases } from './bench/floor.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
 import { hourCase } from './bench/hour.js'
 import { lookupCases } from './bench/lookup.js'
@@ -36,7 +36,15 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   -h, --help   this text`
 
 const cases = [...writerCases, ...lookupCases, ...consumerCases()]
-const others = [...overloadCases, ...findCases, hourCase, threadsCase, floorCase, members(), strategyCosts()]
+const others = [
+  ...overloadCases,
+  ...findCases,
+  hourCase,
+  threadsCase,
+  ...floorCases,
+  members(),
+  strategyCosts(),
+]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {

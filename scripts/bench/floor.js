@@ -1,4 +1,4 @@
-// The sending thread beside the least that a Node program takes for the same bytes.
+// The sending thread beside the least that a Node program takes for the same bytes, and the process at next to no load.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,12 +9,11 @@ import { onServer } from './yardstick.js'
 
 const run = promisify(execFile)
 const program = fileURLToPath(new URL('floor-writer.js', import.meta.url))
-const rateHz = 50_000
 const batches = 10
 
-/** @type {Case} */
-export const floorCase = {
-  name: 'sending thread and floor',
+/** @param {number} rateHz @returns {Case} */
+const floorAt = (rateHz) => ({
+  name: `sending thread and floor, ${digits(rateHz)}/s`,
   async round(room) {
     const seconds = room.seconds(20)
     const load = ['-q', String(rateHz), '-c', String(batches), '--idle-cost', 'never']
@@ -40,4 +39,26 @@ export const floorCase = {
       met: median(ratio) <= 1.3,
     },
   ],
+})
+
+/** @type {Case} */
+const idleCase = {
+  name: '100 items/s',
+  async round(room) {
+    const seconds = room.seconds(60)
+    // The code of a second is compiled in the first of them.
+    const load = ['-q', '100', '-c', String(batches), '--idle-cost', 'never', '--warm-up', '10']
+    const { client } = await start(room, 'producer.js', [...load, '--duration', String(seconds + 10)]).ended
+    return { process: client.cpu_pct, thread: client.thread_cpu_pct }
+  },
+  rows: ({ process: whole, thread }) => [
+    {
+      name: `CPU at 100 items/s in ten batches, of one core (sending thread ${digits(median(thread))} %)`,
+      limit: '1.5 % or less',
+      figure: `${digits(median(whole))} %`,
+      met: median(whole) <= 1.5,
+    },
+  ],
 }
+
+export const floorCases = [floorAt(50_000), floorAt(200_000), idleCase]
