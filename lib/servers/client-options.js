@@ -1,5 +1,7 @@
 // What all clients of ioredis have in common: how a server lets them in, and when a lost connection is tried again.
 
+import { loginTimer } from './login-again.js'
+
 /**
  * @import { Cluster, Redis } from 'ioredis'
  * @import { Access } from './dial.js'
@@ -26,15 +28,32 @@ export const retryAfter = (mostMs) => (/** @type {number} */ times) =>
   Math.min(mostMs, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2)
 
 /**
- * A client whose later connections have the password of their moment.
+ * Each connection has the password of its moment, and logs in again before that is too old.
+ * @param {Redis} client
+ * @param {Access} access
+ */
+const keepLoggedIn = (client, access) => {
+  const { loginAgainMs, username = 'default' } = access
+  if (loginAgainMs === undefined) return
+  Object.defineProperty(client.options, 'password', { enumerable: true, get: () => access.password })
+  const { start, stop } = loginTimer(loginAgainMs, () => client.auth(username, access.password ?? ''))
+  client.on('connect', start)
+  client.on('close', stop)
+}
+
+/**
+ * A client whose passwords may be tokens. A cluster's connection for subscriptions has the password of one to a node.
  * @template {Redis | Cluster} C
  * @param {C} client
  * @param {Access} access
  */
 export const withLivePassword = (client, access) => {
-  const { options } = client
-  const own = 'redisOptions' in options ? options.redisOptions : options
-  if (access.iam && own)
-    Object.defineProperty(own, 'password', { enumerable: true, get: () => access.password })
+  if (!('refreshSlotsCache' in client)) keepLoggedIn(client, access)
+  else {
+    const { redisOptions } = client.options
+    if (redisOptions && access.loginAgainMs !== undefined)
+      Object.defineProperty(redisOptions, 'password', { enumerable: true, get: () => access.password })
+    client.on('+node', (node) => keepLoggedIn(node, access))
+  }
   return client
 }

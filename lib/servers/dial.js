@@ -7,6 +7,7 @@ import { commandBytes } from '../wire/encode.js'
 import { addressOf } from './address.js'
 import { connectLimitMs } from './client-options.js'
 import { lookupBeyond } from './link-local.js'
+import { loginsOf } from './login-again.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -17,7 +18,7 @@ import { reasonFor } from './reason.js'
  * @property {string} [password] with IAM a token: it is read for each connection
  * @property {number} [db]
  * @property {tls.ConnectionOptions | null} [tls]
- * @property {boolean} [iam]
+ * @property {number} [loginAgainMs] with IAM: how old the login of a connection may become
  * @property {(listener: (password: string) => void) => void} [renewed] calls with each new token
  * @property {() => void} [endRenewing]
  *
@@ -74,7 +75,9 @@ export const dial = (
 ) =>
   new Promise((resolve, reject) => {
     const address = addressOf(endpoint)
+    const logins = loginsOf(access, onBytes, (bytes) => socket.write(bytes))
     const commands = greetings(access, clientName, readOnly)
+    if (logins) commands.push(logins.question)
     let left = commands.length
     let ready = false
     /** @type {Error | undefined} */
@@ -90,22 +93,24 @@ export const dial = (
       if (--left > 0) return
       ready = true
       socket.setTimeout(0)
+      logins?.begin()
       resolve(socket)
     }
     const greet = replyCounter({
       done: (count) => {
         for (let i = 0; i < count; i++) welcome()
       },
-      // A server may refuse CLIENT SETNAME; the connection works without a name.
+      // A server may refuse CLIENT SETNAME; the connection works without a name. It always refuses the question of a login.
       failed: (line) =>
-        /setname|unknown (sub)?command|NOPERM.*client/i.test(line)
+        /setname|unknown (sub)?command|NOPERM.*client/i.test(line) || logins?.answers(line)
           ? welcome()
           : refuse(line, Object.assign(new Error(line), { name: 'ReplyError' })),
     })
+    const read = logins?.take ?? onBytes
     const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
       const chunk = /** @type {Buffer} */ (bytes).subarray(0, count)
       try {
-        if (ready) onBytes(chunk)
+        if (ready) read(chunk)
         else greet(chunk)
       } catch (error) {
         fault ??= errorOf(error)
@@ -123,6 +128,7 @@ export const dial = (
         : new TargetError(reasonFor(address, error, access), { code: 'CONNECT', cause: error })
     })
     socket.once('close', () => {
+      logins?.end()
       if (ready) onClose(fault)
       else reject(fault ?? new TargetError(`${address}: closed the connection`, { code: 'CONNECT' }))
     })

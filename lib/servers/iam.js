@@ -11,6 +11,7 @@ import { endpointIn } from './elasticache.js'
  * @import { Access } from './dial.js'
  *
  * @typedef {object} Identity
+ * @property {string} option that it comes from
  * @property {string} user of the cache
  * @property {string} cache name of the replication group or of the serverless cache
  * @property {string} region
@@ -23,6 +24,8 @@ const service = 'elasticache'
 const lifetimeS = 900
 // A signature takes a third of a millisecond.
 const renewEveryMs = 10_000
+// ElastiCache ends a connection that has not logged in for 12 hours.
+const loginAgainMs = 11 * 3_600_000
 
 /** @param {SourceData} data */
 const bytesOf = (data) =>
@@ -59,7 +62,7 @@ const packages = async () => {
 
 /**
  * A presigned request without its scheme, which ElastiCache and AWS' own clients use as the password.
- * @param {Identity} identity
+ * @param {Omit<Identity, 'option'>} identity
  * @param {Credentials | (() => Promise<Credentials>)} credentials
  */
 export const tokenSigner = async ({ user, cache, region, isServerless }, credentials) => {
@@ -86,18 +89,24 @@ export const tokenSigner = async ({ user, cache, region, isServerless }, credent
   }
 }
 
-/** Who logs in where: from the options, the address and AWS_REGION. @param {Settings} settings @param {NodeJS.ProcessEnv} env @returns {Identity} */
-export const identityOf = ({ iam = '', awsRegion, host = '' }, env) => {
+/**
+ * Who logs in where: from the options, the address and AWS_REGION.
+ * @param {Pick<Settings, 'iam' | 'awsRegion' | 'host'>} settings
+ * @param {NodeJS.ProcessEnv} env
+ * @param {'--iam' | '--control'} [option] of the user
+ * @returns {Identity}
+ */
+export const identityOf = ({ iam = '', awsRegion, host = '' }, env, option = '--iam') => {
   const [user, asked] = iam.split('@')
   const named = endpointIn(host)
   const cache = asked ?? (named?.kind === 'node' ? undefined : named?.id)
   if (cache === undefined)
     throw new OptionError(
-      `--iam: ${host} does not name its cache; give the replication group or the serverless cache as --iam ${user}@CACHE`,
+      `${option}: ${host} does not name its cache; give the replication group or the serverless cache as ${option === '--iam' ? `--iam ${user}@CACHE` : `?iam=${user}@CACHE`}`,
     )
   const region = named?.region ?? awsRegion ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION
-  if (!region) throw new OptionError(`--iam: ${host} does not name its region; set AWS_REGION`)
-  return { user, cache: cache.toLowerCase(), region, isServerless: named?.kind === 'serverless' }
+  if (!region) throw new OptionError(`${option}: ${host} does not name its region; set AWS_REGION`)
+  return { option, user, cache: cache.toLowerCase(), region, isServerless: named?.kind === 'serverless' }
 }
 
 /** @param {unknown} error */
@@ -108,14 +117,17 @@ const firstLine = (error) => errorOf(error).message.split('\n', 1)[0]
  * what lives longer asks `renewed`.
  * @param {Access} access
  * @param {Identity} identity
- * @param {{ credentials?: Credentials | (() => Promise<Credentials>), say: (line: string) => void, everyMs?: number }} needs
+ * @param {object} needs
+ * @param {Credentials | (() => Promise<Credentials>)} [needs.credentials]
+ * @param {(line: string) => void} needs.say
+ * @param {number} [needs.everyMs]
  * @returns {Promise<Access>}
  */
 export const iamAccess = async (access, identity, { credentials, say, everyMs = renewEveryMs }) => {
   const { defaultProvider } = await packages()
   const sign = await tokenSigner(identity, credentials ?? defaultProvider())
   let token = await sign().catch((cause) => {
-    throw new TargetError(`--iam ${identity.user}: no AWS credentials (${firstLine(cause)})`, {
+    throw new TargetError(`${identity.option} ${identity.user}: no AWS credentials (${firstLine(cause)})`, {
       code: 'CREDENTIALS',
       cause,
     })
@@ -131,7 +143,7 @@ export const iamAccess = async (access, identity, { credentials, say, everyMs = 
     } catch (error) {
       if (!isFailing)
         say(
-          `--iam ${identity.user}: no new token (${firstLine(error)}); the last one is used until it expires`,
+          `${identity.option} ${identity.user}: no new token (${firstLine(error)}); the last one is used until it expires`,
         )
       isFailing = true
     }
@@ -141,7 +153,7 @@ export const iamAccess = async (access, identity, { credentials, say, everyMs = 
     { ...access, username: identity.user },
     {
       password: { enumerable: true, get: () => token },
-      iam: { value: true },
+      loginAgainMs: { enumerable: true, value: loginAgainMs },
       renewed: { value: (/** @type {(token: string) => void} */ listener) => listeners.push(listener) },
       endRenewing: { value: () => clearInterval(timer) },
     },

@@ -86,10 +86,10 @@ const guess = (words, { tls }) => {
     : 'the connection was cut: if the server wants a certificate of ours, set --cert and --key'
 }
 
-/** @param {string} words @param {Access} access */
-const tokenRefused = (words, { iam }) =>
-  iam && /WRONGPASS|NOAUTH|invalid password/.test(words)
-    ? 'the token was refused; correct --iam, the region, this clock or the right elasticache:Connect'
+/** @param {string} where @param {string} words @param {Access} access */
+const tokenRefused = (where, words, { loginAgainMs }) =>
+  loginAgainMs !== undefined && /WRONGPASS|NOAUTH|invalid password/.test(words)
+    ? `the token was refused; correct ${where.startsWith('--') ? 'its user' : '--iam'}, the region, this clock or the right elasticache:Connect`
     : undefined
 
 /** @param {string} where @param {unknown} error @param {Access} [access] */
@@ -98,7 +98,7 @@ export const reasonFor = (where, error, access = { tls: null }) => {
   const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
   const reason =
     guess(words, access) ??
-    tokenRefused(words, access) ??
+    tokenRefused(where, words, access) ??
     advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!reason) return `${where}: ${words}`
   // The address came from another option.

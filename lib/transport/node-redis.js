@@ -8,8 +8,10 @@ import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { EventEmitter } from 'node:events'
+ * @import { RedisClientOptions } from 'redis'
  * @import { Fault, Library, LibraryNeeds } from './library.js'
  * @import { Endpoint } from '../servers/address.js'
+ * @import { Access } from '../servers/dial.js'
  */
 
 // They come before a command is written, or instead of a redirect that was not followed.
@@ -35,19 +37,33 @@ const faultOf = (error) => {
 /** As the library's own, which ends the client after a socketTimeout. @param {number} retries */
 const reconnectMs = (retries) => Math.min(2 ** retries * 50, 2000) + Math.floor(Math.random() * 200)
 
+/**
+ * The library logs in with what it is given, at once for its connection and for each later one.
+ * @param {Access} access
+ * @returns {Partial<RedisClientOptions>}
+ */
+const loginOf = (access) => {
+  const { loginAgainMs } = access
+  const now = () => ({ username: access.username, password: access.password })
+  if (loginAgainMs === undefined) return now()
+  return {
+    credentialsProvider: {
+      type: 'streaming-credentials-provider',
+      subscribe: async ({ onNext }) => {
+        const timer = setInterval(() => onNext(now()), loginAgainMs).unref()
+        return [now(), { dispose: () => clearInterval(timer) }]
+      },
+      // It stays logged in by the token before.
+      onReAuthenticationError: () => {},
+    },
+  }
+}
+
 /** @param {LibraryNeeds} needs */
 const optionsOf = ({ target: { access }, bytes, options }) => ({
   /** @type {2 | 3} */
   RESP: bytes ? 2 : 3,
-  ...(access.iam
-    ? {
-        credentialsProvider: {
-          /** @type {'async-credentials-provider'} */
-          type: 'async-credentials-provider',
-          credentials: async () => ({ username: access.username, password: access.password }),
-        },
-      }
-    : { username: access.username, password: access.password }),
+  ...loginOf(access),
   name: 'millrace',
   disableOfflineQueue: Boolean(options.disableOfflineQueue),
   pingInterval: Number(options.pingInterval) || undefined,

@@ -141,6 +141,8 @@ export const valkeyGlideLibrary = (needs) => {
   Logger.setLoggerConfig('off')
   /** @type {any} */
   let client = null
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
   const decoder = bytes ? { decoder: Decoder.Bytes } : undefined
   const most = Number(options.batchCommands)
   /** @type {(args: (string | Buffer)[]) => Promise<unknown>} */
@@ -157,8 +159,13 @@ export const valkeyGlideLibrary = (needs) => {
       client = cluster
         ? await GlideClusterClient.createClient(config)
         : await GlideClient.createClient(config)
+      const { access } = needs.target
+      const use = (/** @type {boolean} */ atOnce) =>
+        client.updateConnectionPassword(access.password, atOnce).catch(() => {})
       // Its later connections log in with it.
-      needs.target.access.renewed?.((token) => client.updateConnectionPassword(token).catch(() => {}))
+      access.renewed?.(() => use(false))
+      // Those that it has log in again.
+      if (access.loginAgainMs !== undefined) timer = setInterval(use, access.loginAgainMs, true).unref()
     },
     send: bytes ? (args) => plain(args, send(args)) : send,
     sendTo: (args, at) => {
@@ -170,6 +177,9 @@ export const valkeyGlideLibrary = (needs) => {
     // It updates its slots itself.
     refreshSlots: () => {},
     connections: () => [],
-    close: () => client?.close(),
+    close: () => {
+      clearInterval(timer)
+      client?.close()
+    },
   }
 }

@@ -9,7 +9,13 @@ const credentials = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 }
-const identity = { user: 'millrace', cache: 'my-cache', region: 'eu-west-1', isServerless: false }
+const identity = {
+  option: '--iam',
+  user: 'millrace',
+  cache: 'my-cache',
+  region: 'eu-west-1',
+  isServerless: false,
+}
 const moment = new Date('2026-11-28T10:00:00Z')
 
 // Made by botocore 1.43.11 (RequestSigner.generate_presigned_url) with these credentials at this moment.
@@ -51,6 +57,11 @@ test('cache and region come from the address, the options and AWS_REGION', () =>
     constructor: OptionError,
     message: /^--iam: 10\.0\.0\.1 does not name its region; set AWS_REGION/,
   })
+  const control = { host: 'master.meeting.abc123.euw1.cache.amazonaws.com', iam: 'boxes' }
+  assert.deepEqual(identityOf(control, {}, '--control'), {
+    ...identity,
+    ...{ option: '--control', user: 'boxes', cache: 'meeting' },
+  })
 })
 
 test('the password is the token of the moment; a copy has the one of its own', async (t) => {
@@ -65,6 +76,8 @@ test('the password is the token of the moment; a copy has the one of its own', a
   assert.equal(access.password, token)
   assert.deepEqual(partsOf(String(first.password)), partsOf(ofBotocore))
   assert.equal(first.username, 'millrace')
+  // What a thread or a process gets logs in again as well, before 12 hours are over.
+  assert.equal(first.loginAgainMs, 11 * 3_600_000)
 })
 
 test('credentials that fail later are reported once, and the last token stays', async (t) => {

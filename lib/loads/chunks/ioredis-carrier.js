@@ -2,7 +2,7 @@
 // into pipelines by itself, or a transaction. Nothing is retried by the library.
 import { Redis } from 'ioredis'
 import { endpointOf } from '../../servers/address.js'
-import { clientOptions } from '../../servers/client-options.js'
+import { clientOptions, withLivePassword } from '../../servers/client-options.js'
 import { strictConnector } from '../../servers/connector.js'
 import { disconnect } from '../../servers/disconnect.js'
 import { connectLibrary } from '../../transport/library.js'
@@ -66,6 +66,7 @@ export const ioredisCarrier = ({ delivery, chunk: { isOne, commands }, access, p
     client.on('error', (error) => {
       reason = error
     })
+    withLivePassword(client, access)
     await connectLibrary(
       { connect: () => client.connect(), close: () => disconnect(client) },
       address,
