@@ -122,7 +122,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [awsRegion]
  * @property {string} [replicationGroup]
  * @property {string} [cacheClusters] ids with commas
- * @property {Readonly<{ url: string, host: string, port?: number, username?: string, password?: string, db?: number, tls?: true }>} [control]
+ * @property {Readonly<{ url: string, host: string, port?: number, username?: string, password?: string, iam?: string, db?: number, tls?: true }>} [control]
  * @property {number} joinWithinMs
  * @property {boolean} partial a fleet begins without boxes that are missing
  * @property {boolean} stagger boxes of a fleet do not send at the same moments
@@ -658,7 +658,7 @@ const groups = {
   'Fleet (many boxes as one)': [
     { name: 'control', key: 'control', type: 'server', secret: true, for: both,
       help: 'a Redis or Valkey beside the target, redis://user:password@host:port/db, where the boxes of one --run meet: ' +
-        'type the same on every box' },
+        'type the same on every box; rediss://host?iam=user logs in by IAM' },
     { name: 'join-within', key: 'joinWithinMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '2m',
       for: both,
       help: 'how long the boxes wait for each other before the run is refused; readers wait for the writers' },

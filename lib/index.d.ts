@@ -249,7 +249,7 @@ export interface RunOptions {
   dryRun?: boolean
   /** measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item is known without it; auto = for 1.5 to 3 s in runs of less than 10 s */
   idleCost?: 'auto' | 'always' | 'never'
-  /** a Redis or Valkey beside the target, redis://user:password@host:port/db, where the boxes of one --run meet: type the same on every box */
+  /** a Redis or Valkey beside the target, redis://user:password@host:port/db, where the boxes of one --run meet: type the same on every box; rediss://host?iam=user logs in by IAM */
   control?: string
   /** how long the boxes wait for each other before the run is refused; readers wait for the writers */
   joinWithin?: number | string

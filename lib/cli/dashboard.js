@@ -74,6 +74,8 @@ const dashboardThread = async (needs) => {
   ])
   if ('failed' in begun) return begun
   worker.unref()
+  const access = needs.fleet?.place.access
+  access?.renewed?.((password) => worker.postMessage({ password }))
   return {
     port: begun.port,
     token: begun.token,
@@ -82,6 +84,7 @@ const dashboardThread = async (needs) => {
       worker.postMessage('close')
       worker.ref()
       await atMost(closeLimitMs, ended)
+      access?.endRenewing?.()
       await worker.terminate()
     },
   }
@@ -99,7 +102,7 @@ export const openPage = async (listener, fleet) => {
 }
 
 /**
- * @param {Pick<Settings, 'dashboard' | 'control' | 'run' | 'caFile' | 'certFile' | 'keyFile' | 'tlsInsecure'>} settings
+ * @param {Pick<Settings, 'dashboard' | 'control' | 'run' | 'awsRegion' | 'caFile' | 'certFile' | 'keyFile' | 'tlsInsecure'>} settings
  * @param {Needs} needs
  */
 export const openDashboard = async (settings, { say, redact, warnings }) => {
@@ -107,7 +110,7 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
   if (!listener) return nothing
   // A box of a fleet shows all of it.
   const fleet = control && {
-    place: (await import('../run/fleet.js')).controlPlace(control, settings),
+    place: await (await import('../run/fleet.js')).controlPlace(control, settings, say),
     run: String(run),
   }
   const page = await openPage(listener, fleet)

@@ -9,7 +9,8 @@ const urls = OPTIONS.filter(({ type }) => type === 'url' || type === 'server')
 const files = OPTIONS.filter(({ key }) => key === 'passwordFile')
 
 /** Text before the @ of an address may be a password alone. @param {string} text */
-const inUrl = (text) => spelled(/^(?:[a-z]+:\/\/)?(?:[^:@]*:)?(.*)@/i.exec(text)?.[1] ?? '')
+const inUrl = (text) =>
+  spelled(/^(?:[a-z]+:\/\/)?(?:[^:@]*:)?(.*)@/i.exec(text.replace(/\?iam=[^?]*$/, ''))?.[1] ?? '')
 
 /** `user:password@host` in a word that may as well be a path. @param {string} word */
 const inWord = (word) => spelled(/^(?:--?[\w-]+=)?(?:[a-z]+:\/\/)?[^\s/:@]*:([^/]+)@/i.exec(word)?.[1] ?? '')

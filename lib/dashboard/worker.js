@@ -12,7 +12,7 @@ import { stateOf } from './state.js'
  * @import { About, BoxRow, Event, RunState } from './state.js'
  *
  * @typedef {{ about: About } | { second: object } | { boxes: readonly BoxRow[] } | { event: Event }
- *   | { warning: string } | { end: RunState } | 'close'} Order
+ *   | { warning: string } | { end: RunState } | { password: string } | 'close'} Order
  */
 
 const port = certain(parentPort)
@@ -22,7 +22,9 @@ const state = stateOf(size)
 
 /** @param {DashboardService} service @param {Exclude<Order, 'close'>} order */
 const follow = (service, order) => {
-  if ('second' in order) service.send(state.second(order.second))
+  if ('password' in order) {
+    if (fleet) fleet.place.access.password = order.password
+  } else if ('second' in order) service.send(state.second(order.second))
   else if ('event' in order) service.send(state.event(order.event))
   else if ('warning' in order) service.send(state.warning(order.warning))
   else if ('boxes' in order) service.send(state.boxes(order.boxes))

@@ -67,7 +67,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
     throw new OptionError('--boxes needs one experiment, and the address of a target: --host or --url')
   if (resume) throw new OptionError('--resume and --boxes exclude each other: start again with another --run')
   return {
-    place: controlPlace(control, { caFile }),
+    placeOfControl: (/** @type {(line: string) => void} */ say) => controlPlace(control, { caFile }, say),
     url,
     run: String(name),
     boxes: Number(boxes),
@@ -76,7 +76,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
 
 /**
  * @param {object} needs
- * @param {Place} needs.place of the control
+ * @param {(say: (line: string) => void) => Promise<Place>} needs.placeOfControl
  * @param {string} needs.url of it
  * @param {string} needs.run
  * @param {number} needs.boxes
@@ -84,7 +84,8 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
  * @param {(line: string) => void} needs.say
  * @param {AbortSignal} needs.signal
  */
-export const joinBoxes = async ({ place, url, run, boxes, fixed, say, signal }) => {
+export const joinBoxes = async ({ placeOfControl, url, run, boxes, fixed, say, signal }) => {
+  const place = await placeOfControl(say)
   const client = await openControl(place)
   const { head } = fleetKeys(run)
   const numbers = { prefix: head, totalAgents: boxes, readers: 'box' }

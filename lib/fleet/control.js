@@ -3,7 +3,7 @@
 import { Redis } from 'ioredis'
 import { errorOf, TargetError } from '../base/errors.js'
 import { addressOf } from '../servers/address.js'
-import { clientOptions, retryAfter } from '../servers/client-options.js'
+import { clientOptions, retryAfter, withLivePassword } from '../servers/client-options.js'
 import { strictConnector } from '../servers/connector.js'
 import { answerOf } from '../servers/control.js'
 import { disconnect } from '../servers/disconnect.js'
@@ -95,7 +95,7 @@ export const controlClient = ({ host, port, access }, name) => {
   })
   // A lost connection is noticed by missing answers.
   client.on('error', () => {})
-  return client
+  return withLivePassword(client, access)
 }
 
 /** @param {Record<string, string>} fields */
@@ -114,6 +114,7 @@ const isOld = (version) => {
  */
 export const openControl = async (place, { targets = [] } = {}) => {
   const client = controlClient(place, 'millrace-fleet')
+  client.once('end', () => place.access.endRenewing?.())
   try {
     /** @type {Error | undefined} */
     let why

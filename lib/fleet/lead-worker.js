@@ -24,6 +24,7 @@ let underWay = foldAndRepeat()
 
 parentPort?.on('message', async (message) => {
   if (message.data) data = message.data
+  if (message.password) place.access.password = message.password
   if (!message.end) return
   isEnding = true
   work = () => {}

@@ -66,6 +66,7 @@ export const leadThread = (about, onFailed) => {
   const exited = new Promise((resolve) => worker.once('exit', resolve))
   worker.once('error', onFailed)
   worker.unref()
+  about.place.access.renewed?.((password) => worker.postMessage({ password }))
   return {
     /** The control lost its data, and the run goes on under another id. @param {string} data */
     follow: (data) => worker.postMessage({ data }),

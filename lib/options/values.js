@@ -207,6 +207,9 @@ const ofAddress = {
   place: 'URL',
 }
 
+// As --iam has it, behind an address.
+const loginByIam = /^(.*)\?iam=([a-z][a-z0-9-]{0,39}(?:@[A-Za-z][A-Za-z0-9-]{0,49})?)$/
+
 const size = ranged((text) => scaled(text, byteUnits), 'a size', 'SIZE')
 
 /** Only what is named: another source may have the other. @param {string} text @param {Option} option choices: forms, then levels */
@@ -464,8 +467,9 @@ export const VALUE_TYPES = Object.freeze({
   server: {
     ...ofAddress,
     read: (text) => {
-      const address = addressOf(text)
-      return address && Object.freeze(address)
+      const [, plain = text, iam] = loginByIam.exec(text) ?? []
+      const address = addressOf(plain)
+      return address && Object.freeze({ ...address, ...(iam && { iam }) })
     },
   },
 })

@@ -12,6 +12,7 @@ import { namesOfKind } from '../loads/names.js'
 import { isScheduled } from '../plan/pacer.js'
 import { tlsOfFiles } from '../servers/access.js'
 import { refuseRival } from '../servers/announcements.js'
+import { iamAccess, identityOf } from '../servers/iam.js'
 import { isEven } from '../traffic/even.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
@@ -42,9 +43,22 @@ import { versionsOf } from './versions.js'
  * @property {AbortSignal} stopNow
  */
 
-/** @param {NonNullable<Settings['control']>} control @param {Pick<Settings, 'caFile' | 'certFile' | 'keyFile'> & { tlsInsecure?: boolean }} settings */
-export const controlPlace = ({ tls, ...control }, settings) =>
-  placeOf({ ...control, tls: tls ? tlsOfFiles(settings) : null })
+/**
+ * Where the control is.
+ * @param {NonNullable<Settings['control']>} control
+ * @param {Pick<Settings, 'awsRegion' | 'caFile' | 'certFile' | 'keyFile'> & { tlsInsecure?: boolean }} settings
+ * @param {(line: string) => void} say
+ */
+export const controlPlace = async ({ tls, url, iam, ...control }, settings, say) => {
+  const place = placeOf({ ...control, tls: tls ? tlsOfFiles(settings) : null })
+  if (iam === undefined) return place
+  const { username, password, host } = control
+  if (username ?? password) throw new OptionError('--control: ?iam= takes the place of a user and a password')
+  // Anybody on the way could use the token.
+  if (!tls) throw new OptionError('--control: ?iam= needs rediss://')
+  const identity = identityOf({ iam, host, awsRegion: settings.awsRegion }, process.env, '--control')
+  return { ...place, access: await iamAccess(place.access, identity, { say }) }
+}
 
 /** The nodes of the target, by which preflight sees that the control server is none of them. @param {Target} target */
 const nodesOf = (target) =>
@@ -64,7 +78,7 @@ export const fleetOf = async (settings, { target, run, whole, announced, ...need
   if (!control) return null
   return joinFleet({
     ...needs,
-    place: controlPlace(control, settings),
+    place: await controlPlace(control, settings, needs.say),
     run,
     kind: 'producer',
     version: millraceVersion(),
@@ -107,7 +121,7 @@ const readingFleetOf = async (settings, { target, run, ...needs }) => {
   if (!control) return null
   return joinFleet({
     ...needs,
-    place: controlPlace(control, settings),
+    place: await controlPlace(control, settings, needs.say),
     run,
     kind: 'consumer',
     version: millraceVersion(),

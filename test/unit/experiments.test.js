@@ -111,14 +111,15 @@ HEAD "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard"
   })
 })
 
-test('boxes need an address where they meet', () => {
+test('boxes need an address where they meet', async () => {
   const asked = { boxes: 2, run: 'spring' }
   for (const url of ['', 'nowhere at all'])
     assert.throws(() => boxesAsked(asked, { url }, true), {
       code: 'OPTION',
       message: /^--boxes needs --control/,
     })
-  assert.equal(boxesAsked(asked, { url: 'redis://127.0.0.1:7000' }, true)?.place.port, 7000)
+  const found = boxesAsked(asked, { url: 'redis://127.0.0.1:7000' }, true)
+  assert.equal((await found?.placeOfControl(assert.fail))?.port, 7000)
 })
 
 describe('the matrix', () => {

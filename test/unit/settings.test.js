@@ -207,6 +207,7 @@ policy: --strategy cache-aside --with maxmemory=1GB,policy=allkeys-lfu -> allkey
 pipeline: --strategy lookup-get --connections 2 --pipeline 500 -> 500 | ratio: --strategy lookup-mix --with ratio=3:7 -> [3,7]
 driverOptions: --driver iovalkey --driver-option inFlight=100,enableAutoPipelining=false -> [["inFlight","100"],["enableAutoPipelining","false"]]
 seed: --seed 0 -> 0 | run: --run first.1 -> first.1 | outDir: --out /var/x -> /var/x
+control: --host h --run r --control rediss://c?iam=me@items -> {"url":"rediss://c","host":"c","tls":true,"iam":"me@items"}
 control: --host h --run r --control rediss://me:p%40ss@c:6380/2 -> {"url":"rediss://c:6380/2","host":"c","port":6380,"username":"me","password":"p@ss","db":2,"tls":true}
 joinWithinMs: --host h --run r --control redis://c --join-within 90s -> 90000
 partial: --host h --run r --control redis://c --partial -> true
@@ -381,6 +382,7 @@ const bad = rowsOf(`
 --sentinel m -> --sentinel needs the address of a sentinel: --host
 --host h --control redis://c -> --control needs --run, the same on every box
 --run r --control redis://c -> --control needs an address, --host or --url: the boxes write to one target
+--host h --run r --control rediss://c?iam=9 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters, or host:port
 --host h --run r --control c:0 -> --control must be redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters, or host:port
 --host h --run r --control redis://c --strategy lookup-get -> --control: --strategy lookup-get has no writers (-t) that boxes could share; start it on each box alone, with another --seed
 --strategy cache-hash --ttl 5s -> --ttl: fields of cache-hash have no lifetime; those of cache-hash-ttl have

@@ -21,6 +21,7 @@ import { exitCodeOf } from '../ending.js'
 import { mergedResults } from '../fleet-files.js'
 import { watchFleet } from '../fleet-watch.js'
 import { hasColor } from '../log.js'
+import { screenSay } from '../say.js'
 import { interruptsOfRun } from '../signals.js'
 
 /**
@@ -137,7 +138,7 @@ const stop = async (asking) => {
 const serve = async (asking) => {
   const { settings, run } = asking
   await statusOfRun(asking)
-  const place = controlPlace(settings.control, { caFile: settings.controlCa })
+  const place = await controlPlace(settings.control, { caFile: settings.controlCa }, screenSay)
   const page = await openPage(settings.dashboard ?? anyPort, { place, run })
   process.stdout.write(settings.json ? `${JSON.stringify({ url: page.address })}\n` : `${page.address}\n`)
   const { stop } = interruptsOfRun()
@@ -207,7 +208,7 @@ export const command = {
     if (run !== undefined && !nameOfRun.test(run))
       throw new OptionError(`${as} ${action}: a run is named by letters, digits, dots and dashes`)
     redact.learn(settings.control.password)
-    const place = controlPlace(settings.control, { caFile: settings.controlCa })
+    const place = await controlPlace(settings.control, { caFile: settings.controlCa }, screenSay)
     const client = await openControl(place)
     try {
       if (run === undefined) {
