@@ -35,6 +35,15 @@ const writePage = async ({ report }, folder, { say, warn }) => {
 }
 
 /**
+ * Which caches CloudWatch is asked about.
+ * @param {Pick<Settings, 'awsRegion' | 'replicationGroup' | 'cacheClusters' | 'host' | 'port'>} settings
+ */
+export const cachesOfTarget = ({ awsRegion, replicationGroup, cacheClusters, host, port = 6379 }) => ({
+  wanted: { region: awsRegion, replicationGroup, cacheClusters: cacheClusters?.split(',') },
+  hosts: host === undefined ? [] : [addressOf({ host, port })],
+})
+
+/**
  * The stored result with what CloudWatch says besides, where that was asked for and could be had.
  * @template {object} Document
  * @param {Pick<Settings, 'cloudwatch' | 'awsRegion' | 'replicationGroup' | 'cacheClusters' | 'host' | 'port'>} settings
@@ -50,13 +59,7 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, signa
   const { attachCloudWatch } = await import('../cloudwatch/attach.js')
   const whole = await attachCloudWatch({
     folder,
-    wanted: {
-      region: settings.awsRegion,
-      replicationGroup: settings.replicationGroup,
-      cacheClusters: settings.cacheClusters?.split(','),
-    },
-    hosts:
-      settings.host === undefined ? [] : [addressOf({ host: settings.host, port: settings.port ?? 6379 })],
+    ...cachesOfTarget(settings),
     say,
     warn: (message) => warn({ code: 'cloudwatch', message, invalidates: false }),
     signal,

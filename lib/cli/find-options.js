@@ -21,7 +21,7 @@ import { readersWordsIn, settingsOfFetches } from './find-readers.js'
 
 // Options that the search decides, or that belong to a run at one rate.
 const decided =
-  'rate quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents cloudwatch region replication-group cache-clusters dashboard metrics flow threads'.split(
+  'rate quantity duration intervals warm-up pacing chunks period once arrivals threshold dry-run file idle-cost snapshot requests report verbose partial stagger all writers agents dashboard metrics flow threads'.split(
     ' ',
   )
 /** @type {Record<string, Partial<Option>>} */
@@ -172,7 +172,7 @@ const refuseAloneQueues = ({ strategy }, hasReaders) => {
 }
 
 /** @param {Settings} settings @param {Objectives} objectives @param {boolean} hasReaders */
-const refuseOnFleet = ({ control, totalAgents }, { overConfirmation }, hasReaders) => {
+const refuseOnFleet = ({ control, totalAgents, cloudwatch }, { overConfirmation }, hasReaders) => {
   if (!control && totalAgents > 1)
     throw new OptionError('-t needs --control: without it a search is played by one process')
   if (!control) return
@@ -180,6 +180,8 @@ const refuseOnFleet = ({ control, totalAgents }, { overConfirmation }, hasReader
     throw new OptionError(
       '--with-read does not go with --control: start millrace read with the same --control and --run',
     )
+  // The other boxes would wait for its points.
+  if (cloudwatch) throw new OptionError('--cloudwatch does not go with --control')
   if (overConfirmation.length > 0)
     throw new OptionError(
       `--slo ${overConfirmation[0]}: with --control only limits that each second has are checked`,

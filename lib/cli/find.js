@@ -7,6 +7,7 @@ import { find, rounded } from '../answers/find/report.js'
 import { search } from '../answers/find/search.js'
 import { ExitCode, OptionError, TargetError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
+import { needPackagesOf } from '../base/optional-packages.js'
 import { withUndo } from '../base/undo.js'
 import { plainData, plainText, several } from '../base/units.js'
 import { linesOf } from '../experiments/programs.js'
@@ -23,7 +24,7 @@ import { openTarget } from '../servers/open.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
 import { printData } from './answer.js'
-import { thresholdCode } from './ending.js'
+import { cachesOfTarget, thresholdCode } from './ending.js'
 import { documentDuring, startReaders } from './find-readers.js'
 import { ownFolder } from './fleet-files.js'
 import { screenOf } from './screen.js'
@@ -207,9 +208,35 @@ export const concludeSearch = async (kit, document, { settings, results, screen 
   })
 }
 
+/**
+ * What CloudWatch says of the search, without the minutes in which it only looked for the maximum.
+ * @param {Request['settings']} settings
+ * @param {Run} run
+ * @param {readonly SecondRecord[]} seconds
+ * @param {Pick<ReturnType<typeof screenOf>, 'say' | 'warn'> & { signal: AbortSignal }} told
+ */
+const cloudWatchOf = async (
+  settings,
+  { run, started, duration_s, nodes },
+  seconds,
+  { say, warn, signal },
+) => {
+  if (!settings.cloudwatch) return null
+  const { readCloudWatch } = await import('../cloudwatch/attach.js')
+  const searched = seconds.find(({ phase }) => phase !== 'warm-up' && phase !== 'limit')
+  const window = { run, started, duration_s, warm_up_s: (searched?.atMs ?? 0) / 1000, nodes }
+  return readCloudWatch(window, {
+    ...cachesOfTarget(settings),
+    say,
+    warn: (message) => warn({ code: 'cloudwatch', message }),
+    signal,
+  })
+}
+
 /** @param {Request} request @param {Guidance & { as: string }} guidance */
 export const findProgram = (request, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
+    if (request.settings.cloudwatch) needPackagesOf('--cloudwatch')
     await confirmOverload(request, stop)
     const { settings, objectives, slos, share, within, thresholds } = request
     const screen = screenOf(settings)
@@ -281,6 +308,8 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
         documentDuring(await linesOf(join(results.folder, 'intervals.ndjson')), async () => facts, from, to)
       const during = isOfFetches ? ofOwn : readers?.during
       const fetched = during ? await fetchedIn(conductor.seconds, confirmation.started, during) : null
+      const told = { say, warn, signal: stop }
+      const cloudwatch = await cloudWatchOf(settings, confirmation, conductor.seconds, told)
       const answer = {
         ...findAnswer({
           answer: found,
@@ -291,6 +320,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
           share,
           within,
           lines,
+          cloudwatch,
           confirmation: boxes
             ? ofAllBoxes(confirmation, boxes)
             : { ...confirmation, ...(isOfFetches && fetched) },

@@ -20,47 +20,57 @@ export const storeJson = async (path, data) => {
 }
 
 /**
+ * @typedef {object} Asking
+ * @property {Wanted} wanted
+ * @property {readonly string[]} [hosts]
+ * @property {(line: string) => void} say
+ * @property {(line: string) => void} warn
+ * @property {AbortSignal} [signal]
+ * @property {typeof fetchCloudWatch} [fetch]
+ */
+
+/** The section of a run, after a warning for each of its notes. @param {Run} run @param {Asking} asking */
+const sectionFor = async (run, { warn, signal, fetch = fetchCloudWatch, ...asking }) => {
+  const section = await fetch({
+    ...asking,
+    run,
+    epochMs: Date.now,
+    sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
+    signal,
+  })
+  for (const note of section.notes) warn(`CloudWatch: ${note}`)
+  return plainData(section)
+}
+
+/** What a user can act on, as it is; anything else behind `where`. @param {unknown} error @param {string} where */
+const lineOf = (error, where) => {
+  const { code, message } = errorOf(error)
+  const isReadable = error instanceof CloudWatchError || error instanceof OptionError
+  return isReadable ? message : `CloudWatch: ${where} (${code ?? message})`
+}
+
+/** Of a run that is not stored; null after a warning. @param {Run} run @param {Asking} asking */
+export const readCloudWatch = (run, asking) =>
+  sectionFor(run, asking).catch((error) => {
+    asking.warn(lineOf(error, 'it cannot be read'))
+    return null
+  })
+
+/**
  * Stores the run with its section and returns it; null after a warning.
- * @param {object} needs
- * @param {string} needs.folder of the run
- * @param {Wanted} needs.wanted
- * @param {readonly string[]} [needs.hosts]
- * @param {(line: string) => void} needs.say
- * @param {(line: string) => void} needs.warn
- * @param {AbortSignal} [needs.signal]
- * @param {typeof fetchCloudWatch} [needs.fetch]
+ * @param {Asking & { folder: string }} needs folder: of the run
  * @returns {Promise<Run | null>}
  */
-export const attachCloudWatch = async ({
-  folder,
-  wanted,
-  hosts,
-  say,
-  warn,
-  signal,
-  fetch = fetchCloudWatch,
-}) => {
+export const attachCloudWatch = async ({ folder, ...asking }) => {
   const path = join(folder, 'run.json')
   try {
     const run = await readRunDocument(folder)
     if (!run) throw new OptionError(`${path} is not there`)
-    const section = await fetch({
-      run,
-      wanted,
-      hosts,
-      epochMs: Date.now,
-      sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
-      say,
-      signal,
-    })
-    const whole = { ...run, cloudwatch: plainData(section) }
+    const whole = { ...run, cloudwatch: await sectionFor(run, asking) }
     await storeJson(path, whole)
-    for (const note of section.notes) warn(`CloudWatch: ${note}`)
     return whole
   } catch (error) {
-    const { code, message } = errorOf(error)
-    const isReadable = error instanceof CloudWatchError || error instanceof OptionError
-    warn(isReadable ? message : `CloudWatch: ${path} cannot be read or written (${code ?? message})`)
+    asking.warn(lineOf(error, `${path} cannot be read or written`))
     return null
   }
 }

@@ -229,7 +229,7 @@ export const fetchCloudWatch = async ({
   const window = wholeMinutes(run)
   if (!window)
     throw new CloudWatchError(
-      `no whole minute lies in the measured time of ${run.run}; 2 minutes or more always have one (--duration 5m)`,
+      `no whole minute lies in the measured time of ${run.run}; 2 minutes or more always have one`,
     )
   const names = namesIn([
     ...run.nodes.map((/** @type {{ address: string }} */ { address }) => address),

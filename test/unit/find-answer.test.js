@@ -97,6 +97,22 @@ test('an answer names the rate, its interval and the part that is the limit, and
   assert.deepEqual([exitCodeOfFind(answer, []), exitCodeOfFind(answer, [broken])], [0, 99])
 })
 
+test('a node that held packets back is the limit, whatever else is busy; else its network is none', () => {
+  const cloudwatch = (/** @type {Record<string, number>} */ means) =>
+    /** @type {any} */ ({ nodes: [{ id: 'items-001', means, points: {} }] })
+  const held = answered(conducted('steep'), {
+    cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }),
+  })
+  assert.equal(held.limit?.part, 'node')
+  assert.match(
+    find.sentence(held),
+    /; above it latency.p99<20ms fails as the network of items-001 was the limit \(1,200 packets a minute over its bandwidth\)$/,
+  )
+  const idle = { lines: [], cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 }) }
+  assert.match(sentenceOf('steep', idle), /: it may be the memory bandwidth or bursts$/)
+  assert.match(sentenceOf('steep', { lines: [] }), /: it may be the network, the memory bandwidth or bursts$/)
+})
+
 test('a rate that the client limited is no answer: at least that', () => {
   const busy = { busy_pct: 99, thread_cpu_pct: 98 }
   const answer = answered(conduct('steep', busy))

@@ -5,6 +5,7 @@ import { limitOf, speedWords } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
 
 /**
+ * @import { CloudWatchSection } from '../../cloudwatch/fetch.js'
  * @import { SecondRecord } from '../../run/conductor.js'
  * @import { Line } from './limit.js'
  * @import { Objectives } from './objectives.js'
@@ -107,6 +108,7 @@ const stateOf = (answer, causes, isMissed) => {
  * @param {Run} about.confirmation run.json of the time in which the rate was confirmed
  * @param {Run | null} [about.readers] run.json of the consumers in that time
  * @param {readonly Warning[]} about.noticed
+ * @param {CloudWatchSection | null} [about.cloudwatch]
  */
 export const findAnswer = ({
   answer,
@@ -119,6 +121,7 @@ export const findAnswer = ({
   confirmation,
   readers = null,
   noticed,
+  cloudwatch = null,
 }) => {
   const judged = seconds.map((second) => ({ ...second, missed: missedIn(second, objectives) }))
   const failed = judged.filter(({ missed }) => missed !== null)
@@ -136,6 +139,7 @@ export const findAnswer = ({
         seconds: confirming.length > 0 ? confirming : seconds.slice(-20),
         lines,
         clients: confirmation.plan?.clients ?? consumersIn(confirmation.plan),
+        cloudwatch,
       })
     : null
   const isMoving =
@@ -192,7 +196,8 @@ export const findAnswer = ({
     })),
     curve: fitted ? curveOf(fitted) : [],
     path: fitted ? pathOf(fitted, seconds) : [],
-    confirmation: confirming.length > 0 ? confirmedParts(confirmation) : null,
+    confirmation:
+      confirming.length > 0 ? { ...confirmedParts(confirmation), ...(cloudwatch && { cloudwatch }) } : null,
     readers: readers && readersParts(readers),
   }
 }

@@ -1,11 +1,13 @@
 // Which part limits the rate that was found, with its utilization: by how busy nodes, client and connections were while
 // that rate was confirmed. Pure.
 import { micros, percent } from '../../base/units.js'
+import { nodeLimit } from '../../report/cloudwatch-words.js'
 
 /**
+ * @import { CloudWatchSection } from '../../cloudwatch/fetch.js'
  * @import { SecondRecord } from '../../run/conductor.js'
  *
- * @typedef {{ part: 'server' | 'replica' | 'client' | 'connections' | 'unknown', value: number | null, words: string }} Limit
+ * @typedef {{ part: 'node' | 'server' | 'replica' | 'client' | 'connections' | 'unknown', value: number | null, words: string }} Limit
  * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null, engine_cpu_s?: number | null, calls?: number | null }[] }} Line of intervals.ndjson
  */
 
@@ -39,9 +41,13 @@ const busiest = (lines, role) => {
  * @param {readonly SecondRecord[]} about.seconds those of the rate that was found
  * @param {readonly Line[]} about.lines
  * @param {{ connections: number, pipeline: number, areConsumers?: boolean } | null} about.clients
+ * @param {CloudWatchSection | null} about.cloudwatch of the minutes of the search
  * @returns {Limit}
  */
-export const limitOf = ({ seconds, lines, clients }) => {
+export const limitOf = ({ seconds, lines, clients, cloudwatch }) => {
+  // A node that holds packets back is the limit, however busy its main thread is.
+  const reached = cloudwatch && nodeLimit({ cloudwatch })
+  if (reached) return { part: 'node', value: null, words: reached }
   const within = linesIn(lines, seconds)
   const master = busiest(within, 'master')
   const replica = busiest(within, 'replica')
@@ -81,7 +87,7 @@ export const limitOf = ({ seconds, lines, clients }) => {
   return {
     part: 'unknown',
     value: null,
-    words: `no measured part is full (${seen.join(', ')}): it may be the network, the memory bandwidth or bursts`,
+    words: `no measured part is full (${seen.join(', ')}): it may be the ${cloudwatch ? '' : 'network, the '}memory bandwidth or bursts`,
   }
 }
 

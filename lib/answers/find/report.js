@@ -42,7 +42,7 @@ const schema = answerSchema('find', {
   ),
   limit: S.orNull(
     S.object({
-      part: S.oneOf('server', 'replica', 'client', 'connections', 'unknown'),
+      part: S.oneOf('node', 'server', 'replica', 'client', 'connections', 'unknown'),
       value: S.figure,
       words: S.text,
     }),
