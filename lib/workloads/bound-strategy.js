@@ -48,6 +48,7 @@ const clientOperation = (command, repeat, prefix) => ({
     command.kind === 'each' ? clientCommandOf(command, prefix) : oneOf(chunkCommandsOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
   reads: isRead(command.name.toLowerCase()),
+  ...(command.compared !== undefined && { compared: command.compared }),
 })
 
 /**

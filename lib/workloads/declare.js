@@ -71,6 +71,8 @@ import { exactly } from '../base/typed.js'
  * @property {boolean} [joined] of ask: the next command is sent without waiting for its reply
  * @property {{ group: number, isTransaction: boolean, pauseMs: number }} [sequence] of each, of several commands of an operation:
  *   those of a group are sent together, the next after their replies and the pause
+ * @property {((n: number) => number) | null} [compared] of each: a number of the key whose whole value it writes or reads, where answers
+ *   are compared with what was written; null: it does neither; none: that is n
  *
  * @typedef {'done' | 'cursor-keys' | 'cursor-rows' | 'documents' | 'members' | 'keys' | 'executed-keys' | 'search-keys' | 'indexed' | 'text' | 'fields' | 'executed'} ReplyMeaning see reply-meanings.js
  *
@@ -258,6 +260,7 @@ import { exactly } from '../base/typed.js'
  * @template T
  * @typedef {object} MixOf operations whose order follows from their number; else they are drawn by --with ratio
  * @property {(t: T) => () => number} picks which operation is next
+ * @property {boolean} compares whole values of strings are written, and read
  * @property {Mix | null} file what the file of a mix says of its commands, and of how they were sent
  */
 

@@ -1,12 +1,15 @@
 // Reads of lookups and caches from replicas: who answers, and how many answers are older than what was acknowledged. The truth about
 // age is a proxy between the master and its replica, which hands everything over after a known time.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import net from 'node:net'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import {
   assertDone,
   assertNoneLost,
   at,
+  ownFolder,
   runProducer,
   startProducer,
   startProgram,
@@ -100,6 +103,40 @@ test('stale answers are as many and as old as the time of replication makes them
     stdout,
     /stale .*% of [\d,]+ answers were older than what was acknowledged,\s+by\s+at\s+least\s+p50 .* ms/,
   )
+})
+
+test('in an own mix values of SET and GET are compared, by pattern', async (t) => {
+  const { master } = await pairOf(t, { replicationMs: 300 })
+  const file = join(ownFolder(t, 'mix'), 'mix.yaml')
+  const of = (/** @type {number[]} */ bytes) => ({ type: 'string', keys: 1000, bytes })
+  const command = (/** @type {string} */ line, /** @type {number} */ share) => ({ command: line, share })
+  writeFileSync(
+    file,
+    JSON.stringify({
+      title: 'two patterns',
+      keys: { 'a:{id}': of([40]), 'b:{id}': of([30, 200]) },
+      mix: [
+        command('SET a:{live} {bytes}', 25),
+        command('GET a:{live}', 25),
+        command('SETEX b:{live} 600 {bytes}', 20),
+        command('GET b:{live}', 20),
+        // Neither a whole value nor one that is read.
+        command('APPEND a:{live} x', 5),
+        command('STRLEN b:{live}', 5),
+      ],
+    }),
+  )
+  const options = `--model ${file} --fill --rate 4000 --arrivals poisson --read-from replica --warm-up 3s --duration 10s`
+  const { document, code, stderr } = await runProducer(t, options, { env: at(master) })
+  assertDone({ code, document, stderr })
+  const { compared, stale, pct, age_ms: age } = document.stale_reads
+  assert.ok(compared > 8000 && stale > 0, JSON.stringify(document.stale_reads))
+  // Keys of a are written once a second, of b 0.8 times: 1 - exp(-0.3) and 1 - exp(-0.24), 24.1 % of all.
+  assert.ok(pct > 20 && pct < 28.5, `${pct} % of ${compared}`)
+  assert.ok(age.max > 240 && age.max < 480, JSON.stringify(age))
+  // The values have the sizes of the file.
+  const sizes = await Promise.all([1, 2, 3, 4].map((n) => master.redis.strlen(`b:${n}`)))
+  for (const size of sizes) assert.ok(size === 30 || size === 200, `${sizes}`)
 })
 
 test('the same keys read from the primary: nothing to compare', async (t) => {

@@ -26,6 +26,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {ClientCommand} command
  * @property {boolean} repeatable a command whose reply was lost may be retried
  * @property {boolean} reads it changes nothing
+ * @property {((n: number) => number) | null} [compared] as its command says
  * @property {Pick<ReturnType<typeof multiStepsOf>, 'begin'>} [multiStep] of one whose replies are read
  * @property {boolean} [isSequence] whose commands do not depend on replies
  * @property {readonly string[]} [fatal] refusals that are outcomes

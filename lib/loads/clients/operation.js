@@ -33,6 +33,7 @@ import { steppingOf } from './stepping.js'
 
 // A server that is busy with a script would refuse the same client thousands of times a second.
 const pauseMs = 1000
+const sameNumber = (/** @type {number} */ n) => n
 const none = /** @type {MultiStep} */ (/** @type {unknown} */ (null))
 
 /** Latencies of one read: operations that were due and sent at the same moment share one record. @param {Pick<FlowNeeds, 'ledger' | 'latency'>} needs */
@@ -122,6 +123,8 @@ export const clientOperationsOf = (needs, routing) => {
   const { durable = null, stale = null, tally } = needs
   // Which of the operations send a command more, whose reply says whether they are kept.
   const waits = operations.map(({ reads }) => durable !== null && !reads)
+  // Of which key each is the whole value, where answers are compared with what was written.
+  const ofKey = operations.map(({ compared = sameNumber }) => (stale === null ? null : compared))
   const acked = ackedOf(needs)
   const records = recordsOf(operations)
   const own = { ...noValues }
@@ -137,7 +140,7 @@ export const clientOperationsOf = (needs, routing) => {
   /** @param {Operation} operation @param {number} _ @param {number} nowMs */
   const done = (operation, _, nowMs) => {
     if (onAcked) onAcked(operation.n)
-    if (operation.version > 0) stale?.end(operation.n, true, nowMs)
+    if (operation.version > 0) stale?.end(Number(ofKey[operation.kind]?.(operation.n)), true, nowMs)
     acked.add(operation, nowMs)
     clients[operation.client].inFlight--
     records.free.push(operation)
@@ -152,7 +155,12 @@ export const clientOperationsOf = (needs, routing) => {
   const answered = (operation, value, left, nowMs) => {
     const isWaiting = waits[operation.kind]
     if (!isWaiting || left > 0) countReply(tally, value)
-    if (stale !== null && typeof value === 'string' && operations[operation.kind].reads)
+    if (
+      stale !== null &&
+      typeof value === 'string' &&
+      ofKey[operation.kind] &&
+      operations[operation.kind].reads
+    )
       stale.answered(operation, versionOf(value), operation.sentMs)
     if (left > 0) return
     if (!isWaiting || durable?.isKept(value)) done(operation, 1, nowMs)
@@ -178,9 +186,10 @@ export const clientOperationsOf = (needs, routing) => {
       const { multiStep } = operations[operation.kind]
       const lead = operation.goTo === null ? 0 : 1
       operation.sentMs = nowMs
-      if (stale !== null) {
-        if (operations[operation.kind].reads) stale.ask(operation.n, operation)
-        else if (operation.version === 0) stale.begin(operation.n, operation)
+      const keyOf = ofKey[operation.kind]
+      if (stale !== null && keyOf !== null) {
+        if (operations[operation.kind].reads) stale.ask(keyOf(operation.n), operation)
+        else if (operation.version === 0) stale.begin(keyOf(operation.n), operation)
       }
       if (operation.firstMs === 0) operation.firstMs = nowMs
       if (multiStep) {
@@ -196,9 +205,9 @@ export const clientOperationsOf = (needs, routing) => {
       ledger.commands.sent++
     },
     again,
-    lose({ client, measured, n, version }, outcome, cause) {
+    lose({ client, kind, measured, n, version }, outcome, cause) {
       ledger.lost(outcome, cause, measured)
-      if (version > 0) stale?.end(n, false, 0)
+      if (version > 0) stale?.end(Number(ofKey[kind]?.(n)), false, 0)
       clients[client].inFlight--
       acked.lastMs = clock()
     },

@@ -34,8 +34,8 @@ const readingOf = (settings) => {
   const { options, play, mix } = strategyNamed(settings.strategy)
   const [writes, , deletes] = settings.ratio
   const isWritten = play.caches ? true : play.operations.length > 1 && writes + (deletes ?? 0) > 0
-  const isWhole = mix === null && !options.includes('batch') && storesValues(settings.strategy)
-  const versions = isWritten && isWhole && sizeLimits(settings).least > stampBytes
+  const isWhole = !options.includes('batch') && storesValues(settings.strategy)
+  const versions = mix ? mix.compares : isWritten && isWhole && sizeLimits(settings).least > stampBytes
   return { reads, ...(versions && { versions: exactly(true) }) }
 }
 

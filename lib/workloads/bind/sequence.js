@@ -90,6 +90,7 @@ export const sequenceOf = (commands, repeat, prefix) => {
     command: leadingCommand(first.name, slotOf),
     repeatable: commands.every((command) => (command.repeat ?? repeat) !== 'never'),
     reads: commands.every(({ name }) => isRead(name.toLowerCase())),
+    compared: null,
     multiStep: { begin, hasKey: true },
     isSequence: true,
     fatal: undefined,

@@ -2,9 +2,9 @@
 // are, how large and how old they are is in the file. Which command is next, and about which key, follows from its number.
 import { mix as hashed } from '../../base/random.js'
 import { certain, exactly } from '../../base/typed.js'
-import { payloadBody } from '../../traffic/payload.js'
+import { payloadBody, stampBytes } from '../../traffic/payload.js'
 import { storedBytes } from '../../traffic/sizes.js'
-import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
+import { drawn, each, familyOf, fixed, number, sized, stamp } from '../declare.js'
 import { mixScheduleOf } from './mix-schedule.js'
 import { modelDeclaration } from './model.js'
 import { mixPattern, mixPlaceholders, patternOf, templateParts } from './template.js'
@@ -111,15 +111,49 @@ const numbersOf = (key, { before }, seed) => {
   return byName
 }
 
-/** @param {PlanFields} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes */
-const bodyOf = (t, { bytes }, pick) => {
-  const most = Math.max(...bytes)
+/** @param {PlanFields} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes @param {number} [lead] bytes in front of it */
+const bodyOf = (t, { bytes }, pick, lead = 0) => {
+  const most = Math.max(...bytes) - lead
   const { put } = payloadBody({ payload: t.payload, seed: t.seed, stamp: false, valueBytes: most })
   const variable =
-    Math.min(...bytes) === most
+    Math.min(...bytes) - lead === most
       ? fixed('bytes', most, put)
-      : sized('bytes', { widthOf: (n) => bytes[pick(n)], most, put })
+      : sized('bytes', { widthOf: (n) => bytes[pick(n)] - lead, most, put })
   return about(variable, bytes)
+}
+
+// Above the numbers of all keys of a pattern.
+const numbersOfPattern = 2 ** 43
+
+// Where the value is, of how many arguments. With NX and the like nothing may be written.
+const writing = exactly({ SET: [1, 2], SETEX: [2, 3], PSETEX: [2, 3] })
+
+/** What an operation does with the whole value of a string, and which argument that is; null: nothing. @param {MixOperation} operation */
+const wholeValue = ({ commands: [{ name, args, firstKey }], sequence }) => {
+  const { type, value, bytes, pattern } = firstKey
+  const isOfOne = args[0]?.every((part) => typeof part === 'string' || part.args.length === 0)
+  if (sequence || !isOfOne || type !== 'string' || value !== 'text' || Math.min(...bytes) <= stampBytes)
+    return null
+  if (name === 'GET') return { pattern, isRead: true, at: -1 }
+  const [at, count] = Object.hasOwn(writing, name) ? writing[/** @type {'SET'} */ (name)] : []
+  if (at === undefined) return null
+  const [body, ...more] = args[at] ?? []
+  const isBody = typeof body === 'object' && body.name === 'bytes' && more.length === 0
+  const isPlain =
+    args.length === count || (name === 'SET' && args.length === 4 && /^(EX|PX)$/i.test(String(args[2])))
+  return isBody && isPlain ? { pattern, isRead: false, at } : null
+}
+
+// With them, a key may have another's value.
+const moving = /^(RENAME|COPY|RESTORE|EVAL|FCALL)/
+
+/** Whether a pattern has whole values that are written, and read. @param {readonly MixOperation[]} mixed */
+const comparesIn = (mixed) => {
+  if (mixed.some(({ commands }) => commands.some(({ name }) => moving.test(name)))) return false
+  const all = mixed.flatMap((operation) => wholeValue(operation) ?? [])
+  return all.some(
+    ({ isRead, pattern }) => isRead && all.some((one) => !one.isRead && one.pattern === pattern),
+  )
 }
 
 /**
@@ -267,6 +301,32 @@ const rulesOf = (mixed) => [
 
 /** @typedef {NonNullable<MixOperation['sequence']>[number]} Sequence */
 
+/** @param {PlanFields} t @param {Record<string, Family>} k @param {ReturnType<typeof fillsOf>[number] & { key: MixKey }} fill */
+const fillCommand = (t, k, { key, line, isElement = false }) => {
+  const places = placesOf(key.elements)
+  const variables = variablesOf(t, key, isElement ? places.key : (n) => n)
+  if (isElement) variables.element = () => number('element', places.element)
+  const [command, of, ...args] = line.split(' ')
+  const isInBraces = (/** @type {string[]} */ words) => {
+    // A placeholder with blanks is one word.
+    /** @type {string[]} */
+    const whole = []
+    for (const word of words)
+      if (/\{[^}]*$/.test(whole.at(-1) ?? '')) whole.push(`${whole.pop()} ${word}`)
+      else whole.push(word)
+    return whole
+  }
+  const [pattern, ...rest] = isInBraces([of, ...args])
+  const atoms = (/** @type {string} */ word) =>
+    templateParts(word, 0, mixPlaceholders).map((part) =>
+      typeof part === 'string' ? part : variables[part.name](part.args),
+    )
+  return each(command, [
+    Object.freeze({ ...k[key.pattern], parts: atoms(pattern).map(asPart) }),
+    ...rest.map((word) => joined(atoms(word))),
+  ])
+}
+
 /** @param {MixParts} mix */
 export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
   /** @type {Map<number, ReturnType<typeof mixScheduleOf>>} */
@@ -277,6 +337,7 @@ export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
     return known
   }
   const all = [...keys.values()]
+  const wholes = new Map(mixed.map((operation) => [operation.commands[0], wholeValue(operation)]))
   const fills = all.flatMap((key, i) =>
     fillsOf(key).map((fill, j) => ({ ...fill, key, play: `fill ${i} ${j}` })),
   )
@@ -291,6 +352,8 @@ export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
       .find((part) => typeof part === 'object' && Object.hasOwn(numbers, part.name))
     const idOf = typeof named === 'object' ? numbers[named.name] : () => 1
     const variables = variablesOf(t, firstKey, idOf)
+    const whole = (t.versions && wholes.get(command)) || null
+    const isStamped = whole !== null && !whole.isRead
     const atom = (/** @type {string | Placeholder} */ part) => {
       if (typeof part === 'string') return part
       if (Object.hasOwn(numbers, part.name)) {
@@ -302,40 +365,23 @@ export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
           leading.use,
         ])
       }
+      if (part.name === 'bytes' && isStamped)
+        return bodyOf(t, firstKey, (n) => sizeOf(Math.max(1, idOf(n)), firstKey.bytes.length), stampBytes)
       return variables[part.name](part.args)
     }
+    const pattern = all.indexOf(firstKey) * numbersOfPattern
+    const compared = whole && ((/** @type {number} */ n) => pattern + idOf(n))
     const slots = command.args.map((parts, i) =>
       command.keyArgs.has(i)
         ? Object.freeze({ ...k[mixPattern(parts)], parts: parts.map(atom).map(asPart) })
-        : joined(parts.map(atom)),
+        : joined(isStamped && i === whole.at ? [stamp, ...parts.map(atom)] : parts.map(atom)),
     )
-    return each(command.name, slots, { repeat: command.repeat, ...(sequence && { sequence }) })
-  }
-
-  /** @param {PlanFields} t @param {Record<string, Family>} k @param {typeof fills[number]} fill */
-  const fillCommand = (t, k, { key, line, isElement = false }) => {
-    const places = placesOf(key.elements)
-    const variables = variablesOf(t, key, isElement ? places.key : (n) => n)
-    if (isElement) variables.element = () => number('element', places.element)
-    const [command, of, ...args] = line.split(' ')
-    const isInBraces = (/** @type {string[]} */ words) => {
-      // A placeholder with blanks is one word.
-      /** @type {string[]} */
-      const whole = []
-      for (const word of words)
-        if (/\{[^}]*$/.test(whole.at(-1) ?? '')) whole.push(`${whole.pop()} ${word}`)
-        else whole.push(word)
-      return whole
-    }
-    const [pattern, ...rest] = isInBraces([of, ...args])
-    const atoms = (/** @type {string} */ word) =>
-      templateParts(word, 0, mixPlaceholders).map((part) =>
-        typeof part === 'string' ? part : variables[part.name](part.args),
-      )
-    return each(command, [
-      Object.freeze({ ...k[key.pattern], parts: atoms(pattern).map(asPart) }),
-      ...rest.map((word) => joined(atoms(word))),
-    ])
+    const { repeat } = command
+    return each(command.name, slots, {
+      repeat,
+      ...(sequence && { sequence }),
+      ...(t.versions && { compared }),
+    })
   }
 
   return modelDeclaration({
@@ -356,7 +402,11 @@ export const declarationOfMix = ({ name, title, keys, mixed, file }) => {
       ),
       ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
     }),
-    mix: { file, picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks() },
+    mix: {
+      file,
+      picks: (/** @type {PlanFields} */ t) => scheduleFor(t.seed).picks(),
+      compares: comparesIn(mixed),
+    },
     fill: { several: fills.map(({ play, count }) => ({ play, count })) },
     repeat: 'safe',
   })
