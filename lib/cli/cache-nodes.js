@@ -76,7 +76,7 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
     ceiling_pct,
     footprint_bytes,
     currency: prices.currency,
-    prices: `prices of ${prices.nodes.dated}, ${prices.region}`,
+    prices: `prices of ${prices.nodes.dated}, ${prices.region}, of nodes that are not durable`,
     needs: cacheNeeds({ points, ceiling_pct, footprint_bytes, wanted, types, replicas }),
   }
   printAnswer(answer, values.json, cachePlan.text)

@@ -242,7 +242,11 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     region: prices.region,
     currency: prices.currency,
     prices: [
-      { what: `nodes of ${prices.nodes.engine}`, dated: prices.nodes.dated, source: prices.nodes.source },
+      {
+        what: `nodes of ${prices.nodes.engine}, not durable`,
+        dated: prices.nodes.dated,
+        source: prices.nodes.source,
+      },
       ...(prices.serverless
         ? [{ what: 'serverless', dated: prices.serverless.dated, source: prices.serverless.source }]
         : []),
