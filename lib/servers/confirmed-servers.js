@@ -61,6 +61,25 @@ const linkCheck = (typed) => (/** @type {string} */ address) => {
   )
 }
 
+/** Addresses that redirects name and nothing was admitted at, with the time since when. @param {() => number} clock */
+const straysOf = (clock) => {
+  /** @type {Map<string, { sinceMs: number, lastMs: number }>} */
+  const strays = new Map()
+  return {
+    /** Whether redirects have named it for long. @param {string} address */
+    isLasting(address) {
+      const nowMs = clock()
+      const seen = strays.get(address)
+      if (!seen || nowMs - seen.lastMs > forgottenMs) {
+        strays.set(address, { sinceMs: nowMs, lastMs: nowMs })
+        return false
+      }
+      seen.lastMs = nowMs
+      return nowMs - seen.sinceMs > strayLimitMs
+    },
+  }
+}
+
 /** @param {{ clock: () => number, typed?: string }} needs typed: the host that the user named */
 export const confirmedServersOf = ({ clock, typed = '' }) => {
   const checkLink = linkCheck(typed)
@@ -68,8 +87,7 @@ export const confirmedServersOf = ({ clock, typed = '' }) => {
   const named = new Set()
   /** @type {Set<string>} items may go there */
   const admitted = new Set()
-  /** @type {Map<string, { sinceMs: number, lastMs: number }>} */
-  const strays = new Map()
+  const strays = straysOf(clock)
   /** @type {Map<string, unknown>} why a master without slots was not admitted */
   const faults = new Map()
   /** @type {((address: string, layout: Layout) => Promise<void>) | null} */
@@ -152,16 +170,10 @@ export const confirmedServersOf = ({ clock, typed = '' }) => {
     /** Whether a redirect may be followed. @param {string} from @param {string} to */
     follows(from, to) {
       if (admitted.has(to)) return true
-      const nowMs = clock()
-      const seen = strays.get(to)
-      if (!seen || nowMs - seen.lastMs > forgottenMs) strays.set(to, { sinceMs: nowMs, lastMs: nowMs })
-      else {
-        seen.lastMs = nowMs
-        if (nowMs - seen.sinceMs > strayLimitMs) {
-          const fault = faults.get(to)
-          const why = fault instanceof Error ? fault.message : "the cluster's own map does not name it"
-          refuse(`${from} redirects to ${plainText(to)}, and nothing was sent there: ${why}`)
-        }
+      if (strays.isLasting(to)) {
+        const fault = faults.get(to)
+        const why = fault instanceof Error ? fault.message : "the cluster's own map does not name it"
+        refuse(`${from} redirects to ${plainText(to)}, and nothing was sent there: ${why}`)
       }
       return false
     },
