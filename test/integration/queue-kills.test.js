@@ -130,7 +130,11 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     const { account, reclaimed, done } = consumed.jobs
     assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
     const groups = consumed.stages ? Object.values(consumed.stages) : [consumed.workers]
-    assert.ok(groups.reduce((sum, { processes_lost: lost }) => sum + lost, 0) >= 2)
+    const processesLost = groups.reduce((sum, { processes_lost: lost }) => sum + lost, 0)
+    assert.ok(
+      processesLost >= 2,
+      `${processesLost} processes lost, ${killed} kills, ${codesIn(consumed)} ${isOver}`,
+    )
 
     // What Redis says: a bit for each job.
     const ackedKey = `${queue}:acked:${made.plan.queue.maker}`
